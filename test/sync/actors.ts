@@ -5,6 +5,7 @@ import type { Device } from './device.ts';
 import { FOLDER_ACTIONS } from './folder-actions.ts';
 import { atOnce } from './at-once.ts';
 import { CALENDAR_ACTIONS } from './calendar-actions.ts';
+import { CONTACT_ACTIONS } from './contact-actions.ts';
 import { knownTask, TASK_ACTIONS, writeTask } from './task-actions.ts';
 import { TASK_FOLDER_ACTIONS, taskAtOnce } from './task-folder-actions.ts';
 import { TASK_PART_ACTIONS } from './task-part-actions.ts';
@@ -37,6 +38,7 @@ const ACTIONS: Record<string, (actor: Actor) => Promise<void>> = {
   ...TASK_FOLDER_ACTIONS,
   ...TASK_PART_ACTIONS,
   ...CALENDAR_ACTIONS,
+  ...CONTACT_ACTIONS,
   forget,
   emptyTrash,
   atOnce,
@@ -98,6 +100,16 @@ const WEIGHTS = {
   calendarShare: 10,
   calendarDelete: 2,
   calendarCanary: 1,
+  contactCreate: 10,
+  contactEdit: 14,
+  contactDelete: 5,
+  contactMove: 6,
+  contactMoveMany: 2,
+  contactPush: 16,
+  contactCanary: 1,
+  bookCreate: 3,
+  bookShare: 6,
+  bookDelete: 1,
 };
 
 /** Acts for one user after another until the actions of the round are used up. */

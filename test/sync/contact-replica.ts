@@ -1,124 +1,194 @@
-import type { Client } from '../support/client.ts';
+import { compare } from './compare.ts';
 import { Violation } from './model.ts';
 import type { Rng } from './rng.ts';
+import type { Received, User, World } from './world.ts';
 
-/** An address book as a device has it, and the changes that the device has not sent yet. */
-export class ContactReplica {
+const BOOKS = '/contact/addressbooks';
+
+/** An address book on a device. */
+export interface KnownBook {
+  /** False for the address book of the workspace, and for one that the user may only read. */
+  isWritable: boolean;
+  isOwn: boolean;
+  /** Undefined: the device starts from the beginning. */
+  cursor: string | undefined;
   /** By external_id, which names a contact in removals: a moved contact keeps its id. */
-  readonly contacts = new Map<string, any>();
-  private cursor: string | undefined;
-  /** Number of resets after an expired cursor. */
-  resets = 0;
+  contacts: Map<string, any>;
+}
+
+/** The address books of a user on one device, which follow the change feed of each. */
+export class ContactReplica {
+  readonly books = new Map<string, KnownBook>();
+  private readonly rng: Rng;
 
   constructor(
-    readonly name: string,
-    readonly bookId: string,
-    private readonly api: Client,
-    private readonly rng: Rng,
-    private readonly unique: () => string,
-  ) {}
-
-  private get path(): string {
-    return `/contact/addressbooks/${this.bookId}/contacts`;
+    private readonly world: World,
+    private readonly user: User,
+    private readonly name: string,
+  ) {
+    this.rng = world.rng(`${name} contacts`);
   }
 
-  /** Sends some changes and applies the response; the response may be lost, and the request repeated. */
-  async exchange(): Promise<void> {
-    const changes = Array.from({ length: this.rng.int(0, 3) }, () => this.change());
-    const body = {
-      cursor: this.cursor,
-      changes: changes.filter(
-        (one, n) => changes.findIndex((other) => other.external_id === one.external_id) === n,
-      ),
-      conflict: this.rng.pick(['server', 'client', 'merge']),
-      limit: this.rng.pick([1, 5, 200]),
-    };
-    const send = () => this.api.post(`${this.path}/sync`, body);
+  someBook(rng: Rng): string | undefined {
+    const writable = [...this.books].filter(([, { isWritable }]) => isWritable).map(([id]) => id);
+    return writable.length === 0 ? undefined : rng.pick(writable);
+  }
+
+  someContact(rng: Rng): any {
+    const known = [...this.books.values()].flatMap(({ contacts }) => [...contacts.values()].slice(-6));
+    return known.length === 0 ? undefined : rng.pick(known);
+  }
+
+  /** A random request of a device. */
+  async step(): Promise<void> {
+    const { rng } = this;
+    const ids = [...this.books.keys()];
+    if (ids.length === 0 || rng.chance(0.1)) return this.list();
+    const id = rng.pick(ids);
+    if (rng.chance(0.03)) this.restart(this.books.get(id)!);
+    await this.pull(id, rng.chance(0.6) ? rng.int(1, 4) : 100);
+  }
+
+  /** Continues until each feed has reported twice that it has no more changes. */
+  async settle(): Promise<void> {
+    await this.list();
+    for (const id of this.books.keys())
+      for (let quiet = 0, pages = 0; quiet < 2 && this.books.has(id); pages += 1) {
+        if (pages > 5_000) throw new Violation(`${this.name}: the feed of a book does not end`, id);
+        quiet = (await this.pull(id, 100)) ? quiet + 1 : 0;
+      }
+  }
+
+  /** Sends changes of the device and applies the response. A response may be lost, and the request repeated. */
+  async exchange(id: string, changes: any[], conflict: string): Promise<void> {
+    const book = this.books.get(id)!;
+    const distinct = changes.filter(
+      (one, n) => changes.findIndex((other) => other.external_id === one.external_id) === n,
+    );
+    const body = { cursor: book.cursor, changes: distinct, conflict, limit: this.rng.pick([1, 5, 200]) };
+    const send = () =>
+      this.call('POST', `${BOOKS}/${id}/contacts/sync`, body, [
+        '200',
+        '404 not_found',
+        '403 forbidden',
+        '410 cursor_expired',
+      ]);
     if (this.rng.chance(0.15)) await send();
-    const { status, body: response } = await send();
-    if (status === 410) return this.reset();
-    if (status !== 200) throw new Violation(`${this.name}: ${status} ${JSON.stringify(response)}`);
-    if (response.results.length !== body.changes.length)
-      throw new Violation(`${this.name}: ${body.changes.length} changes, ${response.results.length} results`);
-    for (const [n, { status: outcome, external_id, error }] of response.results.entries()) {
-      if (external_id !== body.changes[n]?.external_id)
-        throw new Violation(`${this.name}: results in another order`);
-      if (![200, 201, 409].includes(outcome))
-        throw new Violation(`${this.name}: ${outcome} ${error}`, external_id);
-    }
-    this.apply(response);
+    const { cursor } = book;
+    const response = await send();
+    // Another request of the device may have moved the cursor meanwhile.
+    const isCurrent = this.books.get(id) === book && book.cursor === cursor;
+    if (response.status === 200) this.checkResults(distinct, response.body.results);
+    if (isCurrent) this.take(id, book, response);
   }
 
-  /** Reads one page of changes. @returns true when there are more */
-  async read(): Promise<boolean> {
-    const query = new URLSearchParams({ limit: `${this.rng.pick([1, 3, 200])}` });
-    if (this.cursor !== undefined) query.set('cursor', this.cursor);
-    const { status, body } = await this.api.get(`${this.path}/sync?${query.toString()}`);
+  /** Compares the books with a full read. */
+  async judge(): Promise<void> {
+    const ids = new Set((await this.listed()).map((book) => book.id as string));
+    for (const id of this.books.keys())
+      if (!ids.has(id)) throw new Violation(`${this.name}: keeps a book that is not listed`, id);
+    for (const id of ids) {
+      const truth = new Map<string, any>();
+      for (let cursor = '', more = true; more;) {
+        const path = `${BOOKS}/${id}/contacts/sync?limit=200${cursor}`;
+        const { body } = await this.call('GET', path, undefined, ['200']);
+        for (const { op, contact } of body.changes) {
+          if (op === 'delete')
+            throw new Violation(`${this.name}: a removal for a device without contacts`, id);
+          truth.set(contact.external_id, contact);
+        }
+        cursor = `&cursor=${body.cursor}`;
+        more = body.has_more;
+      }
+      compare(`${this.name}: book ${id}`, this.books.get(id)!.contacts, truth, withoutRights);
+      this.world.count('contacts compared', truth.size);
+    }
+  }
+
+  private async listed(): Promise<any[]> {
+    const response = await this.call('GET', '/contact/useraddressbooks', undefined, ['200']);
+    return response.status === 200 ? response.body.addressbooks : [];
+  }
+
+  private async list(): Promise<void> {
+    const response = await this.call('GET', '/contact/useraddressbooks', undefined, ['200']);
+    if (response.status !== 200) return;
+    const listed = new Map<string, any>(response.body.addressbooks.map((book: any) => [book.id, book]));
+    for (const id of this.books.keys()) if (!listed.has(id)) this.books.delete(id);
+    for (const [id, { kind, role }] of listed) {
+      const rights = { isWritable: kind !== 'global' && role !== 'reader', isOwn: role === 'owner' };
+      const known = this.books.get(id) ?? { cursor: undefined, contacts: new Map<string, any>() };
+      this.books.set(id, Object.assign(known, rights));
+    }
+  }
+
+  private restart(book: KnownBook): void {
+    book.cursor = undefined;
+    book.contacts.clear();
+  }
+
+  /** @returns whether the feed has no more changes */
+  private async pull(id: string, limit: number): Promise<boolean> {
+    const book = this.books.get(id)!;
+    const { cursor } = book;
+    const query = new URLSearchParams({ limit: `${limit}`, ...(cursor !== undefined && { cursor }) });
+    const path = `${BOOKS}/${id}/contacts/sync?${query.toString()}`;
+    const response = await this.call('GET', path, undefined, ['200', '404 not_found', '410 cursor_expired']);
+    if (this.books.get(id) !== book || book.cursor !== cursor) return false;
+    if (response.status === 200 && response.body.changes.length > limit)
+      throw new Violation(`${this.name}: more changes than requested`, id);
+    this.take(id, book, response);
+    return response.status === 200 && !response.body.has_more;
+  }
+
+  private take(id: string, book: KnownBook, { status, body }: Received): void {
+    if (status === 404) this.books.delete(id);
     if (status === 410) {
-      this.reset();
-      return true;
+      this.world.count('contact 410s');
+      this.restart(book);
     }
-    if (status !== 200) throw new Violation(`${this.name}: ${status} ${JSON.stringify(body)}`);
-    this.apply(body);
-    return body.has_more;
-  }
-
-  /** One write without the feed, as a browser makes it. */
-  async write(targetId: string): Promise<void> {
-    const [externalId] = this.some();
-    if (externalId === undefined) return;
-    const path = `${this.path}/${encodeURIComponent(externalId)}`;
-    const { status, body } = await this.rng.pick([
-      () => this.api.put(path, { job_title: this.unique() }),
-      () => this.api.put(path, { notes: this.unique(), base_revision: 1 }),
-      () => this.api.delete(path),
-      () => this.api.post(`${path}/move`, { target_addressbook_id: targetId, on_conflict: 'rename' }),
-    ])();
-    if (![200, 404, 409].includes(status))
-      throw new Violation(`${this.name}: ${status} ${JSON.stringify(body)}`);
-  }
-
-  private change(): any {
-    const [externalId, contact] = this.some();
-    if (externalId === undefined || this.rng.chance(0.3))
-      return { op: 'upsert', external_id: `p${this.rng.int(0, 60)}`, contact: { full_name: this.unique() } };
-    if (this.rng.chance(0.2))
-      return { op: 'delete', external_id: externalId, base_revision: contact.revision };
-    const field = this.rng.pick(['full_name', 'job_title', 'notes']);
-    const fields = { [field]: this.unique(), emails: [`${this.unique()}@example.com`] };
-    return { op: 'upsert', external_id: externalId, base_revision: contact.revision, contact: fields };
-  }
-
-  private some(): [string | undefined, any] {
-    const known = [...this.contacts.values()];
-    const contact = known.length === 0 ? undefined : this.rng.pick(known);
-    return [contact?.external_id, contact];
-  }
-
-  private apply({ changes, cursor, next, has_more }: any): void {
-    if ((next === null) === has_more)
-      throw new Violation(`${this.name}: next ${next} with has_more ${has_more}`);
-    const ids = changes.map((each: any) => each.contact?.id ?? each.id);
+    if (status !== 200) return;
+    const { changes, cursor, next, has_more: more } = body;
+    if ((next === null) === more) throw new Violation(`${this.name}: next ${next} with has_more ${more}`, id);
+    if (more && changes.length === 0)
+      throw new Violation(`${this.name}: more changes, but an empty page`, id);
+    const ids = changes.map((change: any) => change.contact?.id ?? change.id);
     if (new Set(ids).size < ids.length)
       throw new Violation(`${this.name}: an id comes twice in a page`, ...ids);
-    for (const { op, contact, external_id } of changes) {
-      if (op === 'delete') {
-        this.contacts.delete(external_id);
-        continue;
-      }
-      if (contact.addressbook_id !== this.bookId)
-        throw new Violation(`${this.name}: of another book`, contact.id);
-      const known = this.contacts.get(contact.external_id);
-      if (known?.id === contact.id && contact.revision < known.revision)
-        throw new Violation(`${this.name}: revision ${contact.revision} after a later one`, contact.id);
-      this.contacts.set(contact.external_id, contact);
-    }
-    this.cursor = cursor;
+    for (const change of changes) this.apply(id, book, change);
+    book.cursor = cursor;
   }
 
-  private reset(): void {
-    this.contacts.clear();
-    this.cursor = undefined;
-    this.resets += 1;
+  private apply(id: string, { contacts }: KnownBook, { op, contact, external_id: removed }: any): void {
+    if (op === 'delete') {
+      this.world.count('contact removals');
+      contacts.delete(removed);
+      return;
+    }
+    if (contact.addressbook_id !== id)
+      throw new Violation(`${this.name}: a contact of another book`, contact.id);
+    const known = contacts.get(contact.external_id);
+    if (known?.id === contact.id && contact.revision < known.revision)
+      throw new Violation(`${this.name}: revision ${contact.revision} after a later one`, contact.id);
+    contacts.set(contact.external_id, contact);
+  }
+
+  private checkResults(changes: any[], results: any[]): void {
+    if (results.length !== changes.length)
+      throw new Violation(`${this.name}: ${changes.length} changes, ${results.length} results`);
+    for (const [n, { status, external_id: externalId, error }] of results.entries()) {
+      if (externalId !== changes[n].external_id)
+        throw new Violation(`${this.name}: results in another order`, externalId);
+      if (![200, 201, 409].includes(status))
+        throw new Violation(`${this.name}: ${status} ${error}`, externalId);
+      this.world.count(`contact change ${status}`);
+    }
+  }
+
+  private call(method: string, path: string, body: unknown, allowed: string[]): Promise<Received> {
+    return this.world.call(this.rng, this.user, method, path, body, allowed);
   }
 }
+
+/** The role of the reader in the book changes without a change of its contacts. */
+const withoutRights = ({ permissions: _permissions, ...contact }: any): any => contact;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CalendarReplica } from './calendar-replica.ts';
+import { ContactReplica } from './contact-replica.ts';
 import { FOLDERS, NOTES, Replica, TASK_FOLDERS, TASKS } from './replica.ts';
 import type { Rng } from './rng.ts';
 import type { User, World } from './world.ts';
@@ -11,6 +12,7 @@ export class Device {
   readonly tasks: Replica;
   readonly taskFolders: Replica;
   readonly calendars: CalendarReplica;
+  readonly contacts: ContactReplica;
   readonly name: string;
   /** Rounds to come in which it is off. */
   offline = 0;
@@ -28,6 +30,7 @@ export class Device {
     this.tasks = new Replica(world, user, TASKS, this.name);
     this.taskFolders = new Replica(world, user, TASK_FOLDERS, this.name);
     this.calendars = new CalendarReplica(world, user, this.name);
+    this.contacts = new ContactReplica(world, user, this.name);
   }
 
   /** Decides whether it is off in the round that begins. */
@@ -46,16 +49,24 @@ export class Device {
   async live(stopped: () => boolean): Promise<void> {
     this.pace = this.rng.pick([2, 10, 60]);
     while (!stopped()) {
-      const choice = this.rng.weighted({ notes: 4, folders: 1, tasks: 4, taskFolders: 2, calendars: 3 });
+      const choice = this.rng.weighted({
+        notes: 4,
+        folders: 1,
+        tasks: 4,
+        taskFolders: 2,
+        calendars: 3,
+        contacts: 3,
+      });
       await this[choice].step();
-      if (choice !== 'calendars' && this.rng.chance(0.1)) await this[choice].fetchContents(2);
+      if (choice !== 'calendars' && choice !== 'contacts' && this.rng.chance(0.1))
+        await this[choice].fetchContents(2);
       await delay(this.rng.int(0, this.pace));
     }
   }
 
   async settle(): Promise<void> {
     const replicas = [this.notes, this.folders, this.tasks, this.taskFolders];
-    await Promise.all([...replicas, this.calendars].map((replica) => replica.settle()));
+    await Promise.all([...replicas, this.calendars, this.contacts].map((replica) => replica.settle()));
     await Promise.all(replicas.map((replica) => replica.fetchContents(Infinity)));
   }
 }

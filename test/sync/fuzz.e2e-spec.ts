@@ -67,6 +67,10 @@ describe('synchronisation, at random', () => {
     'tasks made from notes',
     'events compared',
     'event removals',
+    'contacts compared',
+    'contact removals',
+    'contact change 201',
+    'contact 410s',
   ])('there were some %s', (what) =>
     expect(done.get(what)).toBeGreaterThan(
       {
@@ -74,6 +78,8 @@ describe('synchronisation, at random', () => {
         'comments compared': 5,
         'tasks made from notes': 0,
         'event removals': 2,
+        'contact removals': 10,
+        'contact 410s': 0,
       }[what] ?? 30,
     ),
   );

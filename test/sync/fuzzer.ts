@@ -102,7 +102,7 @@ async function quiet(world: World): Promise<void> {
   for (const deadline = Date.now() + QUIET_SECONDS * 1000; ;) {
     const busy = await world.sql<{ query: string }>(
       `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-          AND state IN ('active', 'idle in transaction') AND backend_type = 'client backend' AND query ~* 'note|task|sync|calendar|event'`,
+          AND state IN ('active', 'idle in transaction') AND backend_type = 'client backend' AND query ~* 'note|task|sync|calendar|event|contact|addressbook'`,
     );
     if (busy.length === 0 && !world.disturbed) return;
     if (Date.now() > deadline) throw new Violation(`still at work after the round: ${busy[0]?.query}`);

@@ -1,4 +1,5 @@
 import { Violation } from './model.ts';
+import { NEVER_OF_CONTACTS } from './contact-invariants.ts';
 import { NEVER_OF_TASKS } from './task-invariants.ts';
 import type { World } from './world.ts';
 
@@ -6,11 +7,13 @@ import type { World } from './world.ts';
 const NUMBERS = `SELECT tenant_id, user_id, seq FROM note_members
       UNION ALL SELECT tenant_id, owner_id, seq FROM note_folders
       UNION ALL SELECT tenant_id, user_id, seq FROM task_members
-      UNION ALL SELECT tenant_id, user_id, seq FROM task_folder_members`;
+      UNION ALL SELECT tenant_id, user_id, seq FROM task_folder_members
+      UNION ALL SELECT tenant_id, addressbook_id, seq FROM contacts`;
 
 /** Each selects rows that violate it. */
 const NEVER: Record<string, string> = {
   ...NEVER_OF_TASKS,
+  ...NEVER_OF_CONTACTS,
   'a member row that its note does not name': `
     SELECT m.note_id AS id, m.user_id, m.role FROM note_members m
       LEFT JOIN notes n ON n.tenant_id = m.tenant_id AND n.id = m.note_id

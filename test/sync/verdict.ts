@@ -10,6 +10,7 @@ import type { User, World } from './world.ts';
 export async function judge(world: World, devices: Device[], rng: Rng): Promise<void> {
   await checkInvariants(world);
   for (const device of devices) if (device.offline === 0) await device.calendars.judge();
+  for (const device of devices) if (device.offline === 0) await device.contacts.judge();
   for (const user of world.site.users) {
     const notes = await notesOf(world, rng, user);
     const folders = await foldersOf(world, rng, user, notes);
@@ -22,6 +23,13 @@ export async function judge(world: World, devices: Device[], rng: Rng): Promise<
     await judgeTasks(world, devices, rng, user);
   }
   await checkLedger(world, rng);
+  world.contactLedger.check(
+    await world.sql(
+      `SELECT id, revision, card->>'full_name' AS full_name, card->>'job_title' AS job_title FROM contacts
+        WHERE tenant_id = $1 AND gone_at IS NULL`,
+      [world.site.users[0]?.tenantId],
+    ),
+  );
   world.taskLedger.check(
     await world.sql(
       `SELECT id, rfc3339(created_at) AS created_at, revision, title FROM tasks WHERE tenant_id = $1`,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { ContactLedger } from './contact-ledger.ts';
 import { Access, Ledger, Violation } from './model.ts';
 import { Rng } from './rng.ts';
 import { TaskLedger } from './task-ledger.ts';
@@ -70,6 +71,7 @@ export class World {
   /** Task folders by owner. */
   readonly taskFolders = new Map<string, string[]>();
   readonly taskLedger = new TaskLedger();
+  readonly contactLedger = new ContactLedger();
   /** Cursors that devices were given, by user. */
   readonly cursors = new Map<string, string[]>();
   readonly counts = new Map<string, number>();
