@@ -21,11 +21,14 @@ export class ContactReplica {
   readonly books = new Map<string, KnownBook>();
   private readonly rng: Rng;
 
-  constructor(
-    private readonly world: World,
-    private readonly user: User,
-    private readonly name: string,
-  ) {
+  private readonly world: World;
+  private readonly user: User;
+  private readonly name: string;
+
+  constructor(world: World, user: User, name: string) {
+    this.world = world;
+    this.user = user;
+    this.name = name;
     this.rng = world.rng(`${name} contacts`);
   }
 
