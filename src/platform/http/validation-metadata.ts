@@ -16,7 +16,9 @@ export function cacheValidationMetadata(): void {
   const rules = new WeakMap<object, Metadata>();
   const groups = new WeakMap<Metadata, ReturnType<typeof group>>();
   const cached: Lookup = (target, schema, always, strictGroups, only) => {
-    if (schema || always || strictGroups || only) return collect(target, schema, always, strictGroups, only);
+    // A client may send a field `constructor` of any type.
+    if (typeof target !== 'function' || always || strictGroups || only)
+      return collect(target, schema, always, strictGroups, only);
     return entry(rules, target, () => collect(target, schema, always, strictGroups, only));
   };
   storage.getTargetValidationMetadatas = cached;
