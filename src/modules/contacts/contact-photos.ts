@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { CardPhoto } from '../../lib/vcard/index.js';
@@ -18,7 +18,7 @@ export const PHOTO_TYPE = 'image/jpeg';
 const BATCH = 200;
 
 /** SHA-256 of an image, hexadecimal. */
-export const photoHash = (image: Uint8Array): string => createHash('sha256').update(image).digest('hex');
+export const photoHash = (image: Uint8Array): string => hash('sha256', image);
 
 /**
  * The photos of contacts. Each is stored as a JPEG that the server has encoded. A photo that no contact, merge or import refers
@@ -44,9 +44,9 @@ export class ContactPhotos implements OnModuleInit {
    * @throws ApiError 422 `invalid_image`, 503
    */
   async store(tenantId: string, image: Uint8Array): Promise<string> {
-    const hash = photoHash(image);
-    const known = await this.photos.reuse(tenantId, [hash]);
-    return known.get(hash) ?? this.encode(tenantId, image);
+    const key = photoHash(image);
+    const known = await this.photos.reuse(tenantId, [key]);
+    return known.get(key) ?? this.encode(tenantId, image);
   }
 
   /** Photos of these images that are stored already, by hash. */
@@ -59,7 +59,7 @@ export class ContactPhotos implements OnModuleInit {
     const { bytes, width, height } = await this.images.jpeg(image, { side: SIDE, bytes: STORED_BYTES });
     const blob = await this.blobs.put(tenantId, oneChunk(bytes), { maxBytes: bytes.length });
     const { id: blobId, size, sha256 } = blob;
-    const source = createHash('sha256').update(image).digest();
+    const source = hash('sha256', image, 'buffer');
     return this.db.tx(async (tx) => {
       await this.blobs.keep(tx, tenantId, blob, PHOTO_TYPE);
       return this.photos.insert(tx, tenantId, { blobId, source, sha256, size, width, height });

@@ -67,6 +67,11 @@ const head = workspace.statement<{ head: number }>(
   `SELECT head::float8 AS head FROM sync_heads WHERE tenant_id = $1 AND user_id = $2`,
 );
 
+const lockBook = workspace.statement<{ id: string }>(
+  'contacts.lock_book',
+  `SELECT id FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+);
+
 const idsAfter = workspace.statement<{ id: string }>(
   'contacts.ids_after',
   `SELECT id FROM contacts WHERE tenant_id = $1 AND addressbook_id = $2 AND id > $3 AND gone_at IS NULL
@@ -193,6 +198,15 @@ export class ContactsRepository {
   /** The number of the last change of a book. */
   async head({ tenantId }: RequestContext, bookId: string): Promise<number> {
     return (await this.db.query(head, [tenantId, bookId]))[0]?.head ?? 0;
+  }
+
+  /**
+   * Takes the lock that each write of a book takes first. A transaction that locks other rows of the book, such as an import, takes it
+   * before them: a deletion of the book locks in this order.
+   * @returns false when the book does not exist
+   */
+  async lockBook(tx: Tx, { tenantId }: Pick<RequestContext, 'tenantId'>, bookId: string): Promise<boolean> {
+    return (await tx.query(lockBook, [tenantId, bookId])).length > 0;
   }
 
   /** Contacts of a book with one of these ids. */

@@ -231,4 +231,55 @@ describe('address books', () => {
       await client.end();
     }
   });
+
+  describe('a write of a book waits for its lock without another lock', () => {
+    const IMPORTS = '/contact/phone-sync/import';
+    const cards = (by: TestUser, id: string) =>
+      by.api.request('POST', `${IMPORTS}?addressbook_id=${id}`, {
+        raw: 'BEGIN:VCARD\nVERSION:4.0\nFN:Ivo\nEND:VCARD\n',
+        headers: { 'content-type': 'text/vcard' },
+      });
+
+    /** Locks the book, starts the write, and takes `other` while the write waits. */
+    const whileLocked = async (id: string, write: () => Promise<{ status: number }>, other: string) => {
+      const client = new pg.Client(app.databaseUrl);
+      await client.connect();
+      try {
+        await client.query('BEGIN');
+        await client.query('SELECT FROM addressbooks WHERE id = $1 FOR NO KEY UPDATE', [id]);
+        const writing = write();
+        await until('the write waits', async () => (await lockWaits(client)).length > 0);
+        const { rowCount } = await client.query(`${other} FOR UPDATE NOWAIT`, [id]);
+        expect(rowCount).toBeGreaterThan(0);
+        await client.query('COMMIT');
+        expect((await writing).status).toBe(200);
+      } finally {
+        await client.end();
+      }
+    };
+
+    test('an import', async () => {
+      const { id } = await book();
+      await whileLocked(id, () => cards(alice, id), 'SELECT FROM addressbooks WHERE id = $1');
+    });
+
+    test('the undo of an import', async () => {
+      const { id } = await book();
+      const { body } = await cards(alice, id);
+      const undo = () => alice.api.post(`/contact/phone-sync/imports/${body.import.id}/undo`);
+      await whileLocked(id, undo, 'SELECT FROM contact_imports WHERE addressbook_id = $1');
+    });
+
+    test('the undo of a merge', async () => {
+      const { id } = await book();
+      for (const external_id of ['a', 'b'])
+        await alice.api.post(`${BOOKS}/${id}/contacts`, { full_name: 'Ivo', external_id });
+      const { body } = await alice.api.post('/contact/merges', {
+        addressbook_id: id,
+        external_ids: ['a', 'b'],
+      });
+      const undo = () => alice.api.post(`/contact/merges/${body.merge_id}/undo`);
+      await whileLocked(id, undo, 'SELECT FROM contact_merges WHERE addressbook_id = $1');
+    });
+  });
 });

@@ -65,6 +65,11 @@ const lockBook = workspace.statement<never>(
   'addressbooks.lock_book',
   `SELECT FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
 );
+// In the order of moves between two books.
+const lockDefault = workspace.statement<never>(
+  'addressbooks.lock_default',
+  `SELECT FROM addressbooks WHERE tenant_id = $1 AND (owner_id = $2 AND is_default OR id = $3) ORDER BY id FOR NO KEY UPDATE`,
+);
 const lock = workspace.statement<never>(
   'addressbooks.lock',
   `SELECT pg_advisory_xact_lock(hashtextextended('addressbooks ' || $1::uuid || ' ' || $2::uuid, 0))`,
@@ -123,7 +128,7 @@ export class AddressbooksRepository {
   async insert(tx: Tx, ctx: RequestContext, values: ColumnValues<Addressbook>): Promise<string> {
     const { tenantId, userId: ownerId } = ctx;
     const id = uuidv7();
-    if (values.isDefault) await this.clearDefault(tx, ctx);
+    if (values.isDefault) await this.clearDefault(tx, ctx, id);
     const times = { createdAt: NOW, updatedAt: NOW };
     await rowsOf(tx, Addressbook).insert({ kind: 'personal', ...values, ...times, id, tenantId, ownerId });
     return id;
@@ -131,7 +136,7 @@ export class AddressbooksRepository {
 
   async update(tx: Tx, ctx: RequestContext, id: string, values: ColumnValues<Addressbook>): Promise<void> {
     const { tenantId } = ctx;
-    if (values.isDefault) await this.clearDefault(tx, ctx);
+    if (values.isDefault) await this.clearDefault(tx, ctx, id);
     const changes = { ...values, revision: () => 'revision + 1', updatedAt: NOW };
     await rowsOf(tx, Addressbook).update({ tenantId, id }, changes);
   }
@@ -168,7 +173,9 @@ export class AddressbooksRepository {
     await tx.query(removeWords, [tenantId, id]);
   }
 
-  private async clearDefault(tx: Tx, { tenantId, userId: ownerId }: RequestContext): Promise<void> {
+  private async clearDefault(tx: Tx, ctx: RequestContext, nextId: string): Promise<void> {
+    const { tenantId, userId: ownerId } = ctx;
+    await tx.query(lockDefault, [tenantId, ownerId, nextId]);
     const values = { isDefault: false, revision: () => 'revision + 1', updatedAt: NOW };
     await rowsOf(tx, Addressbook).update({ tenantId, ownerId, isDefault: true }, values);
   }

@@ -82,6 +82,7 @@ export class DuplicatesService {
     const { role } = await this.access.writable(ctx, bookId);
     const [original, ...others] = found.originals as Original[];
     return this.db.tx(async (tx) => {
+      await this.contacts.lockBook(tx, ctx, bookId);
       if (!(await this.duplicates.delete(tx, ctx, mergeId))) throw ContactErrors.mergeNotFound.with();
       const [row] = await this.contacts.find(tx, ctx, bookId, 'id', [contactId]);
       if (!row || !original) throw CONTACTS.notFound.with();

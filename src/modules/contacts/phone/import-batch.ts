@@ -12,7 +12,7 @@ import {
 import { joined, differences, identityKeys, type ContactCard } from '../../../lib/contact-card/index.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
-import type { ImportCounts } from './import.entity.js';
+import type { ImportCounts, ImportProblem } from './import.entity.js';
 import type { ImportedCard } from './import-cards.js';
 import { type ImportItem, ImportsRepository } from './imports.repository.js';
 import type { OnImportedDuplicate } from './phone.dto.js';
@@ -27,6 +27,11 @@ export interface ImportRun {
   onDuplicate: OnImportedDuplicate;
   /** Ids of the contacts that this import has created: other cards are not merged into them. */
   created: Set<string>;
+  /** Contacts that the book can still take. */
+  capacity: number;
+  /** Of the written batches. */
+  counts: ImportCounts;
+  problems: ImportProblem[];
 }
 
 /** The result of one batch: the outcome of each card, and the items to record. */

@@ -62,6 +62,7 @@ export class ImportUndo {
     const undo: UndoResponse = { removed: 0, restored: 0, kept: 0 };
     for (;;) {
       const step = await this.db.tx(async (tx) => {
+        await this.contacts.lockBook(tx, ctx, found.addressbook_id);
         const locked = await this.imports.lock(tx, ctx, id);
         if (!locked) throw PhoneErrors.importNotFound.with();
         if (locked.undone_at) return { done: locked };

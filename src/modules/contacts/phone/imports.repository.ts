@@ -11,6 +11,15 @@ type ImportRow = Pick<ImportResponse, 'id' | 'addressbook_id' | 'device_id' | 'c
   errors: ImportProblem[];
 };
 
+/** An import as it is stored. */
+interface SavedImport {
+  id: string;
+  bookId: string;
+  deviceId: string;
+  counts: ImportCounts;
+  problems: readonly ImportProblem[];
+}
+
 /** A contact that an import wrote or found unchanged. */
 export interface ImportItem {
   contact_id: string;
@@ -39,11 +48,11 @@ const lock = workspace.statement<ImportRow>(
   'contacts.lock_import',
   `SELECT ${COLUMNS} FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 AND id = $3 FOR UPDATE`,
 );
-// The new row references the address book, which is not deleted before the end of the transaction.
+// Locks the address book as all writes do: before its contacts, and not weaker for the foreign key first.
 const save = workspace.statement<{ id: string }>(
   'contacts.save_import',
   `INSERT INTO contact_imports (tenant_id, user_id, id, addressbook_id, device_id, counts, errors)
-   SELECT $1, $2, $3, book.id, $5, $6, $7 FROM addressbooks book WHERE book.tenant_id = $1 AND book.id = $4
+   SELECT $1, $2, $3, book.id, $5, $6, $7 FROM addressbooks book WHERE book.tenant_id = $1 AND book.id = $4 FOR NO KEY UPDATE
    ON CONFLICT (tenant_id, id) DO UPDATE SET counts = excluded.counts, errors = excluded.errors
    RETURNING id`,
 );
@@ -123,12 +132,10 @@ export class ImportsRepository {
   async save(
     tx: Tx,
     { tenantId, userId }: RequestContext,
-    { id, addressbook_id, device_id }: Pick<ImportResponse, 'id' | 'addressbook_id' | 'device_id'>,
-    counts: ImportCounts,
-    errors: readonly ImportProblem[],
+    { id, bookId, deviceId, counts, problems }: SavedImport,
   ): Promise<boolean> {
-    const json = [JSON.stringify(counts), JSON.stringify(errors)];
-    return (await tx.query(save, [tenantId, userId, id, addressbook_id, device_id, ...json])).length > 0;
+    const json = [JSON.stringify(counts), JSON.stringify(problems)];
+    return (await tx.query(save, [tenantId, userId, id, bookId, deviceId, ...json])).length > 0;
   }
 
   async addItems(

@@ -28,7 +28,7 @@ import type { ImportedEnvelope } from './phone.response.js';
 export const MAX_IMPORT_BYTES = 20 * 1024 * 1024;
 export const MAX_IMPORT_CARDS = 10_000;
 /** Cards of one transaction. */
-const BATCH = 250;
+const BATCH = 100;
 /** Bytes of the photos of one transaction, about. */
 const BATCH_PHOTO_BYTES = 4 * 1024 * 1024;
 const MAX_PROBLEMS = 1_000;
@@ -119,42 +119,45 @@ export class ImportsService implements OnModuleInit {
       deviceId: device_id,
       onDuplicate,
       created: new Set(),
+      capacity: MAX_CONTACTS - book.contacts_count,
+      counts: { total: 0, created: 0, updated: 0, merged: 0, unchanged: 0, skipped: 0, failed: 0 },
+      problems: [],
     };
-    const target = { id: run.id, addressbook_id: book.id, device_id };
-    let counts: ImportCounts = {
-      total: 0,
-      created: 0,
-      updated: 0,
-      merged: 0,
-      unchanged: 0,
-      skipped: 0,
-      failed: 0,
-    };
-    const problems: ImportProblem[] = [];
-    for await (const batch of oneAhead(batchesOf(entries))) {
-      if (book.contacts_count + run.created.size + batch.cards.length > MAX_CONTACTS)
-        batch.problems.push(...full(batch.cards.splice(0)));
-      problems.push(...batch.problems.slice(0, MAX_PROBLEMS - problems.length));
-      const photoIds = await this.photos.store(ctx.tenantId, batch.cards);
-      // The transaction may be repeated: nothing outside changes before its end.
-      const { after, created } = await this.db.tx(async (tx) => {
-        const before = { ...counts };
-        if (!(await this.imports.save(tx, ctx, target, before, []))) throw ContactErrors.bookNotFound.with();
-        const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds);
-        const summed = sum(before, result.outcomes, batch.problems.length);
-        await this.imports.save(tx, ctx, target, summed, problems);
-        return { after: summed, created: result.created };
-      });
-      counts = after;
-      for (const id of created) run.created.add(id);
-      collectStepGarbage();
+    const batches = new ReadAhead(batchesOf(entries));
+    try {
+      // Nothing refers to a written batch when the garbage is collected.
+      while (await this.step(ctx, run, batches)) collectStepGarbage();
+    } finally {
+      await batches.close();
     }
-    if (counts.total === 0) await this.db.single((tx) => this.imports.save(tx, ctx, target, counts, []));
+    if (run.counts.total === 0) await this.db.single((tx) => this.imports.save(tx, ctx, run));
     const done = await this.imports.read(ctx, run.id);
     if (!done) throw ContactErrors.bookNotFound.with();
     const position = { mode: 'changes', seq, since: seq } as const;
     const cursor = this.cursors.write({ ...ctx, userId: book.id }, CONTACTS.collection, position);
     return { import: done, cursor };
+  }
+
+  /** Writes the next batch. @returns false when there is none */
+  private async step(ctx: RequestContext, run: ImportRun, batches: ReadAhead<Batch>): Promise<boolean> {
+    const batch = await batches.take();
+    if (!batch) return false;
+    if (run.created.size + batch.cards.length > run.capacity)
+      batch.problems.push(...full(batch.cards.splice(0)));
+    run.problems.push(...batch.problems.slice(0, MAX_PROBLEMS - run.problems.length));
+    const photoIds = await this.photos.store(ctx.tenantId, batch.cards);
+    // The transaction may be repeated: nothing outside changes before its end.
+    const { counts, created } = await this.db.tx(async (tx) => {
+      if (!(await this.imports.save(tx, ctx, { ...run, problems: [] })))
+        throw ContactErrors.bookNotFound.with();
+      const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds);
+      const summed = sum(run.counts, result.outcomes, batch.problems.length);
+      await this.imports.save(tx, ctx, { ...run, counts: summed });
+      return { counts: summed, created: result.created };
+    });
+    run.counts = counts;
+    for (const id of created) run.created.add(id);
+    return true;
   }
 }
 
@@ -183,19 +186,31 @@ function* jsonEntries(contacts: readonly unknown[], country: string | null): Gen
   for (const [index, contact] of contacts.entries()) yield fromJson(index, contact, country);
 }
 
-/** Reads the next batch while the database writes the last one. */
-async function* oneAhead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
-  try {
-    for (let next = source.next(); ;) {
-      const { done, value } = await next;
-      if (done) return;
-      next = source.next();
-      // Its error is thrown when the batch is due.
-      next.catch(() => undefined);
-      yield value;
-    }
-  } finally {
-    await source.return(undefined);
+/** Reads the next item while the last one is processed. Taken items are not kept. */
+class ReadAhead<T> {
+  private next: Promise<IteratorResult<T>>;
+
+  constructor(private readonly source: AsyncGenerator<T>) {
+    this.next = this.read();
+  }
+
+  /** @returns undefined at the end @throws errors of the source */
+  async take(): Promise<T | undefined> {
+    const { done, value } = await this.next;
+    if (done) return undefined;
+    this.next = this.read();
+    return value;
+  }
+
+  async close(): Promise<void> {
+    await this.source.return(undefined);
+  }
+
+  private read(): Promise<IteratorResult<T>> {
+    const next = this.source.next();
+    // Its error is thrown when the item is due.
+    next.catch(() => undefined);
+    return next;
   }
 }
 

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
@@ -19,12 +18,6 @@ import { type ChangeEffect, effectOf } from './contact-change.js';
 import { ContactFeedRepository } from './contact-feed.repository.js';
 import { type ApplyContactChanges, ContactChange, type SyncContacts } from './contact-sync.dto.js';
 import { changeResult, type ChangeOutcome } from './contact-sync.presenter.js';
-
-// The lock that each write of the book takes first.
-const lockBook = workspace.statement<{ id: string }>(
-  'contacts.lock_book',
-  `SELECT id FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
-);
 
 /** A valid change of a request. */
 interface Planned {
@@ -94,8 +87,7 @@ export class ContactSyncService {
     changes: readonly unknown[],
     rules: Parameters<typeof effectOf>[2],
   ): Promise<ChangeOutcome[]> {
-    if ((await tx.query(lockBook, [ctx.tenantId, book.id])).length === 0)
-      throw ContactErrors.bookNotFound.with();
+    if (!(await this.contacts.lockBook(tx, ctx, book.id))) throw ContactErrors.bookNotFound.with();
     const inputs = changes.map((raw) => Checked.of(ContactChange, raw));
     const ids = inputs.flatMap((input) => (input.error ? [] : [input.value.external_id]));
     const rows = new Map(
