@@ -22,6 +22,7 @@ import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
 import { PresenceModule } from './modules/presence/index.js';
 import { NotificationsModule } from './modules/notifications/index.js';
+import { ScimModule } from './modules/scim/index.js';
 import { SettingsModule } from './modules/settings/index.js';
 import { SignInModule } from './modules/sign-in/index.js';
 import { TasksModule } from './modules/tasks/index.js';
@@ -89,6 +90,7 @@ export class AppModule {
         AccessModule,
         AccountPagesModule,
         SettingsModule,
+        ScimModule,
         // Before any module with `/calendar/{calendar_id}`.
         HolidaysModule,
         NoteFoldersModule,

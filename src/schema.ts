@@ -13,6 +13,7 @@ import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
 import { notificationsSchema } from './modules/notifications/notifications.schema.js';
+import { scimSchema } from './modules/scim/scim.schema.js';
 import { signInSchema } from './modules/sign-in/sign-in.schema.js';
 import { presenceSchema } from './modules/presence/presence.schema.js';
 import { settingsSchema } from './modules/settings/settings.schema.js';
@@ -28,6 +29,7 @@ export const schema = wholeSchema([
   signInSchema,
   accessSchema,
   settingsSchema,
+  scimSchema,
   holidaysSchema,
   noteFoldersSchema,
   tasksSchema,

@@ -4,6 +4,7 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { OPEN_MAIL_SCHEMAS } from '../modules/mail/index.js';
 import { asyncApiDocument, socketModels } from './asyncapi-document.js';
 import { reachableSchemas, shareComponents } from './components.js';
+import { SCIM_SCHEMAS, SCIM_SCHEME } from '../modules/scim/index.js';
 import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
 
 type Json = Record<string, unknown>;
@@ -43,6 +44,8 @@ const TAGS: Record<string, string> = {
   settings: "One's own profile, signatures, preferences, passwords and sessions.",
   auth: 'The second factor, and signing out.',
   tenant: 'The workspace itself: name, branding, domains, policy, members, invitations, audit log.',
+  provisioning:
+    'Members and groups by an identity provider: SCIM 2.0 (RFC 7643, RFC 7644), with its own media type, error shape and token.',
   directory: 'Users and groups of the workspace.',
   access: 'Groups of members and their permissions.',
   account: 'Pages of links in mails: invitations, forgotten passwords, new addresses.',
@@ -73,6 +76,14 @@ function createDocument(app: INestApplication): OpenAPIObject {
       bearerFormat: 'JWT',
       description: 'An access token, without the word Bearer. It is taken from the header only.',
     })
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'The token of an identity provider, from `POST /apis/v1/tenant/scim/tokens`.',
+      },
+      SCIM_SCHEME,
+    )
     .addOAuth2(
       {
         type: 'oauth2',
@@ -101,7 +112,7 @@ function completed(document: OpenAPIObject): OpenAPIObject {
       if (operation.security?.some((scheme) => 'bearer' in scheme))
         operation.security.push({ [SIGN_IN_SCHEME]: [API_SCOPE] });
   document.paths = inReadingOrder(document.paths);
-  Object.assign(((document.components ??= {}).schemas ??= {}), PREFERENCE_SCHEMAS);
+  Object.assign(((document.components ??= {}).schemas ??= {}), PREFERENCE_SCHEMAS, SCIM_SCHEMAS);
   Object.assign(document.info, { license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' } });
   // Some errors and responses of the mail service have additional members. Not `additionalProperties`: Swagger UI would add a
   // member of this name to each example.

@@ -61,6 +61,18 @@ describe('the OpenAPI description', () => {
         if ((status.startsWith('2') && isFile(response)) || (partial && status === '304')) continue;
         // A page for browsers.
         if (response.content?.['text/html']) continue;
+        // SCIM has its own media type and error shape (ADR 45).
+        if (spec.tags[0] === 'provisioning') {
+          const { schema } = response.content?.['application/scim+json'] ?? {};
+          const isEmpty = status === '204' || status === '304';
+          expect([where, status, schema?.$ref]).toEqual([
+            where,
+            status,
+            isEmpty ? undefined : expect.any(String),
+          ]);
+          if (status >= '400') expect(schema.$ref).toMatch(/\/ScimError$/);
+          continue;
+        }
         const content = response.content?.['application/json'];
         expect([where, status, content?.schema]).toEqual([where, status, expect.anything()]);
         if (!status.startsWith('2')) {

@@ -46,6 +46,27 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/tenant/clients/{client_id}', 'likewise'],
   ['POST /apis/v1/tenant/clients/{client_id}/secret', 'likewise'],
   ['DELETE /apis/v1/tenant/clients/{client_id}', 'likewise'],
+  ['POST /apis/v1/tenant/scim/tokens', 'tokens of identity providers'],
+  ['GET /apis/v1/tenant/scim/tokens', 'likewise'],
+  ['POST /apis/v1/tenant/scim/tokens/{token_id}/rotate', 'likewise'],
+  ['DELETE /apis/v1/tenant/scim/tokens/{token_id}', 'likewise'],
+  ['GET /apis/v1/scim/v2/ServiceProviderConfig', 'SCIM 2.0: identity providers manage members and groups'],
+  ['GET /apis/v1/scim/v2/ResourceTypes', 'likewise'],
+  ['GET /apis/v1/scim/v2/ResourceTypes/{name}', 'likewise'],
+  ['GET /apis/v1/scim/v2/Schemas', 'likewise'],
+  ['GET /apis/v1/scim/v2/Schemas/{name}', 'likewise'],
+  ['GET /apis/v1/scim/v2/Users', 'likewise'],
+  ['POST /apis/v1/scim/v2/Users', 'likewise'],
+  ['GET /apis/v1/scim/v2/Users/{resource_id}', 'likewise'],
+  ['PUT /apis/v1/scim/v2/Users/{resource_id}', 'likewise'],
+  ['PATCH /apis/v1/scim/v2/Users/{resource_id}', 'likewise'],
+  ['DELETE /apis/v1/scim/v2/Users/{resource_id}', 'likewise'],
+  ['GET /apis/v1/scim/v2/Groups', 'likewise'],
+  ['POST /apis/v1/scim/v2/Groups', 'likewise'],
+  ['GET /apis/v1/scim/v2/Groups/{resource_id}', 'likewise'],
+  ['PUT /apis/v1/scim/v2/Groups/{resource_id}', 'likewise'],
+  ['PATCH /apis/v1/scim/v2/Groups/{resource_id}', 'likewise'],
+  ['DELETE /apis/v1/scim/v2/Groups/{resource_id}', 'likewise'],
   ['GET /apis/v1/settings/connected-apps', 'applications with the consent of the user'],
   ['DELETE /apis/v1/settings/connected-apps/{client}', 'the end of a consent'],
   ['GET /apis/v1/settings/email', 'the own address and its pending change'],
@@ -195,6 +216,8 @@ const PUBLIC = new Set([
   'GET /apis/v1/health/live',
   'GET /apis/v1/health/ready',
   'GET /apis/v1/.well-known/jwks.json',
+  // RFC 7643, section 5, recommends it.
+  'GET /apis/v1/scim/v2/ServiceProviderConfig',
   // The token in the path is the credential.
   'GET /apis/v1/calendar/feeds/{file}',
   'GET /apis/v1/calendar/polls/outside/{token}',
@@ -341,8 +364,11 @@ describe('the routes', () => {
       const { status, headers, body } = await app.anonymous.request(operation.method, path);
       if (status === 401) {
         expect(headers.get('www-authenticate')).toBe('Bearer');
-        expect(body.error).toBe('unauthorized');
-        expect(operation.spec.security).toEqual([{ bearer: [] }, { signIn: ['workspace'] }]);
+        // SCIM has its own tokens and error shape.
+        const isScim = operation.path.startsWith('/apis/v1/scim/');
+        expect(isScim ? body.status : body.error).toBe(isScim ? '401' : 'unauthorized');
+        const schemes = isScim ? [{ scim: [] }] : [{ bearer: [] }, { signIn: ['workspace'] }];
+        expect(operation.spec.security).toEqual(schemes);
       } else {
         open.push(key(operation));
         expect(operation.spec.security).toEqual([]);

@@ -74,6 +74,16 @@ describe('responses have exactly the described shape', () => {
     fits('noteFolderIndex', await api.get('/note_folders/index'));
   });
 
+  test('tokens of identity providers', async () => {
+    const { api } = alice;
+    const created = await api.post('/tenant/scim/tokens', { name: 'Entra', expires_in_days: 30 });
+    fits('createScimToken', created);
+    const path = `/tenant/scim/tokens/${created.body.scim_token.id}`;
+    fits('listScimTokens', await api.get('/tenant/scim/tokens'));
+    fits('rotateScimToken', await api.post(`${path}/rotate`));
+    fits('revokeScimToken', await api.delete(path));
+  });
+
   test('tasks', async () => {
     const [owner, guest] = await app.tenant('tasks', 'owner', 'guest');
     const { api } = owner;

@@ -7,6 +7,7 @@ import type { RequestOptions } from '../support/client.ts';
 import { LiveKit } from '../support/livekit/livekit.ts';
 import { form, upload } from '../support/multipart.ts';
 import { describedOperations, fillPath } from '../support/operations.ts';
+import { GROUP_SCHEMA, PATCH_OP, ScimClient, USER_SCHEMA } from '../support/scim.ts';
 import { INBOX, NOWHERE, WildDuck } from '../support/wild-duck.ts';
 
 /** Calls every route that has an id with a token of another workspace, and of the same person in another workspace. */
@@ -18,6 +19,10 @@ describe('the tenancy matrix', () => {
   let outsiders: [string, TestUser][];
   let groups = 0;
   let invited = 0;
+  let provisioned = 0;
+  /** The identity provider of alice's workspace, and that of the outsiders'. */
+  let scim: ScimClient;
+  let otherScim: ScimClient;
 
   beforeAll(async () => {
     duck = await WildDuck.start();
@@ -31,6 +36,14 @@ describe('the tenancy matrix', () => {
     await alice.api.get('/mail/users/me/mailboxes');
     duck.add('twin', 'of alice');
     await app.get(MailApi).linkAccount({ tenantId: twin.tenantId!, userId: twin.id }, 'twin', 'of alice');
+    // By default only owners have this permission.
+    const { groups: theirs } = (await mallory.api.get('/rbac/groups')).body;
+    const admins = theirs.find(({ key }: { key: string }) => key === 'admins');
+    await mallory.api.post(`/rbac/groups/${admins.id}/permissions/scim.manage`);
+    scim = await ScimClient.of(app, alice, 'acme.example');
+    otherScim = await ScimClient.of(app, mallory, 'evil.example');
+    // The first use of a token is recorded.
+    await otherScim.get('/Users?count=0');
     await recordWrites();
     outsiders = [
       ['another workspace', mallory],
@@ -91,6 +104,24 @@ describe('the tenancy matrix', () => {
       invited += 1;
       const email = `secret${invited}@acme.example`;
       return { id: (await alice.api.post('/tenant/invitations', { email })).body.invitation.id, body: {} };
+    },
+    'tenant/scim': async () => {
+      await app.sql('DELETE FROM scim_tokens WHERE name = $1', ['secret']);
+      const { body } = await alice.api.post('/tenant/scim/tokens', { name: 'secret' });
+      return { id: body.scim_token.id, body: {} };
+    },
+    'scim/v2/Users': async () => {
+      provisioned += 1;
+      const { id } = await scim.user(`secret-scim${provisioned}@acme.example`, { title: 'secret' });
+      const patch = { Operations: [{ op: 'replace', path: 'title', value: 'stolen' }] };
+      return { id, body: { schemas: [USER_SCHEMA, PATCH_OP], userName: 'stolen@evil.example', ...patch } };
+    },
+    'scim/v2/Groups': async () => {
+      provisioned += 1;
+      const displayName = `secret scim ${provisioned}`;
+      const { id } = (await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName })).body;
+      const patch = { Operations: [{ op: 'replace', path: 'displayName', value: 'stolen' }] };
+      return { id, body: { schemas: [GROUP_SCHEMA, PATCH_OP], displayName: 'stolen', ...patch } };
     },
     'tenant/clients': async () => {
       const { body } = await alice.api.post('/tenant/clients', { name: 'secret', kind: 'service' });
@@ -202,15 +233,17 @@ describe('the tenancy matrix', () => {
   const kindOf = (path: string) => {
     const [first] = path.split('/').slice(3);
     if (path.includes('/call/external_invites')) return 'call/external_invites';
-    const ofTenant = /\/tenant\/(?:invitations|domains|clients)\//.exec(path)?.[0];
+    const ofTenant = /\/tenant\/(?:invitations|domains|clients|scim)\//.exec(path)?.[0];
     if (ofTenant) return ofTenant.slice(1, -1);
+    if (first === 'scim') return path.split('/').slice(3, 6).join('/');
     return ['settings', 'chat', 'presence'].includes(first!)
       ? path.slice('/apis/v1/'.length).split('/{')[0]!
       : first!;
   };
 
   const withId = describedOperations().filter(
-    ({ path, spec }) => path.includes('{') && spec.security.length > 0,
+    // The documents of SCIM are the same for all workspaces.
+    ({ path, spec }) => path.includes('{') && !path.endsWith('/{name}') && spec.security.length > 0,
   );
 
   /** The request of an outsider: a form where the operation takes one. */
@@ -232,12 +265,12 @@ describe('the tenancy matrix', () => {
       const unknown = kind === 'mail' ? NOWHERE : '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
       for (const [name, outsider] of outsiders) {
         if (ofTheAccount.has(kind) && outsider.id === alice.id) continue;
-        const call = (target: string) =>
-          outsider.api.request(
-            method,
-            fillPath(path, target).replace('/apis/v1', ''),
-            sent(method, spec, body),
-          );
+        const call = (target: string) => {
+          const filled = fillPath(path, target).replace('/apis/v1', '');
+          return filled.startsWith('/scim/v2')
+            ? otherScim.send(method, filled.replace('/scim/v2', ''), method === 'GET' ? undefined : body)
+            : outsider.api.request(method, filled, sent(method, spec, body));
+        };
         const [theirs, absent] = [await call(id), await call(unknown)];
         // WildDuck's own status for messages of a mailbox that the person does not have.
         const status = kind === 'mail' && method === 'PUT' && path.includes('/messages') ? 500 : 404;
@@ -273,7 +306,11 @@ describe('the tenancy matrix', () => {
       for (const { path } of describedOperations().filter(
         ({ method, path, spec }) => method === 'GET' && !path.includes('{') && spec.security.length > 0,
       )) {
-        expect((await outsider.api.get(path.replace('/apis/v1', ''))).text).not.toContain('secret');
+        const filled = path.replace('/apis/v1', '');
+        const listed = filled.startsWith('/scim/v2')
+          ? await otherScim.get(filled.replace('/scim/v2', ''))
+          : await outsider.api.get(filled);
+        expect(listed.text).not.toContain('secret');
       }
     }
   });

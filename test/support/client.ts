@@ -39,7 +39,7 @@ export class Client {
     const url = path.startsWith('//') ? `${this.base}${path.slice(1)}` : `${this.base}/apis/v1${path}`;
     const response = await fetch(url, { method, headers, body: body as never, redirect: 'manual' });
     const text = await response.text();
-    const json = (response.headers.get('content-type') ?? '').startsWith('application/json');
+    const json = /^application\/(?:scim\+)?json/.test(response.headers.get('content-type') ?? '');
     return {
       status: response.status,
       headers: response.headers,

@@ -3,6 +3,7 @@ import { PermissionSource } from '../../platform/context/permission-source.js';
 import { TenantsModule } from '../tenants/index.js';
 import { Authority } from './authority.js';
 import { AuthorityRepository } from './authority.repository.js';
+import { GroupChanges } from './groups/group-changes.js';
 import { GroupMembersController } from './groups/group-members.controller.js';
 import { GroupMembersRepository } from './groups/group-members.repository.js';
 import { GroupMembersService } from './groups/group-members.service.js';
@@ -17,6 +18,8 @@ import { InvitationMails } from './invitations/invitation-mails.js';
 import { InvitationsController } from './invitations/invitations.controller.js';
 import { InvitationsRepository } from './invitations/invitations.repository.js';
 import { InvitationsService } from './invitations/invitations.service.js';
+import { MemberStatusChanges } from './members/member-status.js';
+import { Provisioning } from './provisioning.js';
 import { MemberRecoveryController } from './members/member-recovery.controller.js';
 import { MemberRecoveryService } from './members/member-recovery.service.js';
 import { AccountSecurityModule } from '../account-security/index.js';
@@ -47,6 +50,9 @@ import { Membership } from './membership.js';
     GroupMembersRepository,
     GroupMembersService,
     GroupPermissionsService,
+    GroupChanges,
+    MemberStatusChanges,
+    Provisioning,
     TenantMembersRepository,
     TenantMembersService,
     MemberRecoveryService,
@@ -56,6 +62,6 @@ import { Membership } from './membership.js';
     InvitationsService,
     InvitationAcceptance,
   ],
-  exports: [PermissionSource, InvitationAcceptance, InvitationsService],
+  exports: [PermissionSource, InvitationAcceptance, InvitationsService, Provisioning],
 })
 export class AccessModule {}

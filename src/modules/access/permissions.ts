@@ -26,6 +26,8 @@ export const PERMISSIONS = {
   'contacts.global.manage': 'Change the address book of the workspace.',
   'calendar.holidays.manage': 'Choose the holidays of the workspace.',
   'clients.manage': 'Register applications and service accounts of the workspace.',
+  'scim.manage':
+    'Create and revoke the tokens with which an identity provider manages members and groups (SCIM).',
   'audit.read': 'Read the audit log of the workspace.',
   'owners.manage': 'Reserved for owners: make other members owners.',
 } as const;

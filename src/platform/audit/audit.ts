@@ -20,6 +20,8 @@ export interface AuditActor {
   readonly ip?: string | null;
   /** Default `api`. */
   readonly origin?: 'api' | 'cli' | 'job';
+  /** Facts about the actor, which the data of each of its entries contain, e.g. the token of a provisioning client. */
+  readonly facts?: Record<string, unknown>;
 }
 
 interface AuditEntry {
@@ -60,7 +62,7 @@ export class Audit {
       entry.action,
       entry.objectKind,
       entry.objectId ?? null,
-      boundedData(entry.data ?? {}),
+      boundedData({ ...entry.data, ...actor.facts }),
     ]);
   }
 }

@@ -1,5 +1,7 @@
-import { SetMetadata } from '@nestjs/common';
+import { SetMetadata, type Type } from '@nestjs/common';
+import type { Request } from 'express';
 import {
+  AUTHENTICATED_BY,
   IS_BEFORE_SECOND_FACTOR,
   IS_PUBLIC,
   IS_TENANTLESS,
@@ -22,3 +24,13 @@ export const BeforeSecondFactor = () => SetMetadata(IS_BEFORE_SECOND_FACTOR, tru
 
 /** The route accepts an account without the second factor that the workspace requires. */
 export const WithoutSecondFactor = () => SetMetadata(IS_WITHOUT_SECOND_FACTOR, true);
+
+/** Authenticates the requests of routes that take no access token, such as those of another protocol. */
+export interface RequestAuthenticator {
+  /** @throws ApiError 401 or 429 */
+  authenticate(request: Request): Promise<void>;
+}
+
+/** This provider authenticates the requests of the route, before their body is read. */
+export const AuthenticatedBy = (authenticator: Type<RequestAuthenticator>) =>
+  SetMetadata(AUTHENTICATED_BY, authenticator);

@@ -1,8 +1,9 @@
-import { type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { type ExecutionContext, Injectable, type Type } from '@nestjs/common';
+import { ModuleRef, Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import {
+  AUTHENTICATED_BY,
   IS_BEFORE_SECOND_FACTOR,
   IS_PUBLIC,
   IS_TENANTLESS,
@@ -11,6 +12,7 @@ import {
 } from '../http/access-metadata.js';
 import type { ApiError, ErrorKind } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
+import type { RequestAuthenticator } from './access.decorators.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import type { AccountContext, AuthenticatedRequest, Identity, TenantRole } from './request-context.js';
 import { TokenResolver } from './token-resolver.js';
@@ -38,6 +40,7 @@ export class BearerGuard extends AuthGuard() {
     strategy: BearerStrategy,
     private readonly tokens: TokenResolver,
     private readonly reflector: Reflector,
+    private readonly modules: ModuleRef,
   ) {
     super({
       // The object and not its name: names are global to the process, so a second application (a test, or the one that
@@ -50,8 +53,15 @@ export class BearerGuard extends AuthGuard() {
   }
 
   override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (this.reflector.get<boolean>(IS_PUBLIC, context.getHandler())) return true;
+    const handler = context.getHandler();
+    if (this.reflector.get<boolean>(IS_PUBLIC, handler)) return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    const other = this.reflector.get<Type<RequestAuthenticator> | undefined>(AUTHENTICATED_BY, handler);
+    if (other)
+      return this.modules
+        .get(other, { strict: false })
+        .authenticate(request)
+        .then(() => true);
     const token = bearerToken(request);
     if (token === undefined) throw notAuthenticated(request);
     const known = this.tokens.cached(token);

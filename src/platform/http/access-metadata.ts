@@ -9,3 +9,5 @@ export const IS_WITHOUT_SECOND_FACTOR = 'workspace:without-second-factor';
 /** The permissions of which a route needs one: see `Requires`. */
 export const REQUIRES = 'workspace:requires';
 export const WITHOUT_TENANT = 'workspace:without-tenant';
+/** The class that authenticates the requests of a route in place of access tokens: see `AuthenticatedBy`. */
+export const AUTHENTICATED_BY = 'workspace:authenticated-by';

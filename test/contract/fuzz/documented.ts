@@ -39,7 +39,7 @@ export class Documented {
       .trim();
     const documented = content[type] ?? content[type.replace(/\/.*/, '/*')] ?? content['*/*'];
     if (documented === undefined) return `undocumented content type ${type}`;
-    if (type !== 'application/json' || !documented.schema) return undefined;
+    if (!/^application\/(?:scim\+)?json$/.test(type) || !documented.schema) return undefined;
     return this.mismatch(`${method} ${path} ${status}`, documented.schema, body);
   }
 

@@ -70,7 +70,9 @@ export class Requests {
   }
 
   private credentials(rng: Rng, { spec }: { spec: any }): Record<string, string> {
-    const { owner, member, expendable } = this.workspace;
+    const { owner, member, expendable, scim } = this.workspace;
+    if (spec.security.some((scheme: object) => 'scim' in scheme) && rng.chance(0.95))
+      return { authorization: `Bearer ${scim}` };
     if (DESTRUCTIVE.has(spec.operationId)) return { authorization: `Bearer ${rng.pick(expendable)}` };
     const kind = rng.weighted({ owner: 75, member: 22, none: 1, invalid: 2 });
     if (kind === 'none') return {};
@@ -139,7 +141,7 @@ export class Requests {
       const id = request.path.split('/')[4]?.split('?')[0];
       const kind = request.path.includes('/tasks/') ? 'task' : 'note';
       request.headers[name.toLowerCase()] =
-        name === 'If-Match'
+        name === 'If-Match' && !request.path.includes('/scim/')
           ? `"${kind}:${id}:r${rng.int(1, 3)}"`
           : String(this.values.of(rng, schema)).replaceAll(/[^\x20-\x7e]/g, '?');
     }
@@ -191,7 +193,7 @@ export class Requests {
       return;
     }
     request.headers['content-type'] ??= type;
-    if (type !== 'application/json') {
+    if (!/^application\/(?:scim\+)?json$/.test(type)) {
       request.body = mutated ? Buffer.from('not an image') : this.workspace.image;
       if (mutated) request.mutations.push('bytes');
       return;

@@ -4,6 +4,7 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PERMISSIONS } from '../../../src/modules/access/index.js';
 import type { TestUser, TestApp } from '../../support/app.ts';
 import { upload } from '../../support/multipart.ts';
+import { GROUP_SCHEMA, ScimClient } from '../../support/scim.ts';
 import { makeCalls } from './calls.ts';
 
 const EXPENDABLE_SESSIONS = 10;
@@ -19,6 +20,8 @@ export interface FuzzWorkspace {
   member: string;
   /** Tokens of a user who may lose their account. */
   expendable: string[];
+  /** Token of an identity provider, of a workspace of its own: it may deactivate each user. */
+  scim: string;
   /** Ids by the path segment before them, or by the domain and that segment where domains use it for different kinds. */
   ids: Record<string, string[]>;
   allIds: string[];
@@ -35,6 +38,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
   const expendable = await app.get<IdentityApi>(IdentityApi).issueTokens(sessions, 'fuzz');
   const calls = await makeCalls(app, owner, member);
   const chat = await makeChat(owner, member);
+  const scim = await makeScim(app, slug);
   const ids = {
     ...(await makeNotes(owner, member)),
     ...(await makeTasks(owner, member)),
@@ -47,6 +51,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...calls.ids,
     rooms: [...chat.rooms, calls.room],
     ...(await makeTenant(owner)),
+    ...scim.ids,
     ...(await makeNotifications(app, owner)),
     // The others are needed: their roles and sessions stay.
     members: [leaver.id, leaver.id, member.id],
@@ -58,6 +63,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     owner: owner.token,
     member: member.token,
     expendable,
+    scim: scim.token,
     ids,
     allIds: [
       owner.id,
@@ -86,6 +92,9 @@ async function makeTenant(owner: TestUser) {
   }
   const domains = ['a.example', 'b.example', 'c.example'];
   for (const domain of domains) await owner.api.post('/tenant/domains', { domain });
+  const tokens: string[] = [];
+  for (const name of ['Entra', 'Okta', 'Keycloak'])
+    tokens.push((await owner.api.post('/tenant/scim/tokens', { name })).body.scim_token.id);
   const clients = [];
   for (const name of ['CRM', 'Backup', 'Reports']) {
     const { body } = await owner.api.post('/tenant/clients', { name, kind: 'service' });
@@ -95,7 +104,22 @@ async function makeTenant(owner: TestUser) {
     'tenant invitations': invitations as string[],
     'tenant domains': domains,
     'tenant clients': clients as string[],
+    'tenant tokens': tokens,
   };
+}
+
+/** A workspace with users and groups of an identity provider. */
+async function makeScim(app: TestApp, slug: string) {
+  const [owner] = await app.tenant(`${slug}-scim`, 'owner');
+  const scim = await ScimClient.of(app, owner, 'acme.example');
+  const users: string[] = [];
+  for (let n = 0; n < 6; n += 1) users.push((await scim.user(`${slug}-${n}@acme.example`)).id);
+  const groups: string[] = [];
+  for (const displayName of ['Writers', 'Readers', 'Testers']) {
+    const members = users.map((value) => ({ value }));
+    groups.push((await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName, members })).body.id);
+  }
+  return { token: scim.token, ids: { 'scim Users': users, 'scim Groups': groups } };
 }
 
 /** Those of the objects before: comments, shares, responses. */

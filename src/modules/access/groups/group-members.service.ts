@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -10,14 +9,14 @@ import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { AccessErrors } from '../access.errors.js';
 import type { GroupMemberListEnvelope, RemovedMemberEnvelope } from '../access.response.js';
 import { Authority, assertHolds } from '../authority.js';
-import { Membership } from '../membership.js';
+import { GroupChanges } from './group-changes.js';
 import { type GroupMemberRow, GroupMembersRepository } from './group-members.repository.js';
 import type { AddMembers } from './groups.dto.js';
 import { permissionsOf, presentMember } from './groups.presenter.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';
 import { emptyChoice } from './groups.service.js';
 
-const isMembersGroup = (group: GroupRow): boolean => group.system && group.key === 'members';
+export const isMembersGroup = (group: GroupRow): boolean => group.system && group.key === 'members';
 
 /** Members of groups. Adding a member grants the permissions of the group, so the caller must hold all of them. */
 @Injectable()
@@ -26,9 +25,8 @@ export class GroupMembersService {
     private readonly members: GroupMembersRepository,
     private readonly groups: GroupsRepository,
     private readonly authority: Authority,
-    private readonly membership: Membership,
+    private readonly changes: GroupChanges,
     private readonly cursors: Cursors,
-    private readonly audit: Audit,
     private readonly db: Db,
   ) {}
 
@@ -60,11 +58,7 @@ export class GroupMembersService {
       const active = await this.members.active(tx, ctx.tenantId, wanted);
       if (wanted.some((id) => !active.has(id))) throw AccessErrors.memberNotFound.with();
       if (isMembersGroup(group)) return added([]);
-      const before = await this.membership.activeOwners(tx, [ctx.tenantId]);
-      const addedMembers = await this.members.add(tx, ctx.tenantId, groupId, wanted, ctx.userId);
-      const ids = addedMembers.map((member) => member.user_id);
-      if (group.system) await this.membership.systemGroupsChanged(tx, ctx.tenantId, ids, before);
-      for (const id of ids) await this.log(tx, ctx, 'rbac.member.added', group, id);
+      const addedMembers = await this.changes.addMembers(tx, ctx, group, wanted);
       return added(addedMembers.map(presentMember));
     });
   }
@@ -75,11 +69,8 @@ export class GroupMembersService {
       const group = await this.manageable(tx, ctx, groupId);
       // Every active member of the workspace is in the group `members`.
       if (isMembersGroup(group)) throw AccessErrors.systemGroup.with();
-      const before = await this.membership.activeOwners(tx, [ctx.tenantId]);
-      const removed = await this.members.remove(tx, ctx.tenantId, groupId, userId);
-      if (!removed) throw AccessErrors.notInGroup.with();
-      if (group.system) await this.membership.systemGroupsChanged(tx, ctx.tenantId, [userId], before);
-      await this.log(tx, ctx, 'rbac.member.removed', group, userId);
+      const [removed] = await this.changes.removeMembers(tx, ctx, group, [userId]);
+      if (removed === undefined) throw AccessErrors.notInGroup.with();
       return { removed: true };
     });
   }
@@ -90,17 +81,6 @@ export class GroupMembersService {
     const group = await this.groups.existing(tx, ctx.tenantId, groupId);
     assertHolds(held, permissionsOf(group));
     return group;
-  }
-
-  private async log(
-    tx: Tx,
-    ctx: RequestContext,
-    action: string,
-    group: GroupRow,
-    userId: string,
-  ): Promise<void> {
-    const data = { group_id: group.id, group: group.name };
-    await this.audit.record(tx, ctx, { action, objectKind: 'user', objectId: userId, data });
   }
 }
 

@@ -112,7 +112,7 @@ export class GroupsRepository {
   async create(
     tx: Tx,
     tenantId: string,
-    by: string,
+    by: string | null,
     group: NewGroup,
   ): Promise<'ok' | 'already_exists' | 'too_many'> {
     const { id, key, name, folded, description, permissions } = group;

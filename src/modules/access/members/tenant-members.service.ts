@@ -2,13 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { Outbox } from '../../../platform/events/outbox.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import { IdentityApi } from '../../identity/index.js';
-import { MemberContent, type MemberStatus, TenantsApi } from '../../tenants/index.js';
+import { MemberContent, type MemberStatus } from '../../tenants/index.js';
 import { AccessErrors } from '../access.errors.js';
 import { Authority, assertHolds } from '../authority.js';
+import { MemberStatusChanges } from './member-status.js';
 import type { ListTenantMembers } from './tenant-members.dto.js';
 import { TenantMembersRepository, type TenantMemberRow } from './tenant-members.repository.js';
 import type {
@@ -25,11 +24,9 @@ export class TenantMembersService {
   constructor(
     private readonly members: TenantMembersRepository,
     private readonly authority: Authority,
-    private readonly tenants: TenantsApi,
-    private readonly identity: IdentityApi,
+    private readonly statuses: MemberStatusChanges,
     private readonly content: MemberContent,
     private readonly cursors: Cursors,
-    private readonly outbox: Outbox,
     private readonly audit: Audit,
     private readonly db: Db,
   ) {}
@@ -57,16 +54,7 @@ export class TenantMembersService {
       if (!before) throw AccessErrors.tenantMemberNotFound.with();
       if (userId === ctx.userId) throw Errors.forbidden.with();
       assertHolds(held, await this.authority.inTx(tx, tenantId, userId, { includeDeactivated: true }));
-      if (status === 'active' && !(await this.identity.reopen(tx, userId)))
-        throw AccessErrors.accountClosed.with();
-      if (before.status === status) return { member: present(before) };
-      await this.tenants.setMemberStatus(tx, userId, tenantId, status);
-      await (status === 'active'
-        ? this.identity.recordAccessChange(tx, userId, tenantId)
-        : this.identity.endSessionsIn(tx, userId, tenantId));
-      const change = status === 'active' ? 'activated' : 'deactivated';
-      await this.audit.record(tx, ctx, { action: `user.${change}`, objectKind: 'user', objectId: userId });
-      await this.outbox.append(tx, { tenantId, type: `member.${change}`, payload: { user_id: userId } });
+      await this.statuses.set(tx, ctx, before, status);
       return { member: present({ ...before, status }) };
     });
   }

@@ -1,5 +1,5 @@
 -- The groups of workspaces as other modules read them.
-CREATE VIEW group_names AS SELECT tenant_id, id, name, folded FROM rbac_groups;
+CREATE VIEW group_names AS SELECT tenant_id, id, name, folded, key, system, created_at, updated_at FROM rbac_groups;
 
 -- The members of each group as other modules read them. Every active member of a workspace belongs to its members group.
 CREATE VIEW group_memberships AS

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { API_PREFIX, Config } from '../../../config/config.js';
-import { NO_TENANT } from '../../../platform/audit/audit.js';
+import { Audit, type AuditActor, NO_TENANT } from '../../../platform/audit/audit.js';
 import type { AccountContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -57,6 +57,7 @@ export class EmailChange implements OnModuleInit {
     private readonly mails: SystemMail,
     private readonly outbox: Outbox,
     private readonly log: SecurityLog,
+    private readonly audit: Audit,
     private readonly config: Config,
     private readonly db: Db,
   ) {}
@@ -128,15 +129,44 @@ export class EmailChange implements OnModuleInit {
     const { id, email, old } = found;
     return this.db.tx(async (tx) => {
       if (!(await this.tokens.take(tx, 'email', token))) return false;
-      if (!(await this.credentials.setEmail(tx, id, email))) return false;
-      // A link to the old address must not open the account any more.
-      await this.tokens.remove(tx, id, 'password');
-      await this.send(tx, CHANGED_MAIL, old, language, { old, email });
+      if (!(await this.write(tx, { id, old }, email, language))) return false;
       const actor = { tenantId: null, userId: id, ip: origin.ip, requestId: origin.requestId ?? '' };
       await this.log.record(tx, actor, 'security.email_changed', { old, email });
-      await this.outbox.append(tx, { tenantId: NO_TENANT, type: EMAIL_CHANGED, payload: { user_id: id } });
       return true;
     });
+  }
+
+  /**
+   * Changes the address of a member for a provisioning client, which is responsible for the addresses of its domains.
+   * @returns false when another account has the address
+   */
+  async apply(
+    tx: Tx,
+    account: { id: string; old: string },
+    email: string,
+    language: Language,
+    actor: AuditActor,
+  ): Promise<boolean> {
+    if (!(await this.write(tx, account, email, language))) return false;
+    const data = { old: account.old, email };
+    const entry = { action: 'security.email_changed', objectKind: 'user', objectId: account.id, data };
+    await this.audit.record(tx, actor, entry);
+    return true;
+  }
+
+  /** Writes the address to the account; an event writes the copies in the memberships. @returns false when it is taken */
+  private async write(
+    tx: Tx,
+    { id, old }: { id: string; old: string },
+    email: string,
+    language: Language,
+  ): Promise<boolean> {
+    if (!(await this.credentials.setEmail(tx, id, email))) return false;
+    // A link to the old address must not open the account any more.
+    await this.tokens.remove(tx, id, 'password');
+    await this.send(tx, CHANGED_MAIL, old, language, { old, email });
+    await this.outbox.append(tx, { tenantId: NO_TENANT, type: EMAIL_CHANGED, payload: { user_id: id } });
+    return true;
   }
 
   private async send<Values extends object>(

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { changes } from '../../../platform/audit/audit-data.js';
-import { Audit } from '../../../platform/audit/audit.js';
+import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -16,7 +16,9 @@ import type { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
 import { PROFILE_CHANGED } from '../settings.hooks.js';
 import type { DeactivatedProfileEnvelope, ProfileEnvelope, ProfileResponse } from '../settings.response.js';
 
-/** Profile of the caller in the workspace. */
+type MemberKey = Pick<RequestContext, 'tenantId' | 'userId'>;
+
+/** Profiles of members: the caller's own, and those that a provisioning client writes. */
 @Injectable()
 export class ProfileService {
   constructor(
@@ -45,17 +47,22 @@ export class ProfileService {
     });
   }
 
-  /** Reads the profile of the caller and locks it until the end of the transaction. */
-  async lock(tx: Tx, ctx: RequestContext): Promise<ProfileRow> {
+  /** Reads the profile of a member and locks it until the end of the transaction. */
+  async lock(tx: Tx, ctx: MemberKey): Promise<ProfileRow> {
     return existing(await this.profiles.lock(tx, ctx.tenantId, ctx.userId));
   }
 
-  /** Writes the fields that are defined and differ. @param before the locked profile @returns the profile after the change */
+  /**
+   * Writes the fields that are defined and differ.
+   * @param before the locked profile @param actor of the audit entry; default: the member
+   * @returns the profile after the change
+   */
   async change(
     tx: Tx,
-    ctx: RequestContext,
+    ctx: MemberKey,
     before: ProfileRow,
     fields: Partial<ProfileFields> & { display_name?: string },
+    actor: AuditActor = ctx,
   ): Promise<ProfileRow> {
     const { tenantId, userId } = ctx;
     const diff = changes({ ...before }, { ...fields });
@@ -64,7 +71,7 @@ export class ProfileService {
     if (name !== undefined) await this.tenants.renameMember(tx, tenantId, userId, name);
     if (Object.keys(own).length > 0) await this.profiles.write(tx, tenantId, userId, { ...before, ...own });
     const entry = { action: 'profile.updated', objectKind: 'user', objectId: userId, data: diff };
-    await this.audit.record(tx, ctx, entry);
+    await this.audit.record(tx, actor, entry);
     await this.hooks.run(tx, PROFILE_CHANGED, { tenantId, userId });
     return existing(await this.profiles.read(tenantId, userId, tx));
   }

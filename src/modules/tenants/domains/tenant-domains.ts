@@ -102,6 +102,11 @@ export class TenantDomains {
     });
   }
 
+  /** Whether the workspace has verified the domain. */
+  async isVerified(tenantId: string, domain: string): Promise<boolean> {
+    return (await rowsOf(this.db, TenantDomain).one({ tenantId, domain }))?.verifiedAt != null;
+  }
+
   /** The workspace that an address may join by its verified domain, if the policy of the workspace allows it. */
   async joinable(email: string): Promise<string | null> {
     const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();

@@ -33,6 +33,10 @@ const STREAMED = 'workspace:streamed-body';
 /** The handler reads bodies of these media types. All others are JSON. */
 export const StreamedBody = (...types: readonly string[]) => SetMetadata(STREAMED, types);
 
+const JSON_TYPES = 'workspace:json-types';
+/** The JSON body may have these media types beside `application/json`. */
+export const JsonTypes = (...types: readonly string[]) => SetMetadata(JSON_TYPES, types);
+
 /** A request whose JSON body has been read. */
 export interface RequestWithBody extends Request {
   /** The decompressed bytes, kept for requests with an Idempotency-Key, which compares them. */
@@ -67,7 +71,8 @@ export class BodyGuard implements CanActivate {
     }
     const streamed = this.reflector.get<readonly string[] | undefined>(STREAMED, context.getHandler());
     if (streamed?.includes(mediaTypeOf(request))) return true;
-    if (!isJson(request)) throw Errors.unsupportedMediaType.with();
+    const others = this.reflector.get<readonly string[] | undefined>(JSON_TYPES, context.getHandler());
+    if (!isJson(request) && !others?.includes(mediaTypeOf(request))) throw Errors.unsupportedMediaType.with();
     const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
     // The parser would read the whole body first.
     if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();

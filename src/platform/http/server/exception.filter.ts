@@ -48,6 +48,11 @@ export class ApiExceptionFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
+    this.write(response, error);
+  }
+
+  /** Writes the error in the shape of the API; routes of another protocol override it. */
+  protected write(response: Response, error: ApiError): void {
     writeJson(response, error.kind.status, JSON.stringify(error.body), { headers: error.extras.headers });
   }
 }

@@ -1,0 +1,200 @@
+import { type AttributePath, findPath, type Scope, scopeOfValues } from './attributes.js';
+import { ScimInputError } from './scim-error.js';
+
+const COMPARISONS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+
+/** A parsed filter (RFC 7644, section 3.4.2.2). */
+export type Filter =
+  | { op: 'and' | 'or'; filters: Filter[] }
+  | { op: 'not'; filter: Filter }
+  | { op: 'pr'; path: AttributePath }
+  | { op: Comparison; path: AttributePath; value: string | number | boolean | null }
+  | { op: 'some'; path: AttributePath; filter: Filter };
+
+/** The target of a PATCH operation: `attribute`, `attribute.sub`, `attribute[filter]` or `attribute[filter].sub`. */
+export interface PatchPath extends AttributePath {
+  filter?: Filter;
+}
+
+const MAX_LENGTH = 4_096;
+const MAX_TOKENS = 400;
+const MAX_DEPTH = 16;
+
+/** A bracket, a JSON string (`literal` rejects invalid ones), or a word. */
+const TOKEN = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+))/y;
+
+/** @throws ScimInputError `invalidFilter` */
+export function parseFilter(text: string, scope: Scope): Filter {
+  const parser = new Parser(text, scope, 'invalidFilter');
+  const filter = parser.filter();
+  parser.end();
+  return filter;
+}
+
+/** @throws ScimInputError `invalidPath` */
+export function parsePath(text: string, scope: Scope): PatchPath {
+  const parser = new Parser(text, scope, 'invalidPath');
+  const path = parser.path();
+  parser.end();
+  return path;
+}
+
+/** Recursive descent with limits on length, tokens and depth. */
+class Parser {
+  private readonly tokens: string[];
+  private at = 0;
+  private depth = 0;
+
+  constructor(
+    text: string,
+    private scope: Scope,
+    private readonly kind: 'invalidFilter' | 'invalidPath',
+  ) {
+    if (text.length > MAX_LENGTH) throw this.error(`is longer than ${MAX_LENGTH} characters`);
+    this.tokens = this.split(text.trim());
+  }
+
+  filter(): Filter {
+    this.depth += 1;
+    if (this.depth > MAX_DEPTH) throw this.error(`is nested deeper than ${MAX_DEPTH} levels`);
+    const filters = [this.conjunction()];
+    while (this.takeWord('or')) filters.push(this.conjunction());
+    this.depth -= 1;
+    return filters.length === 1 ? filters[0]! : { op: 'or', filters };
+  }
+
+  path(): PatchPath {
+    const name = this.word();
+    if (this.peek() !== '[') return this.find(name);
+    const path: PatchPath = { ...this.find(name), filter: this.valueFilter(name) };
+    const rest = this.tokens[this.at];
+    if (rest === undefined) return path;
+    this.at += 1;
+    const sub = rest.startsWith('.') ? findPath(scopeOfValues(path.attribute), rest.slice(1)) : undefined;
+    if (!sub) throw this.error(`has an unknown part: ${rest.slice(0, 100)}`);
+    return { ...path, sub: sub.attribute };
+  }
+
+  end(): void {
+    const rest = this.peek();
+    if (rest !== undefined) throw this.error(`has an unexpected part: ${rest.slice(0, 100)}`);
+  }
+
+  private conjunction(): Filter {
+    const filters = [this.term()];
+    while (this.takeWord('and')) filters.push(this.term());
+    return filters.length === 1 ? filters[0]! : { op: 'and', filters };
+  }
+
+  private term(): Filter {
+    if (this.peek() === '(') return this.group();
+    if (this.peek()?.toLowerCase() === 'not' && this.tokens[this.at + 1] === '(') {
+      this.at += 1;
+      return { op: 'not', filter: this.group() };
+    }
+    const name = this.word();
+    if (this.peek() === '[') return { op: 'some', path: this.find(name), filter: this.valueFilter(name) };
+    const path = this.find(name);
+    const op = this.word().toLowerCase();
+    if (op === 'pr') return { op, path };
+    if (!isComparison(op)) throw this.error(`has the unknown operator ${op.slice(0, 20)}`);
+    return { op, path, value: this.value(op, path) };
+  }
+
+  private group(): Filter {
+    this.take('(');
+    const filter = this.filter();
+    this.take(')');
+    return filter;
+  }
+
+  /** The filter in brackets, whose names are those of the values. */
+  private valueFilter(name: string): Filter {
+    const { attribute, sub } = this.find(name);
+    if (sub || !attribute.multiValued || !attribute.subAttributes)
+      throw this.error(`has brackets after ${name.slice(0, 100)}, which is no list of objects`);
+    const outer = this.scope;
+    this.take('[');
+    this.scope = scopeOfValues(attribute);
+    const filter = this.filter();
+    this.scope = outer;
+    this.take(']');
+    return filter;
+  }
+
+  private value(op: Comparison, { attribute, sub }: AttributePath): string | number | boolean | null {
+    const token = this.tokens[this.at];
+    if (token === undefined) throw this.error('has no value at its end');
+    this.at += 1;
+    const value = literal(token);
+    if (value === undefined) throw this.error(`has an invalid value: ${token.slice(0, 100)}`);
+    const { type } = sub ?? attribute;
+    if (type === 'boolean' && !['eq', 'ne'].includes(op)) throw this.error(`compares a boolean by ${op}`);
+    if (value === null && !['eq', 'ne'].includes(op)) throw this.error(`compares null by ${op}`);
+    if (type === 'dateTime' && value !== null && Number.isNaN(Date.parse(String(value))))
+      throw this.error(`has an invalid time: ${token.slice(0, 100)}`);
+    return value;
+  }
+
+  private find(name: string): AttributePath {
+    const found = findPath(this.scope, name);
+    if (!found) throw this.error(`has the unknown attribute ${name.slice(0, 100)}`);
+    return found;
+  }
+
+  private peek(): string | undefined {
+    return this.tokens[this.at];
+  }
+
+  private takeWord(word: string): boolean {
+    if (this.peek()?.toLowerCase() !== word) return false;
+    this.at += 1;
+    return true;
+  }
+
+  private take(token: string): void {
+    if (this.peek() !== token) throw this.error(`has no ${token} where one is expected`);
+    this.at += 1;
+  }
+
+  private word(): string {
+    const token = this.peek();
+    if (token === undefined || /^[()[\]"]/.test(token)) throw this.error('has no name where one is expected');
+    this.at += 1;
+    return token;
+  }
+
+  private split(text: string): string[] {
+    const tokens: string[] = [];
+    TOKEN.lastIndex = 0;
+    while (TOKEN.lastIndex < text.length) {
+      const start = TOKEN.lastIndex;
+      const found = TOKEN.exec(text);
+      if (!found) throw this.error(`has an invalid part: ${text.slice(start, start + 100)}`);
+      tokens.push((found[1] ?? found[2] ?? found[3])!);
+      if (tokens.length > MAX_TOKENS) throw this.error(`has more than ${MAX_TOKENS} parts`);
+    }
+    return tokens;
+  }
+
+  private error(reason: string): ScimInputError {
+    const name = this.kind === 'invalidFilter' ? 'The filter' : 'The path';
+    return new ScimInputError(this.kind, `${name} ${reason}.`);
+  }
+}
+
+const isComparison = (op: string): op is Comparison => (COMPARISONS as readonly string[]).includes(op);
+
+/** A JSON literal: string, number, true, false or null, the words in any case. */
+function literal(token: string): string | number | boolean | null | undefined {
+  const word = token.startsWith('"') ? token : token.toLowerCase();
+  try {
+    const value: unknown = JSON.parse(word);
+    return typeof value === 'object' && value !== null
+      ? undefined
+      : (value as string | number | boolean | null);
+  } catch {
+    return undefined;
+  }
+}

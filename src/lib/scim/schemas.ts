@@ -1,0 +1,170 @@
+import type { Attribute, ResourceType, Schema } from './attributes.js';
+
+export const CORE = 'urn:ietf:params:scim:schemas:core:2.0';
+export const MESSAGES = 'urn:ietf:params:scim:api:messages:2.0';
+export const ENTERPRISE_USER = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+const text = (name: string, description: string, more: Partial<Attribute> = {}): Attribute => ({
+  name,
+  type: 'string',
+  description,
+  ...more,
+});
+
+const flag = (name: string, description: string): Attribute => ({ name, type: 'boolean', description });
+
+/** A list of values with types, of which one may be primary (RFC 7643, section 2.4). */
+const plural = (
+  name: string,
+  description: string,
+  types: string[],
+  subAttributes: Attribute[],
+): Attribute => ({
+  name,
+  type: 'complex',
+  multiValued: true,
+  description,
+  subAttributes: [
+    ...subAttributes,
+    text('type', 'The kind of the value.', { canonicalValues: types }),
+    flag('primary', 'Whether this is the preferred value; at most one is.'),
+  ],
+});
+
+const NAME: Attribute = {
+  name: 'name',
+  type: 'complex',
+  description: 'The parts of the name.',
+  subAttributes: [
+    text('formatted', 'The full name.'),
+    text('familyName', 'The family name.'),
+    text('givenName', 'The given name.'),
+    text('middleName', 'The middle names.'),
+    text('honorificPrefix', 'Titles before the name.'),
+    text('honorificSuffix', 'Suffixes after the name.'),
+  ],
+};
+
+const USER: Schema = {
+  id: `${CORE}:User`,
+  name: 'User',
+  description: 'A member of the workspace.',
+  attributes: [
+    text(
+      'userName',
+      'The e-mail address with which the user signs in, in a verified domain of the workspace.',
+      {
+        required: true,
+        uniqueness: 'server',
+        maxLength: 254,
+      },
+    ),
+    NAME,
+    text('displayName', 'The name that other members see. Default: the name, or the start of the address.'),
+    text('title', 'The job title.'),
+    text('nickName', 'The informal name.'),
+    text('userType', 'The relation to the company, such as Employee.'),
+    text('preferredLanguage', 'The preferred language, as in Accept-Language.'),
+    text('locale', 'The locale, such as en-US.'),
+    text('timezone', 'The time zone, such as Europe/Berlin.'),
+    flag('active', 'Whether the membership is active. False ends the sessions of the user in the workspace.'),
+    plural(
+      'emails',
+      'E-mail addresses. Default: userName.',
+      ['work', 'home', 'other'],
+      [text('value', 'The address.'), text('display', 'The label.')],
+    ),
+    plural(
+      'phoneNumbers',
+      'Phone numbers.',
+      ['work', 'home', 'mobile', 'fax', 'pager', 'other'],
+      [text('value', 'The number.'), text('display', 'The label.')],
+    ),
+    plural(
+      'addresses',
+      'Postal addresses.',
+      ['work', 'home', 'other'],
+      [
+        text('formatted', 'The address as lines of text.'),
+        text('streetAddress', 'Street and number.'),
+        text('locality', 'The city.'),
+        text('region', 'The state or region.'),
+        text('postalCode', 'The postal code.'),
+        text('country', 'The country, ISO 3166-1 alpha-2.'),
+      ],
+    ),
+    {
+      name: 'groups',
+      type: 'complex',
+      multiValued: true,
+      mutability: 'readOnly',
+      description: 'Groups of the user. Change them by the members of the groups.',
+      subAttributes: [
+        text('value', 'The id of the group.', { caseExact: true, mutability: 'readOnly' }),
+        reference('$ref', 'The address of the group.', ['Group']),
+        text('display', 'The name of the group.', { mutability: 'readOnly' }),
+        text('type', 'Always direct.', { canonicalValues: ['direct'], mutability: 'readOnly' }),
+      ],
+    },
+  ],
+};
+
+const ENTERPRISE: Schema = {
+  id: ENTERPRISE_USER,
+  name: 'EnterpriseUser',
+  description: 'Facts about the employment.',
+  attributes: [
+    text('employeeNumber', 'The number of the employee.'),
+    text('costCenter', 'The cost center.'),
+    text('organization', 'The organization.'),
+    text('division', 'The division.'),
+    text('department', 'The department.'),
+  ],
+};
+
+const GROUP: Schema = {
+  id: `${CORE}:Group`,
+  name: 'Group',
+  description: 'A group of members, which grants permissions.',
+  attributes: [
+    text('displayName', 'The name, unique in the workspace.', {
+      required: true,
+      uniqueness: 'server',
+      maxLength: 100,
+    }),
+    {
+      name: 'members',
+      type: 'complex',
+      multiValued: true,
+      description: 'Users of the group.',
+      subAttributes: [
+        text('value', 'The id of the user.', { caseExact: true, mutability: 'immutable', required: true }),
+        reference('$ref', 'The address of the user.', ['User']),
+        text('display', 'The name of the user.', { mutability: 'readOnly' }),
+        text('type', 'Always User.', { canonicalValues: ['User'], mutability: 'immutable' }),
+      ],
+    },
+  ],
+};
+
+function reference(name: string, description: string, referenceTypes: string[]): Attribute {
+  return { name, type: 'reference', referenceTypes, description, caseExact: true, mutability: 'readOnly' };
+}
+
+export const USERS: ResourceType = {
+  name: 'User',
+  endpoint: '/Users',
+  description: 'Members of the workspace.',
+  schema: USER,
+  extensions: [ENTERPRISE],
+};
+
+export const GROUPS: ResourceType = {
+  name: 'Group',
+  endpoint: '/Groups',
+  description: 'Groups of the workspace.',
+  schema: GROUP,
+  extensions: [],
+};
+
+export const RESOURCE_TYPES: readonly ResourceType[] = [USERS, GROUPS];

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { ScimGroup } from '../scim.entity.js';
+
+/** A group as provisioning clients see it. */
+export interface ScimGroupRow {
+  id: string;
+  name: string;
+  created_at: Date;
+  updated_at: Date;
+  external_id: string | null;
+  /** MD5 of the ids of the members: the version depends on it where the members are not read. */
+  members_hash: string;
+  /** Null: not requested. */
+  members: { value: string; display: string }[] | null;
+}
+
+const MEMBERS = `FROM group_memberships membership
+             JOIN member_profiles member ON member.tenant_id = membership.tenant_id AND member.user_id = membership.user_id
+            WHERE membership.tenant_id = $1 AND membership.group_id = grp.id AND NOT member.is_service`;
+
+// The group of all members is no group of the protocol: it follows from the memberships.
+const GROUP = `SELECT grp.id, grp.name, grp.created_at, written.external_id,
+         greatest(grp.updated_at, written.updated_at) AS updated_at,
+         (SELECT md5(coalesce(string_agg(member.user_id::text, ',' ORDER BY member.user_id), '')) ${MEMBERS}) AS members_hash,
+         CASE WHEN $2 THEN (
+           SELECT coalesce(json_agg(json_build_object('value', member.user_id, 'display', member.display_name)
+                                    ORDER BY member.user_id), '[]') ${MEMBERS}) END AS members
+    FROM group_names grp
+    LEFT JOIN scim_groups written ON written.tenant_id = grp.tenant_id AND written.group_id = grp.id
+   WHERE grp.tenant_id = $1 AND NOT (grp.system AND grp.key = 'members')`;
+
+const all = workspace.statement<ScimGroupRow>('scim.groups', `${GROUP} ORDER BY grp.id`);
+const some = workspace.statement<ScimGroupRow>(
+  'scim.groups_some',
+  `${GROUP} AND grp.id = ANY ($3::uuid[]) ORDER BY grp.id`,
+);
+
+/** SQL of groups as provisioning clients see them. */
+@Injectable()
+export class ScimGroupsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** All groups of the workspace: at most 500, and those of the system. */
+  async all(tenantId: string, withMembers: boolean): Promise<ScimGroupRow[]> {
+    return this.db.query(all, [tenantId, withMembers]);
+  }
+
+  /** These groups with their members, in the order of their ids. */
+  async some(tenantId: string, ids: string[], reader: Reader = this.db): Promise<ScimGroupRow[]> {
+    return reader.query(some, [tenantId, true, ids]);
+  }
+
+  async byId(tenantId: string, id: string, reader: Reader = this.db): Promise<ScimGroupRow | null> {
+    return (await this.some(tenantId, [id], reader))[0] ?? null;
+  }
+
+  /** @returns false when another group has the external id */
+  async writeExternalId(
+    tx: Tx,
+    tenantId: string,
+    groupId: string,
+    externalId: string | null,
+  ): Promise<boolean> {
+    const rows = rowsOf(tx, ScimGroup);
+    if (externalId === null) {
+      await rows.delete({ tenantId, groupId });
+      return true;
+    }
+    const holder = await rows.one({ tenantId, externalId });
+    if (holder) return holder.groupId === groupId;
+    await rows.store(['tenantId', 'groupId'], { tenantId, groupId, externalId, updatedAt: () => 'now()' });
+    return true;
+  }
+}

@@ -1,0 +1,63 @@
+import { type ArgumentsHost, Catch } from '@nestjs/common';
+import type { Response } from 'express';
+import { MESSAGES, ScimInputError, type ScimType } from '../../lib/scim/index.js';
+import { type ApiError, ErrorKind } from '../../platform/http/api-error.js';
+import { ApiExceptionFilter } from '../../platform/http/server/exception.filter.js';
+import { DATABASE_STORAGE } from '../../platform/observability/database-storage.js';
+import { Dependencies } from '../../platform/observability/dependencies.js';
+import { writeScim } from './scim-reply.js';
+
+/** An error of the protocol, to throw. @param scimType detail keyword of RFC 7644, section 3.12 */
+export const scimError = (status: number, detail: string, scimType: ScimType | '' = ''): ApiError =>
+  new ErrorKind(status, scimType, detail).with();
+
+/** Statuses and keywords for error codes of the API, where they differ. */
+const BY_CODE: Record<string, { status?: number; scimType: ScimType }> = {
+  invalid_json: { status: 400, scimType: 'invalidSyntax' },
+  already_exists: { scimType: 'uniqueness' },
+};
+
+const SCIM_TYPES: ReadonlySet<string> = new Set<ScimType>([
+  'invalidFilter',
+  'invalidPath',
+  'invalidSyntax',
+  'invalidValue',
+  'mutability',
+  'noTarget',
+  'tooMany',
+  'uniqueness',
+]);
+
+/** Writes errors as RFC 7644, section 3.12, requires: the stated exception to the error shape of the API. */
+@Catch()
+export class ScimExceptionFilter extends ApiExceptionFilter {
+  constructor(dependencies: Dependencies) {
+    super(() => dependencies.reportFull(DATABASE_STORAGE));
+  }
+
+  override catch(thrown: unknown, host: ArgumentsHost): void {
+    const error = thrown instanceof ScimInputError ? scimError(400, thrown.message, thrown.scimType) : thrown;
+    // oxlint-disable-next-line promise/valid-params
+    super.catch(error, host);
+  }
+
+  protected override write(response: Response, error: ApiError): void {
+    const { status, scimType } = protocolOf(error);
+    const { details } = error.extras;
+    const detail = details ? details.map(({ message }) => message).join('; ') : error.message;
+    const body = {
+      schemas: [`${MESSAGES}:Error`],
+      status: String(status),
+      ...(scimType && { scimType }),
+      detail,
+    };
+    writeScim(response, status, body, error.extras.headers);
+  }
+}
+
+function protocolOf({ kind: { status, code } }: ApiError): { status: number; scimType?: string } {
+  if (SCIM_TYPES.has(code)) return { status, scimType: code };
+  const mapped = BY_CODE[code];
+  if (mapped) return { status, ...mapped };
+  return status === 422 ? { status: 400, scimType: 'invalidValue' } : { status };
+}

@@ -1,0 +1,143 @@
+import { CORE, type Json, MESSAGES, USERS, GROUPS, type ResourceType } from '../../lib/scim/index.js';
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const TIME = '2026-11-21T09:30:00.000Z';
+const VERSION = 'W/"x4mU1lq0a9Gq0mU1lq0a9G"';
+
+/** Examples by attribute, or by list and attribute of its values. */
+const EXAMPLES: Record<string, string> = {
+  userName: 'ann@acme.example',
+  displayName: 'Ann Example',
+  'name.formatted': 'Ann Example',
+  'name.givenName': 'Ann',
+  'name.familyName': 'Example',
+  title: 'Head of Research',
+  preferredLanguage: 'de',
+  locale: 'de-DE',
+  timezone: 'Europe/Berlin',
+  'emails.value': 'ann@acme.example',
+  'phoneNumbers.value': '+49 30 901820',
+  'addresses.country': 'DE',
+  'groups.value': ID,
+  'groups.$ref': `https://work.example/apis/v1/scim/v2/Groups/${ID}`,
+  'members.value': ID,
+  'members.$ref': `https://work.example/apis/v1/scim/v2/Users/${ID}`,
+};
+
+type Attribute = ResourceType['schema']['attributes'][number];
+
+/** @param path name of the attribute, after that of the object that contains it */
+function schemaOf(attribute: Attribute, path: string = attribute.name): Json {
+  const { description, maxLength = 500, subAttributes = [] } = attribute;
+  const isReadOnly = attribute.mutability === 'readOnly';
+  const shown: Json = { description, ...(isReadOnly && { readOnly: true }) };
+  if (attribute.type === 'complex') {
+    const subs = subAttributes.map((sub) => [sub.name, schemaOf(sub, `${path}.${sub.name}`)] as const);
+    const object = { type: 'object', properties: Object.fromEntries(subs) };
+    if (!attribute.multiValued) return { ...object, ...shown };
+    const example = Object.fromEntries(subs.map(([name, sub]) => [name, sub['example']]));
+    return { type: 'array', ...shown, items: object, example: [example] };
+  }
+  if (attribute.type === 'boolean') return { type: 'boolean', ...shown, example: true };
+  const format = path === 'userName' && { format: 'email' };
+  const example = EXAMPLES[path] ?? attribute.canonicalValues?.[0] ?? 'text';
+  return { type: 'string', ...shown, ...(!isReadOnly && { maxLength }), ...format, example };
+}
+
+const schemasOf = (id: string) => ({ type: 'array', items: { type: 'string' }, example: [id] });
+
+/** @param isInput of a request; a response may contain selected attributes only */
+function resourceSchema({ schema, extensions }: ResourceType, isInput: boolean): Json {
+  const needed = schema.attributes.filter((attribute) => attribute.required).map(({ name }) => name);
+  const own = (attributes: readonly Attribute[]) =>
+    Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)]));
+  return {
+    type: 'object',
+    description: `${schema.description} RFC 7643; \`GET /apis/v1/scim/v2/Schemas\` describes each attribute.`,
+    properties: {
+      schemas: schemasOf(schema.id),
+      id: { type: 'string', format: 'uuid', readOnly: true, example: ID },
+      externalId: { type: 'string', maxLength: 500, example: '7f3c' },
+      ...own(schema.attributes),
+      ...Object.fromEntries(
+        extensions.map(({ id, attributes }) => [id, { type: 'object', properties: own(attributes) }]),
+      ),
+      meta: { type: 'object', readOnly: true, properties: META },
+    },
+    required: ['schemas', ...(isInput ? needed : ['id'])],
+  };
+}
+
+const META = {
+  resourceType: { type: 'string', example: 'User' },
+  created: { type: 'string', format: 'date-time', example: TIME },
+  lastModified: { type: 'string', format: 'date-time', example: TIME },
+  location: { type: 'string', example: 'https://work.example/apis/v1/scim/v2/Users/01890a5d' },
+  version: { type: 'string', example: VERSION },
+};
+
+const PATCH: Json = {
+  type: 'object',
+  description: 'Operations of RFC 7644, section 3.5.2, applied in their order: all or none.',
+  properties: {
+    schemas: schemasOf(`${MESSAGES}:PatchOp`),
+    Operations: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 1000,
+      items: {
+        type: 'object',
+        properties: {
+          op: { type: 'string', enum: ['add', 'remove', 'replace'], example: 'replace' },
+          path: { type: 'string', example: 'active' },
+          value: { description: 'Any JSON value.', example: false },
+        },
+        required: ['op'],
+      },
+      example: [{ op: 'replace', path: 'active', value: false }],
+    },
+  },
+  required: ['schemas', 'Operations'],
+};
+
+const LIST: Json = {
+  type: 'object',
+  properties: {
+    schemas: schemasOf(`${MESSAGES}:ListResponse`),
+    totalResults: { type: 'integer', example: 1 },
+    startIndex: { type: 'integer', example: 1 },
+    itemsPerPage: { type: 'integer', example: 1 },
+    Resources: { type: 'array', items: { type: 'object' }, example: [] },
+  },
+  required: ['schemas', 'totalResults', 'Resources'],
+};
+
+const ERROR: Json = {
+  type: 'object',
+  description: 'RFC 7644, section 3.12.',
+  properties: {
+    schemas: schemasOf(`${MESSAGES}:Error`),
+    status: { type: 'string', description: 'The HTTP status.', example: '409' },
+    scimType: { type: 'string', description: 'The detail keyword of a 400 or 409.', example: 'uniqueness' },
+    detail: { type: 'string', example: 'The workspace has a member with this userName.' },
+  },
+  required: ['schemas', 'status', 'detail'],
+};
+
+const DOCUMENT: Json = {
+  type: 'object',
+  properties: { schemas: schemasOf(`${CORE}:ServiceProviderConfig`) },
+  required: ['schemas'],
+};
+
+/** Schemas of the OpenAPI document, made from those of the protocol. */
+export const SCIM_SCHEMAS: Record<string, Json> = {
+  ScimUser: resourceSchema(USERS, false),
+  ScimUserInput: resourceSchema(USERS, true),
+  ScimGroup: resourceSchema(GROUPS, false),
+  ScimGroupInput: resourceSchema(GROUPS, true),
+  ScimPatch: PATCH,
+  ScimList: LIST,
+  ScimDocument: DOCUMENT,
+  ScimError: ERROR,
+};

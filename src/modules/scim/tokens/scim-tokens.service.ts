@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { API_PREFIX, Config } from '../../../config/config.js';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { newToken } from '../../../platform/secrets/workspace-token.js';
+import { ScimToken } from '../scim.entity.js';
+import { ScimErrors } from '../scim.errors.js';
+import { SCIM_PATH } from '../scim-path.js';
+import type { CreateScimToken } from './scim-tokens.dto.js';
+import type {
+  ScimTokenEnvelope,
+  ScimTokenListEnvelope,
+  ScimTokenResponse,
+  ScimTokenSecretEnvelope,
+} from './scim-tokens.response.js';
+
+const MAX_TOKENS = 10;
+const DAY_MS = 86_400_000;
+
+/** Tokens of provisioning clients: created, replaced and revoked by members with `scim.manage`. Secrets are stored as hashes. */
+@Injectable()
+export class ScimTokensService {
+  constructor(
+    private readonly audit: Audit,
+    private readonly config: Config,
+    private readonly db: Db,
+  ) {}
+
+  /** @throws ApiError 422 `too_many_scim_tokens` */
+  async create(ctx: RequestContext, input: CreateScimToken): Promise<ScimTokenSecretEnvelope> {
+    const { tenantId, userId } = ctx;
+    const { name, expires_in_days: days } = input;
+    const { token, hash } = newToken(tenantId);
+    const row = await this.db.tx(async (tx) => {
+      const rows = rowsOf(tx, ScimToken);
+      const expiresAt = days ? new Date(Date.now() + days * DAY_MS) : null;
+      const values = { tenantId, id: uuidv7(), name, tokenHash: hash, createdBy: userId, expiresAt };
+      const inserted = (await rows.insert(values)) as ScimToken;
+      if ((await rows.count({ tenantId })) > MAX_TOKENS) throw ScimErrors.tooManyTokens.with();
+      await this.log(tx, ctx, 'created', inserted);
+      return inserted;
+    });
+    return this.withSecret(row, token);
+  }
+
+  async list({ tenantId }: RequestContext): Promise<ScimTokenListEnvelope> {
+    const rows = await rowsOf(this.db, ScimToken).page({ tenantId }, ['id'], undefined, MAX_TOKENS);
+    return { scim_tokens: rows.map(present), next: null };
+  }
+
+  /** @throws ApiError 404 */
+  async rotate(ctx: RequestContext, id: string): Promise<ScimTokenSecretEnvelope> {
+    const { tenantId } = ctx;
+    const { token, hash } = newToken(tenantId);
+    const row = await this.db.tx(async (tx) => {
+      const rows = rowsOf(tx, ScimToken);
+      const before = await rows.lock({ tenantId, id });
+      if (!before) throw ScimErrors.tokenNotFound.with();
+      const start = before.rotatedAt ?? before.createdAt;
+      const lifetime = before.expiresAt && before.expiresAt.getTime() - start.getTime();
+      const expiresAt = lifetime === null ? null : new Date(Date.now() + lifetime);
+      const values = { tokenHash: hash, rotatedAt: () => 'now()', expiresAt };
+      const [after] = await rows.update({ tenantId, id }, values);
+      await this.log(tx, ctx, 'rotated', before);
+      return after as ScimToken;
+    });
+    return this.withSecret(row, token);
+  }
+
+  /** @throws ApiError 404 */
+  async revoke(ctx: RequestContext, id: string): Promise<ScimTokenEnvelope> {
+    const { tenantId } = ctx;
+    return this.db.tx(async (tx) => {
+      const [revoked] = await rowsOf(tx, ScimToken).delete({ tenantId, id });
+      if (!revoked) throw ScimErrors.tokenNotFound.with();
+      await this.log(tx, ctx, 'revoked', revoked);
+      return { scim_token: present(revoked) };
+    });
+  }
+
+  private withSecret(row: ScimToken, secret: string): ScimTokenSecretEnvelope {
+    const base_url = `${this.config.publicUrl}/${API_PREFIX}/${SCIM_PATH}`;
+    return { scim_token: present(row), secret, base_url };
+  }
+
+  private async log(tx: Tx, ctx: RequestContext, change: string, { id, name }: ScimToken): Promise<void> {
+    const action = `scim.token.${change}`;
+    await this.audit.record(tx, ctx, { action, objectKind: 'scim_token', objectId: id, data: { name } });
+  }
+}
+
+function present(row: ScimToken): ScimTokenResponse {
+  const time = (value: Date | null) => value?.toISOString() ?? null;
+  return {
+    id: row.id,
+    name: row.name,
+    created_by: row.createdBy,
+    created_at: row.createdAt.toISOString(),
+    rotated_at: time(row.rotatedAt),
+    expires_at: time(row.expiresAt),
+    last_used_at: time(row.lastUsedAt),
+  };
+}

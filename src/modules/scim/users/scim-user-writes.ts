@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
+import { Audit } from '../../../platform/audit/audit.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { isEmailAddress } from '../../../platform/http/input.decorators.js';
+import { Checked } from '../../../platform/http/input.pipe.js';
+import { Provisioning } from '../../access/index.js';
+import { EmailChange } from '../../account-security/index.js';
+import { emailKey, IdentityApi, sameMailbox } from '../../identity/index.js';
+import { ProfileService, UpdateProfile } from '../../settings/index.js';
+import { TenantDomains, TenantsApi } from '../../tenants/index.js';
+import { scimError } from '../scim-failure.js';
+import type { ScimActor } from '../scim-authenticator.js';
+import { VisibleUsers } from '../visible-users.js';
+import type { UserValues } from './scim-user.mapper.js';
+import { type ScimUserRow, ScimUsersRepository } from './scim-users.repository.js';
+import { WelcomeMails } from './welcome-mails.js';
+
+const NAME_TAKEN = 'The workspace has a member with this userName.';
+
+const OF_OTHERS = 'The account belongs to other workspaces too; its user changes the address.';
+
+/** The account of an address, and the name of the workspace, as they were before the transaction. */
+interface Admission {
+  account: { id: string; email: string } | null;
+  workspace: string;
+}
+
+/** Writes members for a provisioning client. The caller has locked the workspace. */
+@Injectable()
+export class ScimUserWrites {
+  constructor(
+    private readonly users: ScimUsersRepository,
+    private readonly visible: VisibleUsers,
+    private readonly provisioning: Provisioning,
+    private readonly domains: TenantDomains,
+    private readonly tenants: TenantsApi,
+    private readonly identity: IdentityApi,
+    private readonly emails: EmailChange,
+    private readonly profiles: ProfileService,
+    private readonly mails: WelcomeMails,
+    private readonly outbox: Outbox,
+    private readonly audit: Audit,
+  ) {}
+
+  /** Reads what a creation needs, before its transaction. @throws ApiError 400, 403 outside the verified domains */
+  async admission(tenantId: string, email: string): Promise<Admission> {
+    await this.assertOwnDomain(tenantId, email);
+    const [account, workspace] = [
+      await this.identity.findByEmail(email),
+      await this.tenants.nameOf(tenantId),
+    ];
+    return { account, workspace: workspace ?? '' };
+  }
+
+  /**
+   * Checks a new address, before the transaction: an address may change between verified domains, while the account belongs
+   * to this workspace only. @throws ApiError 400, 403
+   */
+  async assertRenamable(tenantId: string, row: ScimUserRow, email: string): Promise<void> {
+    await this.assertOwnDomain(tenantId, row.email);
+    await this.assertOwnDomain(tenantId, email);
+    const workspaces = await this.tenants.workspacesOf(row.user_id);
+    if (workspaces.some(({ id }) => id !== tenantId)) throw scimError(400, OF_OTHERS, 'mutability');
+  }
+
+  /**
+   * Makes the owner of an address a member. An address without an account gets one without password, and a mail. A member whom
+   * the client has deleted before is activated again, under the same id.
+   * @returns the id @throws ApiError 400, 403, 409
+   */
+  async create(tx: Tx, actor: ScimActor, values: UserValues, admission: Admission): Promise<string> {
+    const { tenantId } = actor;
+    const [known] = (await this.tenants.findMembers(tenantId, [values.email], tx)).values();
+    if (known !== undefined && (await this.visible.among(tx, tenantId, [known])).has(known))
+      throw scimError(409, NAME_TAKEN, 'uniqueness');
+    const userId = known ?? (await this.join(tx, actor, values, admission));
+    const status = known === undefined ? 'active' : 'deactivated';
+    const entry = { action: 'user.provisioned', objectKind: 'user', objectId: userId };
+    await this.audit.record(tx, actor, { ...entry, data: { email: values.email } });
+    await this.write(tx, actor, userId, values);
+    const wanted = values.active === false ? 'deactivated' : 'active';
+    await this.provisioning.setStatus(tx, actor, { user_id: userId, status }, wanted);
+    return userId;
+  }
+
+  /** @returns the new address when it changes, else null: `assertRenamable` has checked it @throws ApiError 400, 409 */
+  async update(tx: Tx, actor: ScimActor, row: ScimUserRow, values: UserValues): Promise<string | null> {
+    const { user_id: userId, status } = row;
+    const isRenamed = values.email !== row.email;
+    const account = { id: userId, old: row.email };
+    if (isRenamed && !(await this.emails.apply(tx, account, values.email, 'en', actor)))
+      throw scimError(409, 'Another account has this userName.', 'uniqueness');
+    if (
+      !isDeepStrictEqual(row.attributes ?? {}, values.attributes) ||
+      row.external_id !== values.externalId
+    ) {
+      const attributes = changedNames(row.attributes ?? {}, values.attributes);
+      const data = { attributes, external_id: values.externalId };
+      const entry = { action: 'scim.user.updated', objectKind: 'user', objectId: userId, data };
+      await this.audit.record(tx, actor, entry);
+    }
+    await this.write(tx, actor, userId, values);
+    if (values.active !== undefined)
+      await this.provisioning.setStatus(
+        tx,
+        actor,
+        { user_id: userId, status },
+        values.active ? 'active' : 'deactivated',
+      );
+    return isRenamed ? values.email : null;
+  }
+
+  /** @throws ApiError 409 for the last owner */
+  async delete(tx: Tx, actor: ScimActor, { user_id: userId, status, groups }: ScimUserRow): Promise<void> {
+    const { tenantId } = actor;
+    await this.provisioning.setStatus(tx, actor, { user_id: userId, status }, 'deactivated');
+    const groupIds = groups.map(({ value }) => value);
+    await this.provisioning.leaveGroups(tx, actor, userId, groupIds);
+    const values = { externalId: null, attributes: {}, deletedAt: new Date() };
+    await this.users.write(tx, tenantId, userId, values);
+    await this.audit.record(tx, actor, { action: 'scim.user.deleted', objectKind: 'user', objectId: userId });
+  }
+
+  private async write(tx: Tx, actor: ScimActor, userId: string, values: UserValues): Promise<void> {
+    const { tenantId } = actor;
+    const { externalId, attributes } = values;
+    const holder = externalId === null ? null : await this.users.holderOf(tx, tenantId, externalId);
+    if (holder !== null && holder !== userId)
+      throw scimError(409, 'The workspace has a user with this externalId.', 'uniqueness');
+    const member = { tenantId, userId };
+    const fields = Checked.of(UpdateProfile, values.profile).value;
+    const before = await this.profiles.lock(tx, member);
+    await this.profiles.change(tx, member, before, fields, actor);
+    await this.users.write(tx, tenantId, userId, { externalId, attributes, deletedAt: null });
+  }
+
+  /** Creates the membership, and the account where there is none. */
+  private async join(
+    tx: Tx,
+    actor: ScimActor,
+    { email, profile }: UserValues,
+    { account, workspace }: Admission,
+  ): Promise<string> {
+    const { tenantId } = actor;
+    // The address of the account, not a look-alike that has the same key.
+    if (account && !sameMailbox(account.email, email)) throw scimError(409, NAME_TAKEN, 'uniqueness');
+    const { display_name: displayName } = Checked.of(UpdateProfile, profile).value;
+    const name = displayName ?? email;
+    const userId = account?.id ?? (await this.open(tx, email, name));
+    const member = { userId, email: account?.email ?? email, displayName: name, role: null };
+    await this.tenants.provisionMembers(tx, tenantId, [member]);
+    await this.identity.recordAccessChange(tx, userId, tenantId);
+    const payload = { user_id: userId, invited_by: null };
+    await this.outbox.append(tx, { tenantId, type: 'member.joined', payload });
+    if (!account) await this.mails.send(tx, { tenantId, userId, email, workspace });
+    return userId;
+  }
+
+  private async open(tx: Tx, email: string, name: string): Promise<string> {
+    const opened = await this.identity.provision(tx, [{ email, name }], new Map());
+    return opened.get(emailKey(email)) as string;
+  }
+
+  private async assertOwnDomain(tenantId: string, email: string): Promise<void> {
+    if (!isEmailAddress(email)) throw scimError(400, 'userName must be an e-mail address.', 'invalidValue');
+    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+    if (!(await this.domains.isVerified(tenantId, domain)))
+      throw scimError(403, `The workspace has not verified the domain ${domain}.`);
+  }
+}
+
+const changedNames = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => !isDeepStrictEqual(before[name], after[name]),
+  );

@@ -1,0 +1,86 @@
+import { CORE, ENTERPRISE_USER, type Json } from '../../../lib/scim/index.js';
+import { versionOf } from '../scim-query.js';
+import type { ScimUserRow } from './scim-users.repository.js';
+
+/** Attributes that the membership and the profile hold; the others are stored as they are written. */
+const HELD: ReadonlySet<string> = new Set([
+  'externalId',
+  'userName',
+  'displayName',
+  'title',
+  'active',
+  'schemas',
+]);
+const HELD_NAMES: ReadonlySet<string> = new Set(['givenName', 'familyName']);
+
+/** @returns the resource of a member, with its version @param base address of the SCIM interface */
+export function userResource(row: ScimUserRow, base: string): Json {
+  const { attributes, user_id: id } = row;
+  const stored = attributes ?? {};
+  const name = {
+    ...(stored['name'] as Json | undefined),
+    ...(row.given_name && { givenName: row.given_name }),
+    ...(row.family_name && { familyName: row.family_name }),
+  };
+  const resource: Json = {
+    schemas: [`${CORE}:User`, ...(stored[ENTERPRISE_USER] ? [ENTERPRISE_USER] : [])],
+    id,
+    ...(row.external_id !== null && { externalId: row.external_id }),
+    userName: row.email,
+    displayName: row.display_name,
+    ...(row.title && { title: row.title }),
+    emails: [{ value: row.email, type: 'work', primary: true }],
+    ...stored,
+    ...(Object.keys(name).length > 0 && { name }),
+    active: row.status === 'active',
+    groups: row.groups.map((group) => ({ ...group, $ref: `${base}/Groups/${group.value}`, type: 'direct' })),
+  };
+  const lastModified = row.updated_at && row.updated_at > row.created_at ? row.updated_at : row.created_at;
+  const times = { created: row.created_at.toISOString(), lastModified: lastModified.toISOString() };
+  const location = `${base}/Users/${id}`;
+  return { ...resource, meta: { resourceType: 'User', ...times, location, version: versionOf(resource) } };
+}
+
+/** The values of a member in a resource. */
+export interface UserValues {
+  email: string;
+  externalId: string | null;
+  /** Undefined: unchanged. */
+  active: boolean | undefined;
+  profile: { display_name: string; given_name: string; family_name: string; title: string };
+  /** The other attributes. */
+  attributes: Json;
+}
+
+/** @param resource from `readResource` */
+export function valuesOf(resource: Json): UserValues {
+  const name = (resource['name'] ?? {}) as Record<string, string | undefined>;
+  const email = String(resource['userName']).trim();
+  const { givenName = '', familyName = '', formatted } = name;
+  const fullName = [givenName, familyName].filter(Boolean).join(' ');
+  const displayName = (resource['displayName'] as string | undefined) ?? formatted ?? fullName;
+  const attributes = Object.fromEntries(Object.entries(resource).filter(([key]) => !HELD.has(key)));
+  const otherNames = Object.entries(name).filter(([key]) => !HELD_NAMES.has(key));
+  if (otherNames.length > 0) attributes['name'] = Object.fromEntries(otherNames);
+  else delete attributes['name'];
+  if (isDefault(attributes['emails'], email)) delete attributes['emails'];
+  return {
+    email,
+    externalId: (resource['externalId'] as string | undefined) ?? null,
+    active: resource['active'] as boolean | undefined,
+    profile: {
+      display_name: displayName || email.slice(0, email.lastIndexOf('@')),
+      given_name: givenName,
+      family_name: familyName,
+      title: (resource['title'] as string | undefined) ?? '',
+    },
+    attributes,
+  };
+}
+
+/** Whether the list has the sign-in address only, which follows `userName`. */
+function isDefault(emails: unknown, email: string): boolean {
+  if (!Array.isArray(emails) || emails.length !== 1) return false;
+  const [{ value, type = 'work', display }] = emails as [Json];
+  return display === undefined && type === 'work' && String(value).toLowerCase() === email.toLowerCase();
+}

@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import { API_PREFIX, Config } from '../../../config/config.js';
+import {
+  applyPatch,
+  type Filter,
+  type Json,
+  listResponse,
+  matches,
+  parseFilter,
+  type Projection,
+  project,
+  readResource,
+  scopeOf,
+  USERS,
+} from '../../../lib/scim/index.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { Provisioning } from '../../access/index.js';
+import { TenantsApi } from '../../tenants/index.js';
+import { scimError } from '../scim-failure.js';
+import { checkVersion, namesVersion, type ScimQuery, type ScimTarget } from '../scim-query.js';
+import { emptyReply, scimReply } from '../scim-reply.js';
+import { SCIM_PATH } from '../scim-path.js';
+import type { ScimActor } from '../scim-authenticator.js';
+import { userResource, valuesOf } from './scim-user.mapper.js';
+import { ScimUserWrites } from './scim-user-writes.js';
+import { type LookUp, ScimUsersRepository, type ScimUserRow } from './scim-users.repository.js';
+
+const CHANGED = 'The user has changed meanwhile; read it and try again.';
+const NOT_FOUND = 'The workspace has no such user.';
+
+/** Users of SCIM: members of the workspace. */
+@Injectable()
+export class ScimUsersService {
+  private readonly base: string;
+
+  constructor(
+    private readonly users: ScimUsersRepository,
+    private readonly writes: ScimUserWrites,
+    private readonly provisioning: Provisioning,
+    private readonly tenants: TenantsApi,
+    private readonly db: Db,
+    config: Config,
+  ) {
+    this.base = `${config.publicUrl}/${API_PREFIX}/${SCIM_PATH}`;
+  }
+
+  async list({ tenantId }: ScimActor, query: ScimQuery): Promise<BodyReply> {
+    const { startIndex, count, filter } = query;
+    const { resources, total } =
+      filter === undefined
+        ? { resources: await this.page(tenantId, query), total: await this.users.total(tenantId) }
+        : await this.search(tenantId, parseFilter(filter, scopeOf(USERS)), query);
+    const shown = resources.slice(0, count).map((resource) => project(USERS, resource, query));
+    return scimReply(listResponse(shown, total, startIndex));
+  }
+
+  async read({ tenantId }: ScimActor, target: ScimTarget): Promise<BodyReply> {
+    const row = await this.users.byId(tenantId, target.id);
+    if (!row) throw scimError(404, NOT_FOUND);
+    const resource = this.present(row);
+    const { version } = resource['meta'] as { version: string };
+    if (target.ifNoneMatch !== undefined && namesVersion(target.ifNoneMatch, version))
+      return emptyReply(304, version);
+    return this.reply(resource, target);
+  }
+
+  /** @throws ApiError 403 outside the verified domains; 409 `uniqueness` */
+  async create(actor: ScimActor, body: unknown, projection: Projection): Promise<BodyReply> {
+    const values = valuesOf(readResource(USERS, body));
+    const admission = await this.writes.admission(actor.tenantId, values.email);
+    const id = await this.db.tx(async (tx) => {
+      await this.provisioning.lock(tx, actor.tenantId);
+      return this.writes.create(tx, actor, values, admission);
+    });
+    const resource = this.present(await this.existing(actor.tenantId, id));
+    return this.reply(resource, projection, 201);
+  }
+
+  async replace(actor: ScimActor, target: ScimTarget, body: unknown): Promise<BodyReply> {
+    return this.change(actor, target, () => readResource(USERS, body));
+  }
+
+  async patch(actor: ScimActor, target: ScimTarget, body: unknown): Promise<BodyReply> {
+    return this.change(actor, target, (before) => readResource(USERS, applyPatch(USERS, before, body)));
+  }
+
+  /** Deactivates the membership, removes it from its groups, and hides it from the client. @throws ApiError 409 */
+  async delete(actor: ScimActor, target: ScimTarget): Promise<BodyReply> {
+    await this.db.tx(async (tx) => {
+      await this.writes.delete(tx, actor, await this.locked(tx, actor, target));
+    });
+    return emptyReply(204);
+  }
+
+  private async change(
+    actor: ScimActor,
+    target: ScimTarget,
+    changed: (before: Json) => Json,
+  ): Promise<BodyReply> {
+    const { tenantId } = actor;
+    const before = await this.existing(tenantId, target.id);
+    const { email: checked } = valuesOf(changed(this.present(before)));
+    if (checked !== before.email) await this.writes.assertRenamable(tenantId, before, checked);
+    const email = await this.db.tx(async (tx) => {
+      const row = await this.locked(tx, actor, target);
+      const values = valuesOf(changed(this.present(row)));
+      // Another request has changed the address since the check.
+      if (values.email !== row.email && values.email !== checked) throw scimError(409, CHANGED);
+      return this.writes.update(tx, actor, row, values);
+    });
+    // The copies of the address in all memberships; an event repeats it when this process ends in between.
+    if (email !== null) await this.tenants.setEmail(target.id, email);
+    return this.reply(this.present(await this.existing(tenantId, target.id)), target);
+  }
+
+  private async locked(tx: Tx, { tenantId }: ScimActor, target: ScimTarget): Promise<ScimUserRow> {
+    await this.provisioning.lock(tx, tenantId);
+    const row = await this.users.byId(tenantId, target.id, tx);
+    if (!row) throw scimError(404, NOT_FOUND);
+    checkVersion(target, (this.present(row)['meta'] as { version: string }).version);
+    return row;
+  }
+
+  /** @throws ApiError 404 */
+  private async existing(tenantId: string, id: string): Promise<ScimUserRow> {
+    const row = await this.users.byId(tenantId, id);
+    if (!row) throw scimError(404, NOT_FOUND);
+    return row;
+  }
+
+  private async page(tenantId: string, { startIndex, count }: ScimQuery): Promise<Json[]> {
+    return (await this.users.page(tenantId, startIndex - 1, count)).map((row) => this.present(row));
+  }
+
+  /** By an index where the filter requires an equality that has one, else by a scan of all members. */
+  private async search(tenantId: string, filter: Filter, { startIndex, count }: ScimQuery) {
+    const equality = equalityIn(filter);
+    const rows = equality
+      ? await this.users.lookUp(tenantId, equality.attribute, equality.value)
+      : this.users.all(tenantId);
+    const resources: Json[] = [];
+    let total = 0;
+    for await (const row of rows) {
+      const resource = this.present(row);
+      if (!matches(filter, resource)) continue;
+      total += 1;
+      if (total >= startIndex && resources.length < count) resources.push(resource);
+    }
+    return { resources, total };
+  }
+
+  private present(row: ScimUserRow): Json {
+    return userResource(row, this.base);
+  }
+
+  private reply(resource: Json, projection: Projection, status: 200 | 201 = 200): BodyReply {
+    const { version, location } = resource['meta'] as { version: string; location: string };
+    return scimReply(project(USERS, resource, projection), {
+      status,
+      etag: version,
+      ...(status === 201 && { location }),
+    });
+  }
+}
+
+/** An equality that every match has, on an attribute with an index. */
+function equalityIn(filter: Filter): { attribute: LookUp; value: string } | undefined {
+  if (filter.op === 'and') return filter.filters.map(equalityIn).find((found) => found !== undefined);
+  if (filter.op !== 'eq' || filter.path.extension !== undefined || typeof filter.value !== 'string')
+    return undefined;
+  const { name } = filter.path.attribute;
+  return name === 'id' || name === 'userName' || name === 'externalId'
+    ? { attribute: name, value: filter.value }
+    : undefined;
+}

@@ -1,0 +1,176 @@
+import SCIMMY from 'scimmy';
+import { TestApp, type TestUser } from '../../support/app.ts';
+import { GROUP_SCHEMA, ScimClient } from '../../support/scim.ts';
+
+const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+
+describe('groups by SCIM', () => {
+  let app: TestApp;
+  let owner: TestUser;
+  let scim: ScimClient;
+  let users: string[];
+  let n = 0;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [owner] = await app.tenant('acme', 'owner');
+    scim = await ScimClient.of(app, owner, 'acme.example');
+    users = [];
+    for (let k = 0; k < 4; k += 1) users.push((await scim.user(`user${k}@acme.example`)).id);
+  });
+  afterAll(() => app?.stop());
+
+  const create = async (more: object = {}) => {
+    const displayName = `Group ${(n += 1)}`;
+    return (await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName, ...more })).body;
+  };
+  const membersOf = async (id: string) =>
+    ((await scim.get(`/Groups/${id}`)).body.members ?? []).map(({ value }: any) => value).sort();
+  const of = (...numbers: number[]) => numbers.map((k) => users[k]!).sort();
+  const named = async (name: string) => (await scim.find('/Groups', `displayName eq "${name}"`))[0];
+
+  test('the documented requests of Entra create, find and fill a group', async () => {
+    const created = await scim.post('/Groups', {
+      schemas: [GROUP_SCHEMA, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group'],
+      externalId: '8aa1a0c0-c4c3-4bc0-b4a5-2ef676900159',
+      displayName: 'displayName',
+      meta: { resourceType: 'Group' },
+    });
+    expect(created.status).toBe(201);
+    const { id } = created.body;
+    const query = `excludedAttributes=members&filter=${encodeURIComponent('displayName eq "displayName"')}`;
+    const found = (await scim.get(`/Groups?${query}`)).body;
+    expect(found).toMatchObject({
+      totalResults: 1,
+      Resources: [{ id, externalId: created.body.externalId }],
+    });
+    expect(found.Resources[0]).not.toHaveProperty('members');
+    const added = await scim.patch(`/Groups/${id}`, [
+      { op: 'Add', path: 'members', value: [{ $ref: null, value: users[0] }, { value: users[1] }] },
+    ]);
+    expect(added.status).toBe(200);
+    expect(await membersOf(id)).toEqual(of(0, 1));
+    const shown = (await owner.api.get(`/rbac/groups/${id}/members`)).body.members;
+    expect(shown.map(({ user_id }: any) => user_id).sort()).toEqual(of(0, 1));
+    // The two forms of removal that Entra uses.
+    await scim.patch(`/Groups/${id}`, [{ op: 'Remove', path: 'members', value: [{ value: users[0] }] }]);
+    expect(await membersOf(id)).toEqual(of(1));
+    await scim.patch(`/Groups/${id}`, [{ op: 'Remove', path: `members[value eq "${users[1]}"]` }]);
+    expect(await membersOf(id)).toEqual([]);
+    // A removal of an absent member changes nothing.
+    const absent = await scim.patch(`/Groups/${id}`, [
+      { op: 'Remove', path: `members[value eq "${UNKNOWN}"]` },
+    ]);
+    expect(absent.status).toBe(200);
+  });
+
+  test('the documented requests of Okta rename and replace members', async () => {
+    const { id } = await create({ members: [{ value: users[0], display: 'x' }] });
+    const renamed = await scim.patch(`/Groups/${id}`, [
+      { op: 'replace', value: { id, displayName: 'Test SCIMv2 renamed' } },
+    ]);
+    expect([renamed.status, renamed.body.displayName]).toEqual([200, 'Test SCIMv2 renamed']);
+    await scim.patch(`/Groups/${id}`, [
+      { op: 'remove', path: `members[value eq "${users[0]}"]` },
+      { op: 'add', path: 'members', value: [{ value: users[2], display: 'test.user' }] },
+    ]);
+    expect(await membersOf(id)).toEqual(of(2));
+    await scim.patch(`/Groups/${id}`, [
+      { op: 'replace', path: 'members', value: [{ value: users[1] }, { value: users[3] }] },
+    ]);
+    expect(await membersOf(id)).toEqual(of(1, 3));
+    await scim.put(`/Groups/${id}`, {
+      schemas: [GROUP_SCHEMA],
+      displayName: 'Put',
+      members: [{ value: users[0] }],
+    });
+    expect(await membersOf(id)).toEqual(of(0));
+    await scim.patch(`/Groups/${id}`, [{ op: 'remove', path: 'members' }]);
+    expect(await membersOf(id)).toEqual([]);
+  });
+
+  test('names and externalIds are unique, members are users of the workspace', async () => {
+    const { displayName } = await create({ externalId: 'g-1' });
+    const errorOf = async (more: object) => {
+      const { status, body } = await scim.post('/Groups', {
+        schemas: [GROUP_SCHEMA],
+        displayName: 'Other',
+        ...more,
+      });
+      return [status, body.scimType];
+    };
+    expect(await errorOf({ displayName: displayName.toUpperCase() })).toEqual([409, 'uniqueness']);
+    expect(await errorOf({ externalId: 'g-1' })).toEqual([409, 'uniqueness']);
+    expect(await errorOf({ members: [{ value: UNKNOWN }] })).toEqual([400, 'invalidValue']);
+    expect(await errorOf({ members: [{ value: 'x' }] })).toEqual([400, 'invalidValue']);
+    expect(await errorOf({ displayName: '\u200b' })).toEqual([400, 'invalidValue']);
+    const [stranger] = await app.tenant('evil', 'mallory');
+    expect(await errorOf({ members: [{ value: stranger.id }] })).toEqual([400, 'invalidValue']);
+    expect(await named('Other')).toBeUndefined();
+  });
+
+  test('groups of the system: admins can be filled, owners and names are read-only, members is absent', async () => {
+    const { Resources } = (await scim.get('/Groups?count=200')).body;
+    expect(Resources.map(({ displayName }: any) => displayName)).not.toContain('Members');
+    const [owners, admins] = [await named('Owners'), await named('Admins')];
+    const added = await scim.patch(`/Groups/${admins.id}`, [
+      { op: 'add', path: 'members', value: [{ value: users[3] }] },
+    ]);
+    expect(added.status).toBe(200);
+    const { members } = (await owner.api.get('/tenant/members?limit=200')).body;
+    expect(members.find(({ user_id }: any) => user_id === users[3]).role).toBe('admin');
+    for (const operations of [
+      [{ op: 'add', path: 'members', value: [{ value: users[3] }] }],
+      [{ op: 'remove', path: 'members' }],
+      [{ op: 'replace', path: 'displayName', value: 'Kings' }],
+    ]) {
+      const { status, body } = await scim.patch(`/Groups/${owners.id}`, operations);
+      expect([status, body.detail]).toEqual([403, 'System groups do not allow this change.']);
+    }
+    expect((await scim.delete(`/Groups/${admins.id}`)).status).toBe(403);
+    expect((await scim.patch(`/Groups/${admins.id}`, [{ op: 'remove', path: 'members' }])).status).toBe(200);
+  });
+
+  test('a deleted group disappears with its grants', async () => {
+    const { id } = await create({ members: [{ value: users[0] }], externalId: 'gone' });
+    expect((await scim.delete(`/Groups/${id}`)).status).toBe(204);
+    expect((await scim.get(`/Groups/${id}`)).status).toBe(404);
+    expect((await create({ externalId: 'gone' })).id).not.toBe(id);
+  });
+
+  test('versions change with the members, and parallel additions all count', async () => {
+    const { id, meta } = await create();
+    await Promise.all(
+      users.map((value) => scim.patch(`/Groups/${id}`, [{ op: 'add', path: 'members', value: [{ value }] }])),
+    );
+    expect(await membersOf(id)).toEqual(of(0, 1, 2, 3));
+    const stale = await scim.delete(`/Groups/${id}`, { 'if-match': meta.version });
+    expect(stale.status).toBe(412);
+    const { version } = (await scim.get(`/Groups/${id}?excludedAttributes=members`)).body.meta;
+    expect((await scim.get(`/Groups/${id}`, { 'if-none-match': version })).status).toBe(304);
+    expect((await scim.find('/Groups', `members.value eq "${users[2]}"`)).map((group) => group.id)).toContain(
+      id,
+    );
+  });
+
+  test('another workspace sees and changes nothing', async () => {
+    const [mallory] = await app.tenant('evil', 'mallory');
+    const evil = await ScimClient.of(app, mallory, 'evil.example');
+    const { id } = await create({ displayName: 'secret group' });
+    for (const answer of [
+      await evil.get(`/Groups/${id}`),
+      await evil.patch(`/Groups/${id}`, [{ op: 'replace', path: 'displayName', value: 'stolen' }]),
+      await evil.delete(`/Groups/${id}`),
+    ])
+      expect(answer.status).toBe(404);
+    expect((await evil.get('/Groups')).text).not.toContain('secret');
+  });
+
+  test('an independent implementation reads every group', async () => {
+    const { Resources } = (await scim.get('/Groups?count=200')).body;
+    for (const group of Resources) {
+      const read = new SCIMMY.Schemas.Group(structuredClone(group), 'out') as any;
+      expect([read.id, read.displayName]).toEqual([group.id, group.displayName]);
+    }
+  });
+});

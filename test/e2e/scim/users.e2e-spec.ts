@@ -1,0 +1,441 @@
+import SCIMMY from 'scimmy';
+import { TestApp, type TestUser } from '../../support/app.ts';
+import { ENTERPRISE, PATCH_OP, ScimClient, USER_SCHEMA } from '../../support/scim.ts';
+import { MailedApp } from '../../support/mailed-app.ts';
+
+const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+
+describe('users by SCIM', () => {
+  let at: MailedApp;
+  let app: TestApp;
+  let owner: TestUser;
+  let scim: ScimClient;
+  let n = 0;
+
+  beforeAll(async () => {
+    at = await MailedApp.start();
+    app = at.app;
+    [owner] = await app.tenant('acme', 'owner');
+    scim = await ScimClient.of(app, owner, 'acme.example');
+  });
+  afterAll(() => at?.stop());
+
+  const address = () => `user${(n += 1)}@acme.example`;
+  const memberOf = async (id: string) =>
+    (await owner.api.get('/tenant/members?limit=200')).body.members.find((row: any) => row.user_id === id);
+  const replace = (path: string, value: unknown) => ({ op: 'replace', path, value });
+
+  test('the documented request of Entra creates a member', async () => {
+    const userName = address();
+    const created = await scim.post('/Users', {
+      schemas: [USER_SCHEMA, ENTERPRISE],
+      externalId: '0a21f0f2-8d2a-4f8e-bf98-7363c4aed4ef',
+      userName,
+      active: true,
+      emails: [{ primary: true, type: 'work', value: 'Test_User@testuser.example' }],
+      meta: { resourceType: 'User' },
+      name: { formatted: 'givenName familyName', familyName: 'familyName', givenName: 'givenName' },
+      roles: [],
+      [ENTERPRISE]: { department: 'Research' },
+    });
+    expect(created.status).toBe(201);
+    const { id, meta } = created.body;
+    expect(created.headers.get('content-type')).toBe('application/scim+json');
+    expect(created.headers.get('location')).toBe(`https://work.example/apis/v1/scim/v2/Users/${id}`);
+    expect([meta.location, meta.resourceType]).toEqual([created.headers.get('location'), 'User']);
+    expect(created.headers.get('etag')).toBe(meta.version);
+    expect(created.body).toMatchObject({
+      schemas: [USER_SCHEMA, ENTERPRISE],
+      externalId: '0a21f0f2-8d2a-4f8e-bf98-7363c4aed4ef',
+      userName,
+      active: true,
+      displayName: 'givenName familyName',
+      name: { formatted: 'givenName familyName', familyName: 'familyName', givenName: 'givenName' },
+      emails: [{ primary: true, type: 'work', value: 'Test_User@testuser.example' }],
+      groups: [],
+      [ENTERPRISE]: { department: 'Research' },
+    });
+    expect(await memberOf(id)).toMatchObject({
+      email: userName,
+      display_name: 'givenName familyName',
+      role: 'member',
+      status: 'active',
+    });
+    expect((await scim.get(`/Users/${id}`)).body).toEqual(created.body);
+    const audit = (await owner.api.get(`/tenant/audit?object_id=${id}&action=user.provisioned`)).body.events;
+    expect(audit[0].data).toEqual({ email: userName, scim_token: expect.any(String) });
+  });
+
+  test('a new user sets a password by the page in the mail', async () => {
+    const userName = address();
+    await scim.user(userName);
+    const [mail] = await at.mailsTo(userName);
+    expect(mail!.subject).toBe('Your account in acme');
+    const page = await at.linkTo(userName);
+    await at.submit(page, { email: userName });
+    const reset = await at.submit(await at.linkTo(userName), { new_password: 'seven purple teapots dance' });
+    expect(reset.status).toBe(200);
+  });
+
+  test('an existing account joins under its own name and gets no mail', async () => {
+    const loner = await app.loner('lena');
+    await app.sql(
+      `INSERT INTO tenant_domains (tenant_id, domain, verified_at) VALUES ($1, 'nowhere.example', now())`,
+      [owner.tenantId],
+    );
+    const created = await scim.user(loner.email, { displayName: 'Lena of Acme' });
+    expect(created.id).toBe(loner.id);
+    expect(await at.mailsTo(loner.email)).toEqual([]);
+    const [account] = await app.sql('SELECT display_name FROM accounts WHERE id = $1', [loner.id]);
+    expect(account.display_name).toBe('lena');
+  });
+
+  test('addresses outside the verified domains, and no addresses, are rejected', async () => {
+    const outside = await scim.post('/Users', { schemas: [USER_SCHEMA], userName: 'eve@other.example' });
+    expect([outside.status, outside.body.detail]).toEqual([
+      403,
+      'The workspace has not verified the domain other.example.',
+    ]);
+    const none = await scim.post('/Users', { schemas: [USER_SCHEMA], userName: 'eve' });
+    expect([none.status, none.body.scimType]).toEqual([400, 'invalidValue']);
+    const missing = await scim.post('/Users', { schemas: [USER_SCHEMA] });
+    expect([missing.status, missing.body.scimType]).toEqual([400, 'invalidValue']);
+    const schemaless = await scim.post('/Users', { userName: address() });
+    expect([schemaless.status, schemaless.body.scimType]).toEqual([400, 'invalidSyntax']);
+  });
+
+  test('userName and externalId are unique, also for parallel requests', async () => {
+    const userName = address();
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(() =>
+        scim.post('/Users', { schemas: [USER_SCHEMA], userName, externalId: `e-${userName}` }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    for (const { status, body } of answers) if (status === 409) expect(body.scimType).toBe('uniqueness');
+    const upper = await scim.post('/Users', { schemas: [USER_SCHEMA], userName: userName.toUpperCase() });
+    expect([upper.status, upper.body.scimType]).toEqual([409, 'uniqueness']);
+    const external = await scim.post('/Users', {
+      schemas: [USER_SCHEMA],
+      userName: address(),
+      externalId: `e-${userName}`,
+    });
+    expect([external.status, external.body.scimType]).toEqual([409, 'uniqueness']);
+  });
+
+  test('the look-ups of Entra and Okta, and other filters', async () => {
+    const userName = address();
+    const { id } = await scim.user(userName, {
+      externalId: 'ext-1',
+      title: 'Boss',
+      emails: [{ type: 'work', value: 'boss@mail.example', primary: true }],
+      [ENTERPRISE]: { department: 'Direction' },
+    });
+    const idsOf = async (filter: string) => (await scim.find('/Users', filter)).map((user) => user.id);
+    const found = [
+      `userName eq "${userName}"`,
+      `userName Eq "${userName.toUpperCase()}"`,
+      'externalId eq "ext-1"',
+      `id eq "${id}" and active eq true`,
+      'emails[type eq "work"].value eq "boss@mail.example"'
+        .replace('].value', ' and value')
+        .replace(/"$/, '"]'),
+      'emails.value sw "boss@"',
+      'title pr and not (title eq "Clerk")',
+      `${ENTERPRISE}:department eq "direction"`,
+      `${USER_SCHEMA}:userName eq "${userName}"`,
+      `meta.created gt "2011-05-13T04:42:34Z" and title co "oss"`,
+    ];
+    for (const filter of found) expect([filter, await idsOf(filter)]).toEqual([filter, [id]]);
+    expect(await idsOf('userName eq "nobody@acme.example"')).toEqual([]);
+    expect(await idsOf('externalId eq "EXT-1"')).toEqual([]);
+    expect(await idsOf('id eq "unknown"')).toEqual([]);
+  });
+
+  test.each([
+    'userName',
+    'userName eq',
+    'userName zz "a"',
+    'unknown eq "a"',
+    'userName eq "a" and',
+    '(userName eq "a"',
+    'userName eq "a")',
+    'active gt true',
+    'userName eq {"a":1}',
+    'name[familyName eq "a"]',
+    'userName eq "\\u00',
+    '('.repeat(50) + 'title pr' + ')'.repeat(50),
+    'title pr and '.repeat(500) + 'title pr',
+    `userName eq "${'x'.repeat(5000)}"`,
+  ])('the filter %# is rejected', async (filter) => {
+    const { status, body } = await scim.get(`/Users?filter=${encodeURIComponent(filter)}`);
+    expect([status, body.scimType]).toEqual([400, 'invalidFilter']);
+  });
+
+  test('pages by number, without gaps', async () => {
+    for (let k = 0; k < 3; k += 1) await scim.user(address());
+    const { totalResults, Resources: all } = (await scim.get('/Users')).body;
+    expect(all).toHaveLength(totalResults);
+    const pages = [];
+    for (let start = 1; start <= totalResults; start += 2)
+      pages.push(...(await scim.get(`/Users?startIndex=${start}&count=2`)).body.Resources);
+    expect(pages).toEqual(all);
+    expect((await scim.get('/Users?count=0')).body).toMatchObject({
+      totalResults,
+      itemsPerPage: 0,
+      Resources: [],
+    });
+    expect((await scim.get('/Users?startIndex=-5&count=1')).body).toMatchObject({
+      startIndex: 1,
+      itemsPerPage: 1,
+    });
+    expect((await scim.get('/Users?startIndex=x')).status).toBe(400);
+    expect((await scim.get('/Users?count=1&count=2')).status).toBe(400);
+  });
+
+  test('attributes and excludedAttributes select', async () => {
+    const { id } = await scim.user(address(), {
+      name: { givenName: 'A', familyName: 'B' },
+      [ENTERPRISE]: { division: 'D' },
+    });
+    const select = async (query: string) => (await scim.get(`/Users/${id}?${query}`)).body;
+    expect(await select('attributes=userName,name.givenName')).toEqual({
+      schemas: [USER_SCHEMA, ENTERPRISE],
+      id,
+      userName: expect.any(String),
+      name: { givenName: 'A' },
+    });
+    expect(await select(`attributes=${ENTERPRISE}:division`)).toMatchObject({
+      [ENTERPRISE]: { division: 'D' },
+    });
+    const rest = await select('excludedAttributes=groups,emails.type,id,meta');
+    expect(rest).toMatchObject({ id, emails: [{ primary: true }] });
+    expect(rest.emails[0]).not.toHaveProperty('type');
+    expect([rest.groups, rest.meta]).toEqual([undefined, undefined]);
+  });
+
+  test('the documented updates of Entra: Replace in capitals, booleans as text, paths by filter', async () => {
+    const { id } = await scim.user(address(), { active: true });
+    const off = await scim.patch(`/Users/${id}`, [{ op: 'Replace', path: 'active', value: 'False' }]);
+    expect([off.status, off.body.active]).toEqual([200, false]);
+    expect((await memberOf(id)).status).toBe('deactivated');
+    const on = await scim.patch(`/Users/${id}`, [{ op: 'Replace', path: 'active', value: 'True' }]);
+    expect(on.body.active).toBe(true);
+    const updated = await scim.patch(
+      `/Users/${id}`,
+      [
+        { op: 'Add', path: 'emails[type eq "home"].value', value: 'home@acme.example' },
+        { op: 'Replace', path: 'emails[type eq "work"].value', value: 'updated@microsoft.example' },
+        { op: 'Replace', path: 'name.familyName', value: 'updatedFamilyName' },
+        { op: 'Add', path: `${ENTERPRISE}:department`, value: 'Sales' },
+        {
+          op: 'Add',
+          value: { 'name.givenName': 'Given', displayName: 'New Name', [`${ENTERPRISE}:division`]: 'West' },
+        },
+        { op: 'Replace', path: 'addresses[type eq "work"].locality', value: 'Berlin' },
+      ].slice(0, 5),
+    );
+    expect(updated.status).toBe(200);
+    expect(updated.body).toMatchObject({
+      displayName: 'New Name',
+      name: { givenName: 'Given', familyName: 'updatedFamilyName' },
+      [ENTERPRISE]: { department: 'Sales', division: 'West' },
+      emails: expect.arrayContaining([
+        { type: 'home', value: 'home@acme.example' },
+        { type: 'work', value: 'updated@microsoft.example', primary: true },
+      ]),
+    });
+    const target = await scim.patch(`/Users/${id}`, [
+      replace('addresses[type eq "work"].locality', 'Berlin'),
+    ]);
+    expect([target.status, target.body.scimType]).toEqual([400, 'noTarget']);
+    expect((await memberOf(id)).display_name).toBe('New Name');
+  });
+
+  test('the documented updates of Okta: PATCH without path, PUT of the whole resource', async () => {
+    const { id, userName } = await scim.user(address(), { title: 'Clerk' });
+    const off = await scim.patch(`/Users/${id}`, [{ op: 'replace', value: { active: false, id } }]);
+    expect([off.status, off.body.active]).toEqual([200, false]);
+    const put = await scim.put(`/Users/${id}`, {
+      schemas: [USER_SCHEMA],
+      id,
+      userName,
+      name: { givenName: 'Okta', familyName: 'User' },
+      emails: [{ primary: true, value: userName, type: 'work' }],
+      groups: [],
+      active: true,
+      meta: { resourceType: 'User' },
+    });
+    expect(put.status).toBe(200);
+    expect(put.body).toMatchObject({ active: true, displayName: 'Okta User' });
+    expect(put.body).not.toHaveProperty('title');
+  });
+
+  test.each([
+    [[], 'invalidSyntax'],
+    [[{ op: 'move', path: 'title', value: 'x' }], 'invalidSyntax'],
+    [[replace('id', 'x')], 'mutability'],
+    [[replace('groups', [])], 'mutability'],
+    [[{ op: 'remove', path: 'userName' }], 'mutability'],
+    [[{ op: 'remove' }], 'noTarget'],
+    [[replace('unknown', 'x')], 'invalidPath'],
+    [[replace('name.unknown', 'x')], 'invalidPath'],
+    [[replace('emails[type eq', 'x')], 'invalidPath'],
+    [[replace('title', { a: 1 })], 'invalidValue'],
+    [[replace('active', 'perhaps')], 'invalidValue'],
+    [[replace('title', 'x'.repeat(600))], 'invalidValue'],
+    [[{ op: 'replace', value: 'x' }], 'invalidValue'],
+    [Array.from({ length: 1001 }, () => replace('title', 'x')), 'tooMany'],
+  ])('the operations %# are rejected and change nothing', async (operations, scimType) => {
+    const [user] = (await scim.get('/Users?count=1')).body.Resources;
+    const { status, body } = await scim.patch(
+      `/Users/${user.id}`,
+      [replace('nickName', 'changed'), ...operations].slice(operations.length === 0 ? 1 : 0),
+    );
+    expect([status, body.scimType]).toEqual([400, scimType]);
+    expect((await scim.get(`/Users/${user.id}`)).body).toEqual(user);
+  });
+
+  test('active=false ends the sessions of the user in the workspace', async () => {
+    const user = await app.member('acme', address());
+    expect((await user.api.get('/notes')).status).toBe(200);
+    await scim.patch(`/Users/${user.id}`, [replace('active', false)]);
+    await app.readAccessChanges();
+    expect((await user.api.get('/notes')).status).toBe(401);
+    await scim.patch(`/Users/${user.id}`, [replace('active', true)]);
+    await app.readAccessChanges();
+    // The ended session stays ended.
+    expect((await user.api.get('/notes')).status).toBe(401);
+  });
+
+  test('a deleted user disappears, is deactivated, and returns under the same id', async () => {
+    const userName = address();
+    const { id } = await scim.user(userName, { externalId: 'returns' });
+    const group = (await owner.api.post('/rbac/groups', { name: 'Returners' })).body.group;
+    await owner.api.post(`/rbac/groups/${group.id}/members`, { user_id: id });
+    expect((await scim.get(`/Users/${id}`)).body.groups).toMatchObject([
+      { value: group.id, display: 'Returners' },
+    ]);
+    expect((await scim.delete(`/Users/${id}`)).status).toBe(204);
+    expect((await scim.get(`/Users/${id}`)).status).toBe(404);
+    expect((await scim.delete(`/Users/${id}`)).status).toBe(404);
+    expect(await scim.find('/Users', `userName eq "${userName}"`)).toEqual([]);
+    expect((await memberOf(id)).status).toBe('deactivated');
+    expect((await owner.api.get(`/rbac/groups/${group.id}/members`)).body.members).toEqual([]);
+    const again = await scim.user(userName, { externalId: 'returns', displayName: 'Back' });
+    expect(again).toMatchObject({ id, active: true, groups: [], displayName: 'Back' });
+  });
+
+  test('the last owner cannot be removed, another one can', async () => {
+    for (const answer of [
+      await scim.delete(`/Users/${owner.id}`),
+      await scim.patch(`/Users/${owner.id}`, [replace('active', false)]),
+    ])
+      expect([answer.status, answer.body.detail]).toEqual([409, 'The workspace must keep an active owner.']);
+    const second = await app.member('acme', address(), 'owner');
+    expect((await scim.delete(`/Users/${second.id}`)).status).toBe(204);
+    expect((await memberOf(second.id)).role).toBe('member');
+  });
+
+  test('versions: 304, 412, and one winner of parallel changes', async () => {
+    const { id, meta } = await scim.user(address());
+    const same = await scim.get(`/Users/${id}`, { 'if-none-match': meta.version });
+    expect([same.status, same.text]).toEqual([304, '']);
+    const changes = await Promise.all(
+      ['a', 'b', 'c'].map((title) =>
+        scim.patch(`/Users/${id}`, [replace('title', title)], { 'if-match': meta.version }),
+      ),
+    );
+    expect(changes.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
+    expect((await scim.delete(`/Users/${id}`, { 'if-match': meta.version })).status).toBe(412);
+    expect((await scim.delete(`/Users/${id}`, { 'if-match': '*' })).status).toBe(204);
+  });
+
+  test('a new userName changes the address within the verified domains', async () => {
+    const { id } = await scim.user(address());
+    const userName = address();
+    const renamed = await scim.patch(`/Users/${id}`, [replace('userName', userName)]);
+    expect([renamed.status, renamed.body.userName]).toEqual([200, userName]);
+    const [account] = await app.sql('SELECT email FROM accounts WHERE id = $1', [id]);
+    expect(account.email).toBe(userName);
+    const outside = await scim.patch(`/Users/${id}`, [replace('userName', 'x@other.example')]);
+    expect(outside.status).toBe(403);
+    const taken = await scim.patch(`/Users/${id}`, [replace('userName', owner.email)]);
+    expect([taken.status, taken.body.scimType]).toEqual([409, 'uniqueness']);
+    const twin = await app.member('other', userName);
+    expect(twin.id).toBe(id);
+    const shared = await scim.patch(`/Users/${id}`, [replace('userName', address())]);
+    expect([shared.status, shared.body.scimType]).toEqual([400, 'mutability']);
+  });
+
+  test('another workspace sees and changes nothing', async () => {
+    const [mallory] = await app.tenant('evil', 'mallory');
+    const evil = await ScimClient.of(app, mallory, 'evil.example');
+    const { id } = await scim.user(address(), { title: 'secret' });
+    const before = (await scim.get(`/Users/${id}`)).body;
+    const [theirs, absent] = await Promise.all([evil.get(`/Users/${id}`), evil.get(`/Users/${UNKNOWN}`)]);
+    expect([theirs.status, theirs.body]).toEqual([404, absent.body]);
+    expect(
+      (await evil.put(`/Users/${id}`, { schemas: [USER_SCHEMA], userName: 'x@evil.example' })).status,
+    ).toBe(404);
+    expect((await evil.patch(`/Users/${id}`, [replace('title', 'stolen')])).status).toBe(404);
+    expect((await evil.delete(`/Users/${id}`)).status).toBe(404);
+    expect((await evil.get('/Users')).text).not.toContain('secret');
+    expect((await scim.get(`/Users/${id}`)).body).toEqual(before);
+  });
+
+  test('an independent implementation reads every user, and the discovery documents', async () => {
+    const { Resources } = (await scim.get('/Users?count=200')).body;
+    expect(Resources.length).toBeGreaterThan(5);
+    for (const user of Resources) {
+      const read = new SCIMMY.Schemas.User(structuredClone(user), 'out') as any;
+      expect([read.id, read.userName, read.active]).toEqual([user.id, user.userName, user.active]);
+    }
+    expect((await app.anonymous.get('/scim/v2/ServiceProviderConfig')).status).toBe(200);
+    const config = (await scim.get('/ServiceProviderConfig')).body;
+    expect(config).toMatchObject({
+      patch: { supported: true },
+      etag: { supported: true },
+      bulk: { supported: false },
+    });
+    const types = (await scim.get('/ResourceTypes')).body.Resources;
+    expect(types.map(({ name }: any) => name)).toEqual(['User', 'Group']);
+    const listed = (await scim.get('/Schemas')).body.Resources;
+    for (const { id } of listed) expect((await scim.get(`/Schemas/${id}`)).body.id).toBe(id);
+    for (const path of ['/Schemas/unknown', '/ResourceTypes/unknown', '/Users/unknown', `/Groups/${UNKNOWN}`])
+      expect([path, (await scim.get(path)).body.status]).toEqual([path, '404']);
+  });
+
+  test('hostile bodies are rejected without an internal error', async () => {
+    const [user] = (await scim.get('/Users?count=1')).body.Resources;
+    let nested: unknown = 'x';
+    for (let depth = 0; depth < 100; depth += 1) nested = { a: nested };
+    const bodies = [
+      null,
+      [],
+      'x',
+      1,
+      {},
+      { schemas: 'x' },
+      { schemas: [USER_SCHEMA], userName: ['a'] },
+      nested,
+    ];
+    for (const body of bodies)
+      for (const [method, path] of [
+        ['POST', '/Users'],
+        ['PUT', `/Users/${user.id}`],
+        ['PATCH', `/Users/${user.id}`],
+      ] as const) {
+        const { status, body: error } = await scim.send(method, path, body);
+        expect([method, status, error.schemas]).toEqual([
+          method,
+          400,
+          ['urn:ietf:params:scim:api:messages:2.0:Error'],
+        ]);
+      }
+    const big = { schemas: [PATCH_OP], Operations: [replace('title', 'x'.repeat(1_100_000))] };
+    expect((await scim.send('PATCH', `/Users/${user.id}`, big)).status).toBe(413);
+    const typed = await scim.send('POST', '/Users', {}, { 'content-type': 'text/plain' });
+    expect([typed.status, typed.body.status]).toEqual([415, '415']);
+  });
+});

@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { applyPatch, GROUPS, type Json, project, readResource, USERS } from '../../../src/lib/scim/index.js';
+
+const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+const BASE = {
+  schemas: [USER],
+  id: '1',
+  userName: 'bjensen',
+  emails: [{ value: 'a@x', type: 'work', primary: true }],
+};
+
+const patch = (resource: Json, ...Operations: object[]): Json =>
+  applyPatch(USERS, resource, { schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations });
+const patchGroup = (resource: Json, ...Operations: object[]): Json =>
+  applyPatch(GROUPS, resource, { schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations });
+
+describe('PATCH', () => {
+  // RFC 7644, sections 3.5.2.1 to 3.5.2.3.
+  test('adds values, and attributes without a path', () => {
+    const members = [{ value: 'u1' }];
+    const value = [{ display: 'Babs', $ref: 'https://x', value: 'u2' }];
+    expect(patchGroup({ members }, { op: 'add', path: 'members', value })['members']).toEqual([
+      { value: 'u1' },
+      { value: 'u2' },
+    ]);
+    const added = patch(BASE, {
+      op: 'add',
+      value: { emails: [{ value: 'b@x', type: 'home' }], nickName: 'Babs' },
+    });
+    expect(added).toMatchObject({
+      nickName: 'Babs',
+      emails: [BASE.emails[0], { value: 'b@x', type: 'home' }],
+    });
+    expect(BASE.emails).toHaveLength(1);
+  });
+
+  test('an added value that exists changes nothing', () => {
+    const members = [{ value: 'u1' }, { value: 'u2' }];
+    expect(patchGroup({ members }, { op: 'add', path: 'members', value: members[1] })['members']).toEqual(
+      members,
+    );
+  });
+
+  test('removes a value, a list and a sub-attribute', () => {
+    const emails = [...BASE.emails, { value: 'b@x', type: 'home' }];
+    const user = { ...BASE, emails, name: { givenName: 'A', familyName: 'B' } };
+    expect(patch(user, { op: 'remove', path: 'emails[type eq "work" and value ew "x"]' })['emails']).toEqual([
+      emails[1],
+    ]);
+    expect(patch(user, { op: 'remove', path: 'emails' })).not.toHaveProperty('emails');
+    expect(patch(user, { op: 'remove', path: 'name.givenName' })['name']).toEqual({ familyName: 'B' });
+    expect(patch(user, { op: 'remove', path: 'emails[type eq "home"].type' })['emails']).toEqual([
+      emails[0],
+      { value: 'b@x' },
+    ]);
+  });
+
+  test('replaces a value, sub-attributes that are not named stay', () => {
+    const addresses = [{ type: 'work', streetAddress: 'Old', country: 'DE' }];
+    const value = { type: 'work', streetAddress: '911 Universal City Plaza', locality: 'Hollywood' };
+    const user = patch({ ...BASE, addresses }, { op: 'replace', path: 'addresses[type eq "work"]', value });
+    expect(user['addresses']).toEqual([{ ...value, country: 'DE' }]);
+    const named = patch(
+      { ...BASE, name: { givenName: 'A', familyName: 'B' } },
+      { op: 'replace', path: 'name', value: { givenName: 'C' } },
+    );
+    expect(named['name']).toEqual({ givenName: 'C', familyName: 'B' });
+    expect(patch(BASE, { op: 'replace', path: 'emails', value: [{ value: 'n@x' }] })['emails']).toEqual([
+      { value: 'n@x' },
+    ]);
+  });
+
+  test('a new primary value takes the place of the current one', () => {
+    const emails = (user: Json) =>
+      (user['emails'] as Json[]).map(({ value, primary = false }) => [value, primary]);
+    const added = patch(BASE, { op: 'add', path: 'emails', value: { value: 'b@x', primary: true } });
+    expect(emails(added)).toEqual([
+      ['a@x', false],
+      ['b@x', true],
+    ]);
+    const again = patch(added, { op: 'replace', path: 'emails[value eq "a@x"].primary', value: 'True' });
+    expect(emails(again)).toEqual([
+      ['a@x', true],
+      ['b@x', false],
+    ]);
+  });
+
+  test('extensions by URN', () => {
+    const user = patch(
+      BASE,
+      { op: 'add', path: `${ENTERPRISE}:department`, value: 'D' },
+      { op: 'replace', path: ENTERPRISE, value: { division: 'V' } },
+    );
+    expect(user[ENTERPRISE]).toEqual({ department: 'D', division: 'V' });
+    expect(patch(user, { op: 'remove', path: ENTERPRISE })).not.toHaveProperty([ENTERPRISE]);
+    expect(patch(user, { op: 'replace', value: { [ENTERPRISE]: { division: null } } })[ENTERPRISE]).toEqual({
+      department: 'D',
+    });
+  });
+
+  test('the operations of a request apply in their order', () => {
+    const user = patch(
+      BASE,
+      { op: 'add', path: 'title', value: 'A' },
+      { op: 'remove', path: 'title' },
+      { op: 'add', path: 'title', value: 'B' },
+    );
+    expect(user['title']).toBe('B');
+  });
+
+  test('a change to read values, and back, restores the resource', () => {
+    const value = fc.string({ minLength: 1, maxLength: 20 });
+    const resource = fc.record(
+      { title: value, nickName: value, name: fc.record({ givenName: value, familyName: value }) },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(resource, resource, (one, other) => {
+        const names = ['title', 'nickName', 'name'] as const;
+        const to = (user: typeof one) =>
+          names.flatMap((path): object[] => [
+            { op: 'remove', path },
+            ...(user[path] === undefined ? [] : [{ op: 'add', path, value: user[path] }]),
+          ]);
+        const start: Json = readResource(USERS, { ...BASE, ...one });
+        const changed = patch(start, ...to(other));
+        expect(readResource(USERS, { ...changed, schemas: [USER] })).toEqual(
+          readResource(USERS, { ...BASE, ...other }),
+        );
+        expect(patch(changed, ...to(one))).toEqual(start);
+      }),
+    );
+  });
+});
+
+describe('resources', () => {
+  test('names in any case, read-only and unknown attributes, null and empty values', () => {
+    const read = readResource(USERS, {
+      SCHEMAS: [USER.toUpperCase()],
+      USERNAME: 'ann',
+      Active: 'FALSE',
+      id: 'x',
+      groups: [{ value: 'g' }],
+      unknown: 1,
+      title: '',
+      nickName: null,
+      name: { GivenName: 'Ann', other: 1 },
+      emails: [],
+      [ENTERPRISE.toUpperCase()]: { Department: 'D', manager: { value: 'm' } },
+    });
+    expect(read).toEqual({
+      userName: 'ann',
+      active: false,
+      name: { givenName: 'Ann' },
+      [ENTERPRISE]: { department: 'D' },
+    });
+  });
+
+  test('reading a read resource changes nothing', () => {
+    const user = {
+      schemas: [USER],
+      userName: 'ann',
+      phoneNumbers: [{ value: '1', type: 'work', primary: false }],
+      active: true,
+    };
+    const once = readResource(USERS, user);
+    expect(readResource(USERS, { ...once, schemas: [USER] })).toEqual(once);
+  });
+
+  test('two primary values are rejected', () => {
+    const emails = [
+      { value: 'a', primary: true },
+      { value: 'b', primary: true },
+    ];
+    expect(() => readResource(USERS, { ...BASE, emails })).toThrow('at most one primary');
+  });
+
+  test('a selection contains the id and the schemas, and nothing else that is not named', () => {
+    const names = ['userName', 'emails', 'emails.value', 'name', 'title', 'unknown', 'id'];
+    fc.assert(
+      fc.property(fc.subarray(names, { minLength: 1 }), (list) => {
+        const part = project(
+          USERS,
+          { ...BASE, title: 'T', name: { givenName: 'A' } },
+          { attributes: list.join(',') },
+        );
+        const wanted = new Set([...list.map((name) => name.split('.')[0]!), 'id', 'schemas']);
+        wanted.delete('unknown');
+        expect(new Set(Object.keys(part))).toEqual(wanted);
+      }),
+    );
+  });
+});
