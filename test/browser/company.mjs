@@ -1,5 +1,6 @@
-// A company runs itself: the owner invites a colleague, who forgets the password and must enable a second factor. Owner and
-// colleague have a browser each; their mails arrive at a relay.
+// A company runs itself: the owner invites a colleague, who forgets the password, must enable a second factor, signs in with a
+// passkey, loses it and is removed. Owner and colleague have a browser each; their mails arrive at a
+// relay.
 import assert from 'node:assert/strict';
 import { simpleParser } from 'mailparser';
 import { Secret, TOTP } from 'otpauth';
@@ -18,6 +19,8 @@ let server;
 let relay;
 let owner;
 let colleague;
+let passkeys = [];
+let recoveryCodes = [];
 const mails = [];
 
 /** A relay that stores the received mails. */
@@ -85,6 +88,29 @@ const signIn = async (who, email, password) => {
 
 const codeOf = (secret) => new TOTP({ secret: Secret.fromBase32(secret) }).generate();
 
+/** A virtual authenticator with user verification (Chrome DevTools Protocol, domain WebAuthn) for a page. */
+async function addAuthenticator(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return { session, authenticatorId };
+}
+
+/** The passkeys of a virtual authenticator. */
+async function passkeysOf({ session, authenticatorId }) {
+  const { credentials } = await session.send('WebAuthn.getCredentials', { authenticatorId });
+  return credentials;
+}
+
 /** Enables a second factor with the operations of the page. */
 async function enrol(who, password) {
   const { secret } = await ok(who, 'auth', 'initiateTwoFactor', { edit: () => ({ password }) });
@@ -92,6 +118,7 @@ async function enrol(who, password) {
     edit: () => ({ code: codeOf(secret) }),
   });
   assert.equal(codes.length, 10);
+  return codes;
 }
 
 const steps = {
@@ -156,12 +183,67 @@ const steps = {
     await ok(owner, 'tenant', 'updateTenantPolicy', { edit });
     const shut = await call(colleague, 'settings', 'readProfile');
     assert.deepEqual([shut.status, shut.body.error], ['403', 'second_factor_enrolment_required']);
-    await enrol(colleague, SECOND_PASSWORD);
+    recoveryCodes = await enrol(colleague, SECOND_PASSWORD);
     await ok(colleague, 'settings', 'readProfile');
     // The rule applies to the owner too.
     assert.equal((await call(owner, 'tenant', 'readTenantPolicy')).status, '403');
     await enrol(owner, server.password);
     await ok(owner, 'tenant', 'readTenantPolicy');
+  },
+  'she adds a passkey on its page': async () => {
+    const { url } = await ok(colleague, 'settings', 'createPasskeyPage', {
+      edit: () => ({ password: SECOND_PASSWORD }),
+    });
+    const { page } = colleague;
+    const authenticator = await addAuthenticator(page);
+    await page.goto(url);
+    await look(page, 'company passkeys none');
+    await page.getByLabel('Name').fill('Laptop');
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('Not used yet.').waitFor();
+    await look(page, 'company passkeys');
+    passkeys = await passkeysOf(authenticator);
+    assert.equal(passkeys.length, 1);
+    await authenticator.session.detach();
+  },
+  'she signs in with the passkey alone': async () => {
+    await colleague.page.context().clearCookies();
+    await colleague.page.goto(server.docs);
+    await colleague.swagger.unauthorise();
+    await colleague.swagger.filter('settings');
+    await colleague.swagger.signIn(async (popup) => {
+      const { session, authenticatorId } = await addAuthenticator(popup);
+      for (const credential of passkeys)
+        await session.send('WebAuthn.addCredential', { authenticatorId, credential });
+      await look(popup, 'company sign-in passkey');
+      await popup.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    });
+    const { profile } = await ok(colleague, 'settings', 'readProfile');
+    assert.equal(profile.email, COLLEAGUE);
+  },
+  'she loses the passkey, and signs in with a recovery code': async () => {
+    await colleague.page.context().clearCookies();
+    await colleague.page.goto(server.docs);
+    await colleague.swagger.unauthorise();
+    await colleague.swagger.filter('settings');
+    await colleague.swagger.signIn(async (popup) => {
+      await popup.getByLabel('Email address').fill(COLLEAGUE);
+      await popup.getByLabel('Password').fill(SECOND_PASSWORD);
+      await popup.keyboard.press('Enter');
+      await popup.getByRole('heading', { name: 'Confirm with your passkey' }).waitFor();
+      await look(popup, 'company second factor passkey');
+      await popup.getByRole('button', { name: 'Use a recovery code instead' }).click();
+      await popup.getByLabel('Recovery code').fill(recoveryCodes[0]);
+      await popup.keyboard.press('Enter');
+    });
+    await ok(colleague, 'settings', 'readProfile');
+  },
+  'the owner removes the colleague': async () => {
+    const { members } = await ok(owner, 'tenant', 'listTenantMembers');
+    const { id } = members.find(({ email }) => email === COLLEAGUE);
+    await ok(owner, 'tenant', 'deactivateTenantMember', { user_id: id });
+    await colleague.page.goto(server.docs);
+    assert.equal((await call(colleague, 'settings', 'readProfile')).status, '401');
   },
 };
 

@@ -24,7 +24,7 @@ button{width:100%;min-height:2.875rem;padding:.5rem 1rem;font:inherit;font-weigh
 button:hover{filter:brightness(1.08)}
 button.second{background:transparent;color:var(--text);border-color:var(--line)}
 button.plain{background:transparent;color:var(--accent);border:0;text-decoration:underline;text-underline-offset:.2em;font-weight:500}
-form>button+button,form>.plain,form+form{margin-top:.65rem}
+form>button+button,form>button+input+button,form>.plain,form+form{margin-top:.65rem}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .alert{margin:0 0 1.25rem;padding:.75rem .9rem;border-left:4px solid var(--bad);border-radius:4px 8px 8px 4px;background:var(--bad-soft);color:var(--text)}
 fieldset{margin:0 0 1.25rem;padding:0;border:0}
