@@ -26,6 +26,7 @@ export function validated<T extends object>(type: Class<T>, plain: unknown): T {
     throw fieldError('', 'is_object', 'The body must be a JSON object.');
   }
   const instance = plainToInstance(type, plain, { exposeUnsetFields: false });
+  useDefaults(type, instance);
   const errors = validateSync(instance, {
     whitelist: true,
     stopAtFirstError: true,
@@ -34,6 +35,20 @@ export function validated<T extends object>(type: Class<T>, plain: unknown): T {
   if (errors.length > 0)
     throw Errors.validationFailed.with({ details: errors.flatMap((error) => problems(error)) });
   return instance;
+}
+
+const withDefaults = new WeakMap<object, string[]>();
+
+/** Null for a field with a default means the default, as a missing field does. */
+function useDefaults<T extends object>(type: Class<T>, instance: T): void {
+  let names = withDefaults.get(type);
+  if (!names) {
+    names = Object.entries(new type()).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+    withDefaults.set(type, names);
+  }
+  const values = instance as Record<string, unknown>;
+  for (const name of names)
+    if (values[name] === null) values[name] = (new type() as Record<string, unknown>)[name];
 }
 
 function problems(error: ValidationError, parent = ''): FieldProblem[] {

@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.js';
 /** Routes whose next segment is a credential: links of mails, calendar feeds, routes for guests and recordings. */
 const SECRET_PATH = new RegExp(
   `^(/apis/v1/(?:${[
-    'account/(?:invitations|password|email)',
+    'account/(?:invitations|password|email|passkeys)',
     'calendar/(?:feeds|polls/outside)',
     'call/(?:external|recordings)',
     'notifications/unsubscribe',

@@ -40,7 +40,7 @@ export class Documented {
     const documented = content[type] ?? content[type.replace(/\/.*/, '/*')] ?? content['*/*'];
     if (documented === undefined) return `undocumented content type ${type}`;
     if (!/^application\/(?:scim\+)?json$/.test(type) || !documented.schema) return undefined;
-    return this.mismatch(`${method} ${path} ${status}`, documented.schema, body);
+    return this.mismatch(`${method} ${path} ${status} ${type}`, documented.schema, body);
   }
 
   private mismatch(key: string, schema: Schema, body: string): string | undefined {

@@ -20,7 +20,8 @@ function text(json: Json): string {
 
 const JSON_OPERATIONS = describedOperations().flatMap(({ method, path, spec }) => {
   const schema = spec.requestBody?.content?.['application/json']?.schema;
-  return schema ? [{ method, path, fields: propertiesOf(schema) }] : [];
+  // Those of SCIM need a token of their own, and have tests of their own.
+  return schema && !path.includes('/scim/v2/') ? [{ method, path, fields: propertiesOf(schema) }] : [];
 });
 
 function propertiesOf(schema: any): string[] {

@@ -258,6 +258,8 @@ describe('presence', () => {
       until: null,
     });
     expect((await shown(bob, alice)).status).toBe('online');
+    const empty = await alice.api.put('/presence/me', { status: 'dnd', text: null });
+    expect([empty.status, empty.body.presence?.text]).toEqual([200, '']);
     const past = await alice.api.put('/presence/me', { status: 'dnd', until: '2020-01-01T00:00:00Z' });
     expect([past.status, past.body.error]).toEqual([422, 'validation_failed']);
   });
