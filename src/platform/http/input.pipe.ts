@@ -26,7 +26,6 @@ export function validated<T extends object>(type: Class<T>, plain: unknown): T {
     throw fieldError('', 'is_object', 'The body must be a JSON object.');
   }
   const instance = plainToInstance(type, plain, { exposeUnsetFields: false });
-  useDefaults(type, instance);
   const errors = validateSync(instance, {
     whitelist: true,
     stopAtFirstError: true,
@@ -34,12 +33,13 @@ export function validated<T extends object>(type: Class<T>, plain: unknown): T {
   });
   if (errors.length > 0)
     throw Errors.validationFailed.with({ details: errors.flatMap((error) => problems(error)) });
+  useDefaults(type, instance);
   return instance;
 }
 
 const withDefaults = new WeakMap<object, string[]>();
 
-/** Null for a field with a default means the default, as a missing field does. */
+/** Null for a field with a default, where the field may be null, means the default, as a missing field does. */
 function useDefaults<T extends object>(type: Class<T>, instance: T): void {
   let names = withDefaults.get(type);
   if (!names) {
