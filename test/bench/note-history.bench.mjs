@@ -35,11 +35,11 @@ const database = await EmbeddedDatabase.open({ dataDir: temporary, role: 'server
 try {
   const config = Config.parse({ DATABASE_URL: database.url, LOG_LEVEL: 'warn', DEMO: 'false' });
   await migrateDatabase(config, config.DATABASE_URL);
-  const { callers } = await seed(config, { tenants: 1, notes: 1, dataDir: temporary });
+  await seed(config, { tenants: 1, notes: 1, dataDir: temporary });
   const admin = new pg.Client(database.url);
   await admin.connect();
   try {
-    await withApp(config, (app) => measure(app, admin, callers[0]));
+    await withApp(config, (app) => measure(app, admin));
   } finally {
     await admin.end();
   }
@@ -48,7 +48,7 @@ try {
   rmSync(temporary, { recursive: true, force: true });
 }
 
-async function measure(app, admin, caller) {
+async function measure(app, admin) {
   const [db, notes, history] = [Db, NotesRepository, NoteHistory].map((type) =>
     app.get(type, { strict: false }),
   );
