@@ -79,6 +79,7 @@ function createDocument(app: INestApplication): OpenAPIObject {
     .addBearerAuth(
       {
         type: 'http',
+        bearerFormat: 'opaque',
         scheme: 'bearer',
         description: 'The token of an identity provider, from `POST /apis/v1/tenant/scim/tokens`.',
       },

@@ -44,7 +44,7 @@ export class SwaggerPage {
   /** Pastes a token. */
   async authorise(token) {
     const dialog = await this.#dialog();
-    const bearer = dialog.locator('.auth-container').filter({ hasText: 'bearer' });
+    const bearer = dialog.locator('.auth-container').filter({ hasText: 'bearer (http' });
     await bearer.locator('input').fill(token);
     await bearer.getByRole('button', { name: 'Apply credentials' }).click();
     await this.#close(dialog);
