@@ -34,11 +34,7 @@ async function bothShow(...texts) {
     await messages(browser)
       .nth(texts.length - 1)
       .waitFor();
-    const shown = await messages(browser).allInnerTexts();
-    assert.deepEqual(
-      shown.map((text) => text.replace(/\n+/, ': ')),
-      texts,
-    );
+    assert.deepEqual(await messages(browser).allTextContents(), texts);
   }
 }
 
