@@ -240,8 +240,8 @@ const steps = {
   },
   'the owner removes the colleague': async () => {
     const { members } = await ok(owner, 'tenant', 'listTenantMembers');
-    const { id } = members.find(({ email }) => email === COLLEAGUE);
-    await ok(owner, 'tenant', 'deactivateTenantMember', { user_id: id });
+    const { user_id } = members.find(({ email }) => email === COLLEAGUE);
+    await ok(owner, 'tenant', 'deactivateTenantMember', { user_id });
     await colleague.page.goto(server.docs);
     assert.equal((await call(colleague, 'settings', 'readProfile')).status, '401');
   },
