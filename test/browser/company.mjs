@@ -1,6 +1,5 @@
 // A company runs itself: the owner invites a colleague, who forgets the password, must enable a second factor, signs in with a
-// passkey, loses it and is removed. Owner and colleague have a browser each; their mails arrive at a
-// relay.
+// passkey, loses it and is removed. Owner and colleague have a browser each; their mails arrive at a relay.
 import assert from 'node:assert/strict';
 import { simpleParser } from 'mailparser';
 import { Secret, TOTP } from 'otpauth';
