@@ -22,7 +22,7 @@ export class MailExceptionFilter extends ApiExceptionFilter {
 
   override catch(thrown: unknown, host: ArgumentsHost): void {
     const error = asMailError(thrown);
-    // oxlint-disable-next-line promise/valid-params
+    // oxlint-disable-next-line promise/valid-params -- the method of a Nest filter, not of a promise
     super.catch(error.kind === MailErrors.internal ? error : thrown, host);
   }
 }

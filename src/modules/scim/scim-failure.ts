@@ -37,7 +37,7 @@ export class ScimExceptionFilter extends ApiExceptionFilter {
 
   override catch(thrown: unknown, host: ArgumentsHost): void {
     const error = thrown instanceof ScimInputError ? scimError(400, thrown.message, thrown.scimType) : thrown;
-    // oxlint-disable-next-line promise/valid-params
+    // oxlint-disable-next-line promise/valid-params -- the method of a Nest filter, not of a promise
     super.catch(error, host);
   }
 

@@ -86,9 +86,3 @@ export function namesVersion(header: string, version: string): boolean {
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
   return header.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(version));
 }
-
-/** @throws ApiError 412 for a stale version */
-export function checkVersion({ ifMatch }: ScimTarget, version: string): void {
-  if (ifMatch !== undefined && !namesVersion(ifMatch, version))
-    throw scimError(412, 'The resource has changed since it was read.');
-}

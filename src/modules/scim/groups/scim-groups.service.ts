@@ -21,7 +21,8 @@ import { Checked } from '../../../platform/http/input.pipe.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { CreateGroup, Provisioning } from '../../access/index.js';
 import { scimError } from '../scim-failure.js';
-import { checkVersion, namesVersion, versionOf, type ScimQuery, type ScimTarget } from '../scim-query.js';
+import { versionOf, type ScimQuery, type ScimTarget } from '../scim-query.js';
+import { checkVersion, readReply, resourceReply } from '../scim-resource.js';
 import { emptyReply, scimReply } from '../scim-reply.js';
 import { SCIM_PATH } from '../scim-path.js';
 import type { ScimActor } from '../scim-authenticator.js';
@@ -64,11 +65,7 @@ export class ScimGroupsService {
   }
 
   async read({ tenantId }: ScimActor, target: ScimTarget): Promise<BodyReply> {
-    const resource = this.present(await this.existing(tenantId, target.id));
-    const { version } = resource['meta'] as { version: string };
-    if (target.ifNoneMatch !== undefined && namesVersion(target.ifNoneMatch, version))
-      return emptyReply(304, version);
-    return this.reply(resource, target);
+    return readReply(GROUPS, this.present(await this.existing(tenantId, target.id)), target);
   }
 
   /** @throws ApiError 400; 409 `uniqueness` */
@@ -81,7 +78,7 @@ export class ScimGroupsService {
       await this.write(tx, actor, created, values, []);
       return created;
     });
-    return this.reply(this.present(await this.existing(tenantId, id)), projection, 201);
+    return resourceReply(GROUPS, this.present(await this.existing(tenantId, id)), projection, 201);
   }
 
   async replace(actor: ScimActor, target: ScimTarget, body: unknown): Promise<BodyReply> {
@@ -119,7 +116,7 @@ export class ScimGroupsService {
         (row.members ?? []).map(({ value }) => value),
       );
     });
-    return this.reply(this.present(await this.existing(tenantId, target.id)), target);
+    return resourceReply(GROUPS, this.present(await this.existing(tenantId, target.id)), target);
   }
 
   /** @param before ids of the members */
@@ -147,7 +144,7 @@ export class ScimGroupsService {
     await this.provisioning.lock(tx, tenantId);
     const row = await this.groups.byId(tenantId, target.id, tx);
     if (!row) throw scimError(404, NOT_FOUND);
-    checkVersion(target, (this.present(row)['meta'] as { version: string }).version);
+    checkVersion(target, this.present(row));
     return row;
   }
 
@@ -177,15 +174,6 @@ export class ScimGroupsService {
         version: versionOf({ ...fixed, hash }),
       },
     };
-  }
-
-  private reply(resource: Json, projection: Projection, status: 200 | 201 = 200): BodyReply {
-    const { version, location } = resource['meta'] as { version: string; location: string };
-    return scimReply(project(GROUPS, resource, projection), {
-      status,
-      etag: version,
-      ...(status === 201 && { location }),
-    });
   }
 }
 

@@ -19,7 +19,8 @@ import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { Provisioning } from '../../access/index.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { scimError } from '../scim-failure.js';
-import { checkVersion, namesVersion, type ScimQuery, type ScimTarget } from '../scim-query.js';
+import type { ScimQuery, ScimTarget } from '../scim-query.js';
+import { checkVersion, readReply, resourceReply } from '../scim-resource.js';
 import { emptyReply, scimReply } from '../scim-reply.js';
 import { SCIM_PATH } from '../scim-path.js';
 import type { ScimActor } from '../scim-authenticator.js';
@@ -57,13 +58,7 @@ export class ScimUsersService {
   }
 
   async read({ tenantId }: ScimActor, target: ScimTarget): Promise<BodyReply> {
-    const row = await this.users.byId(tenantId, target.id);
-    if (!row) throw scimError(404, NOT_FOUND);
-    const resource = this.present(row);
-    const { version } = resource['meta'] as { version: string };
-    if (target.ifNoneMatch !== undefined && namesVersion(target.ifNoneMatch, version))
-      return emptyReply(304, version);
-    return this.reply(resource, target);
+    return readReply(USERS, this.present(await this.existing(tenantId, target.id)), target);
   }
 
   /** @throws ApiError 403 outside the verified domains; 409 `uniqueness` */
@@ -75,7 +70,7 @@ export class ScimUsersService {
       return this.writes.create(tx, actor, values, admission);
     });
     const resource = this.present(await this.existing(actor.tenantId, id));
-    return this.reply(resource, projection, 201);
+    return resourceReply(USERS, resource, projection, 201);
   }
 
   async replace(actor: ScimActor, target: ScimTarget, body: unknown): Promise<BodyReply> {
@@ -112,14 +107,14 @@ export class ScimUsersService {
     });
     // The copies of the address in all memberships; an event repeats it when this process ends in between.
     if (email !== null) await this.tenants.setEmail(target.id, email);
-    return this.reply(this.present(await this.existing(tenantId, target.id)), target);
+    return resourceReply(USERS, this.present(await this.existing(tenantId, target.id)), target);
   }
 
   private async locked(tx: Tx, { tenantId }: ScimActor, target: ScimTarget): Promise<ScimUserRow> {
     await this.provisioning.lock(tx, tenantId);
     const row = await this.users.byId(tenantId, target.id, tx);
     if (!row) throw scimError(404, NOT_FOUND);
-    checkVersion(target, (this.present(row)['meta'] as { version: string }).version);
+    checkVersion(target, this.present(row));
     return row;
   }
 
@@ -153,15 +148,6 @@ export class ScimUsersService {
 
   private present(row: ScimUserRow): Json {
     return userResource(row, this.base);
-  }
-
-  private reply(resource: Json, projection: Projection, status: 200 | 201 = 200): BodyReply {
-    const { version, location } = resource['meta'] as { version: string; location: string };
-    return scimReply(project(USERS, resource, projection), {
-      status,
-      etag: version,
-      ...(status === 201 && { location }),
-    });
   }
 }
 
