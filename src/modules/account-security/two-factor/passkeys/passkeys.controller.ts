@@ -11,7 +11,8 @@ import { SecurityErrors } from '../../account-security.errors.js';
 import { Confirmation } from '../../confirmation.js';
 import { OwnerCheck } from '../../owner-check.js';
 import { PASSWORD_LIMIT, PROOF_LIMIT } from '../../model/route-limits.js';
-import { ConfirmOwner, RegisterPasskey, RenamePasskey } from './passkey.dto.js';
+import { ConfirmOwner } from '../../model/confirm-owner.dto.js';
+import { RegisterPasskey, RenamePasskey } from './passkey.dto.js';
 import { PasskeyLinks } from '../../passkey-links.js';
 import {
   PasskeyEnvelope,

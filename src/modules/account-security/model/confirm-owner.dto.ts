@@ -1,0 +1,21 @@
+import { IsString, Matches, MaxLength } from 'class-validator';
+import { Optional } from '../../../platform/http/input.decorators.js';
+import { MAX_PASSWORD } from './guess-limits.js';
+
+/** Confirms the identity of the caller. */
+export class ConfirmOwner {
+  /** Your password, if the account has one. @example "correct horse battery staple" */
+  @Optional()
+  @MaxLength(MAX_PASSWORD)
+  @IsString()
+  password?: string;
+
+  /**
+   * An authenticator code. Required with the second factor on, when this session proved it more than ten minutes ago; a proof
+   * by `verify-passkey` replaces it.
+   * @example "492039"
+   */
+  @Optional()
+  @Matches(/^\d{3}[ -]?\d{3}$/, { message: 'code must be the six digits of the authenticator' })
+  code?: string;
+}
