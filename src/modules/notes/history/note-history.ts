@@ -14,6 +14,13 @@ const MAX_BYTES = 1_000_000;
 /** Notes of one run, so that other jobs get their turn. */
 const BATCH = 100;
 
+interface OldBody {
+  revision: number;
+  content: string;
+  /** Of this body and those before it. */
+  total_bytes: number;
+}
+
 interface DueNote {
   tenant_id: string;
   note_id: string;
@@ -24,9 +31,9 @@ const due = workspace.statement<DueNote>(
   'SELECT tenant_id, note_id FROM note_history_due ORDER BY tenant_id, note_id LIMIT $1',
 );
 
-const bodiesOf = workspace.statement<{ revision: number; content: string }>(
+const bodiesOf = workspace.statement<OldBody>(
   'note_history.bodies',
-  `SELECT revision, content FROM (
+  `SELECT revision, content, total_bytes::float8 FROM (
      SELECT revision, content, sum(bytes) OVER (ORDER BY revision) AS total_bytes, row_number() OVER (ORDER BY revision) AS place
        FROM (
          SELECT revision, content, bytes FROM note_revisions
@@ -97,8 +104,9 @@ export class NoteHistory implements OnModuleInit {
         MAX_BODIES,
         MAX_BYTES,
       ]);
-      const isLast = bodies.length < MIN_BODIES && !isFull(bodies);
-      if (isLast) {
+      // Large bodies are packed in small numbers.
+      const isFull = bodies.length > 1 && bodies.at(-1)!.total_bytes > MAX_BYTES / 2;
+      if (bodies.length < MIN_BODIES && !isFull) {
         await this.db.query(finish, [note.tenant_id, note.note_id]);
         return total;
       }
@@ -108,10 +116,7 @@ export class NoteHistory implements OnModuleInit {
   }
 
   /** @returns whether the bodies were stored; false where the note was purged, or another process packed them */
-  private async store(
-    { tenant_id, note_id }: DueNote,
-    bodies: { revision: number; content: string }[],
-  ): Promise<boolean> {
+  private async store({ tenant_id, note_id }: DueNote, bodies: readonly OldBody[]): Promise<boolean> {
     const pack = await packBodies(bodies.map(({ content }) => content));
     const revisions = bodies.map(({ revision }) => revision);
     try {
@@ -128,10 +133,4 @@ export class NoteHistory implements OnModuleInit {
       throw error;
     }
   }
-}
-
-/** Whether the size ended the pack: large bodies are packed in small numbers. */
-function isFull(bodies: { content: string }[]): boolean {
-  const bytes = bodies.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-  return bodies.length > 1 && bytes > MAX_BYTES / 2;
 }
