@@ -12,6 +12,7 @@ import { Errors } from './platform/http/errors.js';
 import { cacheValidationMetadata } from './platform/http/validation-metadata.js';
 import { LeanExpressAdapter } from './platform/http/server/lean-express.adapter.js';
 import { writeJson } from './platform/http/replies/reply-writer.js';
+import { AccessLog } from './platform/observability/access-log.js';
 import { DATABASE_STORAGE } from './platform/observability/database-storage.js';
 import { Dependencies } from './platform/observability/dependencies.js';
 import { Lifecycle } from './platform/observability/lifecycle.js';
@@ -44,7 +45,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   );
   const metrics = nest.get(Metrics);
   nest.set('trust proxy', config.trustProxy);
-  nest.use(requestLifecycle(logger, metrics, config.METRICS_PORT > 0));
+  nest.use(requestLifecycle({ logger, accessLog: new AccessLog(config), metrics }));
   if (config.corsOrigins.length > 0) nest.enableCors(corsOptions(config.corsOrigins));
   nest.setGlobalPrefix(API_PREFIX);
   const dependencies = nest.get(Dependencies);

@@ -15,6 +15,7 @@ export { ConfigError } from './config-error.js';
 export const API_PREFIX = 'apis/v1';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const ACCESS_LOGS = ['off', 'sampled', 'on'] as const;
 const MAIL_MODES = ['user', 'service'] as const;
 const MAIL_ACCOUNTS = ['create', 'link'] as const;
 const GUEST_DOMAINS = ['open', 'listed'] as const;
@@ -53,6 +54,13 @@ export class Config {
 
   @OneOf(LOG_LEVELS)
   LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';
+
+  /** Log of requests, one JSON line each on stdout. `sampled`: each error, and ACCESS_LOG_SAMPLE_PERCENT of the others. */
+  @OneOf(ACCESS_LOGS)
+  ACCESS_LOG: (typeof ACCESS_LOGS)[number] = 'off';
+
+  /** Share of the requests without an error that ACCESS_LOG=sampled logs, percent. */
+  @Whole(1, 100) ACCESS_LOG_SAMPLE_PERCENT = 1;
 
   /** Create the demo workspace at start. Default: only with the embedded database. */
   @ToBoolean()

@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { bearerToken, notAuthenticated } from '../../platform/context/bearer.guard.js';
+import type { AuthenticatedRequest } from '../../platform/context/request-context.js';
 import type { RequestAuthenticator } from '../../platform/context/access.decorators.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
@@ -29,7 +30,7 @@ const recordUse = workspace.statement<never>(
   `UPDATE scim_tokens SET last_used_at = now() WHERE tenant_id = $1 AND id = $2`,
 );
 
-type ScimRequest = Request & { id?: string; scim?: ScimActor };
+type ScimRequest = Request & Partial<Pick<AuthenticatedRequest, 'id' | 'tenantId'>> & { scim?: ScimActor };
 
 /** Authenticates requests by the token of a provisioning client, and limits their rate. */
 @Injectable()
@@ -48,6 +49,7 @@ export class ScimAuthenticator implements RequestAuthenticator {
     this.requests.take(`scim ${row.id}`);
     if (Date.now() - (row.last_used_at?.getTime() ?? 0) > USE_RECORDED_MS)
       await this.db.single((tx) => tx.query(recordUse, [tenantId, row.id]));
+    request.tenantId = tenantId;
     request.scim = {
       tenantId,
       userId: null,

@@ -32,6 +32,8 @@ export type AccountContext = Omit<RequestContext, 'tenantId'> & { readonly tenan
 export interface AuthenticatedRequest extends Request {
   id: string;
   ctx?: AccountContext;
+  /** The workspace of a caller that is no user, e.g. an identity provider. */
+  tenantId?: string;
 }
 
 /** Injects the caller, the first parameter of every service method. */

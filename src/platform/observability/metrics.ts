@@ -3,13 +3,14 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
+import type { RequestEnd } from './access-log.js';
 import { MetricsServer } from './metrics-server.js';
 
 /** Prometheus metrics of this process. Off unless METRICS_PORT is set. */
 @Injectable()
 export class Metrics implements OnApplicationShutdown {
   readonly registry = new Registry();
-  private readonly enabled: boolean;
+  readonly isEnabled: boolean;
   private server: MetricsServer | undefined;
   private workerRegistry: AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'> | undefined;
   private readonly requests = new Histogram({
@@ -24,21 +25,21 @@ export class Metrics implements OnApplicationShutdown {
     private readonly config: Config,
     db: Db,
   ) {
-    this.enabled = config.METRICS_PORT > 0;
-    if (!this.enabled) return;
+    this.isEnabled = config.METRICS_PORT > 0;
+    if (!this.isEnabled) return;
     collectDefaultMetrics({ register: this.registry });
     this.registry.registerMetric(roundTrips(db));
     this.registry.registerMetric(poolConnections(db));
   }
 
-  /** @param route the pattern of the route; paths contain ids, so their number is unlimited */
-  observe(method: string, route: string, status: number, seconds: number): void {
-    if (this.enabled) this.requests.observe({ method, route, status }, seconds);
+  /** Records the end of a request by the pattern of its route: paths contain ids, so their number is unlimited. */
+  observe(method: string, { route, status, seconds }: RequestEnd): void {
+    if (this.isEnabled) this.requests.observe({ method, route, status }, seconds);
   }
 
   /** Serves the metrics. A cluster worker sends them to its primary, which serves the sum. */
   async listen(): Promise<void> {
-    if (!this.enabled) return;
+    if (!this.isEnabled) return;
     if (cluster.isWorker) {
       AggregatorRegistry.setRegistries([this.registry]);
       // The constructor of the registry subscribes to the requests of the primary.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { NextFunction, Request, Response } from 'express';
+import type { NextFunction, Response } from 'express';
 import type { Logger } from 'pino';
+import type { AccessLog, LoggedRequest, RequestEnd } from './access-log.js';
 import type { Metrics } from './metrics.js';
 
 /** Routes whose next segment is a credential: links of mails, calendar feeds, routes for guests and recordings. */
@@ -17,38 +18,49 @@ const SAFE_ID = /^[\w.:-]{1,128}$/;
 /** A path as logs may contain it. */
 export const loggedPath = (path: string): string => path.replace(SECRET_PATH, '$1[redacted]');
 
+/** Receivers of the end of each request. */
+interface RequestObservers {
+  /** At level debug it gets the path, without the query, which may contain personal data. */
+  logger: Logger;
+  accessLog: AccessLog;
+  metrics: Pick<Metrics, 'isEnabled' | 'observe'>;
+}
+
 /**
  * The first middleware: assigns the request id (a valid `X-Request-Id` of the client, or a new one) and records the end of the
- * request in the metrics and, at level debug, in the log. The path is logged without its query, which may contain personal data.
+ * request in the metrics, in the access log and, at level debug, in the log.
  */
-export function requestLifecycle(logger: Logger, metrics: Metrics, measured: boolean) {
+export function requestLifecycle({ logger, accessLog, metrics }: RequestObservers) {
   const logs = logger.isLevelEnabled('debug');
-  return (request: Request & { id?: string }, response: Response, next: NextFunction): void => {
+  const isObserved = logs || accessLog.isEnabled || metrics.isEnabled;
+  return (request: LoggedRequest, response: Response, next: NextFunction): void => {
     const given = request.headers['x-request-id'];
     request.id = typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();
-    if (measured || logs) {
+    if (isObserved) {
       const started = process.hrtime.bigint();
       response.once('close', () => {
-        const seconds = Number(process.hrtime.bigint() - started) / 1e9;
-        const route = (request.route as { path?: string } | undefined)?.path ?? 'unknown';
-        const { method } = request;
-        const status = response.writableFinished ? response.statusCode : 499;
-        metrics.observe(method, route, status, seconds);
-        if (logs)
-          logger.debug(
-            {
-              request_id: request.id,
-              method,
-              // The handler of unknown routes is mounted at the prefix, which `path` then lacks.
-              path: loggedPath(request.baseUrl + request.path),
-              route,
-              status,
-              ms: Math.round(seconds * 1e4) / 10,
-            },
-            'request',
-          );
+        const end: RequestEnd = {
+          route: (request.route as { path?: string } | undefined)?.path ?? 'unknown',
+          status: response.writableFinished ? response.statusCode : 499,
+          seconds: Number(process.hrtime.bigint() - started) / 1e9,
+        };
+        metrics.observe(request.method, end);
+        accessLog.record(request, response, end);
+        if (logs) logger.debug(debugFields(request, end), 'request');
       });
     }
     next();
+  };
+}
+
+function debugFields(request: LoggedRequest, { route, status, seconds }: RequestEnd): object {
+  return {
+    request_id: request.id,
+    method: request.method,
+    // The handler of unknown routes is mounted at the prefix, which `path` then lacks.
+    path: loggedPath(request.baseUrl + request.path),
+    route,
+    status,
+    ms: Math.round(seconds * 1e4) / 10,
   };
 }

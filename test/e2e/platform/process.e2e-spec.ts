@@ -44,7 +44,7 @@ describe('the server as a process', () => {
     await app?.stop();
   });
 
-  test('serves the demo, logs without secrets, measures by route, and finishes pending requests before it ends', async () => {
+  test('serves the demo, logs without secrets and paths, measures by route, and finishes pending requests before it ends', async () => {
     const [port, metricsPort] = [await freePort(), await freePort()];
     const env = {
       DATABASE_URL: app.databaseUrl,
@@ -52,6 +52,7 @@ describe('the server as a process', () => {
       LOG_LEVEL: 'trace',
       PORT: String(port),
       METRICS_PORT: String(metricsPort),
+      ACCESS_LOG: 'on',
     };
     const server = start([path.join(ROOT, 'dist', 'main.js')], env);
     try {
@@ -153,6 +154,19 @@ describe('the server as a process', () => {
           err: expect.objectContaining({ code: '42P01' }),
         }),
       );
+      const access = lines.filter(({ log }) => log === 'access');
+      const members = { tenant_id: alice.tenantId, user_id: alice.id };
+      for (const fields of [
+        { ...members, method: 'GET', route: '/apis/v1/notes/:id', status: 200 },
+        { ...members, method: 'POST', route: '/apis/v1/notes', status: 500, request_id: 'the-broken-one' },
+        { tenant_id: null, user_id: null, method: 'GET', route: '/apis/v1/notes', status: 401 },
+      ])
+        expect(access).toContainEqual(expect.objectContaining(fields));
+      for (const { bytes, duration_ms } of access) {
+        expect(bytes).toBeGreaterThan(0);
+        expect(duration_ms).toBeGreaterThan(0);
+      }
+      expect(JSON.stringify(access)).not.toContain(id);
       const text = lines.map((line) => JSON.stringify(line)).join('\n');
       expect(text).not.toContain('SECRET');
       for (const token of [alice.token, demo]) expect(text).not.toContain(token.split('.')[2]);
