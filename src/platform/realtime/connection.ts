@@ -1,13 +1,16 @@
 import type { Socket } from 'socket.io';
 import type { RequestContext } from '../context/request-context.js';
+import { encodeEvent } from './event-encoding.js';
 import { AUTH_EXPIRING, type ClosingReason, SESSION_CLOSING } from './gateway-events.js';
 import type { RealtimeOptions } from './realtime-options.js';
 import type { ServerEvent } from './event-declarations.js';
 
-/** The part of engine.io's connection that holds unsent data. */
-interface Buffered {
+/** The part of engine.io's connection that sends frames and holds unsent data. */
+interface EngineConnection {
   writeBuffer: { data?: string | Buffer }[];
   transport?: { socket?: { bufferedAmount?: number } };
+  /** @param options `wsPreEncodedFrame`: the buffers of the frame, sent instead of encoding `data` again */
+  write(data: string, options: { wsPreEncodedFrame: Buffer[] }): void;
   close(discard: boolean): void;
 }
 
@@ -29,16 +32,17 @@ export class Connection {
     return this.socket.id;
   }
 
-  /** Sends an event to several sockets. It is encoded once. */
+  /** Sends an event to several sockets. It is encoded once. Clients that do not read their events are disconnected. */
   static sendAll<Payload extends object>(
-    connections: Iterable<Connection>,
+    connections: readonly Connection[],
     { name }: ServerEvent<Payload>,
     payload: Payload,
   ): void {
-    const [first, ...others] = [...connections].filter((connection) => connection.isReading());
-    if (!first) return;
-    if (others.length === 0) first.socket.emit(name, payload);
-    else first.socket.nsp.to([first.id, ...others.map(({ id }) => id)]).emit(name, payload);
+    if (connections.length === 0) return;
+    const { packet, frame } = encodeEvent(name, payload);
+    const options = { wsPreEncodedFrame: [frame] };
+    for (const connection of connections)
+      if (connection.isReading()) connection.engine.write(packet, options);
   }
 
   /** Sends an event. A client that does not read them is disconnected and resumes later. */
@@ -60,13 +64,13 @@ export class Connection {
   /** Closes the socket of a client that does not read its events. @returns whether the client reads them */
   private isReading(): boolean {
     const isReading = this.bufferedBytes() <= this.options.closeBytes;
-    if (!isReading) this.discard();
+    // Without sending its pending events.
+    if (!isReading) this.engine.close(true);
     return isReading;
   }
 
-  /** Closes the socket without sending its pending events. */
-  private discard(): void {
-    (this.socket.conn as unknown as Buffered).close(true);
+  private get engine(): EngineConnection {
+    return this.socket.conn as unknown as EngineConnection;
   }
 
   /** Starts the lifetime of the socket anew. @returns the time of its end */
@@ -86,7 +90,7 @@ export class Connection {
   }
 
   private bufferedBytes(): number {
-    const { writeBuffer, transport } = this.socket.conn as unknown as Buffered;
+    const { writeBuffer, transport } = this.engine;
     const queued = writeBuffer.reduce((sum, { data }) => sum + (data?.length ?? 0), 0);
     return queued + (transport?.socket?.bufferedAmount ?? 0);
   }

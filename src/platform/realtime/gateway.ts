@@ -68,6 +68,7 @@ export class RealtimeGateway {
       this.open += 1;
       raw.once('close', () => (this.open -= 1));
     });
+    this.collectWrites();
     http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (isSocketTarget(request.url) && !this.draining) this.engine.handleUpgrade(request, socket, head);
       else socket.on('error', () => socket.destroy()).end(NOT_FOUND);
@@ -75,6 +76,14 @@ export class RealtimeGateway {
     this.access.onChange((change) => this.accessChanged(change));
     this.bus.onLoss(() => this.resync());
     this.lifecycle.onDraining(() => this.close());
+  }
+
+  /** Frames that are sent to a socket together reach the operating system in one write. */
+  private collectWrites(): void {
+    this.engine.on('flush', ({ request }: { request: IncomingMessage }, packets: readonly unknown[]) => {
+      if (packets.length > 1) request.socket.cork();
+    });
+    this.engine.on('drain', ({ request }: { request: IncomingMessage }) => request.socket.uncork());
   }
 
   private close(): void {

@@ -3,13 +3,13 @@ import type { AccessChange } from '../context/access-changes.js';
 import { concerns } from '../context/access-changes.js';
 import type { Connection } from './connection.js';
 
-const keyOf = (tenantId: string, userId: string): string => `${tenantId} ${userId}`;
+const NONE: ReadonlySet<Connection> = new Set();
 
 /** The authenticated sockets of this process, by user. */
 @Injectable()
 export class UserConnections {
-  private readonly perTenant = new Map<string, number>();
-  private readonly byUser = new Map<string, Set<Connection>>();
+  /** By workspace, then by user: a look-up for each recipient of an event, without a combined key. */
+  private readonly byTenant = new Map<string, Map<string, Set<Connection>>>();
   private count = 0;
   private readonly added: ((connection: Connection, isFirst: boolean) => void)[] = [];
   private readonly removed: ((connection: Connection, isLast: boolean) => void)[] = [];
@@ -25,16 +25,15 @@ export class UserConnections {
   }
 
   of(tenantId: string, userId: string): ReadonlySet<Connection> {
-    return this.byUser.get(keyOf(tenantId, userId)) ?? new Set();
+    return this.byTenant.get(tenantId)?.get(userId) ?? NONE;
   }
 
   /** The sockets of several users. */
   ofUsers(tenantId: string, userIds: Iterable<string>): Connection[] {
+    const users = this.byTenant.get(tenantId);
     const found: Connection[] = [];
-    for (const user of userIds) {
-      const own = this.byUser.get(keyOf(tenantId, user));
-      if (own) found.push(...own);
-    }
+    if (users)
+      for (const user of userIds) for (const connection of users.get(user) ?? NONE) found.push(connection);
     return found;
   }
 
@@ -45,40 +44,36 @@ export class UserConnections {
 
   /** Ids of the workspaces with sockets. */
   get tenants(): string[] {
-    return [...this.perTenant.keys()];
+    return [...this.byTenant.keys()];
   }
 
   /** Whether a user of the workspace has a socket in this process. */
   hasTenant(tenantId: string): boolean {
-    return this.perTenant.has(tenantId);
+    return this.byTenant.has(tenantId);
   }
 
   get all(): Connection[] {
-    return [...this.byUser.values()].flatMap((connections) => [...connections]);
+    return [...this.byTenant.values()].flatMap((users) => [...users.values()].flatMap((own) => [...own]));
   }
 
   add(connection: Connection): void {
-    const key = keyOf(connection.ctx.tenantId, connection.ctx.userId);
-    const own = this.byUser.get(key) ?? new Set();
-    this.byUser.set(key, own.add(connection));
-    this.counted(connection.ctx.tenantId, 1);
+    const { tenantId, userId } = connection.ctx;
+    const users = this.byTenant.get(tenantId) ?? new Map<string, Set<Connection>>();
+    const own = users.get(userId) ?? new Set();
+    this.byTenant.set(tenantId, users.set(userId, own.add(connection)));
+    this.count += 1;
     for (const listener of this.added) listener(connection, own.size === 1);
   }
 
   remove(connection: Connection): void {
-    const key = keyOf(connection.ctx.tenantId, connection.ctx.userId);
-    const own = this.byUser.get(key);
-    if (!own?.delete(connection)) return;
-    if (own.size === 0) this.byUser.delete(key);
-    this.counted(connection.ctx.tenantId, -1);
+    const { tenantId, userId } = connection.ctx;
+    const users = this.byTenant.get(tenantId);
+    const own = users?.get(userId);
+    if (!users || !own?.delete(connection)) return;
+    if (own.size === 0) users.delete(userId);
+    if (users.size === 0) this.byTenant.delete(tenantId);
+    this.count -= 1;
     for (const listener of this.removed) listener(connection, own.size === 0);
-  }
-
-  private counted(tenantId: string, change: 1 | -1): void {
-    this.count += change;
-    const left = (this.perTenant.get(tenantId) ?? 0) + change;
-    if (left === 0) this.perTenant.delete(tenantId);
-    else this.perTenant.set(tenantId, left);
   }
 
   /** Closes the sockets that a change of access concerns: their clients verify their access with a new token. */
