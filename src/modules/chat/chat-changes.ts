@@ -10,8 +10,10 @@ export const ROOM_ADDED = 'chat.room_added';
 export const ROOM_READ = 'chat.room_read';
 export const TYPING = 'chat.typing';
 
-/** Characters of recent messages of this process, which its own sockets need not read from the database. */
-const MAX_WRITTEN_CHARACTERS = 4 * 1024 * 1024;
+/** Characters of recent messages that this process need not read from the database. */
+const MAX_RECENT_CHARACTERS = 4 * 1024 * 1024;
+/** Characters of the longest message that the bus carries. With escapes it has at most 6,000 bytes there. */
+const MAX_CARRIED_CHARACTERS = 2_000;
 /** User ids in one message of the bus. */
 const USERS_PER_MESSAGE = 100;
 
@@ -22,7 +24,8 @@ export interface RoomKey {
 
 /** The messages of the chat between processes, by topic. They carry ids: receivers read the rows. */
 export interface ChatBusMessages {
-  [ROOM_CHANGED]: RoomKey & { mod_seq: number };
+  /** `message`: JSON of a short message with this number, which receivers need not read. */
+  [ROOM_CHANGED]: RoomKey & { mod_seq: number; message?: string };
   [ROOM_DELETED]: RoomKey;
   [ROOM_ADDED]: RoomKey & { users: string[] };
   [ROOM_READ]: RoomKey & { user: string; last_read_seq: number; unread: number };
@@ -33,8 +36,8 @@ export interface ChatBusMessages {
 @Injectable()
 export class ChatChanges {
   private readonly writers: ((room: RoomKey) => void)[] = [];
-  private readonly written = new LRUCache<string, string>({
-    maxSize: MAX_WRITTEN_CHARACTERS,
+  private readonly recent = new LRUCache<string, string>({
+    maxSize: MAX_RECENT_CHARACTERS,
     sizeCalculation: (text) => text.length,
   });
 
@@ -52,16 +55,23 @@ export class ChatChanges {
     modSeq: number,
     message?: string | null,
   ): void {
-    this.after(tx, ROOM_CHANGED, { tenant, room, mod_seq: modSeq });
+    const key = { tenant, room };
+    const isShort = message && message.length <= MAX_CARRIED_CHARACTERS;
+    this.after(tx, ROOM_CHANGED, { ...key, mod_seq: modSeq, ...(isShort && { message }) });
     tx.afterCommit(() => {
-      if (message) this.written.set(changeKey({ tenant, room }, modSeq), message);
-      for (const listener of this.writers) listener({ tenant, room });
+      if (message) this.keep(key, modSeq, message);
+      for (const listener of this.writers) listener(key);
     });
   }
 
-  /** JSON of the message that a change of this process has left; undefined: read it from the database. */
+  /** Keeps a message for its delivery. @param message JSON of the message with this number */
+  keep(room: RoomKey, modSeq: number, message: string): void {
+    this.recent.set(changeKey(room, modSeq), message);
+  }
+
+  /** JSON of a recent message with this number; undefined: read it from the database. */
   messageAt(room: RoomKey, modSeq: number): string | undefined {
-    return this.written.get(changeKey(room, modSeq));
+    return this.recent.get(changeKey(room, modSeq));
   }
 
   /** @param listener called after this process has changed messages of a room */

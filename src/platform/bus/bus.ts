@@ -22,11 +22,11 @@ const notify = either.statement<never>(
   `SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) WITH ORDINALITY AS queued (payload, position) ORDER BY position`,
 );
 
-/** Messages between processes: small, in the order of each sender, at most once. */
+/** Messages between processes: small, in the order of each sender. A message may be lost or, rarely, repeated. */
 export abstract class Bus {
   /**
-   * Sends a message to every process, this one included. Call it after the commit: the message carries ids, and receivers
-   * read the rows.
+   * Sends a message to every process, this one included. Call it after the commit: the message contains ids, and receivers
+   * read the rows that it does not contain.
    * @throws RangeError for a message of more than 7,900 bytes
    */
   abstract publish(topic: string, message: Record<string, unknown>): void;
@@ -110,7 +110,7 @@ export class PgBus extends Bus implements OnModuleDestroy {
       const batch = this.queue.splice(0, BATCH);
       if (this.hasLost) batch.push(JSON.stringify({ topic: 'bus.loss' }));
       try {
-        await this.db.queryAlways(notify, [batch]);
+        await this.notify(batch);
         this.hasLost = false;
       } catch (error) {
         this.logger.warn({ err: error, messages: batch.length }, 'messages between processes not sent');
@@ -121,6 +121,21 @@ export class PgBus extends Bus implements OnModuleDestroy {
         });
       }
     }
+  }
+
+  /** Uses the listening connection, so that messages do not queue behind the requests of this process for the pool. */
+  private async notify(batch: readonly string[]): Promise<void> {
+    if (this.client && this.since !== undefined) {
+      const { name, text } = notify;
+      try {
+        await this.client.query({ name, text, values: [batch] });
+        return;
+      } catch (error) {
+        // The pool sends them again: receivers accept a repeated message.
+        this.logger.warn({ err: error, messages: batch.length }, 'the listening connection does not send');
+      }
+    }
+    await this.db.queryAlways(notify, [batch]);
   }
 
   /** @returns when the connection listens, or when the first attempt failed and further ones are scheduled */

@@ -343,6 +343,43 @@ describe('sockets', () => {
         expect(socket.events.filter(({ payload }) => payload.room_id === room)).toEqual([]);
     });
 
+    test('a message of any length and script reaches every process unchanged', async () => {
+      const room = await newRoom(bob);
+      const sockets = [await connect(one, bob), await connect(two, bob)];
+      for (const character of ['a', '"', '\\', '\t', '€', '😀'])
+        for (const length of [1, 600, 1_500, 2_500]) {
+          const { status, body } = await post(alice, room, `x${character.repeat(length)}y`);
+          expect(status).toBe(201);
+          for (const socket of sockets) {
+            const { message } = await socket.next(
+              'message.created',
+              (event) => event.message.id === body.message.id,
+            );
+            expect(message).toEqual(body.message);
+          }
+        }
+    });
+
+    test('events that wait for one socket arrive together, in order', async () => {
+      const room = await newRoom(bob);
+      const socket = await connect(one, bob);
+      await post(alice, room);
+      const first = await socket.next('message.created', inRoom(room));
+      await one.sql(
+        `SELECT chat_send($1, $2, $3, jsonb_build_object(
+           'id', gen_random_uuid(), 'client_msg_id', gen_random_uuid(), 'fingerprint', '00', 'format', 'plain', 'body', n::text,
+           'mentions', '[]'::jsonb, 'attachments', '[]'::jsonb, 'tsv', '')) FROM generate_series(1, 300) n`,
+        [alice.tenantId, alice.id, room],
+      );
+      await post(alice, room, 'last');
+      await socket.next('message.created', ({ message }) => message.body === 'last');
+      const numbers = socket
+        .named('message.created')
+        .filter(inRoom(room))
+        .map((event) => event.mod_seq);
+      expect(numbers).toEqual(Array.from({ length: 302 }, (_, n) => first.mod_seq + n));
+    });
+
     test('edits, reactions and deletions are events; a repeated message is acknowledged as a duplicate', async () => {
       const room = await newRoom(bob);
       const socket = await connect(one, alice);

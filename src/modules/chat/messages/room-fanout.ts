@@ -50,7 +50,10 @@ export class RoomFanout implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.changes.subscribe(ROOM_CHANGED, ({ mod_seq: modSeq, ...room }) => this.changed(room, modSeq));
+    this.changes.subscribe(ROOM_CHANGED, ({ tenant, room, mod_seq: modSeq, message }) => {
+      if (message && this.connections.hasTenant(tenant)) this.changes.keep({ tenant, room }, modSeq, message);
+      this.changed({ tenant, room }, modSeq);
+    });
     this.changes.subscribe(ROOM_DELETED, (room) => this.deleted(room));
     this.changes.subscribe(ROOM_ADDED, ({ users, ...room }) => this.added(room, users, 0));
     this.changes.subscribe(ROOM_READ, ({ user, last_read_seq, unread, ...room }) =>
@@ -108,8 +111,8 @@ export class RoomFanout implements OnModuleInit {
       this.states.applyRewind(state);
       if (state.known >= (this.running.get(key) as number)) break;
       const members = await this.states.membersOf(state);
-      const written = this.changes.messageAt(state, state.known + 1);
-      const found = written ? [written] : await this.repository.changes(tenant, room, state.known, BATCH);
+      const recent = this.changes.messageAt(state, state.known + 1);
+      const found = recent ? [recent] : await this.repository.changes(tenant, room, state.known, BATCH);
       if (!found || found.length === 0) break;
       for (const text of found) this.deliverOne(state, members, JSON.parse(text) as ChatMessageResponse);
     }
