@@ -32,7 +32,12 @@ export class NotificationTest {
     return at;
   }
 
-  drain = (of = this.app): Promise<number> => of.get<OutboxWorker>(OutboxWorker).drain();
+  /** Waits for all events, also for those that the other process has claimed. */
+  async drain(of = this.app): Promise<number> {
+    const handled = await of.get<OutboxWorker>(OutboxWorker).drain();
+    const other = of === this.app ? this.second : this.app;
+    return handled + (await other.get<OutboxWorker>(OutboxWorker).drain());
+  }
 
   /** The first page of a user's notifications, after all events. */
   async listOf(person = this.bob, query = ''): Promise<any> {

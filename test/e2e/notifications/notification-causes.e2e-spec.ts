@@ -59,9 +59,9 @@ describe('notifications', () => {
       });
       expect(shared.status).toBe(200);
       const titles = (await at.listOf()).notifications.map(({ title }: any) => title);
-      expect(titles).toEqual([
-        'Alice shared the task folder “Trip” with you',
+      expect(titles.toSorted()).toEqual([
         'Alice shared the note “Plan” with you',
+        'Alice shared the task folder “Trip” with you',
       ]);
       expect((await at.listOf(at.carol)).notifications).toHaveLength(1);
     });

@@ -54,7 +54,10 @@ describe('notifications', () => {
       await at.task('Read');
       await at.task('Archived');
       await at.invite((await at.note('Off')).id, [at.bob]);
-      const [, archived, read] = (await at.listOf()).notifications;
+      const { notifications } = await at.listOf();
+      expect(notifications).toHaveLength(3);
+      const about = (title: string) => notifications.find((each: any) => each.title.includes(`“${title}”`));
+      const [read, archived] = [about('Read'), about('Archived')];
       await at.bob.api.put(`/notifications/${read.id}/read`);
       await at.bob.api.put(`/notifications/${archived.id}/lifecycle`, { state: 'archived' });
       await at.settings(at.bob, { types: { 'note.shared': { email: false } } });
