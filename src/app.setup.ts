@@ -17,7 +17,7 @@ import { DATABASE_STORAGE } from './platform/observability/database-storage.js';
 import { Dependencies } from './platform/observability/dependencies.js';
 import { Lifecycle } from './platform/observability/lifecycle.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
-import { Metrics } from './platform/observability/metrics.js';
+import { Metrics, type MetricsReader } from './platform/observability/metrics.js';
 import { RealtimeGateway } from './platform/realtime/gateway.js';
 import { requestLifecycle } from './platform/observability/request-lifecycle.js';
 
@@ -29,6 +29,7 @@ const REQUEST_MS = 120_000;
 /** A configured application that does not listen yet. */
 export interface ServedApp {
   readonly nest: NestExpressApplication;
+  readonly metrics: MetricsReader;
   listen(): Promise<void>;
   /** Rejects new connections, waits up to `timeoutMs` for requests in flight, closes the pool. May be called twice. */
   drain(timeoutMs: number): Promise<void>;
@@ -64,8 +65,8 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   let drained: Promise<void> | undefined;
   return {
     nest,
+    metrics,
     async listen() {
-      await metrics.listen();
       await nest.listen(config.PORT, config.HOST);
       nest.get(Lifecycle).serving();
     },

@@ -18,6 +18,7 @@ import { CalendarPartsRepository } from './calendar-parts/calendar-parts.reposit
 import { LocalDelivery } from './delivery/local-delivery.js';
 import { OutgoingRelay } from './delivery/outgoing-relay.js';
 import { QueueLease } from './delivery/queue-lease.js';
+import { QueueMetrics } from './delivery/queue-metrics.js';
 import { QueueRepository } from './delivery/queue.repository.js';
 import { QueueWorker } from './delivery/queue.worker.js';
 import { Housekeeping } from './housekeeping.js';
@@ -108,6 +109,7 @@ export class MailServiceModule {
         OutgoingRelay,
         QueueLease,
         LocalDelivery,
+        QueueMetrics,
         QueueRepository,
         QueueWorker,
         SmtpReceiver,

@@ -24,6 +24,10 @@ export const mailServiceSchema = wholeSchema([
         'CalendarParts1797000000001',
         new URL('migrations/0004-calendar-parts.sql', import.meta.url),
       ),
+      sqlMigration(
+        'MailJobOutcomes1798022300002',
+        new URL('migrations/0005-job-outcomes.sql', import.meta.url),
+      ),
     ],
     sql: sqlFiles('mail_service', new URL('sql/', import.meta.url), 'messages'),
   },

@@ -1,5 +1,7 @@
 import { Config } from '../config/config.js';
 import { collectStartupGarbage } from '../platform/memory/garbage.js';
+import { Metrics } from '../platform/observability/metrics.js';
+import { sendMetricsTo } from '../platform/observability/scrape.js';
 import { createLogger } from '../platform/observability/logger.js';
 import { type MailService, type MailServiceOptions, startMailService } from './mail-service.js';
 
@@ -51,7 +53,8 @@ function failureLine(error: unknown): string {
 async function start({ start: options }: MailServiceCommand): Promise<void> {
   service = startMailService(config, options);
   try {
-    const { port } = await service;
+    const { port, nest } = await service;
+    sendMetricsTo(process, nest.get(Metrics, { strict: false }));
     collectStartupGarbage();
     process.send?.({ port } satisfies MailServiceEvent);
   } catch (error) {

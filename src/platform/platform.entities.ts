@@ -49,6 +49,10 @@ export class OutboxEvent {
 export class JobRun {
   @PrimaryColumn('text') name!: string;
   @Column('timestamptz', { name: 'ran_at' }) ranAt!: Date;
+  @Column('int', { name: 'every_seconds', nullable: true }) everySeconds!: number | null;
+  @Column('timestamptz', { name: 'succeeded_at', nullable: true }) succeededAt!: Date | null;
+  @Column('timestamptz', { name: 'failed_at', nullable: true }) failedAt!: Date | null;
+  @Column('text', { nullable: true }) error!: string | null;
 }
 
 @Entity('audit_log')

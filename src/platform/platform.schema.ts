@@ -41,6 +41,7 @@ export const platformSchema: SchemaPart = {
       'AuditTriggers1797300000003',
       new URL('migrations/0010-audit-triggers.sql', import.meta.url),
     ),
+    sqlMigration('JobOutcomes1798022300001', new URL('migrations/0011-job-outcomes.sql', import.meta.url)),
   ],
   sql: [
     ...sqlFiles('either', SQL, 'values'),

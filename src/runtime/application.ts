@@ -1,7 +1,9 @@
 import type { Config } from '../config/config.js';
+import type { MetricsReader } from '../platform/observability/metrics.js';
 
 /** One HTTP server of the application. */
 export interface Server {
+  readonly metrics: MetricsReader;
   listen(): Promise<void>;
   /** Accepts no new requests, finishes the requests in flight (for at most `timeoutMs`), and closes its pools. */
   drain(timeoutMs: number): Promise<void>;

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
+import { type MetricsSource, readMetricsOf } from '../platform/observability/scrape.js';
 
 const MAIN = fileURLToPath(new URL('../mail-service/main.js', import.meta.url));
 const FIRST_PAUSE_MS = 200;
@@ -44,6 +45,16 @@ export class MailServiceProcess {
     return { url: `http://127.0.0.1:${this.port}`, token: this.token };
   }
 
+  /** Its metrics, with those of its schema in the database. */
+  get source(): MetricsSource {
+    const { child } = this;
+    return {
+      process: 'mail-service',
+      hasInstallation: false,
+      read: async () => (child?.connected ? readMetricsOf(child, { installation: true }) : undefined),
+    };
+  }
+
   /** Stops the process after its requests in flight. Kills it after `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
     this.stopping = true;
@@ -63,9 +74,9 @@ export class MailServiceProcess {
     const { databaseUrl, token, port } = this;
     const since = Date.now();
     const started = Promise.withResolvers<number>();
-    child.on('message', (message: { port: number } | { failure: string }) => {
+    child.on('message', (message: { port: number } | { failure: string } | object) => {
       if ('port' in message) started.resolve(message.port);
-      else started.reject(new MailServiceStartError(message.failure));
+      else if ('failure' in message) started.reject(new MailServiceStartError(message.failure));
     });
     child.once('error', started.reject);
     child.once('exit', (code, signal) => {

@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
-import { AggregatorRegistry } from 'prom-client';
 import type { Config } from '../config/config.js';
 import { EmbeddedDatabase } from '../platform/database/embedded/embedded-database.js';
-import { MetricsServer } from '../platform/observability/metrics-server.js';
 import type { LoadApplication } from './application.js';
 import { failureLine } from './failure-line.js';
 import {
@@ -12,6 +10,7 @@ import {
 } from './mail-service-process.js';
 import { checkPorts } from './ports.js';
 import { DRAIN_MS, serve } from './serve.js';
+import { ServerMetrics } from './server-metrics.js';
 import { Shutdown } from './shutdown.js';
 import { WorkerPool, WorkerStartError } from './worker-pool.js';
 
@@ -46,18 +45,20 @@ async function start(load: LoadApplication, config: Config, log: Logger, shutdow
   await checkPorts(config);
   const databaseUrl = config.DATABASE_URL ?? (await openDatabase(config, log, shutdown));
   shutdown.checkpoint();
+  const metrics = await ServerMetrics.listen(config, shutdown);
   const application = await load();
   shutdown.checkpoint();
   const [, mail] = await bothOrNeither(
     application.prepare(config, databaseUrl),
-    config.mailService ? undefined : startMail(databaseUrl, log, shutdown),
+    config.mailService ? undefined : startMail(databaseUrl, log, shutdown, metrics),
   );
   shutdown.checkpoint();
   const serving = mail ? config.withMailService(mail) : config;
   await application.prepareDemo(serving, databaseUrl, { mail: mail !== undefined });
   shutdown.checkpoint();
-  if (config.WEB_CONCURRENCY === 1) await serve(application, serving, databaseUrl, shutdown);
-  else await serveByWorkers(serving, databaseUrl, log, shutdown);
+  if (config.WEB_CONCURRENCY === 1)
+    metrics.addPrimary((await serve(application, serving, databaseUrl, shutdown)).metrics);
+  else await serveByWorkers(serving, databaseUrl, log, shutdown, metrics);
   shutdown.checkpoint();
   log.info({ host: config.HOST, port: config.PORT, processes: config.WEB_CONCURRENCY }, 'serving');
   process.stdout.write(`${(await application.banner(config, databaseUrl)).trimEnd()}\n`);
@@ -77,8 +78,14 @@ async function openDatabase(config: Config, log: Logger, shutdown: Shutdown): Pr
   return database.url;
 }
 
-async function startMail(databaseUrl: string, log: Logger, shutdown: Shutdown): Promise<MailServiceAddress> {
+async function startMail(
+  databaseUrl: string,
+  log: Logger,
+  shutdown: Shutdown,
+  metrics: ServerMetrics,
+): Promise<MailServiceAddress> {
   const service = new MailServiceProcess(databaseUrl, log);
+  metrics.add(() => [service.source]);
   shutdown.onEnd(() => service.stop(MAIL_STOP_MS), { skippable: true });
   return service.start();
 }
@@ -97,6 +104,7 @@ async function serveByWorkers(
   databaseUrl: string,
   log: Logger,
   shutdown: Shutdown,
+  metrics: ServerMetrics,
 ): Promise<void> {
   // The default of DEMO depends on DATABASE_URL, which workers always have. All workers share one mail service.
   const { url = '', token = '' } = config.mailService ?? {};
@@ -109,10 +117,7 @@ async function serveByWorkers(
   };
   const pool = new WorkerPool(config.WEB_CONCURRENCY, env, log);
   shutdown.onEnd(() => pool.stop(WORKER_STOP_MS), { skippable: true });
+  metrics.addPrimary();
+  metrics.add(() => pool.sources);
   await pool.start();
-  if (config.METRICS_PORT > 0) {
-    const workers = new AggregatorRegistry();
-    const metrics = await MetricsServer.listen(config, () => workers.clusterMetrics());
-    shutdown.onEnd(() => metrics.close());
-  }
 }

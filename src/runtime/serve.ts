@@ -1,21 +1,22 @@
 import type { Config } from '../config/config.js';
 import { collectStartupGarbage } from '../platform/memory/garbage.js';
-import type { Application } from './application.js';
+import type { Application, Server } from './application.js';
 import type { Shutdown } from './shutdown.js';
 
 /** Time for requests in flight at shutdown. */
 export const DRAIN_MS = 10_000;
 
-/** Serves in this process. */
+/** Serves in this process until its end. */
 export async function serve(
   application: Application,
   config: Config,
   databaseUrl: string,
   shutdown: Shutdown,
-): Promise<void> {
+): Promise<Server> {
   const server = await application.createApp(config, databaseUrl);
   shutdown.onEnd(() => server.drain(DRAIN_MS), { skippable: true });
   shutdown.checkpoint();
   collectStartupGarbage();
   await server.listen();
+  return server;
 }

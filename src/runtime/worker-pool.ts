@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
+import { type MetricsSource, readMetricsOf } from '../platform/observability/scrape.js';
 
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 5_000;
@@ -16,6 +17,7 @@ export class WorkerStartError extends Error {}
 export class WorkerPool {
   private stopping = false;
   private pause = FIRST_PAUSE_MS;
+  private readonly numbered = new Map<number, Worker>();
   private readonly timers = new Set<NodeJS.Timeout>();
 
   constructor(
@@ -30,8 +32,8 @@ export class WorkerPool {
    * @throws WorkerStartError when one of them cannot
    */
   async start(): Promise<void> {
-    await Promise.all(Array.from({ length: this.size }, () => this.ready(this.fork())));
-    for (const worker of this.workers()) this.supervise(worker);
+    await Promise.all(Array.from({ length: this.size }, (_, n) => this.ready(this.fork(n + 1))));
+    for (const [number, worker] of this.numbered) this.supervise(number, worker);
   }
 
   /** Stops the workers after their requests in flight. Kills them after `timeoutMs`. */
@@ -48,8 +50,19 @@ export class WorkerPool {
     clearTimeout(killer);
   }
 
-  private fork(): Worker {
-    return cluster.fork(this.env);
+  /** Its workers by number, from 1. A worker that replaces another one has its number. */
+  get sources(): MetricsSource[] {
+    return [...this.numbered].map(([number, worker]) => ({
+      process: `worker-${number}`,
+      hasInstallation: worker.isConnected(),
+      read: async (options) => (worker.isConnected() ? readMetricsOf(worker, options) : undefined),
+    }));
+  }
+
+  private fork(number: number): Worker {
+    const worker = cluster.fork(this.env);
+    this.numbered.set(number, worker);
+    return worker;
   }
 
   private workers(): Worker[] {
@@ -72,7 +85,7 @@ export class WorkerPool {
     });
   }
 
-  private supervise(worker: Worker): void {
+  private supervise(number: number, worker: Worker): void {
     const since = Date.now();
     const replace = () => {
       if (this.stopping) return;
@@ -81,7 +94,7 @@ export class WorkerPool {
         { worker: worker.process.pid, pause: this.pause },
         'a worker process ended; replacing it',
       );
-      this.later(() => this.supervise(this.fork()));
+      this.later(() => this.supervise(number, this.fork(number)));
       this.pause = Math.min(this.pause * 2, LAST_PAUSE_MS);
     };
     if (worker.isDead()) replace();

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
+import { sendMetricsTo } from '../platform/observability/scrape.js';
 import type { LoadApplication } from './application.js';
 import { failureLine } from './failure-line.js';
 import { serve } from './serve.js';
@@ -15,7 +16,8 @@ export async function runWorker(load: LoadApplication, config: Config, log: Logg
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
   try {
     const application = await shutdown.during(load());
-    await shutdown.during(serve(application, config, config.DATABASE_URL ?? '', shutdown));
+    const server = await shutdown.during(serve(application, config, config.DATABASE_URL ?? '', shutdown));
+    if (config.METRICS_PORT > 0) sendMetricsTo(process, server.metrics);
     send({ ready: true });
   } catch (error) {
     if (shutdown.isEnding) return;

@@ -42,5 +42,5 @@ function exchanger(connection, operation) {
 }
 
 async function roundTrips(server) {
-  return Number(/^database_round_trips_total (\S+)$/m.exec(await server.metrics())?.[1]);
+  return Number(/^database_round_trips_total\{process="primary"\} (\S+)$/m.exec(await server.metrics())?.[1]);
 }

@@ -41,6 +41,15 @@ export type Submitted =
   | { outcome: 'not_draft' }
   | { outcome: 'rate_limited'; seconds: number };
 
+/** The entries of one destination in one state. */
+export interface QueueSummary {
+  destination: 'local' | 'relay';
+  state: 'due' | 'retrying' | 'scheduled';
+  messages: number;
+  /** Seconds since the oldest one was due or, when it is retried, submitted. */
+  oldest: number;
+}
+
 interface SubmitRow {
   outcome: Submitted['outcome'];
   mailbox: string;
@@ -96,6 +105,15 @@ const retryNow = mailService.statement<never>(
   'queue.retry_now',
   `UPDATE queue SET due_at = now(), outside = false
    WHERE recipient = $1 AND attempts > 0 AND due_at > now() AND worker IS NULL`,
+);
+/** Retrying entries count from their submission, due ones from their time. */
+const summary = mailService.statement<QueueSummary>(
+  'queue.summary',
+  `SELECT CASE WHEN outside THEN 'relay' ELSE 'local' END AS destination, state, count(*)::int AS messages,
+          greatest(extract(epoch FROM now() - min(CASE state WHEN 'retrying' THEN created_at ELSE due_at END)), 0)::float8 AS oldest
+     FROM queue, LATERAL (SELECT CASE WHEN worker IS NOT NULL THEN 'due' WHEN attempts > 0 THEN 'retrying'
+                                      WHEN due_at > now() THEN 'scheduled' ELSE 'due' END) AS entry (state)
+    GROUP BY 1, 2`,
 );
 const next = mailService.statement<{ ms: number | null }>(
   'queue.next',
@@ -161,6 +179,10 @@ export class QueueRepository {
   /** Makes waiting entries of a recipient due for local delivery. */
   async retryNow(recipient: string): Promise<void> {
     await this.db.single((tx) => tx.query(retryNow, [recipient]));
+  }
+
+  async summary(): Promise<QueueSummary[]> {
+    return this.db.queryAlways(summary, []);
   }
 
   /** Milliseconds until an unclaimed entry is due; undefined without one. */

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { Counter } from 'prom-client';
 import { Audit } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
+import { Metrics } from '../../platform/observability/metrics.js';
 import { TenantsApi } from '../tenants/index.js';
 
 /** Workspaces of one account that receive an entry. */
@@ -20,14 +22,33 @@ export interface FailedSignIn {
 /** Writes failed sign-ins and locks to the audit log of each workspace of the account, where owners see them. */
 @Injectable()
 export class SignInLog {
+  private readonly failures: Counter<'factor'>;
+  private readonly lockouts: Counter<'scope'>;
+
   constructor(
     private readonly audit: Audit,
     private readonly tenants: TenantsApi,
     private readonly db: Db,
-  ) {}
+    { registry }: Metrics,
+  ) {
+    this.failures = new Counter({
+      name: 'sign_in_failures_total',
+      help: 'Failed sign-ins by the factor that failed: password, second_factor, passkey.',
+      labelNames: ['factor'],
+      registers: [registry],
+    });
+    this.lockouts = new Counter({
+      name: 'sign_in_locks_total',
+      help: 'Locks of the sign-in after repeated failures, by their scope: network, address, browser, account.',
+      labelNames: ['scope'],
+      registers: [registry],
+    });
+  }
 
   /** Does the same work for an unknown account, so that the time of the response does not reveal accounts. */
   async failed({ accountId, factor, ip, lock }: FailedSignIn): Promise<void> {
+    this.failures.inc({ factor });
+    if (lock) this.lockouts.inc({ scope: lock });
     const tenants = await this.tenants.tenantIdsOf(accountId ?? uuidv7(), MAX_WORKSPACES);
     await this.db.tx(async (tx) => {
       for (const tenantId of tenants.length > 0 ? tenants : [null]) {

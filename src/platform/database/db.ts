@@ -44,8 +44,10 @@ export class Db implements Reader, OnApplicationShutdown {
     return this.trips;
   }
 
-  get poolState(): { total: number; idle: number; waiting: number } {
-    return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
+  /** Connections of the pool: open ones, those of them without work, the maximum; and requests that wait for one. */
+  get poolState(): { total: number; idle: number; max: number; waiting: number } {
+    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.pool;
+    return { total, idle, max: this.pool.options.max ?? 10, waiting };
   }
 
   /** TypeORM's reads on any connection of the pool. Use it through `rowsOf`, which offers no writes here. */

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
+import { JobMetrics } from './job-metrics.js';
 
 interface PeriodicJob {
   /** Unique; the same in every process. */
@@ -10,12 +11,28 @@ interface PeriodicJob {
 }
 
 const CHECK_MS = 15_000;
+/** Characters of an error that the table keeps. */
+const MAX_ERROR = 500;
 
 const claim = either.statement<{ name: string }>(
   'jobs.claim',
-  `INSERT INTO job_runs AS job (name, ran_at) VALUES ($1, now())
-   ON CONFLICT (name) DO UPDATE SET ran_at = now() WHERE job.ran_at <= now() - make_interval(secs => $2)
+  `INSERT INTO job_runs AS job (name, ran_at, every_seconds) VALUES ($1, now(), $2)
+   ON CONFLICT (name) DO UPDATE SET ran_at = now(), every_seconds = $2
+    WHERE job.ran_at <= now() - make_interval(secs => $2)
    RETURNING name`,
+);
+
+/** A job that was triggered may have no row yet. */
+const succeeded = either.statement<never>(
+  'jobs.succeeded',
+  `INSERT INTO job_runs AS job (name, ran_at, every_seconds, succeeded_at) VALUES ($1, now(), $2, now())
+   ON CONFLICT (name) DO UPDATE SET succeeded_at = now(), failed_at = NULL, error = NULL`,
+);
+
+const failed = either.statement<never>(
+  'jobs.failed',
+  `INSERT INTO job_runs AS job (name, ran_at, every_seconds, failed_at, error) VALUES ($1, now(), $2, now(), $3)
+   ON CONFLICT (name) DO UPDATE SET failed_at = now(), error = excluded.error`,
 );
 
 /** Runs maintenance jobs at intervals, each job in one process at a time. */
@@ -27,7 +44,10 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   private running: Promise<void> | undefined;
   private stopped = false;
 
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly metrics: JobMetrics,
+  ) {}
 
   register(job: PeriodicJob): void {
     this.jobs.push(job);
@@ -50,8 +70,8 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     const job = this.jobs.find((each) => each.name === name);
     if (!job || this.stopped) return;
     const run = (this.running ?? Promise.resolve())
-      .then(() => (this.stopped ? undefined : job.run()))
-      .catch((error: unknown) => this.failed(job, error))
+      .then(() => (this.stopped ? undefined : this.run(job)))
+      .catch((error: unknown) => this.notRecorded(job, error))
       .finally(() => {
         if (this.running === run) this.running = undefined;
       });
@@ -70,14 +90,31 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     for (const job of this.jobs) {
       try {
         const [won] = await this.db.single((tx) => tx.query(claim, [job.name, job.everySeconds]));
-        if (won) await job.run();
+        if (won) await this.run(job);
       } catch (error) {
-        this.failed(job, error);
+        this.notRecorded(job, error);
       }
     }
   }
 
-  private failed({ name }: PeriodicJob, error: unknown): void {
-    this.logger.warn({ err: error, job: name }, 'job failed; it will run again at its next interval');
+  /** Runs a job and records its outcome. @throws the error of the record */
+  private async run(job: PeriodicJob): Promise<void> {
+    const started = performance.now();
+    const seconds = () => (performance.now() - started) / 1000;
+    try {
+      await job.run();
+    } catch (error) {
+      this.logger.warn({ err: error, job: job.name }, 'job failed; it will run again at its next interval');
+      this.metrics.observe(job.name, 'failed', seconds());
+      const text = String(error).slice(0, MAX_ERROR);
+      await this.db.single((tx) => tx.query(failed, [job.name, job.everySeconds, text]));
+      return;
+    }
+    this.metrics.observe(job.name, 'succeeded', seconds());
+    await this.db.single((tx) => tx.query(succeeded, [job.name, job.everySeconds]));
+  }
+
+  private notRecorded({ name }: PeriodicJob, error: unknown): void {
+    this.logger.warn({ err: error, job: name }, 'the run of a job cannot be claimed or recorded');
   }
 }

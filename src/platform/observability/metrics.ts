@@ -1,18 +1,52 @@
-import cluster from 'node:cluster';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Injectable, Logger } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
 import type { RequestEnd } from './access-log.js';
-import { MetricsServer } from './metrics-server.js';
+
+/** Metrics as data, which one process can send to another. */
+export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+/** The metrics of one process. */
+export interface ProcessMetrics {
+  /** Values of the process itself. */
+  process: MetricValues;
+  /** Values of the database, which are the same in each process. Empty unless requested. */
+  installation: MetricValues;
+}
+
+/** Reads the metrics of one process. */
+export interface MetricsReader {
+  /** @param options.installation also read the values of the database */
+  read(options: { installation: boolean }): Promise<ProcessMetrics>;
+}
+
+/** One combination of labels with a value for each gauge of its set. */
+export interface GaugeRow<Name extends string> {
+  labels: Record<string, string>;
+  values: Partial<Record<Name, number>>;
+}
+
+/** Gauges that one query fills. */
+export interface GaugeSet<Name extends string> {
+  /** Help texts by name. */
+  gauges: Record<Name, string>;
+  labelNames: readonly string[];
+  read(): Promise<GaugeRow<Name>[]>;
+}
+
+/** Time for all queries of a scrape. Prometheus waits 10 s by default. */
+const TIMEOUT_MS = 3_000;
 
 /** Prometheus metrics of this process. Off unless METRICS_PORT is set. */
 @Injectable()
-export class Metrics implements OnApplicationShutdown {
+export class Metrics implements MetricsReader {
   readonly registry = new Registry();
   readonly isEnabled: boolean;
-  private server: MetricsServer | undefined;
-  private workerRegistry: AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'> | undefined;
+  private readonly logger = new Logger(Metrics.name);
+  private readonly installation = new Registry();
+  private readonly refreshers: (() => Promise<boolean>)[] = [];
+  private readonly databaseUp: Gauge;
   private readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request line to the end of the response.',
@@ -21,15 +55,16 @@ export class Metrics implements OnApplicationShutdown {
     registers: [this.registry],
   });
 
-  constructor(
-    private readonly config: Config,
-    db: Db,
-  ) {
+  constructor(config: Config, db: Db) {
     this.isEnabled = config.METRICS_PORT > 0;
+    this.databaseUp = new Gauge({
+      name: 'database_up',
+      help: '1: the queries for the values of the database succeeded. 0: one failed or took more than 3 s.',
+      registers: [this.installation],
+    });
     if (!this.isEnabled) return;
     collectDefaultMetrics({ register: this.registry });
-    this.registry.registerMetric(roundTrips(db));
-    this.registry.registerMetric(poolConnections(db));
+    watchDatabase(this, db);
   }
 
   /** Records the end of a request by the pattern of its route: paths contain ids, so their number is unlimited. */
@@ -37,46 +72,81 @@ export class Metrics implements OnApplicationShutdown {
     if (this.isEnabled) this.requests.observe({ method, route, status }, seconds);
   }
 
-  /** Serves the metrics. A cluster worker sends them to its primary, which serves the sum. */
-  async listen(): Promise<void> {
-    if (!this.isEnabled) return;
-    if (cluster.isWorker) {
-      AggregatorRegistry.setRegistries([this.registry]);
-      // The constructor of the registry subscribes to the requests of the primary.
-      this.workerRegistry = new AggregatorRegistry();
-      return;
-    }
-    this.server = await MetricsServer.listen(this.config, () => this.registry.metrics());
+  /** Adds a gauge of this process. @param read returns the value for each value of the label */
+  gauge(name: string, help: string, label: string, read: () => Record<string, number>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect() {
+        for (const [key, value] of Object.entries(read())) this.set({ [label]: key }, value);
+      },
+    });
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.server?.close();
+  /** Adds gauges whose values one query of the database returns. A failed query leaves them without values. */
+  databaseGauges<Name extends string>({ gauges, labelNames, read }: GaugeSet<Name>): void {
+    const registers = [this.installation];
+    const made = Object.entries<string>(gauges).map(
+      ([name, help]) => [name as Name, new Gauge({ name, help, labelNames, registers })] as const,
+    );
+    this.refreshers.push(async () => {
+      const rows = await read().catch((error: unknown) => {
+        this.logger.warn({ err: error }, 'a query for metrics failed');
+        return undefined;
+      });
+      for (const [name, gauge] of made) {
+        gauge.reset();
+        // A gauge without labels is 0 after a reset.
+        gauge.remove({});
+        for (const { labels, values } of rows ?? [])
+          if (values[name] !== undefined) gauge.set(labels, values[name]);
+      }
+      return rows !== undefined;
+    });
+  }
+
+  async read({ installation }: { installation: boolean }): Promise<ProcessMetrics> {
+    if (installation) this.databaseUp.set((await this.refresh()) ? 1 : 0);
+    return {
+      process: await this.registry.getMetricsAsJSON(),
+      installation: installation ? await this.installation.getMetricsAsJSON() : [],
+    };
+  }
+
+  /** @returns whether all queries succeeded in time */
+  private async refresh(): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), TIMEOUT_MS);
+    });
+    const results = Promise.all(this.refreshers.map((refresh) => refresh()));
+    const succeeded = await Promise.race([results.then((each) => each.every(Boolean)), timeout]);
+    clearTimeout(timer);
+    return succeeded;
   }
 }
 
-function roundTrips(db: Db): Counter {
-  return new Counter({
-    name: 'database_round_trips_total',
-    help: 'Statements sent to PostgreSQL, BEGIN and COMMIT included.',
-    registers: [],
-    collect() {
-      this.reset();
-      this.inc(db.roundTrips);
+function watchDatabase(metrics: Metrics, db: Db): void {
+  metrics.registry.registerMetric(
+    new Counter({
+      name: 'database_round_trips_total',
+      help: 'Statements sent to PostgreSQL, BEGIN and COMMIT included.',
+      registers: [],
+      collect() {
+        this.reset();
+        this.inc(db.roundTrips);
+      },
+    }),
+  );
+  metrics.gauge(
+    'database_pool_connections',
+    'Connections of the pool: idle, busy, and the maximum; and requests that wait for one.',
+    'state',
+    () => {
+      const { total, idle, waiting, max } = db.poolState;
+      return { idle, busy: total - idle, max, waiting };
     },
-  });
-}
-
-function poolConnections(db: Db): Gauge<'state'> {
-  return new Gauge({
-    name: 'database_pool_connections',
-    help: 'Connections of the pool, and requests waiting for one.',
-    labelNames: ['state'],
-    registers: [],
-    collect() {
-      const { total, idle, waiting } = db.poolState;
-      this.set({ state: 'idle' }, idle);
-      this.set({ state: 'busy' }, total - idle);
-      this.set({ state: 'waiting' }, waiting);
-    },
-  });
+  );
 }

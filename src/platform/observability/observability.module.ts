@@ -3,12 +3,13 @@ import { DatabaseStorage } from './database-storage.js';
 import { Dependencies } from './dependencies.js';
 import { HealthController } from './health.controller.js';
 import { Lifecycle } from './lifecycle.js';
-import { Metrics } from './metrics.js';
+import { MetricsModule } from './metrics.module.js';
 
 @Global()
 @Module({
+  imports: [MetricsModule],
   controllers: [HealthController],
-  providers: [Lifecycle, Metrics, Dependencies, DatabaseStorage],
-  exports: [Lifecycle, Metrics, Dependencies],
+  providers: [Lifecycle, Dependencies, DatabaseStorage],
+  exports: [Lifecycle, Dependencies],
 })
 export class ObservabilityModule {}

@@ -10,6 +10,7 @@ import type { RequestContext } from '../context/request-context.js';
 import { Errors } from '../http/errors.js';
 import { isSocketTarget } from '../http/server/socket-target.js';
 import { Lifecycle } from '../observability/lifecycle.js';
+import { Metrics } from '../observability/metrics.js';
 import { Bus } from '../bus/bus.js';
 import { Connection } from './connection.js';
 import { EventDispatch } from './event-dispatch.js';
@@ -45,12 +46,22 @@ export class RealtimeGateway {
     private readonly bus: Bus,
     private readonly access: AccessChanges,
     private readonly lifecycle: Lifecycle,
+    metrics: Metrics,
     events: SocketEvents,
   ) {
     events.register({
       ...AUTH_REFRESH,
       handle: (connection, { token }) => this.refresh(connection, token),
     });
+    metrics.gauge(
+      'realtime_sockets',
+      'Open sockets: with a verified token, and without one.',
+      'state',
+      () => ({
+        authenticated: connections.size,
+        unauthenticated: this.open - connections.size,
+      }),
+    );
     this.engine = new Engine({
       transports: ['websocket'],
       maxHttpBufferSize: options.maxFrameBytes,

@@ -39,6 +39,12 @@ const state = workspace.statement<{ state: SystemMailState; error: string | null
   `SELECT state, error FROM system_mails WHERE tenant_id = $1 AND key = $2`,
 );
 
+const queue = workspace.statement<{ queued: number; oldest: number }>(
+  'system_mails.queue',
+  `SELECT count(*)::int AS queued, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS oldest
+     FROM system_mails WHERE state = 'queued'`,
+);
+
 const expire = workspace.statement<never>(
   'system_mails.expire',
   `UPDATE system_mails SET state = 'expired', sealed = NULL, finished_at = now()
@@ -87,6 +93,12 @@ export class SystemMailsRepository {
     key: string,
   ): Promise<{ state: SystemMailState; error: string | null } | null> {
     return (await this.db.query(state, [tenantId, key]))[0] ?? null;
+  }
+
+  /** The number of queued mails, and the age of the oldest one in seconds. */
+  async queue(): Promise<{ queued: number; oldest: number }> {
+    const [row] = await this.db.queryAlways(queue, []);
+    return row!;
   }
 
   /** Ends mails that were not sent in time, and deletes the records of old ones. */

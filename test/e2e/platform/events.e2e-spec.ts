@@ -7,6 +7,7 @@ import { either } from '../../../src/platform/database/statement.js';
 import { type DomainEvent, Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TxHook, TxHooks } from '../../../src/platform/events/tx-hooks.js';
+import { JobMetrics } from '../../../src/platform/jobs/job-metrics.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp } from '../../support/app.ts';
 import { fakeOnly } from '../../support/clock.ts';
@@ -371,7 +372,7 @@ describe('effects beside and after a transaction', () => {
     test('run by themselves until they are stopped', async () => {
       fakeOnly(['setInterval', 'clearInterval']);
       try {
-        const jobs = new PeriodicJobs(db);
+        const jobs = new PeriodicJobs(db, app.get(JobMetrics));
         const seen: string[] = [];
         let letGo = gate();
         jobs.register({

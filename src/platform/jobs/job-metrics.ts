@@ -1,0 +1,60 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Summary } from 'prom-client';
+import { Db } from '../database/db.js';
+import { either } from '../database/statement.js';
+import { Metrics } from '../observability/metrics.js';
+
+const lastRuns = either.statement<{
+  name: string;
+  every_seconds: number | null;
+  succeeded: number | null;
+  failed: number | null;
+}>(
+  'jobs.last_runs',
+  `SELECT name, every_seconds, extract(epoch FROM succeeded_at)::float8 AS succeeded,
+          extract(epoch FROM failed_at)::float8 AS failed FROM job_runs`,
+);
+
+/** Prometheus metrics of the periodic jobs: the runs of this process, and the last run of each job in any process. */
+@Injectable()
+export class JobMetrics implements OnModuleInit {
+  private readonly runs: Summary<'job' | 'outcome'>;
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly db: Db,
+  ) {
+    this.runs = new Summary({
+      name: 'job_run_seconds',
+      help: 'Number and duration of the runs of periodic jobs. Outcome: succeeded, failed.',
+      labelNames: ['job', 'outcome'],
+      percentiles: [],
+      registers: [metrics.registry],
+    });
+  }
+
+  onModuleInit(): void {
+    this.metrics.databaseGauges({
+      gauges: {
+        job_last_success_timestamp_seconds: 'Time of the last successful run of a periodic job.',
+        job_last_failure_timestamp_seconds: 'Time of the last failed run of a periodic job.',
+        job_interval_seconds: 'Time between two runs of a periodic job.',
+      },
+      labelNames: ['job'],
+      read: async () =>
+        (await this.db.queryAlways(lastRuns, [])).map(({ name, every_seconds, succeeded, failed }) => ({
+          labels: { job: name },
+          values: {
+            job_last_success_timestamp_seconds: succeeded ?? undefined,
+            job_last_failure_timestamp_seconds: failed ?? undefined,
+            job_interval_seconds: every_seconds ?? undefined,
+          },
+        })),
+    });
+  }
+
+  /** Records the end of a run. */
+  observe(job: string, outcome: 'succeeded' | 'failed', seconds: number): void {
+    this.runs.observe({ job, outcome }, seconds);
+  }
+}

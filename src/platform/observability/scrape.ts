@@ -1,0 +1,113 @@
+import { AggregatorRegistry, Gauge } from 'prom-client';
+import type { MetricsReader, MetricValues, ProcessMetrics } from './metrics.js';
+
+/** Time in which another process sends its metrics. Prometheus waits 10 s by default. */
+const TIMEOUT_MS = 5_000;
+
+/** A process of the server. */
+export interface MetricsSource {
+  /** Value of the label `process`. */
+  process: string;
+  /** Whether it can read the values of the database of the workspace. One process of a scrape reads them. */
+  hasInstallation: boolean;
+  /** @returns undefined when the process does not respond */
+  read(options: { installation: boolean }): Promise<ProcessMetrics | undefined>;
+}
+
+/** A channel to another process, or in it. */
+interface Channel {
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  off(event: 'message', listener: (message: unknown) => void): unknown;
+  send?(message: object): unknown;
+}
+
+interface Request {
+  metrics_request: { id: number; installation: boolean };
+}
+
+interface Response {
+  metrics_response: { id: number; metrics: ProcessMetrics };
+}
+
+let lastId = 0;
+
+const isMessage = <Key extends string>(message: unknown, key: Key): message is Record<Key, unknown> =>
+  typeof message === 'object' && message !== null && key in message;
+
+/** Lets the parent process read the metrics of this one. */
+export function sendMetricsTo(parent: Channel, metrics: MetricsReader): void {
+  parent.on('message', (message) => {
+    if (!isMessage(message, 'metrics_request')) return;
+    const { id, installation } = (message as Request).metrics_request;
+    metrics.read({ installation }).then(
+      (values) => parent.send?.({ metrics_response: { id, metrics: values } } satisfies Response),
+      () => undefined,
+    );
+  });
+}
+
+/** Reads the metrics of a child process. @returns undefined when it does not respond in time */
+export function readMetricsOf(
+  child: Channel,
+  options: { installation: boolean },
+): Promise<ProcessMetrics | undefined> {
+  const id = (lastId += 1);
+  return new Promise((resolve) => {
+    const end = (metrics?: ProcessMetrics): void => {
+      clearTimeout(timer);
+      child.off('message', receive);
+      resolve(metrics);
+    };
+    const receive = (message: unknown): void => {
+      if (!isMessage(message, 'metrics_response')) return;
+      const { id: responded, metrics } = (message as unknown as Response).metrics_response;
+      if (responded === id) end(metrics);
+    };
+    const timer = setTimeout(end, TIMEOUT_MS);
+    child.on('message', receive);
+    try {
+      child.send?.({ metrics_request: { id, installation: options.installation } } satisfies Request);
+    } catch {
+      // The process has just ended.
+      end();
+    }
+  });
+}
+
+/**
+ * The metrics of all processes in the Prometheus text format. Values of a process have the label `process`, also those that the
+ * mail service reads from its schema. Values of the database of the workspace have none, since all processes read the same.
+ */
+export async function scrape(sources: readonly MetricsSource[]): Promise<string> {
+  const reader = sources.find(({ hasInstallation }) => hasInstallation);
+  const results = await Promise.all(
+    sources.map(async (source) => ({
+      source,
+      metrics: await source.read({ installation: source === reader }),
+    })),
+  );
+  const up = new Gauge({
+    name: 'process_up',
+    help: '1: the process has sent its metrics. 0: it did not respond.',
+    labelNames: ['process'],
+    registers: [],
+  });
+  for (const { source, metrics } of results) up.set({ process: source.process }, metrics ? 1 : 0);
+  const values = results.flatMap(({ source, metrics }) =>
+    metrics
+      ? [
+          labelled(metrics.process, { process: source.process }),
+          labelled(metrics.installation, source === reader ? {} : { process: source.process }),
+        ]
+      : [],
+  );
+  return AggregatorRegistry.aggregate([[await up.get()], ...values]).metrics();
+}
+
+/** Adds labels to each value. Sums are taken per process, so no value is omitted or averaged. */
+const labelled = (metrics: MetricValues, labels: Record<string, string>): MetricValues =>
+  metrics.map((metric) => ({
+    ...metric,
+    aggregator: 'sum',
+    values: metric.values.map((value) => ({ ...value, labels: { ...labels, ...value.labels } })),
+  }));
