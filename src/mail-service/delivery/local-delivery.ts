@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { domainOf } from '../accounts/addresses.js';
-import { BlobMissingError } from '../../platform/blobs/store/blob-store.js';
+import { BlobMissingError } from '../../platform/blobs/store/object-store.js';
 import { Db } from '../../platform/database/db.js';
 import type { DeliveryOutcome, Failure } from '../../platform/smtp/smtp-relay.js';
 import { MailError } from '../mail-error.js';

@@ -6,15 +6,14 @@ import type { ApiError } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
 import { STORAGE_RETRY_AFTER } from '../http/server/exception.filter.js';
 import { Dependencies } from '../observability/dependencies.js';
+import { type BlobKey, BlobStore } from './store/blob-store.js';
 import {
-  type BlobKey,
   BlobMissingError,
-  BlobStore,
   BlobStoreError,
   type ByteRange,
   type ByteSource,
   type OpenBlob,
-} from './store/blob-store.js';
+} from './store/object-store.js';
 import { BlobMetrics } from './blob-metrics.js';
 import { BlobErrors } from './blobs.errors.js';
 import { BlobsRepository } from './blobs.repository.js';

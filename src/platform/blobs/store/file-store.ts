@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, type FileHandle, glob, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
-  type BlobKey,
   BlobMissingError,
-  BlobStore,
   BlobStoreError,
   type ByteRange,
   type ByteSource,
-  objectName,
+  ObjectStore,
   type OpenBlob,
-} from './blob-store.js';
+} from './object-store.js';
 import { OpenFile } from './open-file.js';
 
 /** Bytes of one write call. */
@@ -22,17 +20,17 @@ const PROBE_BYTES = 1024 * 1024;
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /**
- * Stores blobs as files of a directory. A blob is written under a temporary name, synced and renamed, so that it is complete or
+ * Stores objects as files of a directory. An object is written under a temporary name, synced and renamed, so that it is complete or
  * absent after a crash of the process or the machine. Processes of one machine may share the directory; several machines need
  * a shared file system.
  */
-export class FileStore extends BlobStore {
+export class FileStore extends ObjectStore {
   constructor(private readonly root: string) {
     super();
   }
 
-  async write(key: BlobKey, source: ByteSource): Promise<void> {
-    const file = this.pathOf(key);
+  async write(name: string, source: ByteSource): Promise<void> {
+    const file = this.pathOf(name);
     const unfinished = unfinishedOf(file);
     const handle = await storing('write', () => create(unfinished));
     try {
@@ -50,31 +48,47 @@ export class FileStore extends BlobStore {
     });
   }
 
-  async open(key: BlobKey, range?: ByteRange): Promise<OpenBlob> {
+  async open(name: string, range?: ByteRange): Promise<OpenBlob> {
     let handle: FileHandle | undefined;
     try {
-      handle = await open(this.pathOf(key), 'r');
+      handle = await open(this.pathOf(name), 'r');
       const { size } = await handle.stat();
       const end = Math.min(range?.end ?? size, size - 1);
       const start = range?.start ?? 0;
       return new OpenFile(handle, start, Math.max(0, end - start + 1));
     } catch (error) {
       await handle?.close().catch(() => undefined);
-      throw isMissing(error) ? new BlobMissingError(key) : new BlobStoreError('read', error);
+      throw isMissing(error) ? new BlobMissingError(name) : new BlobStoreError('read', error);
     }
   }
 
-  async size(key: BlobKey): Promise<number | undefined> {
+  async size(name: string): Promise<number | undefined> {
     try {
-      return (await stat(this.pathOf(key))).size;
+      return (await stat(this.pathOf(name))).size;
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw new BlobStoreError('read', error);
     }
   }
 
-  async remove(key: BlobKey): Promise<void> {
-    const file = this.pathOf(key);
+  async *list(folder: string): AsyncGenerator<string> {
+    const entries = glob('**', {
+      cwd: this.pathOf(folder),
+      withFileTypes: true,
+      exclude: ({ name }) => name.endsWith(UNFINISHED),
+    });
+    try {
+      for await (const entry of entries) {
+        if (!entry.isFile()) continue;
+        yield path.relative(this.root, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, '/');
+      }
+    } catch (error) {
+      if (!isMissing(error)) throw new BlobStoreError('read', error);
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    const file = this.pathOf(name);
     await storing('remove', async () => {
       await rm(unfinishedOf(file), { force: true });
       await rm(file, { force: true });
@@ -98,18 +112,23 @@ export class FileStore extends BlobStore {
     }
   }
 
-  private pathOf(key: BlobKey): string {
-    return path.join(this.root, objectName(key));
+  private pathOf(name: string): string {
+    return path.join(this.root, name);
   }
 }
 
-/** The name follows from the key, so that the collector can remove the file of a killed process. */
-const unfinishedOf = (file: string): string => `${file}.unfinished`;
+const UNFINISHED = '.unfinished';
 
-/** Creates a file and its missing directories. Each directory is synced before its content is created. */
+/** The name follows from that of the object, so that the collector can remove the file of a killed process. */
+const unfinishedOf = (file: string): string => file + UNFINISHED;
+
+/**
+ * Creates a file, or empties the one of a killed process. Creates missing directories; each one is synced before its content is
+ * created.
+ */
 async function create(file: string): Promise<FileHandle> {
   try {
-    return await open(file, 'wx', 0o600);
+    return await open(file, 'w', 0o600);
   } catch (error) {
     if (!isMissing(error)) throw error;
   }
@@ -121,7 +140,7 @@ async function create(file: string): Promise<FileHandle> {
       await syncDirectory(path.join(path.dirname(first), ...made.slice(0, depth)));
     }
   }
-  return open(file, 'wx', 0o600);
+  return open(file, 'w', 0o600);
 }
 
 /** Copies the source in writes of `WRITE_BYTES`. The next chunk is requested after the write. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ByteSource } from './blob-store.js';
+import type { ByteSource } from './object-store.js';
 import { countForwardedBytes } from '../../memory/garbage.js';
 
 /** The source exceeds the maximum size. */

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { OpenBlob } from './blob-store.js';
+import type { OpenBlob } from './object-store.js';
 
 /** For larger buffers the allocator maps and unmaps memory each time, which costs more than filling them. */
 const READ_BYTES = 64 * 1024;

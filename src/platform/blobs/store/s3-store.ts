@@ -5,6 +5,7 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
+  paginateListObjectsV2,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
@@ -12,15 +13,13 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { Readable } from 'node:stream';
 import type { BlobStoreSettings } from '../../../config/blob-store-url.js';
 import {
-  type BlobKey,
   BlobMissingError,
-  BlobStore,
   BlobStoreError,
   type ByteRange,
   type ByteSource,
-  objectName,
+  ObjectStore,
   type OpenBlob,
-} from './blob-store.js';
+} from './object-store.js';
 
 type S3Settings = Extract<BlobStoreSettings, { kind: 's3' }>;
 
@@ -32,11 +31,11 @@ const SILENCE_MS = 15_000;
 const MAX_CONNECTIONS = 64;
 
 /**
- * Stores blobs as objects in a bucket of Amazon S3 or a compatible service. The SDK finds the credentials (environment, shared
+ * Stores objects in a bucket of Amazon S3 or a compatible service. The SDK finds the credentials (environment, shared
  * files, instance role). Small files are one request; larger ones a multipart upload, which is aborted on failure. An object is
  * complete or absent.
  */
-export class S3Store extends BlobStore {
+export class S3Store extends ObjectStore {
   private readonly client: S3Client;
 
   constructor(private readonly settings: S3Settings) {
@@ -58,11 +57,11 @@ export class S3Store extends BlobStore {
     });
   }
 
-  async write(key: BlobKey, source: ByteSource): Promise<void> {
+  async write(name: string, source: ByteSource): Promise<void> {
     const watched = new WatchedSource(source);
     const upload = new Upload({
       client: this.client,
-      params: { ...this.target(key), Body: Readable.from(watched, { objectMode: false }) },
+      params: { ...this.target(name), Body: Readable.from(watched, { objectMode: false }) },
       partSize: PART_BYTES,
       queueSize: 1,
       leavePartsOnError: false,
@@ -76,10 +75,10 @@ export class S3Store extends BlobStore {
     }
   }
 
-  async open(key: BlobKey, range?: ByteRange): Promise<OpenBlob> {
+  async open(name: string, range?: ByteRange): Promise<OpenBlob> {
     const Range = range && `bytes=${range.start}-${range.end}`;
     try {
-      const response = await this.client.send(new GetObjectCommand({ ...this.target(key), Range }));
+      const response = await this.client.send(new GetObjectCommand({ ...this.target(name), Range }));
       const stream = response.Body as Readable;
       return {
         stream,
@@ -88,23 +87,36 @@ export class S3Store extends BlobStore {
         close: () => stream.destroy(),
       };
     } catch (error) {
-      throw isMissing(error) ? new BlobMissingError(key) : new BlobStoreError('read', error);
+      throw isMissing(error) ? new BlobMissingError(name) : new BlobStoreError('read', error);
     }
   }
 
-  async size(key: BlobKey): Promise<number | undefined> {
+  async size(name: string): Promise<number | undefined> {
     try {
-      return (await this.client.send(new HeadObjectCommand(this.target(key)))).ContentLength;
+      return (await this.client.send(new HeadObjectCommand(this.target(name)))).ContentLength;
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw new BlobStoreError('read', error);
     }
   }
 
-  async remove(key: BlobKey): Promise<void> {
+  async *list(folder: string): AsyncGenerator<string> {
+    const { Bucket, Key: Prefix } = this.target(`${folder}/`);
     try {
-      await this.abortUploads(key);
-      await this.client.send(new DeleteObjectCommand(this.target(key)));
+      for await (const { Contents = [] } of paginateListObjectsV2(
+        { client: this.client },
+        { Bucket, Prefix },
+      ))
+        for (const { Key = '' } of Contents) yield Key.slice(this.settings.prefix.length);
+    } catch (error) {
+      throw new BlobStoreError('be listed', error);
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    try {
+      await this.abortUploads(name);
+      await this.client.send(new DeleteObjectCommand(this.target(name)));
     } catch (error) {
       throw new BlobStoreError('remove', error);
     }
@@ -123,16 +135,16 @@ export class S3Store extends BlobStore {
   }
 
   /** Aborts the unfinished uploads of killed processes. Their parts cost money and appear in no listing of objects. */
-  private async abortUploads(key: BlobKey): Promise<void> {
-    const { Bucket, Key } = this.target(key);
+  private async abortUploads(name: string): Promise<void> {
+    const { Bucket, Key } = this.target(name);
     const { Uploads = [] } = await this.client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
     for (const { UploadId, Key: found } of Uploads) {
       if (found === Key) await this.client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
     }
   }
 
-  private target(key: BlobKey): { Bucket: string; Key: string } {
-    return { Bucket: this.settings.bucket, Key: this.settings.prefix + objectName(key) };
+  private target(name: string): { Bucket: string; Key: string } {
+    return { Bucket: this.settings.bucket, Key: this.settings.prefix + name };
   }
 }
 
