@@ -8,16 +8,25 @@ import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-data.js';
 import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { createDataSource } from './platform/database/data-source.js';
 import { migrate } from './platform/database/migrate.js';
+import type { Schema } from './platform/database/schema-part.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
 import { schema } from './schema.js';
 
 const DRAIN_MS = 1_000;
 
-/** Brings the schema up to date. @returns the names of the migrations applied now */
-export async function migrateDatabase(config: Config, databaseUrl: string): Promise<string[]> {
-  const dataSource = await createDataSource(config, databaseUrl, schema, { timeouts: false }).initialize();
+/**
+ * Brings the schema up to date.
+ * @param wanted the whole schema, or the part of its migrations that a backup was made with
+ * @returns the names of the migrations applied now
+ */
+export async function migrateDatabase(
+  config: Config,
+  databaseUrl: string,
+  wanted: Schema = schema,
+): Promise<string[]> {
+  const dataSource = await createDataSource(config, databaseUrl, wanted, { timeouts: false }).initialize();
   try {
-    return await migrate(dataSource, schema.sql);
+    return await migrate(dataSource, wanted.sql);
   } finally {
     await dataSource.destroy();
   }

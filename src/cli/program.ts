@@ -9,6 +9,7 @@ import { Db } from '../platform/database/db.js';
 import { SyncCursors } from '../platform/sync/sync-cursors.js';
 import { addAccountSecurity } from './account-security.js';
 import { addAudit } from './audit.js';
+import { addBackup } from './backup.js';
 import { addClients } from './client.js';
 import { withApp, withDatabase } from './context.js';
 import { accountOf, tenantNamed, tenantOf } from './accounts.js';
@@ -120,6 +121,7 @@ export function createProgram(loadConfig: () => Config): Command {
 
   addTenant(program, loadConfig);
   addAudit(program, loadConfig);
+  addBackup(program, loadConfig);
   addClients(program, loadConfig);
   addAccountSecurity(program, user, loadConfig);
 

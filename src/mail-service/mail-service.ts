@@ -6,6 +6,7 @@ import type { Request, Response } from 'express';
 import type { Config } from '../config/config.js';
 import { createDataSource } from '../platform/database/data-source.js';
 import { migrate } from '../platform/database/migrate.js';
+import type { Schema } from '../platform/database/schema-part.js';
 import { createLogger, PinoLoggerService } from '../platform/observability/logger.js';
 import { MailExceptionFilter } from './http/mail-exception.filter.js';
 import { MailExpressAdapter } from './http/mail-express.adapter.js';
@@ -79,17 +80,21 @@ export async function startMailService(config: Config, options: MailServiceOptio
 /** Advisory lock; differs from the lock of `migrate`. */
 const SCHEMA_LOCK = 7_706_113_002;
 
-/** Creates or migrates the schema of the mail service. */
-export async function migrateMailService(config: Config, databaseUrl: string): Promise<void> {
+/** Creates or migrates the schema of the mail service. @param schema see `migrateDatabase` */
+export async function migrateMailService(
+  config: Config,
+  databaseUrl: string,
+  schema: Schema = mailServiceSchema,
+): Promise<void> {
   const options = { timeouts: false, schema: MAIL_SCHEMA };
-  const dataSource = await createDataSource(config, databaseUrl, mailServiceSchema, options).initialize();
+  const dataSource = await createDataSource(config, databaseUrl, schema, options).initialize();
   try {
     // Concurrent CREATE SCHEMA IF NOT EXISTS statements fail.
     await dataSource.transaction(async (manager) => {
       await manager.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
       await manager.query(`CREATE SCHEMA IF NOT EXISTS ${MAIL_SCHEMA}`);
     });
-    await migrate(dataSource, mailServiceSchema.sql);
+    await migrate(dataSource, schema.sql);
   } finally {
     await dataSource.destroy();
   }

@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { BlobStore } from '../../platform/blobs/store/blob-store.js';
+import { NO_BACKUP_RUNS } from '../../platform/blobs/backup-lock.js';
+import { type BlobKey, BlobStore } from '../../platform/blobs/store/blob-store.js';
 import { Db } from '../../platform/database/db.js';
 import { mailService } from '../mail-service.schema.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
@@ -12,6 +13,9 @@ import type { Scratch } from './spool.js';
 /** The tenant id of mail in the blob store: a raw message may belong to several users. */
 const MAIL = '00000000-0000-7000-8000-6d61696c0000';
 const BATCH = 100;
+
+/** The address of a raw message in the blob store. */
+export const rawMessageKey = (id: string): BlobKey => ({ tenantId: MAIL, id });
 
 const begin = mailService.statement<never>(
   'raws.begin',
@@ -28,11 +32,18 @@ const claim = mailService.statement<{ id: string }>(
   'raws.claim',
   `UPDATE raws SET collect_after = now() + interval '10 minutes'
    WHERE id IN (
-     SELECT r.id FROM raws r WHERE r.collect_after < now()
+     SELECT r.id FROM raws r WHERE r.collect_after < now() AND ${NO_BACKUP_RUNS}
        AND NOT EXISTS (SELECT FROM messages WHERE raw_id = r.id)
        AND NOT EXISTS (SELECT FROM queue WHERE raw_id = r.id)
      ORDER BY r.collect_after LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
    RETURNING id`,
+);
+/** The raw messages that rows refer to, in the order of their names in the store. */
+export const keptRaws = mailService.statement<{ id: string }>(
+  'raws.kept',
+  `SELECT id FROM raws
+   WHERE EXISTS (SELECT FROM messages WHERE raw_id = raws.id) OR EXISTS (SELECT FROM queue WHERE raw_id = raws.id)
+   ORDER BY id COLLATE "C"`,
 );
 const forget = mailService.statement<never>('raws.forget', `DELETE FROM raws WHERE id = $1`);
 
@@ -59,13 +70,13 @@ export class RawMessages implements OnModuleInit {
   async put(raw: AsyncIterable<Uint8Array>): Promise<string> {
     const id = uuidv7();
     await this.db.single((tx) => tx.query(begin, [id]));
-    await this.store.write({ tenantId: MAIL, id }, raw);
+    await this.store.write(rawMessageKey(id), raw);
     return id;
   }
 
   /** @throws BlobMissingError, BlobStoreError */
   async open(id: string): Promise<Readable> {
-    return (await this.store.open({ tenantId: MAIL, id })).stream;
+    return (await this.store.open(rawMessageKey(id))).stream;
   }
 
   /** Reads a message into memory or into a file. */
@@ -75,7 +86,7 @@ export class RawMessages implements OnModuleInit {
 
   /** The first bytes, at most `length`. */
   async head(id: string, length: number): Promise<Buffer> {
-    const { stream } = await this.store.open({ tenantId: MAIL, id }, { start: 0, end: length - 1 });
+    const { stream } = await this.store.open(rawMessageKey(id), { start: 0, end: length - 1 });
     return buffer(stream);
   }
 
@@ -85,7 +96,7 @@ export class RawMessages implements OnModuleInit {
     const claimed = await this.db.single((tx) => tx.query(claim, []));
     for (const { id } of claimed) {
       try {
-        await this.store.remove({ tenantId: MAIL, id });
+        await this.store.remove(rawMessageKey(id));
         await this.db.single((tx) => tx.query(forget, [id]));
       } catch (error) {
         this.logger.warn({ err: error, raw: id }, 'a raw message could not be removed, will be tried again');

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
+import { NO_BACKUP_RUNS } from './backup-lock.js';
 import type { BlobKey } from './store/blob-store.js';
 
 const insert = workspace.statement<never>(
@@ -31,7 +32,8 @@ const claim = workspace.statement<{ tenant_id: string; id: string }>(
   'blobs.claim',
   `UPDATE blobs SET state = 'released', due_at = now() + make_interval(secs => $2)
     WHERE (tenant_id, id) IN (
-      SELECT tenant_id, id FROM blobs WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+      SELECT tenant_id, id FROM blobs WHERE due_at <= now() AND ${NO_BACKUP_RUNS}
+       ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
    RETURNING tenant_id, id`,
 );
 

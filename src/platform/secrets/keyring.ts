@@ -18,6 +18,12 @@ const read = directory.statement<{ id: string; material: Buffer }>(
   `SELECT id, material FROM platform_secrets WHERE purpose = $1 ORDER BY id`,
 );
 
+/** Id of the installation, see `Keyring.installationId`. */
+export const installationOf = directory.statement<{ id: string }>(
+  'secrets.installation',
+  `SELECT id FROM platform_secrets WHERE purpose = '${PURPOSE}' ORDER BY id LIMIT 1`,
+);
+
 /** Readers continue; concurrent creators wait. */
 const lock = directory.statement<never>(
   'secrets.lock',

@@ -21,6 +21,15 @@ interface BoxKey {
   material: Buffer;
 }
 
+const givenKeys = ({ secretKeys }: Config): BoxKey[] =>
+  secretKeys.map((text) => {
+    const material = createHash('sha256').update(text).digest();
+    return { id: createHash('sha256').update(material).digest('hex').slice(0, 8), material };
+  });
+
+/** Ids of the keys in SECRET_KEYS, the current key first. A sealed text begins with the id of its key. */
+export const secretKeyIds = (config: Config): string[] => givenKeys(config).map(({ id }) => id);
+
 /**
  * Encrypts stored secrets (AES-256-GCM) and hashes short secrets with a key. Keys come from SECRET_KEYS, so that a copy of
  * the database reveals no secret; without the setting, from the secret of the installation.
@@ -85,11 +94,7 @@ export class SecretBox {
   /** The current key first. */
   private keys(): BoxKey[] {
     const own = { id: 'own', material: this.keyring.derive('secret box') };
-    const given = this.config.secretKeys.map((text) => {
-      const material = createHash('sha256').update(text).digest();
-      return { id: createHash('sha256').update(material).digest('hex').slice(0, 8), material };
-    });
-    return [...given, own];
+    return [...givenKeys(this.config), own];
   }
 
   private key({ id, material }: BoxKey, use: string): Buffer {

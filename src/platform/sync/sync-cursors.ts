@@ -9,14 +9,16 @@ const VERSION = 'c1';
 const SIGNATURE_BYTES = 12;
 const FORM = /^c1\.([\w-]{1,400})\.([\w-]{16})$/;
 
-const EPOCH = 'feed-epoch';
+/** Purpose of the rows that `newEpoch` adds. */
+export const EPOCH = 'feed-epoch';
 
 const readEpoch = directory.statement<{ id: string }>(
   'sync.read_epoch',
   `SELECT id FROM platform_secrets WHERE purpose = $1 ORDER BY id DESC LIMIT 1`,
 );
 
-const newEpoch = directory.statement<never>(
+/** Expires all cursors of change feeds, in processes started after it. Values: `EPOCH` and a UUIDv7. */
+export const newEpoch = directory.statement<never>(
   'sync.new_epoch',
   `INSERT INTO platform_secrets (purpose, id, material) VALUES ($1, $2, '')`,
 );

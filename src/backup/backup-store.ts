@@ -1,0 +1,195 @@
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { parseBlobStoreUrl } from '../config/blob-store-url.js';
+import { Measured } from '../platform/blobs/store/measured.js';
+import {
+  BlobMissingError,
+  type ByteSource,
+  type ObjectStore,
+  type OpenBlob,
+} from '../platform/blobs/store/object-store.js';
+import { openObjectStore } from '../platform/blobs/store/open-blob-store.js';
+import { BackupError } from './backup-error.js';
+import { FORMAT, formatManifest, type Manifest, parseManifest, type StoredObject } from './manifest.js';
+import type { Fault } from './progress.js';
+import { compressed, decompressed, fromLines, toLines } from './streams.js';
+
+/** Identifies the folder as backups of one installation. */
+const ROOT = 'backup.json';
+const SNAPSHOTS = 'snapshots';
+const MANIFEST = 'manifest.json';
+const MANIFEST_NAME = /^snapshots\/([^/]+)\/manifest\.json$/;
+
+/** Folder of the files that snapshots share. Below it, names are those of the blob store. */
+export const FILES = 'files';
+
+/** The snapshots of a destination, by id in the order of their times. */
+export interface Snapshots {
+  complete: string[];
+  /** Those of aborted backups. */
+  incomplete: string[];
+}
+
+/**
+ * The place of the backups of one installation: a directory or a prefix of a bucket. Each snapshot has a folder with its tables;
+ * the manifest is written last, so a folder without it is an aborted backup. Snapshots share the folder of files, which are
+ * immutable.
+ */
+export class BackupStore {
+  private constructor(private readonly objects: ObjectStore) {}
+
+  /** @param address a directory, `file:///directory`, or `s3://bucket/prefix` with the parameters of BLOB_STORE_URL */
+  static async open(address: string): Promise<BackupStore> {
+    if (!/^(s3|file):\/\//.test(address))
+      return new BackupStore(await openObjectStore({ kind: 'file', directory: path.resolve(address) }));
+    try {
+      return new BackupStore(await openObjectStore(parseBlobStoreUrl(address)));
+    } catch (error) {
+      throw new BackupError(`The address of the backup ${(error as Error).message}.`, { cause: error });
+    }
+  }
+
+  close(): void {
+    this.objects.close();
+  }
+
+  /** Reserves the place for the backups of an installation. @throws BackupError when it has those of another one */
+  async claim(installation: string): Promise<void> {
+    const found = await this.read(ROOT);
+    if (found === undefined) {
+      const content = `${JSON.stringify({ format: FORMAT, installation })}\n`;
+      await this.write(ROOT, bytesOf(content));
+      return;
+    }
+    if ((JSON.parse(found) as { installation: string }).installation !== installation)
+      throw new BackupError('The destination has backups of another installation. Use an empty one.');
+  }
+
+  async snapshots(): Promise<Snapshots> {
+    const all = new Set<string>();
+    const complete = new Set<string>();
+    for await (const name of this.objects.list(SNAPSHOTS)) {
+      all.add(name.split('/')[1] as string);
+      const [, id] = MANIFEST_NAME.exec(name) ?? [];
+      if (id !== undefined) complete.add(id);
+    }
+    const incomplete = [...all].filter((id) => !complete.has(id));
+    return { complete: [...complete].toSorted(), incomplete: incomplete.toSorted() };
+  }
+
+  /**
+   * @param id default: the newest complete snapshot
+   * @throws BackupError when there is none, or it is damaged
+   */
+  async manifest(id?: string): Promise<Manifest> {
+    const { complete, incomplete } = await this.snapshots();
+    const chosen = id ?? complete.at(-1);
+    if (chosen === undefined)
+      throw new BackupError(
+        incomplete.length > 0
+          ? `The only backup here is incomplete (${incomplete.join(', ')}): it was aborted.`
+          : 'There is no backup here.',
+      );
+    if (incomplete.includes(chosen))
+      throw new BackupError(`The backup ${chosen} is incomplete: it was aborted.`);
+    const found = await this.read(`${SNAPSHOTS}/${chosen}/${MANIFEST}`);
+    if (found === undefined) throw new BackupError(`There is no backup ${chosen} here.`);
+    return parseManifest(found);
+  }
+
+  async writeManifest(manifest: Manifest): Promise<void> {
+    await this.write(`${SNAPSHOTS}/${manifest.snapshot}/${MANIFEST}`, bytesOf(formatManifest(manifest)));
+  }
+
+  /** Removes the folder of a snapshot, its manifest first. */
+  async removeSnapshot(id: string): Promise<void> {
+    await this.objects.remove(`${SNAPSHOTS}/${id}/${MANIFEST}`);
+    for await (const name of this.objects.list(`${SNAPSHOTS}/${id}`)) await this.objects.remove(name);
+  }
+
+  /** Names of all files that snapshots share. */
+  files(): AsyncIterable<string> {
+    return this.objects.list(FILES);
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.objects.remove(name);
+  }
+
+  async size(name: string): Promise<number | undefined> {
+    return this.objects.size(name);
+  }
+
+  async write(name: string, source: ByteSource): Promise<StoredObject> {
+    const measured = new Measured(source, Infinity);
+    await this.objects.write(name, measured);
+    return stored(name, measured);
+  }
+
+  async writeCompressed(snapshot: string, file: string, source: ByteSource): Promise<StoredObject> {
+    return this.write(`${SNAPSHOTS}/${snapshot}/${file}.zst`, compressed(source));
+  }
+
+  async writeLines(snapshot: string, file: string, values: AsyncIterable<unknown>): Promise<StoredObject> {
+    return this.writeCompressed(snapshot, `${file}.ndjson`, toLines(values));
+  }
+
+  /** Reads bytes that must have the recorded size and checksum. @throws BackupError at the end when they do not */
+  async *checked({ name, bytes, sha256 }: StoredObject): AsyncGenerator<Uint8Array> {
+    const measured = new Measured((await this.objects.open(name)).stream, Infinity);
+    yield* measured;
+    if (measured.size !== bytes || measured.digest().toString('hex') !== sha256)
+      throw new BackupError(`${name} is damaged.`);
+  }
+
+  readCompressed(object: StoredObject): AsyncGenerator<Uint8Array> {
+    return decompressed(this.checked(object));
+  }
+
+  readLines<T>(object: StoredObject): AsyncGenerator<T> {
+    return fromLines<T>(this.readCompressed(object));
+  }
+
+  /** Reads the whole object. @returns undefined when it does not exist */
+  async measure(name: string): Promise<StoredObject | undefined> {
+    try {
+      return stored(name, await measuredAll(await this.objects.open(name)));
+    } catch (error) {
+      if (error instanceof BlobMissingError) return undefined;
+      throw error;
+    }
+  }
+
+  /** @returns undefined when the object has its recorded size and checksum */
+  async fault({ name, bytes, sha256 }: StoredObject): Promise<Fault | undefined> {
+    const found = await this.measure(name);
+    if (found === undefined) return { name, reason: 'missing' };
+    return found.bytes === bytes && found.sha256 === sha256 ? undefined : { name, reason: 'damaged' };
+  }
+
+  private async read(name: string): Promise<string | undefined> {
+    try {
+      return await text((await this.objects.open(name)).stream);
+    } catch (error) {
+      if (error instanceof BlobMissingError) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Reads an object to its end. */
+export async function measuredAll(blob: OpenBlob): Promise<Measured> {
+  const measured = new Measured(blob.pieces(), Infinity);
+  for await (const _ of measured);
+  return measured;
+}
+
+const stored = (name: string, measured: Measured): StoredObject => ({
+  name,
+  bytes: measured.size,
+  sha256: measured.digest().toString('hex'),
+});
+
+async function* bytesOf(content: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(content);
+}

@@ -1,0 +1,62 @@
+import pg from 'pg';
+import type { SequenceValue } from './manifest.js';
+import { DERIVED_TABLES } from './schemas.js';
+
+const { escapeIdentifier } = pg;
+
+/** A table and the columns that its rows are copied with: all but generated ones. */
+export interface Table {
+  name: string;
+  columns: string[];
+}
+
+/** `schema.name` for SQL. */
+export const qualified = (schema: string, name: string): string =>
+  `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
+
+/** Column list for SQL. */
+export const columnList = (columns: readonly string[]): string => columns.map(escapeIdentifier).join(', ');
+
+/** Unlogged tables contain short-lived state, such as limits and connected devices: they are not copied. */
+const TABLES = `
+SELECT class.relname AS name,
+       (SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
+         WHERE attrelid = class.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS columns
+  FROM pg_class AS class
+ WHERE relnamespace = to_regnamespace($1) AND relkind = 'r' AND relpersistence = 'p' AND relname <> ALL ($2)
+ ORDER BY relname`;
+
+const SEQUENCES = `
+SELECT class.relname AS name FROM pg_class AS class
+ WHERE relnamespace = to_regnamespace($1) AND relkind = 'S' AND NOT EXISTS (
+   SELECT FROM pg_depend JOIN pg_class AS owner ON owner.oid = refobjid
+    WHERE classid = 'pg_class'::regclass AND objid = class.oid AND deptype IN ('a', 'i') AND owner.relname = ANY ($2))
+ ORDER BY class.relname`;
+
+export async function tablesOf(client: pg.Client, schema: string): Promise<Table[]> {
+  return (await client.query<Table>(TABLES, [schema, DERIVED_TABLES])).rows;
+}
+
+/** Values of sequences do not belong to a snapshot: they are those of now, and at least those of the copied rows. */
+export async function sequencesOf(client: pg.Client, schema: string): Promise<SequenceValue[]> {
+  const { rows } = await client.query<{ name: string }>(SEQUENCES, [schema, DERIVED_TABLES]);
+  const values: SequenceValue[] = [];
+  for (const { name } of rows) {
+    const state = await client.query<{ lastValue: string; isCalled: boolean }>(
+      `SELECT last_value::text AS "lastValue", is_called AS "isCalled" FROM ${qualified(schema, name)}`,
+    );
+    values.push(...state.rows.map((value) => ({ name, ...value })));
+  }
+  return values;
+}
+
+/** Names of the applied migrations. Empty: the schema does not exist. */
+export async function appliedMigrations(client: pg.Client, schema: string): Promise<string[]> {
+  const table = qualified(schema, 'schema_migrations');
+  const { rows } = await client.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
+    table,
+  ]);
+  if (!rows[0]?.exists) return [];
+  const applied = await client.query<{ name: string }>(`SELECT name FROM ${table} ORDER BY id`);
+  return applied.rows.map(({ name }) => name);
+}

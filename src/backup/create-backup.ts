@@ -1,0 +1,178 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Config } from '../config/config.js';
+import { openObjectStore } from '../platform/blobs/store/open-blob-store.js';
+import { installationOf } from '../platform/secrets/keyring.js';
+import { secretKeyIds } from '../platform/secrets/secret-box.js';
+import { BackupError } from './backup-error.js';
+import { BackupStore } from './backup-store.js';
+import { type CopiedFiles, FileCopy } from './copy-files.js';
+import { exportTables, rejectMigrated } from './export-tables.js';
+import { FORMAT, type Manifest, type SchemaBackup, type StoredObject } from './manifest.js';
+import type { Fault, Report } from './progress.js';
+import { type NeededFile, OWN_SCHEMAS, productVersion } from './schemas.js';
+import { removeOldSnapshots } from './retention.js';
+import { rowsInPortions, Snapshot } from './snapshot.js';
+
+export interface BackupOptions {
+  /** See `BackupStore.open`. */
+  to: string;
+  /** Number of newest snapshots to keep; default: all. */
+  keep?: number;
+}
+
+export interface BackupSummary {
+  snapshot: string;
+  taken_at: string;
+  tables: number;
+  rows: number;
+  /** Of the compressed tables. */
+  table_bytes: number;
+  files: number;
+  file_bytes: number;
+  files_copied: number;
+  file_bytes_copied: number;
+  /** Files of the installation that are missing or damaged. */
+  faults: Fault[];
+  /** Ids of old snapshots that were removed. */
+  removed: string[];
+}
+
+/**
+ * Copies one state of the database and the files that it refers to, beside running servers. Files that the destination has are
+ * not copied again, so a second run continues an aborted one.
+ *
+ * @throws BackupError when another backup runs, the destination has backups of another installation, or migrations ran meanwhile
+ */
+export async function createBackup(
+  config: Config,
+  databaseUrl: string,
+  { to, keep }: BackupOptions,
+  report: Report,
+): Promise<BackupSummary> {
+  const store = await BackupStore.open(to);
+  const scratch = await mkdtemp(path.join(tmpdir(), 'workspace-backup-'));
+  let snapshot: Snapshot | undefined;
+  try {
+    snapshot = await Snapshot.take(databaseUrl);
+    const installation = await installationId(snapshot);
+    await store.claim(installation);
+    const { incomplete } = await store.snapshots();
+    // Only one backup of an installation runs at a time: these were aborted.
+    for (const id of incomplete) await store.removeSnapshot(id);
+    const id = idOf(snapshot.takenAt);
+    const schemas = await exportTables(snapshot, store, id, report);
+    const needed = await listFiles(snapshot, schemas, scratch);
+    await snapshot.release();
+    await rejectMigrated(snapshot, schemas);
+    const copies = await copyFiles(config, store, id, needed, report);
+    // The files are complete only if collectors waited until now: this fails when the connection with the lock was lost.
+    await rejectMigrated(snapshot, schemas);
+    const manifest: Manifest = {
+      format: FORMAT,
+      version: productVersion(),
+      snapshot: id,
+      takenAt: snapshot.takenAt.toISOString(),
+      installation,
+      secretKeys: secretKeyIds(config),
+      schemas,
+      files: copies.map(({ set }) => set),
+    };
+    await store.writeManifest(manifest);
+    const removed = keep === undefined ? [] : await removeOldSnapshots(store, keep);
+    return summaryOf(manifest, copies, removed);
+  } finally {
+    await snapshot?.close();
+    await rm(scratch, { recursive: true, force: true });
+    store.close();
+  }
+}
+
+/** The time as an id, in which order of text is order of time: `20261123T020530123Z`. */
+const idOf = (time: Date): string => time.toISOString().replaceAll(/[-:.]/g, '');
+
+async function installationId(snapshot: Snapshot): Promise<string> {
+  const rows = await snapshot.read(async (client) => {
+    const exists = await client.query(`SELECT FROM pg_class WHERE oid = to_regclass('platform_secrets')`);
+    return exists.rowCount === 0 ? [] : (await client.query<{ id: string }>(installationOf.text)).rows;
+  });
+  if (!rows[0]) throw new BackupError('The database has no installation. Start the server first.');
+  return rows[0].id;
+}
+
+/** The names of the needed files, in scratch files, so that the snapshot can end before they are copied. */
+async function listFiles(
+  snapshot: Snapshot,
+  schemas: readonly SchemaBackup[],
+  scratch: string,
+): Promise<{ kind: string; files: AsyncIterable<NeededFile> }[]> {
+  const local = await BackupStore.open(scratch);
+  const lists: { kind: string; files: AsyncIterable<NeededFile> }[] = [];
+  for (const { name, files } of OWN_SCHEMAS) {
+    if (!schemas.some((each) => each.name === name)) continue;
+    const list = await snapshot.read(async (client) => {
+      async function* needed(): AsyncGenerator<NeededFile> {
+        for await (const row of rowsInPortions(client, name, files.sql)) yield files.toFile(row);
+      }
+      return local.writeLines('needed', files.kind, needed());
+    });
+    lists.push({ kind: files.kind, files: local.readLines<NeededFile>(list) });
+  }
+  return lists;
+}
+
+async function copyFiles(
+  config: Config,
+  store: BackupStore,
+  id: string,
+  needed: { kind: string; files: AsyncIterable<NeededFile> }[],
+  report: Report,
+): Promise<CopiedFiles[]> {
+  const earlier = await newestManifest(store);
+  const source = await openObjectStore(config.blobStore);
+  try {
+    const copy = new FileCopy(source, store, report);
+    const copies: CopiedFiles[] = [];
+    for (const { kind, files } of needed) {
+      const index = earlier?.files.find((set) => set.kind === kind)?.index;
+      const known = index ? store.readLines<StoredObject>(index) : nothing();
+      copies.push(await copy.run(id, kind, files, known));
+    }
+    return copies;
+  } finally {
+    source.close();
+  }
+}
+
+/** Undefined: there is no earlier snapshot, or its manifest is damaged. The files are then compared by their content. */
+async function newestManifest(store: BackupStore): Promise<Manifest | undefined> {
+  try {
+    return await store.manifest();
+  } catch (error) {
+    if (error instanceof BackupError) return undefined;
+    throw error;
+  }
+}
+
+async function* nothing(): AsyncGenerator<never> {
+  // No values.
+}
+
+function summaryOf(manifest: Manifest, copies: readonly CopiedFiles[], removed: string[]): BackupSummary {
+  const tables = manifest.schemas.flatMap((schema) => schema.tables);
+  const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
+  return {
+    snapshot: manifest.snapshot,
+    taken_at: manifest.takenAt,
+    tables: tables.length,
+    rows: sum(tables.map(({ rows }) => rows)),
+    table_bytes: sum(tables.map(({ bytes }) => bytes)),
+    files: sum(copies.map(({ set }) => set.count)),
+    file_bytes: sum(copies.map(({ set }) => set.bytes)),
+    files_copied: sum(copies.map(({ copied }) => copied)),
+    file_bytes_copied: sum(copies.map(({ copiedBytes }) => copiedBytes)),
+    faults: copies.flatMap(({ faults }) => faults),
+    removed,
+  };
+}

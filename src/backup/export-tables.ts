@@ -1,0 +1,56 @@
+import { to as copyTo } from 'pg-copy-streams';
+import { BackupError } from './backup-error.js';
+import type { BackupStore } from './backup-store.js';
+import { appliedMigrations, columnList, qualified, sequencesOf, type Table, tablesOf } from './catalog.js';
+import type { SchemaBackup, TableObject } from './manifest.js';
+import type { Report } from './progress.js';
+import { OWN_SCHEMAS } from './schemas.js';
+import type { Snapshot } from './snapshot.js';
+
+/** Copies all tables of a snapshot. @throws BackupError when migrations ran meanwhile, since they may rewrite tables */
+export async function exportTables(
+  snapshot: Snapshot,
+  store: BackupStore,
+  id: string,
+  report: Report,
+): Promise<SchemaBackup[]> {
+  const schemas: SchemaBackup[] = [];
+  for (const { name } of OWN_SCHEMAS) {
+    const [migrations, found] = await snapshot.read(
+      async (client) => [await appliedMigrations(client, name), await tablesOf(client, name)] as const,
+    );
+    if (migrations.length === 0) continue;
+    const tables: TableObject[] = [];
+    for (const table of found) {
+      const copied = await exportTable(snapshot, store, id, name, table);
+      await report({ phase: 'table', name: `${name}.${table.name}`, amount: copied.rows });
+      tables.push(copied);
+    }
+    const sequences = await snapshot.read((client) => sequencesOf(client, name));
+    schemas.push({ name, migrations, tables, sequences });
+  }
+  return schemas;
+}
+
+/** @throws BackupError when the migrations of the database are no longer those of the snapshot */
+export async function rejectMigrated(snapshot: Snapshot, schemas: readonly SchemaBackup[]): Promise<void> {
+  for (const { name, migrations } of schemas) {
+    const now = await snapshot.present((client) => appliedMigrations(client, name));
+    if (now.join() !== migrations.join())
+      throw new BackupError('The database was migrated during the backup. Run the backup again.');
+  }
+}
+
+async function exportTable(
+  snapshot: Snapshot,
+  store: BackupStore,
+  id: string,
+  schema: string,
+  { name: table, columns }: Table,
+): Promise<TableObject> {
+  return snapshot.read(async (client) => {
+    const rows = client.query(copyTo(`COPY ${qualified(schema, table)} (${columnList(columns)}) TO STDOUT`));
+    const object = await store.writeCompressed(id, `tables/${schema}.${table}.copy`, rows);
+    return { ...object, table, columns, rows: rows.rowCount };
+  });
+}

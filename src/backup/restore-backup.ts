@@ -1,0 +1,118 @@
+import type { Config } from '../config/config.js';
+import { openObjectStore } from '../platform/blobs/store/open-blob-store.js';
+import { BackupError } from './backup-error.js';
+import { BackupStore } from './backup-store.js';
+import { connect } from './connection.js';
+import { loadTables } from './load-tables.js';
+import type { Manifest } from './manifest.js';
+import type { Fault, Report } from './progress.js';
+import { rejectMissingKeys, rejectNewerVersion, rejectUsedDatabase } from './restore-checks.js';
+import { restoreFiles } from './restore-files.js';
+import { migrationName, OWN_SCHEMAS } from './schemas.js';
+import { rejectFaults } from './verify-backup.js';
+
+export interface RestoreOptions {
+  /** See `BackupStore.open`. */
+  from: string;
+  /** Id of a snapshot; default: the newest complete one. */
+  snapshot?: string;
+  /** Restore although files are missing or damaged in the backup. */
+  allowDamagedFiles?: boolean;
+  /** Restore although SECRET_KEYS lacks keys. */
+  ignoreSecretKeys?: boolean;
+}
+
+export interface RestoreSummary {
+  snapshot: string;
+  taken_at: string;
+  version: string;
+  tables: number;
+  rows: number;
+  files: number;
+  faults: Fault[];
+}
+
+/**
+ * Restores a snapshot into an empty installation. Files come first, then all tables in one transaction, then later migrations:
+ * after a failure the database is still empty, and the restore can be repeated.
+ *
+ * @throws BackupError when the backup is damaged or newer than this version, keys are missing, or the installation has content
+ */
+export async function restoreBackup(
+  config: Config,
+  databaseUrl: string,
+  options: RestoreOptions,
+  report: Report,
+): Promise<RestoreSummary> {
+  const store = await BackupStore.open(options.from);
+  try {
+    const manifest = await store.manifest(options.snapshot);
+    rejectNewerVersion(manifest);
+    if (!options.ignoreSecretKeys) rejectMissingKeys(manifest, config);
+    const client = await connect(databaseUrl);
+    try {
+      await rejectUsedDatabase(client, manifest);
+      await rejectFaults(store, manifest, report);
+      const { files, faults } = await copyFiles(config, store, manifest, report);
+      if (faults.length > 0 && !options.allowDamagedFiles) throw damagedFiles(faults);
+      await migrateAsBackup(config, databaseUrl, manifest);
+      await loadTables(client, store, manifest, report);
+      for (const { migrate, definition, name } of OWN_SCHEMAS)
+        if (isIn(manifest, name)) await migrate(config, databaseUrl, definition);
+      await client.query('ANALYZE');
+      return summaryOf(manifest, files, faults);
+    } finally {
+      await client.end();
+    }
+  } finally {
+    store.close();
+  }
+}
+
+const isIn = ({ schemas }: Manifest, name: string): boolean => schemas.some((schema) => schema.name === name);
+
+async function copyFiles(
+  config: Config,
+  store: BackupStore,
+  manifest: Manifest,
+  report: Report,
+): Promise<{ files: number; faults: Fault[] }> {
+  const target = await openObjectStore(config.blobStore);
+  try {
+    return await restoreFiles(store, target, manifest, report);
+  } finally {
+    target.close();
+  }
+}
+
+/** Creates the tables as they were at the time of the backup, without the stored functions and views. */
+async function migrateAsBackup(config: Config, databaseUrl: string, manifest: Manifest): Promise<void> {
+  for (const { name, migrate, definition } of OWN_SCHEMAS) {
+    const wanted = manifest.schemas.find((schema) => schema.name === name);
+    if (!wanted) continue;
+    const applied = new Set(wanted.migrations);
+    const migrations = definition.migrations.filter((migration) => applied.has(migrationName(migration)));
+    await migrate(config, databaseUrl, { parts: [], entities: [], migrations, sql: [] });
+  }
+}
+
+function damagedFiles(faults: readonly Fault[]): BackupError {
+  const some = faults.slice(0, 10).map(({ name, reason }) => `${name} is ${reason}`);
+  const more = faults.length > some.length ? `; and ${faults.length - some.length} more` : '';
+  return new BackupError(
+    `Files of the backup are missing or damaged: ${some.join('; ')}${more}. Pass --allow-damaged-files to restore without them.`,
+  );
+}
+
+function summaryOf(manifest: Manifest, files: number, faults: Fault[]): RestoreSummary {
+  const tables = manifest.schemas.flatMap((schema) => schema.tables);
+  return {
+    snapshot: manifest.snapshot,
+    taken_at: manifest.takenAt,
+    version: manifest.version,
+    tables: tables.length,
+    rows: tables.reduce((total, { rows }) => total + rows, 0),
+    files,
+    faults,
+  };
+}
