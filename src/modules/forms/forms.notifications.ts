@@ -10,22 +10,25 @@ import type {
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
 
-// Owner and editors, without the respondent of the response.
-const editors = workspace.statement<{ user_id: string }>(
+// Owner and editors of forms, without the respondents of the responses.
+const editors = workspace.statement<{ position: number; user_ids: string[] }>(
   'forms.editors',
-  `SELECT audience.user_id FROM (
-     SELECT form.owner_id AS user_id FROM forms form
-      WHERE form.tenant_id = $1 AND form.id = $2 AND form.deleted_at IS NULL
-     UNION
-     SELECT access.principal_id FROM form_access access
-      WHERE access.tenant_id = $1 AND access.form_id = $2 AND access.principal_kind = 'user' AND access.role >= 'editor'
-     UNION
-     SELECT membership.user_id FROM form_access access
-       JOIN group_memberships membership ON membership.tenant_id = $1 AND membership.group_id = access.principal_id
-      WHERE access.tenant_id = $1 AND access.form_id = $2 AND access.principal_kind = 'group' AND access.role >= 'editor') audience
-    WHERE audience.user_id NOT IN (
-      SELECT response.respondent_id FROM form_responses response
-       WHERE response.tenant_id = $1 AND response.form_id = $2 AND response.id = $3 AND response.respondent_id IS NOT NULL)`,
+  `SELECT about.position::float8 AS position, array_agg(audience.user_id) AS user_ids
+     FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS about (form_id, response_id, position)
+     CROSS JOIN LATERAL (
+       SELECT form.owner_id AS user_id FROM forms form
+        WHERE form.tenant_id = $1 AND form.id = about.form_id AND form.deleted_at IS NULL
+       UNION
+       SELECT access.principal_id FROM form_access access
+        WHERE access.tenant_id = $1 AND access.form_id = about.form_id AND access.principal_kind = 'user' AND access.role >= 'editor'
+       UNION
+       SELECT membership.user_id FROM form_access access
+         JOIN group_memberships membership ON membership.tenant_id = $1 AND membership.group_id = access.principal_id
+        WHERE access.tenant_id = $1 AND access.form_id = about.form_id AND access.principal_kind = 'group' AND access.role >= 'editor'
+       ) audience
+     LEFT JOIN form_responses response ON response.tenant_id = $1 AND response.form_id = about.form_id AND response.id = about.response_id
+    WHERE audience.user_id IS DISTINCT FROM response.respondent_id
+    GROUP BY about.position`,
 );
 
 const viewers = workspace.statement<{ user_id: string }>(
@@ -70,15 +73,27 @@ interface FormPayload {
 
 const payloadOf = ({ payload }: DomainEvent): FormPayload => payload as unknown as FormPayload;
 
-async function toEditors(event: DomainEvent, reader: Reader): Promise<NotificationCause> {
-  const { form_id, actor_id = null, response_id = null } = payloadOf(event);
-  const rows = await reader.query(editors, [event.tenantId, form_id, response_id]);
-  return {
-    recipients: rows.map(({ user_id }) => user_id),
+async function allToEditors(
+  tenantId: string,
+  events: readonly DomainEvent[],
+  reader: Reader,
+): Promise<NotificationCause[]> {
+  const about = events.map(payloadOf);
+  const rows = await reader.query(editors, [
+    tenantId,
+    about.map(({ form_id }) => form_id),
+    about.map(({ response_id = null }) => response_id),
+  ]);
+  const recipients = new Map(rows.map(({ position, user_ids }) => [position, user_ids]));
+  return about.map(({ form_id, actor_id = null }, index) => ({
+    recipients: recipients.get(index + 1) ?? [],
     actorId: actor_id,
     subject: { kind: 'form', id: form_id },
-  };
+  }));
 }
+
+const toEditors = async (event: DomainEvent, reader: Reader): Promise<NotificationCause> =>
+  (await allToEditors(event.tenantId, [event], reader))[0]!;
 
 /** The closures of a form that no user causes. */
 const closedBy = (reason: FormPayload['reason']): NotificationTrigger => ({
@@ -111,7 +126,7 @@ const TYPES: readonly NotificationType[] = [
     },
     path: ({ subject }) => `/forms/${subject.id}/responses`,
     isGrouped: true,
-    triggers: [{ event: 'form.response_submitted', causes: toEditors }],
+    triggers: [{ event: 'form.response_submitted', causes: toEditors, causesOfMany: allToEditors }],
   },
   {
     key: 'form.closed',

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
@@ -16,26 +17,45 @@ interface NewRow {
   id: string;
   shown: boolean;
   email_due_at: Date | null;
+  /** Of the last cause. */
+  actor_id: string | null;
+  data: NotificationCause['data'];
+  causes: { key: string; count: number }[];
 }
 
-// One statement: a cause that a recipient has had is left out, the others take the next numbers in the order of their ids. An
-// unread notification of the same group counts the cause, and is mailed once.
+/** A cause, and the id and workspace of its event. */
+interface IdentifiedCause {
+  id: string;
+  tenantId: string;
+  cause: NotificationCause;
+}
+
+// One statement: causes that a recipient has had are left out, the recipients of the others take the next numbers in the order of
+// their ids. An unread notification of the same group counts the causes, and is mailed once.
 const add = workspace.statement<{ user_id: string; id: string }>(
   'notifications.add',
   `WITH input AS (
-     SELECT * FROM jsonb_to_recordset($9) AS row (user_id uuid, id uuid, shown boolean, email_due_at timestamptz)),
+     SELECT * FROM jsonb_to_recordset($6) AS row (
+       user_id uuid, id uuid, shown boolean, email_due_at timestamptz, actor_id uuid, data jsonb, causes jsonb)),
+   causes AS (
+     SELECT input.user_id, cause.key, cause.count
+       FROM input CROSS JOIN LATERAL jsonb_to_recordset(input.causes) AS cause (key text, count int)),
    fresh AS (
      INSERT INTO notification_causes (tenant_id, user_id, key)
-     SELECT $1, user_id, $8 FROM input ORDER BY user_id
-     ON CONFLICT (tenant_id, user_id, key) DO NOTHING RETURNING user_id),
+     SELECT $1, user_id, key FROM causes ORDER BY user_id, key
+     ON CONFLICT (tenant_id, user_id, key) DO NOTHING RETURNING user_id, key),
+   counted AS (
+     SELECT fresh.user_id, sum(causes.count)::int AS count
+       FROM fresh JOIN causes ON causes.user_id = fresh.user_id AND causes.key = fresh.key GROUP BY fresh.user_id),
    heads AS (
      INSERT INTO notification_heads AS head (tenant_id, user_id, seq)
-     SELECT $1, user_id, 1 FROM fresh ORDER BY user_id
+     SELECT $1, user_id, 1 FROM counted ORDER BY user_id
      ON CONFLICT (tenant_id, user_id) DO UPDATE SET seq = head.seq + 1 RETURNING head.user_id, head.seq)
    INSERT INTO notifications AS stored
      (tenant_id, user_id, id, seq, type, actor_id, subject_kind, subject_id, group_key, data, count, shown, email_due_at)
-   SELECT $1, input.user_id, input.id, heads.seq, $2, $3, $4, $5, $6, $7, $10, input.shown, input.email_due_at
-     FROM input JOIN heads ON heads.user_id = input.user_id
+   SELECT $1, input.user_id, input.id, heads.seq, $2, input.actor_id, $3, $4, $5, input.data, counted.count, input.shown,
+          input.email_due_at
+     FROM input JOIN counted ON counted.user_id = input.user_id JOIN heads ON heads.user_id = input.user_id
    ON CONFLICT (tenant_id, user_id, group_key) WHERE state = 'unread' AND group_key IS NOT NULL DO UPDATE
      SET seq = excluded.seq, count = stored.count + excluded.count, actor_id = excluded.actor_id, data = excluded.data, seen_at = NULL,
          shown = stored.shown OR excluded.shown, updated_at = now(),
@@ -43,10 +63,15 @@ const add = workspace.statement<{ user_id: string; id: string }>(
    RETURNING user_id, id`,
 );
 
+/** Events whose notifications were stored together, until their handlers run: more than one batch of the outbox. */
+const MAX_STORED = 1_000;
+
 /** Stores the notifications of causes: consumes the events of all registered types. */
 @Injectable()
 export class NotificationWriter implements OnApplicationBootstrap {
   private readonly logger = new Logger(NotificationWriter.name);
+  /** Type and id of events that a batch has stored. */
+  private readonly stored = new LRUCache<string, true>({ max: MAX_STORED });
 
   constructor(
     private readonly notifications: Notifications,
@@ -63,12 +88,15 @@ export class NotificationWriter implements OnApplicationBootstrap {
     for (const type of this.notifications.all) {
       for (const { event, causes } of type.triggers ?? []) {
         this.outbox.subscribe(event, `notification ${type.key}`, async (happened) => {
+          if (this.stored.delete(storedKey(type, happened.id))) return;
           const cause = await causes(happened, this.db);
-          if (cause) await this.store(happened, type, cause);
+          const { tenantId, id } = happened;
+          if (cause) await this.store(type, [{ tenantId, id, cause }]);
         });
       }
     }
     this.outbox.subscribe(NOTIFICATION_DUE, 'notifications', (event) => this.handle(event));
+    this.outbox.prepareBatches('notifications', (events) => this.prepare(events));
     this.notifications.onSettled(({ tenantId, userId, subject, upTo }) => {
       this.rows
         .settle({ tenantId, userId }, subject, upTo)
@@ -78,31 +106,63 @@ export class NotificationWriter implements OnApplicationBootstrap {
   }
 
   private async handle(event: DomainEvent): Promise<void> {
-    const { type, ...cause } = event.payload as unknown as NotificationCause & { type: string };
-    const found = this.notifications.find(type);
-    if (found) await this.store(event, found, cause);
+    const due = this.dueOf(event);
+    if (due && !this.stored.delete(storedKey(due.type, event.id)))
+      await this.store(due.type, [{ id: event.id, tenantId: event.tenantId, cause: due.cause }]);
   }
 
-  private async store(
-    { tenantId, id }: DomainEvent,
+  private dueOf({ payload }: DomainEvent): { type: NotificationType; cause: NotificationCause } | null {
+    const { type: key, ...cause } = payload as unknown as NotificationCause & { type: string };
+    const type = this.notifications.find(key);
+    return type ? { type, cause } : null;
+  }
+
+  /** Stores the causes that one notification counts together: a busy form or room costs one write for each batch of events. */
+  private async prepare(events: readonly DomainEvent[]): Promise<void> {
+    const due = events.flatMap((event) => {
+      const found = event.type === NOTIFICATION_DUE ? this.dueOf(event) : null;
+      return found ? [{ event, ...found }] : [];
+    });
+    for (const type of this.notifications.all.filter(({ isGrouped }) => isGrouped)) {
+      const causes = [...due.filter((each) => each.type === type), ...(await this.triggered(type, events))];
+      for (const group of bySubject(causes)) {
+        await this.store(type, group);
+        for (const { id } of group) this.stored.set(storedKey(type, id), true);
+      }
+    }
+  }
+
+  /** The causes of the events that the type reads together. */
+  private async triggered(
     type: NotificationType,
-    { recipients, actorId, subject, data = {}, count = 1, key = id }: NotificationCause,
-  ): Promise<void> {
-    const others = [...new Set(recipients)].filter((user) => user !== actorId);
-    if (others.length === 0) return;
-    const settings = await this.settings.of(this.db, tenantId, others);
-    const rows = settings.flatMap((each) => this.rowFor(type, each) ?? []);
+    events: readonly DomainEvent[],
+  ): Promise<{ event: DomainEvent; cause: NotificationCause | null }[]> {
+    const found = [];
+    for (const { event: name, causesOfMany } of type.triggers ?? []) {
+      if (!causesOfMany) continue;
+      const own = events.filter((event) => event.type === name);
+      for (const tenantId of new Set(own.map((event) => event.tenantId))) {
+        const together = own.filter((event) => event.tenantId === tenantId);
+        const causes = await causesOfMany(tenantId, together, this.db);
+        found.push(...together.map((event, index) => ({ event, cause: causes[index] ?? null })));
+      }
+    }
+    return found;
+  }
+
+  /** @param causes at least one, all with the same workspace and subject; only one if the type is not grouped */
+  private async store(type: NotificationType, causes: readonly IdentifiedCause[]): Promise<void> {
+    const { tenantId, cause } = causes[0]!;
+    const byUser = causesByUser(type, causes);
+    if (byUser.size === 0) return;
+    const settings = await this.settings.of(this.db, tenantId, [...byUser.keys()]);
+    const rows = settings.flatMap((each) => this.rowFor(type, each, byUser.get(each.userId) ?? []) ?? []);
     if (rows.length === 0) return;
+    const { subject } = cause;
     const group = type.isGrouped && subject ? `${type.key} ${subject.id}` : null;
-    const values = [type.key, actorId, subject?.kind ?? null, subject?.id ?? null, group, data];
+    const about = [type.key, subject?.kind ?? null, subject?.id ?? null, group];
     await this.db.single(async (tx) => {
-      const added = await tx.query(add, [
-        tenantId,
-        ...values,
-        `${type.key} ${key}`,
-        JSON.stringify(rows),
-        count,
-      ]);
+      const added = await tx.query(add, [tenantId, ...about, JSON.stringify(rows)]);
       this.sockets.changed(
         tx,
         tenantId,
@@ -112,12 +172,56 @@ export class NotificationWriter implements OnApplicationBootstrap {
   }
 
   /** @returns null when the user wants neither the list nor an e-mail */
-  private rowFor(type: NotificationType, settings: NotificationSettings): NewRow | null {
+  private rowFor(
+    type: NotificationType,
+    settings: NotificationSettings,
+    causes: readonly UserCause[],
+  ): NewRow | null {
     const shown = settings.uses('in_app', type.preference);
     const isMailed =
       this.mail.isConfigured && (type.isRequired === true || settings.uses('email', type.preference));
-    if (!shown && !isMailed) return null;
+    const last = causes.at(-1);
+    if (!last || (!shown && !isMailed)) return null;
     const email_due_at = isMailed ? emailTime(new Date(), settings, type.isRequired === true) : null;
-    return { user_id: settings.userId, id: uuidv7(), shown, email_due_at };
+    return {
+      user_id: settings.userId,
+      id: uuidv7(),
+      shown,
+      email_due_at,
+      actor_id: last.actorId,
+      data: last.data ?? {},
+      causes: causes.map(({ key, count = 1 }) => ({ key, count })),
+    };
   }
+}
+
+type UserCause = NotificationCause & { key: string };
+
+/** The causes of each recipient, by their keys. The actor of a cause is not notified of it. */
+function causesByUser(type: NotificationType, causes: readonly IdentifiedCause[]): Map<string, UserCause[]> {
+  const byUser = new Map<string, UserCause[]>();
+  for (const { id, cause } of causes) {
+    const key = `${type.key} ${cause.key ?? id}`;
+    for (const user of new Set(cause.recipients)) {
+      const own = byUser.get(user) ?? [];
+      if (user === cause.actorId || own.some((each) => each.key === key)) continue;
+      byUser.set(user, [...own, { ...cause, key }]);
+    }
+  }
+  return byUser;
+}
+
+const storedKey = ({ key }: NotificationType, event: string): string => `${key} ${event}`;
+
+/** Groups of two and more causes with the same workspace and subject. */
+function bySubject(
+  causes: readonly { event: DomainEvent; cause: NotificationCause | null }[],
+): IdentifiedCause[][] {
+  const groups = new Map<string, IdentifiedCause[]>();
+  for (const { event, cause } of causes) {
+    if (!cause?.subject) continue;
+    const key = `${event.tenantId} ${cause.subject.id}`;
+    groups.set(key, [...(groups.get(key) ?? []), { id: event.id, tenantId: event.tenantId, cause }]);
+  }
+  return [...groups.values()].filter(({ length }) => length > 1);
 }

@@ -35,6 +35,15 @@ export interface NotificationTrigger {
     event: DomainEvent,
     reader: Reader,
   ) => Promise<NotificationCause | null> | NotificationCause | null;
+  /**
+   * The causes of several events of one workspace, in their order. For a grouped type with frequent events: a batch then costs one
+   * read and one write.
+   */
+  readonly causesOfMany?: (
+    tenantId: string,
+    events: readonly DomainEvent[],
+    reader: Reader,
+  ) => Promise<(NotificationCause | null)[]>;
 }
 
 /** A notification for which an e-mail of its own is composed. */

@@ -66,6 +66,46 @@ describe('notifications', () => {
       expect((await at.listOf(at.carol)).notifications).toHaveLength(1);
     });
 
+    test('many responses are counted together, once when their events are delivered again', async () => {
+      const definition = {
+        sections: [{ id: 's', title: 'S', questions: [{ id: 'q', type: 'short_text', title: 'Q' }] }],
+      };
+      const { form } = (await at.alice.api.post('/forms', { title: 'Lunch', definition })).body;
+      await at.alice.api.post(`/forms/${form.id}/publish`, {});
+      await at.alice.api.put(`/forms/${form.id}/access`, {
+        access: [at.bob, at.carol].map(({ id }) => ({ user_id: id, role: 'editor' })),
+      });
+      await at.drain();
+      await at.app.sql('DELETE FROM notifications');
+      const { id: tenant } = (await at.app.sql(`SELECT id FROM tenants WHERE slug = 'acme'`))[0] as {
+        id: string;
+      };
+      const respondents = Array.from({ length: 130 }, (_, n) => [at.bob.id, at.carol.id, at.dave.id][n % 3]);
+      // As form_submit stores them, in one statement: the events of one claim of the outbox are delivered together.
+      await at.app.sql(
+        `INSERT INTO form_responses (tenant_id, form_id, id, version, respondent_id, answers, search_text, submitted_at, updated_at)
+         SELECT $1, $2, gen_random_uuid(), 1, respondent, '{"q": "x"}', 'x', now(), now() FROM unnest($3::uuid[]) respondent`,
+        [tenant, form.id, respondents],
+      );
+      const deliver = async () => {
+        await at.app.sql(
+          `INSERT INTO outbox (tenant_id, id, type, payload)
+           SELECT $1, md5(response.id::text)::uuid, 'form.response_submitted',
+                  jsonb_build_object('form_id', $2::uuid, 'response_id', response.id)
+             FROM form_responses response WHERE response.tenant_id = $1 AND response.form_id = $2`,
+          [tenant, form.id],
+        );
+        await Promise.all([at.drain(), at.drain(at.second)]);
+      };
+      for (let delivery = 1; delivery <= 2; delivery += 1) {
+        await deliver();
+        expect(await at.only(at.alice)).toMatchObject({ count: 130, title: '“Lunch” has 130 new responses' });
+        expect(await at.only(at.bob)).toMatchObject({ count: 86 });
+        expect(await at.only(at.carol)).toMatchObject({ count: 87 });
+        expect((await at.listOf(at.dave)).notifications).toEqual([]);
+      }
+    });
+
     test('responses to a form are counted for its editors, without the respondent', async () => {
       const definition = {
         sections: [{ id: 's', title: 'S', questions: [{ id: 'q', type: 'short_text', title: 'Q' }] }],
