@@ -1,8 +1,15 @@
 import type { RequestContext } from '../context/request-context.js';
 import { workspace } from '../database/statement.js';
-import type { Tx } from '../database/tx.js';
+import type { Reader, Tx } from '../database/tx.js';
 
 type Owner = Pick<RequestContext, 'tenantId' | 'userId'>;
+
+const read = workspace.statement<{ head: number; floor: number }>(
+  'sync.head',
+  `SELECT head::float8 AS head, coalesce((floors->>$3)::bigint, 0)::float8 AS floor
+     FROM sync_heads WHERE tenant_id = $1 AND user_id = $2`,
+  { pipelined: true },
+);
 
 const lock = workspace.statement<never>(
   'sync.lock_heads',
@@ -24,6 +31,15 @@ const expire = workspace.statement<never>(
   `UPDATE sync_heads SET head = head + 1, floors = floors || jsonb_build_object($3::text, head + 1)
     WHERE tenant_id = $1 AND user_id = $2`,
 );
+
+/** The feed counter of a user, and the floor of a collection; undefined before the first change. */
+export async function headOf(
+  reader: Reader,
+  { tenantId, userId }: Owner,
+  collection: string,
+): Promise<{ head: number; floor: number } | undefined> {
+  return (await reader.query(read, [tenantId, userId, collection]))[0];
+}
 
 /** Locks the feed counter of a user until the end of the transaction: other changes of their collections wait. */
 export async function lockHead(tx: Tx, { tenantId, userId }: Owner): Promise<void> {
