@@ -35,12 +35,13 @@ const SORT_KEYS: Record<ListNotes['sort'], SortKey> = {
 };
 
 const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
-/** The caller's notes. `mine` finds them by the owner: index notes_by_title then has them in order. */
 const SCOPES = {
   all: 'member.role IS NOT NULL',
-  mine: `note.owner_id = $2 AND member.role = 'owner'`,
+  mine: `member.role = 'owner'`,
   shared: `member.role IN ('viewer', 'editor')`,
 };
+/** For index notes_by_title, which has no members. */
+const MINE_BY_TITLE = `${SCOPES.mine} AND note.owner_id = $2`;
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
@@ -105,25 +106,44 @@ export class NoteListRepository {
   }
 }
 
-/** Index note_members_list has the default order, notes_by_title that of own titles. The rest is sorted. */
+const NOTES = 'notes note ON note.tenant_id = member.tenant_id AND note.id = member.note_id';
+const CONTENT = `(
+             SELECT content FROM note_revisions
+              WHERE tenant_id = member.tenant_id AND note_id = member.note_id AND revision = note.body_rev)`;
+
+/**
+ * Index note_members_list has the default order: the page is read from it, each row once. notes_by_title has that of own titles.
+ * In other orders a first query sorts narrow rows and keeps those of the page.
+ */
 function pageText({ sort, scope, order, include }: NoteListQuery, key: SortKey, filters: string): string {
   const direction = order === 'asc' ? 'ASC' : 'DESC';
-  const rows = (of: keyof typeof SCOPES): string =>
-    `SELECT note.id, ${key.sql} AS key, note.content_bytes
-       FROM note_members member JOIN notes note ON note.tenant_id = member.tenant_id AND note.id = member.note_id
-      WHERE note.tenant_id = $1 AND member.tenant_id = $1 AND member.user_id = $2 AND ${SCOPES[of]}${filters}
-      ORDER BY ${key.sql} ${direction}, ${key.id} ${direction} LIMIT $3 + 1`;
+  const by = `${key.sql} ${direction}, ${key.id} ${direction}`;
+  const where = (of: keyof typeof SCOPES): string => {
+    const condition = of === 'mine' && sort === 'title' ? MINE_BY_TITLE : SCOPES[of];
+    return `WHERE note.tenant_id = $1 AND member.tenant_id = $1 AND member.user_id = $2 AND ${condition}${filters}`;
+  };
+  const ids = (of: keyof typeof SCOPES): string =>
+    `SELECT note.id, ${key.sql} AS key FROM note_members member JOIN ${NOTES} ${where(of)} ORDER BY ${by} LIMIT $3 + 1`;
   const page =
     sort === 'title' && scope === 'all'
-      ? `(${rows('mine')}) UNION ALL (${rows('shared')}) ORDER BY key ${direction}, id ${direction} LIMIT $3 + 1`
-      : rows(scope);
-  return `WITH page AS MATERIALIZED (${page}),
-    sized AS (
-      SELECT id, key, row_number() OVER w AS position, sum(content_bytes) OVER w AS bytes
-        FROM page WINDOW w AS (ORDER BY key ${direction}, id ${direction} ROWS UNBOUNDED PRECEDING))
-    SELECT sized.id, sized.key::text AS key,
-           CASE WHEN sized.position <= $3 AND (sized.position = 1 OR sized.bytes <= $4)
-                THEN shown.${include === 'content' ? 'note' : 'summary'} END AS json
-      FROM sized JOIN note_views shown ON shown.tenant_id = $1 AND shown.user_id = $2 AND shown.note_id = sized.id
-     ORDER BY sized.position`;
+      ? `(${ids('mine')}) UNION ALL (${ids('shared')}) ORDER BY key ${direction}, id ${direction} LIMIT $3 + 1`
+      : ids(scope);
+  const [members, condition] =
+    sort === 'updated_at'
+      ? ['note_members member', where(scope)]
+      : [
+          `(${page}) page JOIN note_members member ON member.tenant_id = $1 AND member.note_id = page.id AND member.user_id = $2`,
+          '',
+        ];
+  const json = (content: string): string =>
+    `note_member_json(note, member, (note.owner_id, owner.display_name, owner.email)::note_owner, ${content})`;
+  return `SELECT note.id, (${key.sql})::text AS key,
+         CASE WHEN row_number() OVER page_order <= $3
+                   AND (row_number() OVER page_order = 1 OR sum(note.content_bytes) OVER page_order <= $4)
+              THEN ${include === 'content' ? json(CONTENT) : `note_summary(${json('NULL')})`} END AS json
+    FROM ${members} JOIN ${NOTES}
+    LEFT JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
+   ${condition}
+  WINDOW page_order AS (ORDER BY ${by} ROWS UNBOUNDED PRECEDING)
+   ORDER BY ${by} LIMIT $3 + 1`;
 }
