@@ -56,8 +56,11 @@ export class GuestAccessService {
 
   /** Shows no names and addresses of members. @throws ApiError 404, 410, 429 */
   async status(visitor: Visitor): Promise<GuestStatusEnvelope> {
-    await this.limits.enforce(visitor);
-    const view = await this.open(visitor);
+    // Guests poll: the read and the limits share the time of one round trip. A rejection by the limits comes first.
+    const [limited, opened] = await Promise.allSettled([this.limits.enforce(visitor), this.open(visitor)]);
+    if (limited.status === 'rejected') throw limited.reason;
+    if (opened.status === 'rejected') throw opened.reason;
+    const view = opened.value;
     if (view.guest_id !== null && view.is_stale) await this.guests.touch(visitor.tenantId, view.guest_id);
     return present(visitor, view, await this.tenantProfile(visitor.tenantId));
   }
