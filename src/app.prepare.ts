@@ -8,6 +8,7 @@ import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-data.js';
 import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { createDataSource } from './platform/database/data-source.js';
 import { migrate } from './platform/database/migrate.js';
+import { type MigrationPlan, planMigration } from './platform/database/migration-plan.js';
 import type { Schema } from './platform/database/schema-part.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
 import { schema } from './schema.js';
@@ -27,6 +28,16 @@ export async function migrateDatabase(
   const dataSource = await createDataSource(config, databaseUrl, wanted, { timeouts: false }).initialize();
   try {
     return await migrate(dataSource, wanted.sql);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** Compares the database with this version. Reads only. */
+export async function planDatabase(config: Config, databaseUrl: string): Promise<MigrationPlan> {
+  const dataSource = await createDataSource(config, databaseUrl, schema).initialize();
+  try {
+    return await planMigration(dataSource, schema.sql);
   } finally {
     await dataSource.destroy();
   }

@@ -11,12 +11,13 @@ import { addAccountSecurity } from './account-security.js';
 import { addAudit } from './audit.js';
 import { addBackup } from './backup.js';
 import { addClients } from './client.js';
-import { withApp, withDatabase } from './context.js';
+import { withApp } from './context.js';
+import { addDoctor } from './doctor/doctor.js';
 import { accountOf, tenantNamed, tenantOf } from './accounts.js';
 import { linkMail, type MailLink, passwordFor } from './mail-link.js';
 import { provision } from '../provision/provision.js';
 import { ProvisionFile } from '../provision/provision-file.js';
-import { migrateDatabase } from '../app.prepare.js';
+import { addMigrate } from './migrate.js';
 import { addTenant } from './tenant.js';
 
 const CLIENT = 'workspace-cli';
@@ -145,13 +146,8 @@ export function createProgram(loadConfig: () => Config): Command {
       print(await withApp(config, (app) => linkMail(app, options, password)));
     });
 
-  program
-    .command('migrate')
-    .description('bring the database schema up to date')
-    .action(async () => {
-      const config = loadConfig();
-      print({ applied: await withDatabase(config, (url) => migrateDatabase(config, url)) });
-    });
+  addMigrate(program, loadConfig);
+  addDoctor(program, loadConfig);
 
   return program;
 }

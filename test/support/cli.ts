@@ -62,13 +62,17 @@ export async function workspace(env: Record<string, string>, ...args: string[]):
     result.stdout += String(text);
     return true;
   });
+  const { exitCode } = process;
+  process.exitCode = 0;
   try {
     await program.parseAsync(args, { from: 'user' });
+    result.code = Number(process.exitCode);
   } catch (error) {
     result.code = error instanceof CommanderError ? error.exitCode : 1;
     if (!(error instanceof CommanderError)) writeErr(`${(error as Error).message}\n`);
   } finally {
     stdout.mockRestore();
+    process.exitCode = exitCode;
   }
   return result;
 }

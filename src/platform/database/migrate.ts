@@ -1,6 +1,6 @@
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { isRetryable } from './database-errors.js';
-import { StoredSql, type SqlFile } from './stored-sql.js';
+import { StoredSql, type SqlFile, versionOf } from './stored-sql.js';
 
 /** Any constant: the same in every process that migrates this database. */
 const MIGRATION_LOCK = 7_706_113_001;
@@ -34,7 +34,7 @@ export async function migrate(dataSource: DataSource, files: readonly SqlFile[])
 
 async function apply(runner: QueryRunner, files: readonly SqlFile[]): Promise<string[]> {
   const migrations = new MigrationExecutor(runner.dataSource, runner);
-  const stored = new StoredSql(runner, files, newest(runner.dataSource));
+  const stored = new StoredSql(runner, files, versionOf(runner.dataSource));
   const pending = await migrations.getPendingMigrations();
   if (pending.length === 0 && (await stored.isCurrent())) return [];
   await stored.drop();
@@ -42,7 +42,3 @@ async function apply(runner: QueryRunner, files: readonly SqlFile[]): Promise<st
   await stored.create();
   return applied.map(({ name }) => name);
 }
-
-/** Time in the name of the newest migration, milliseconds: tells an older version of the service from a newer one. */
-const newest = ({ migrations }: DataSource): number =>
-  Math.max(0, ...migrations.map(({ name }) => Number(name?.slice(-13))));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { QueryRunner } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import type { HomeName } from './statement.js';
 
 /** A file of functions, views and the types that only they use: the one current text, re-applied when it changes. */
@@ -48,6 +48,31 @@ const hashOf = (files: readonly SqlFile[]): string =>
     .update(JSON.stringify(files.map(({ name, text }) => [name, text])))
     .digest('hex');
 
+/** Time in the name of the newest migration, milliseconds: tells an older version of the service from a newer one. */
+export const versionOf = ({ migrations }: DataSource): number =>
+  Math.max(0, ...migrations.map(({ name }) => Number(name?.slice(-13))));
+
+/** Compares the stored functions and views of a database with the files. */
+export const storedSqlState = (dataSource: DataSource, files: readonly SqlFile[]): Promise<StoredSqlState> =>
+  stateOf(dataSource, hashOf(files), versionOf(dataSource));
+
+/** `changed`: differs from the files or is missing. `newer`: that of a newer version of the service. */
+type StoredSqlState = 'current' | 'changed' | 'newer';
+
+async function stateOf(
+  database: Pick<QueryRunner, 'query'> | Pick<DataSource, 'query'>,
+  hash: string,
+  version: number,
+): Promise<StoredSqlState> {
+  const query = (text: string) => database.query(text) as Promise<Record<string, unknown>[]>;
+  // Not CREATE TABLE IF NOT EXISTS: a role that serves requests only may not create tables.
+  const [found] = await query(`SELECT to_regclass('schema_sql') IS NOT NULL AS exists`);
+  if (!found?.['exists']) return 'changed';
+  const [last] = await query('SELECT hash, version FROM schema_sql');
+  if (last?.['hash'] === hash) return 'current';
+  return Number(last?.['version']) > version ? 'newer' : 'changed';
+}
+
 /** The stored functions and views of one schema. Call its methods in one transaction, under the migration lock. */
 export class StoredSql {
   private readonly hash: string;
@@ -62,16 +87,7 @@ export class StoredSql {
 
   /** @returns whether the database has this set, or that of a newer version, which an older one leaves alone */
   async isCurrent(): Promise<boolean> {
-    // Not CREATE TABLE IF NOT EXISTS: a role that serves requests only may not create tables.
-    const [found] = (await this.runner.query(`SELECT to_regclass('schema_sql') IS NOT NULL AS exists`)) as {
-      exists: boolean;
-    }[];
-    if (!found?.exists) return false;
-    const [last] = (await this.runner.query('SELECT hash, version FROM schema_sql')) as {
-      hash: string;
-      version: string;
-    }[];
-    return last !== undefined && (last.hash === this.hash || Number(last.version) > this.version);
+    return (await stateOf(this.runner, this.hash, this.version)) !== 'changed';
   }
 
   /**

@@ -1,0 +1,55 @@
+/** The result of one check. */
+export interface Finding {
+  /** Area of the installation, e.g. `database`. */
+  check: string;
+  status: 'ok' | 'warning' | 'error';
+  /** The observed state, one sentence. Contains no secret. */
+  message: string;
+  /** The remedy; missing for `ok`. */
+  action?: string;
+}
+
+/** Makes the findings of one area. */
+export class Area {
+  constructor(private readonly check: string) {}
+
+  ok(message: string): Finding {
+    return { check: this.check, status: 'ok', message };
+  }
+
+  warning(message: string, action: string): Finding {
+    return { check: this.check, status: 'warning', message, action };
+  }
+
+  error(message: string, action: string): Finding {
+    return { check: this.check, status: 'error', message, action };
+  }
+}
+
+/** A message for the operator without addresses with passwords. */
+export const reasonOf = (error: unknown): string => {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  const text = String(message ?? '').split('\n')[0] || String(code ?? error);
+  return text.replaceAll(/\/\/[^\s/@]*@/g, '//');
+};
+
+/** Rejects when `work` takes longer than `ms`. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no response within ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A duration for the operator. @param seconds not negative */
+export function duration(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} minutes`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} hours`;
+  return `${Math.round(seconds / 86_400)} days`;
+}

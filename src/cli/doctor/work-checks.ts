@@ -1,0 +1,127 @@
+import type pg from 'pg';
+import type { Config } from '../../config/config.js';
+import { outboxState } from '../../platform/events/outbox-metrics.js';
+import { secretKeyIds } from '../../platform/secrets/secret-box.js';
+import { Area, duration, type Finding } from './finding.js';
+
+/** Age of the oldest pending event, seconds. A running server delivers events within seconds. */
+const OUTBOX = { warning: 300, error: 3_600 };
+/** Age of the signing key after which a new one is due, days. */
+const KEY_DAYS = 400;
+/** Intervals after which a job is overdue. Jobs wait for each other and for the start of a server. */
+const OVERDUE_INTERVALS = 3;
+const OVERDUE_SECONDS = 900;
+
+/** Checks stored events, jobs and secrets. */
+export async function checkWork(config: Config, client: pg.Client): Promise<Finding[]> {
+  return [
+    ...(await checkOutbox(client)),
+    ...(await checkJobs(client)),
+    ...(await checkSecrets(config, client)),
+  ];
+}
+
+async function checkOutbox(client: pg.Client): Promise<Finding[]> {
+  const area = new Area('outbox');
+  const { rows } = await client.query<{ state: string; events: number; oldest: number }>(outboxState.text);
+  const of = (state: string) => rows.find((row) => row.state === state) ?? { events: 0, oldest: 0 };
+  const [pending, retrying, parked] = [of('pending'), of('retrying'), of('parked')];
+  const findings: Finding[] = [];
+  const age = `${pending.events} events are pending, the oldest for ${duration(pending.oldest)}.`;
+  const action = 'Start a server, or look for "delivery of the outbox failed" in its log.';
+  if (pending.oldest > OUTBOX.error) findings.push(area.error(age, action));
+  else if (pending.oldest > OUTBOX.warning) findings.push(area.warning(age, action));
+  if (retrying.oldest > OUTBOX.error)
+    findings.push(
+      area.warning(
+        `${retrying.events} events are retried, the oldest for ${duration(retrying.oldest)}.`,
+        'Read last_error in the table outbox. Often a mail relay or another service does not respond.',
+      ),
+    );
+  if (parked.events > 0)
+    findings.push(
+      area.warning(
+        `${parked.events} events are parked after 12 attempts.`,
+        'Read type and last_error of the rows with parked_at in the table outbox. Set parked_at to NULL and attempts to 0 to retry them.',
+      ),
+    );
+  return findings.length > 0
+    ? findings
+    : [area.ok(`${pending.events + retrying.events} events wait for their delivery.`)];
+}
+
+async function checkJobs(client: pg.Client): Promise<Finding[]> {
+  const area = new Area('jobs');
+  const { rows } = await client.query<{
+    name: string;
+    error: string | null;
+    failed: number | null;
+    late: number | null;
+  }>(
+    `SELECT name, error, extract(epoch FROM now() - failed_at)::float8 AS failed,
+            CASE WHEN ran_at < now() - make_interval(secs => $1 * every_seconds + $2)
+                 THEN extract(epoch FROM now() - ran_at)::float8 END AS late
+       FROM job_runs ORDER BY name`,
+    [OVERDUE_INTERVALS, OVERDUE_SECONDS],
+  );
+  const findings = rows.flatMap(({ name, error, failed }) =>
+    failed === null
+      ? []
+      : [
+          area.warning(
+            `The job ${name} failed ${duration(failed)} ago: ${error ?? 'unknown error'}.`,
+            'Read the log of the servers at that time. The job runs again at its next interval.',
+          ),
+        ],
+  );
+  const late = rows.flatMap(({ name, late: seconds }) => (seconds === null ? [] : [{ name, seconds }]));
+  if (late.length > 0) {
+    const [{ name, seconds }] = late as [(typeof late)[0]];
+    findings.push(
+      area.warning(
+        `${late.length} jobs are overdue, e.g. ${name}: its last run was ${duration(seconds)} ago.`,
+        'Start a server. If one runs, look for "job" in its log.',
+      ),
+    );
+  }
+  return findings.length > 0 ? findings : [area.ok(`The last runs of all ${rows.length} jobs succeeded.`)];
+}
+
+async function checkSecrets(config: Config, client: pg.Client): Promise<Finding[]> {
+  const area = new Area('secrets');
+  const { rows } = await client.query<{ key: string | null; days: number }>(
+    `SELECT split_part(sealed_private_key, '.', 1) AS key, extract(epoch FROM now() - created_at)::float8 / 86400 AS days
+       FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC`,
+  );
+  const findings: Finding[] = [];
+  const known = new Set([...secretKeyIds(config), 'own']);
+  const lost = rows.find(({ key }) => key !== null && !known.has(key));
+  if (lost)
+    findings.push(
+      area.error(
+        `SECRET_KEYS lacks the key ${lost.key}: the signing key of tokens cannot be decrypted.`,
+        'Add the earlier key to SECRET_KEYS, behind the current one.',
+      ),
+    );
+  if (config.secretKeys.length === 0 && !config.embeddedDatabase)
+    findings.push(
+      area.warning(
+        'SECRET_KEYS is not set: a copy of the database suffices to read stored secrets.',
+        'Set SECRET_KEYS from your secret store and restart the servers.',
+      ),
+    );
+  const [newest] = rows;
+  if (newest && newest.days > KEY_DAYS)
+    findings.push(
+      area.warning(
+        `The signing key of tokens is ${duration(newest.days * 86_400)} old.`,
+        'Run workspace keys rotate.',
+      ),
+    );
+  if (findings.length > 0) return findings;
+  return [
+    area.ok(
+      newest ? `The signing key is ${duration(newest.days * 86_400)} old.` : 'No signing key exists yet.',
+    ),
+  ];
+}

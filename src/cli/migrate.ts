@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { migrateDatabase, planDatabase } from '../app.prepare.js';
+import type { Config } from '../config/config.js';
+import { withDatabase } from './context.js';
+
+/** Exit code of `migrate --plan` when `migrate` would change the database. */
+const PENDING = 2;
+
+/** Adds `workspace migrate`. */
+export function addMigrate(program: Command, loadConfig: () => Config): void {
+  program
+    .command('migrate')
+    .description('bring the database schema up to date')
+    .option('--plan', 'print the pending changes without applying them; exit code 2 if there are any, else 0')
+    .action(async ({ plan }: { plan?: boolean }) => {
+      const config = loadConfig();
+      await withDatabase(config, async (url) => {
+        if (!plan) return print({ applied: await migrateDatabase(config, url) });
+        const found = await planDatabase(config, url);
+        print(found);
+        if (found.pending.length > 0 || found.functions === 'changed') process.exitCode = PENDING;
+      });
+    });
+}
+
+function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
