@@ -18,7 +18,7 @@ const lastRuns = either.statement<{
 /** Prometheus metrics of the periodic jobs: the runs of this process, and the last run of each job in any process. */
 @Injectable()
 export class JobMetrics implements OnModuleInit {
-  private readonly runs: Summary<'job' | 'outcome'>;
+  private readonly runs: Summary<'name' | 'outcome'>;
 
   constructor(
     private readonly metrics: Metrics,
@@ -27,7 +27,8 @@ export class JobMetrics implements OnModuleInit {
     this.runs = new Summary({
       name: 'job_run_seconds',
       help: 'Number and duration of the runs of periodic jobs. Outcome: succeeded, failed.',
-      labelNames: ['job', 'outcome'],
+      // Prometheus itself uses the label `job`.
+      labelNames: ['name', 'outcome'],
       percentiles: [],
       registers: [metrics.registry],
     });
@@ -40,10 +41,10 @@ export class JobMetrics implements OnModuleInit {
         job_last_failure_timestamp_seconds: 'Time of the last failed run of a periodic job.',
         job_interval_seconds: 'Time between two runs of a periodic job.',
       },
-      labelNames: ['job'],
+      labelNames: ['name'],
       read: async () =>
         (await this.db.queryAlways(lastRuns, [])).map(({ name, every_seconds, succeeded, failed }) => ({
-          labels: { job: name },
+          labels: { name },
           values: {
             job_last_success_timestamp_seconds: succeeded ?? undefined,
             job_last_failure_timestamp_seconds: failed ?? undefined,
@@ -54,7 +55,7 @@ export class JobMetrics implements OnModuleInit {
   }
 
   /** Records the end of a run. */
-  observe(job: string, outcome: 'succeeded' | 'failed', seconds: number): void {
-    this.runs.observe({ job, outcome }, seconds);
+  observe(name: string, outcome: 'succeeded' | 'failed', seconds: number): void {
+    this.runs.observe({ name, outcome }, seconds);
   }
 }

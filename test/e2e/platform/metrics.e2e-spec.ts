@@ -86,19 +86,19 @@ describe('metrics', () => {
       error: 'Error: broken on purpose',
     });
     let seen = await samples();
-    expect(seen.get('job_run_seconds_count{process="primary",job="metrics-test",outcome="failed"}')).toBe(1);
-    expect(seen.get('job_interval_seconds{job="metrics-test"}')).toBe(7);
-    expect(seen.get('job_last_failure_timestamp_seconds{job="metrics-test"}')).toBeGreaterThan(1e9);
-    expect(seen.has('job_last_success_timestamp_seconds{job="metrics-test"}')).toBe(false);
+    expect(seen.get('job_run_seconds_count{process="primary",name="metrics-test",outcome="failed"}')).toBe(1);
+    expect(seen.get('job_interval_seconds{name="metrics-test"}')).toBe(7);
+    expect(seen.get('job_last_failure_timestamp_seconds{name="metrics-test"}')).toBeGreaterThan(1e9);
+    expect(seen.has('job_last_success_timestamp_seconds{name="metrics-test"}')).toBe(false);
     fails = false;
     await runAgain();
     expect(await rowNow()).toEqual({ succeeded_at: expect.any(Date), failed_at: null, error: null });
     seen = await samples();
-    const runs = 'process="primary",job="metrics-test",outcome="succeeded"';
+    const runs = 'process="primary",name="metrics-test",outcome="succeeded"';
     expect(seen.get(`job_run_seconds_count{${runs}}`)).toBe(1);
     expect(seen.get(`job_run_seconds_sum{${runs}}`)).toBeGreaterThan(0);
-    expect(seen.get('job_last_success_timestamp_seconds{job="metrics-test"}')).toBeGreaterThan(1e9);
-    expect(seen.has('job_last_failure_timestamp_seconds{job="metrics-test"}')).toBe(false);
+    expect(seen.get('job_last_success_timestamp_seconds{name="metrics-test"}')).toBeGreaterThan(1e9);
+    expect(seen.has('job_last_failure_timestamp_seconds{name="metrics-test"}')).toBe(false);
   });
 
   test('failed sign-ins and locks', async () => {
