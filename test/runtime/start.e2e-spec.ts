@@ -12,55 +12,8 @@ import {
   type Running,
   startNode,
 } from './support/processes.ts';
+import { isReady, launch, OWN_MAIL, type Server, started } from './support/server.ts';
 import { until } from '../support/until.ts';
-
-interface Server extends Running {
-  port: number;
-  dataDir: string;
-}
-
-/** A mail service of the operator, which replaces the embedded one and saves its process. */
-const OWN_MAIL = { MAIL_SERVICE_URL: 'http://127.0.0.1:9' };
-
-/** `npm start` without npm, and without the database of the other tests. */
-async function launch(settings: Record<string, string> = {}): Promise<Server> {
-  const dataDir = settings['DATA_DIR'] ?? madeDataDir();
-  const port = Number(settings['PORT'] ?? (await freePort()));
-  const env = {
-    DATABASE_URL: '',
-    DEMO: 'false',
-    METRICS_PORT: '',
-    WEB_CONCURRENCY: '',
-    LOG_LEVEL: 'info',
-    HOST: '',
-    MAIL_SERVICE_URL: '',
-    MAIL_SMTP_PORT: '',
-  };
-  const running = startNode('bin/start.mjs', [], {
-    ...env,
-    DATA_DIR: dataDir,
-    PORT: String(port),
-    ...settings,
-  });
-  return { ...running, port, dataDir };
-}
-
-async function started(server: Server): Promise<Server> {
-  let ended = false;
-  void server.exit.then(() => (ended = true));
-  await until('the server to be ready', async () => {
-    if (ended) throw new Error(`the server ended: ${server.stdout()}${server.stderr()}`);
-    return isReady(server.port);
-  });
-  return server;
-}
-
-function isReady(port: number): Promise<boolean> {
-  return fetch(`http://127.0.0.1:${port}/apis/v1/health/ready`).then(
-    (response) => response.ok,
-    () => false,
-  );
-}
 
 /** A request with the token that the server has printed. */
 async function fetchWithToken(server: Server): Promise<Response> {
