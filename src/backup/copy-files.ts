@@ -8,7 +8,7 @@ import { mapInOrder } from './streams.js';
 /** Files that are copied or verified at the same time. */
 export const CONCURRENT_FILES = 4;
 
-/** The files of a set in the backup, and what the copy did. */
+/** The files of a set in the backup, and the work of the copy. */
 export interface CopiedFiles {
   set: FileSet;
   /** Files that were copied now; the others were in the backup already. */

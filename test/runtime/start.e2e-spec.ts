@@ -4,13 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   cleanUp,
   freePort,
-  madeDataDir,
   makeTemplate,
   removeTemplate,
   isAlive,
   postmasterPid,
-  type Running,
-  startNode,
 } from './support/processes.ts';
 import { isReady, launch, OWN_MAIL, type Server, started } from './support/server.ts';
 import { until } from '../support/until.ts';
