@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { EmbeddedDatabase } from '../../src/platform/database/embedded/embedded-database.js';
 import { until } from '../support/until.ts';
 import {
@@ -7,6 +9,7 @@ import {
   makeTemplate,
   query,
   removeTemplate,
+  ROOT,
   startNode,
 } from './support/processes.ts';
 
@@ -70,6 +73,16 @@ describe('the scrape of npm start', () => {
       [...server.stdout().matchAll(/"process":(\d+)[^\n]*"msg":"mail service serving"/g)].map(([, pid]) =>
         Number(pid),
       );
+    const known = new Set(types.map((line) => line.slice('# TYPE '.length)));
+    const missing = (names: Set<string>) =>
+      [...names].filter((name) => !known.has(name) && !known.has(name.replace(/_(?:bucket|count|sum)$/, '')));
+    const [inAlerts, inDashboard] = [metricsOf(alerts()), metricsOf(dashboard())];
+    expect(inAlerts.size).toBeGreaterThan(10);
+    expect(inDashboard.size).toBeGreaterThan(15);
+    // Prometheus itself makes the metric `up`.
+    expect(missing(inAlerts)).toEqual(['up']);
+    expect(missing(inDashboard)).toEqual([]);
+
     process.kill(pids()[0]!, 'SIGSTOP');
     try {
       expect((await scrape()).split('\n')).toContain('process_up{process="mail-service"} 0');
@@ -84,3 +97,28 @@ describe('the scrape of npm start', () => {
     expect(await server.exit).toBe(0);
   });
 });
+
+const deployed = (file: string) => readFileSync(path.join(ROOT, 'deploy', file), 'utf8');
+
+/** The expressions of the alert rules: on the line of the key, or folded below it. */
+const alerts = (): string[] =>
+  [...deployed('prometheus/alerts.yml').matchAll(/^( *)expr: (?:>-\n((?:\1 +.*\n)+)|(.*)\n)/gm)].map(
+    ([, , folded, plain]) => (folded ?? plain)!,
+  );
+
+const dashboard = (): string[] =>
+  (
+    JSON.parse(deployed('grafana/workspace.json')) as { panels: { targets?: { expr: string }[] }[] }
+  ).panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+const FUNCTIONS =
+  /^(?:sum|min|max|rate|increase|time|topk|histogram_quantile|absent|min_over_time|or|by|without)$/;
+
+/** The metrics that expressions of PromQL name. */
+const metricsOf = (expressions: string[]): Set<string> =>
+  new Set(
+    expressions
+      .map((text) => text.replaceAll(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"|\b(?:by|without) *\([^)]*\)/g, ' '))
+      .flatMap((text) => text.match(/(?<![\w.$])[a-z_][\w]*/g) ?? [])
+      .filter((word) => !FUNCTIONS.test(word)),
+  );
