@@ -8,7 +8,8 @@ import type { ServerEvent } from './event-declarations.js';
 /** The part of engine.io's connection that sends frames and holds unsent data. */
 interface EngineConnection {
   writeBuffer: { data?: string | Buffer }[];
-  transport?: { socket?: { bufferedAmount?: number } };
+  /** `writable`: the operating system has taken all frames. */
+  transport?: { writable?: boolean; socket?: { bufferedAmount?: number } };
   /** @param options `wsPreEncodedFrame`: the buffers of the frame, sent instead of encoding `data` again */
   write(data: string, options: { wsPreEncodedFrame: Buffer[] }): void;
   close(discard: boolean): void;
@@ -46,8 +47,8 @@ export class Connection {
   }
 
   /** Sends an event. A client that does not read them is disconnected and resumes later. */
-  send<Payload extends object>({ name }: ServerEvent<Payload>, payload: Payload): void {
-    if (this.isReading()) this.socket.emit(name, payload);
+  send<Payload extends object>(event: ServerEvent<Payload>, payload: Payload): void {
+    Connection.sendAll([this], event, payload);
   }
 
   /** Sends an event that may be lost, such as typing. */
@@ -91,6 +92,7 @@ export class Connection {
 
   private bufferedBytes(): number {
     const { writeBuffer, transport } = this.engine;
+    if (transport?.writable) return 0;
     const queued = writeBuffer.reduce((sum, { data }) => sum + (data?.length ?? 0), 0);
     return queued + (transport?.socket?.bufferedAmount ?? 0);
   }
