@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { concerns } from '../../platform/context/access-changes.js';
-import type { Identity } from '../../platform/context/request-context.js';
+import type { Identity, TenantRole } from '../../platform/context/request-context.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { Db } from '../../platform/database/db.js';
 import { errors } from 'jose';
@@ -81,21 +81,26 @@ export class TokenVerifier extends TokenResolver {
 
   private async verifyOwn(token: string): Promise<Verified | null> {
     const { accountId, tenantId, sessionId, issuedAt, expiresAt } = await this.ownTokens.verify(token);
-    const account = await this.repository.bySession(sessionId, accountId, tenantId);
+    // Together: the first request with a token waits for one round trip.
+    const [account, member] = await Promise.all([
+      this.repository.bySession(sessionId, accountId, tenantId),
+      tenantId === null ? null : this.tenants.membership(tenantId, accountId),
+    ]);
     // Each session is revoked by itself; tokens_valid_after is for external issuers, which have no sessions here.
     if (!account || account.status !== 'active' || isInFuture(issuedAt)) return null;
     if (tenantId !== null && !(await this.policies.accepts(tenantId, LOCAL))) return null;
     const until = account.session_expires_at < expiresAt ? account.session_expires_at : expiresAt;
-    const verified = await this.admit(account, tenantId, sessionId, until, account.second_factor_pending);
+    if (tenantId !== null && !member) return null;
+    const verified = verifiedAs(account, tenantId, member, sessionId, until, account.second_factor_pending);
     const isExempt = account.has_second_factor || account.email.endsWith(SERVICE_DOMAIN);
-    return verified && tenantId !== null && !isExempt ? this.withDeadline(verified, tenantId) : verified;
+    return tenantId !== null && member && !isExempt
+      ? this.withDeadline(verified, tenantId, member.since)
+      : verified;
   }
 
   /** Applies the end of the time in which a member may work without a second factor. */
-  private async withDeadline(verified: Verified, tenantId: string): Promise<Verified> {
-    const { userId } = verified.identity;
-    const member = await this.tenants.membership(tenantId, userId);
-    const deadline = member && (await this.policies.secondFactorDeadline(tenantId, member.since));
+  private async withDeadline(verified: Verified, tenantId: string, since: Date): Promise<Verified> {
+    const deadline = await this.policies.secondFactorDeadline(tenantId, since);
     if (!deadline) return verified;
     if (deadline.getTime() > Date.now())
       return { ...verified, expiresAt: Math.min(verified.expiresAt, deadline.getTime()) };
@@ -111,8 +116,10 @@ export class TokenVerifier extends TokenResolver {
     const tenantId = claims.tenant === null ? null : await this.tenants.idOfName(claims.tenant);
     if (claims.tenant !== null && tenantId === null) return null;
     if (tenantId !== null && !(await this.policies.accepts(tenantId, claims.issuer))) return null;
+    const member = tenantId === null ? null : await this.tenants.membership(tenantId, account.id);
+    if (tenantId !== null && !member) return null;
     // The external issuer is responsible for second factors.
-    return this.admit(account, tenantId, null, claims.expiresAt, false);
+    return verifiedAs(account, tenantId, member, null, claims.expiresAt, false);
   }
 
   private async accountOf(claims: ExternalClaims): Promise<AccountRow | null> {
@@ -127,22 +134,6 @@ export class TokenVerifier extends TokenResolver {
     return fresh ? account : this.repository.byLink(claims.issuer, claims.subject);
   }
 
-  private async admit(
-    account: AccountRow,
-    tenantId: string | null,
-    sessionId: string | null,
-    expiresAt: Date,
-    secondFactorPending: boolean,
-  ): Promise<Verified | null> {
-    const role = tenantId === null ? null : await this.tenants.activeRole(tenantId, account.id);
-    if (tenantId !== null && role === null) return null;
-    return {
-      identity: Object.freeze({ userId: account.id, tenantId, role, sessionId, secondFactorPending }),
-      expiresAt: expiresAt.getTime(),
-      recordedIn: -1,
-    };
-  }
-
   private recordUse(verified: Verified): void {
     verified.recordedIn = this.activity.period;
     if (verified.identity.sessionId !== null) this.activity.record(verified.identity.sessionId);
@@ -154,6 +145,23 @@ export class TokenVerifier extends TokenResolver {
     for (const [token, { identity }] of this.cache.entries())
       if (concerns(change, identity)) this.cache.delete(token);
   }
+}
+
+/** @param member null outside a workspace */
+function verifiedAs(
+  account: AccountRow,
+  tenantId: string | null,
+  member: { role: TenantRole } | null,
+  sessionId: string | null,
+  expiresAt: Date,
+  secondFactorPending: boolean,
+): Verified {
+  const role = member?.role ?? null;
+  return {
+    identity: Object.freeze({ userId: account.id, tenantId, role, sessionId, secondFactorPending }),
+    expiresAt: expiresAt.getTime(),
+    recordedIn: -1,
+  };
 }
 
 const INVALID_TOKEN = [errors.JOSEError, UnknownKeyError, InvalidClaimsError];

@@ -41,6 +41,7 @@ const membership = workspace.statement<Membership>(
   'tenants.membership',
   `SELECT tenant_id, role, created_at FROM tenant_members
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
+  { pipelined: true },
 );
 
 /** Across workspaces, by the index on user_id. */
