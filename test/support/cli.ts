@@ -66,7 +66,7 @@ export async function workspace(env: Record<string, string>, ...args: string[]):
   process.exitCode = 0;
   try {
     await program.parseAsync(args, { from: 'user' });
-    result.code = Number(process.exitCode);
+    result.code = process.exitCode;
   } catch (error) {
     result.code = error instanceof CommanderError ? error.exitCode : 1;
     if (!(error instanceof CommanderError)) writeErr(`${(error as Error).message}\n`);

@@ -28,8 +28,9 @@ export class Area {
 
 /** A message for the operator without addresses with passwords. */
 export const reasonOf = (error: unknown): string => {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  const text = String(message ?? '').split('\n')[0] || String(code ?? error);
+  const { code, message } = error as { code?: string; message?: string };
+  // The message of an error for several addresses is empty.
+  const text = message?.split('\n')[0] || code || String(error);
   return text.replaceAll(/\/\/[^\s/@]*@/g, '//');
 };
 

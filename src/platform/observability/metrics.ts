@@ -32,7 +32,7 @@ export interface GaugeSet<Name extends string> {
   /** Help texts by name. */
   gauges: Record<Name, string>;
   labelNames: readonly string[];
-  read(): Promise<GaugeRow<Name>[]>;
+  read: () => Promise<GaugeRow<Name>[]>;
 }
 
 /** Time for all queries of a scrape. Prometheus waits 10 s by default. */
@@ -74,15 +74,16 @@ export class Metrics implements MetricsReader {
 
   /** Adds a gauge of this process. @param read returns the value for each value of the label */
   gauge(name: string, help: string, label: string, read: () => Record<string, number>): void {
-    new Gauge({
+    const gauge = new Gauge({
       name,
       help,
       labelNames: [label],
-      registers: [this.registry],
+      registers: [],
       collect() {
         for (const [key, value] of Object.entries(read())) this.set({ [label]: key }, value);
       },
     });
+    this.registry.registerMetric(gauge);
   }
 
   /** Adds gauges whose values one query of the database returns. A failed query leaves them without values. */
