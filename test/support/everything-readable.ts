@@ -18,7 +18,15 @@ const PERIOD = new Set(['from', 'to']);
 const OBJECTS = 4;
 
 /** Values that depend on the time of the request, and positions in change feeds. */
-const VOLATILE = new Set(['server_time', 'snapshot_at', 'as_of', 'cursor', 'changes_cursor', 'sync_token']);
+const VOLATILE = new Set([
+  'server_time',
+  'snapshot_at',
+  'as_of',
+  'last_seen',
+  'cursor',
+  'changes_cursor',
+  'sync_token',
+]);
 
 const withoutVolatile = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutVolatile);

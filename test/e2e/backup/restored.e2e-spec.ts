@@ -4,8 +4,10 @@ import { createBackup } from '../../../src/backup/create-backup.js';
 import { restoreBackup } from '../../../src/backup/restore-backup.js';
 import { createDemoWorkspace } from '../../../src/demo/demo-workspace.js';
 import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
+import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import type { MigrationClass } from '../../../src/platform/database/schema-part.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { provision } from '../../../src/provision/provision.js';
 import { schema } from '../../../src/schema.js';
 import { TestApp } from '../../support/app.ts';
@@ -77,6 +79,9 @@ describe('a restored backup', () => {
     const tenants = [{ slug: 'demo', users }];
     const made = await provision(installation.app.served.nest, { tenants }, true);
     demo.push(...made.users.map(({ token }) => token as string));
+    // Effects that follow a write would otherwise happen in each installation by itself, with ids of its own.
+    await installation.app.get<ChatNotifier>(ChatNotifier).run();
+    await installation.app.get<OutboxWorker>(OutboxWorker).drain();
   });
   afterAll(async () => {
     await installation?.stop();
