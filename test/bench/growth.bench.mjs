@@ -149,11 +149,11 @@ async function costs(pool, ctx) {
     create: () => repository.create(reader, ctx, uuidv7(), uuidv7(), { title: 'New', content: BODY }),
     update: () => repository.update(reader, ctx, uuidv7(), id, revision, { content: `${BODY}!` }),
   };
-  const found = [];
+  const found = new Map();
   for (const [name, run] of Object.entries(operations)) {
     sent.length = 0;
     await run();
-    found.push([name, await explain(client, sent[0])]);
+    found.set(name, await explain(client, sent[0]));
   }
   client.release();
   return found;
