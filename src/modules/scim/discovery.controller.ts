@@ -16,7 +16,7 @@ import { MAX_RESULTS } from './scim-query.js';
 import { scimReply } from './scim-reply.js';
 import { SCIM_PATH } from './scim-path.js';
 
-/** What the service supports (RFC 7644, section 4). */
+/** The supported features, resource types and schemas (RFC 7644, section 4). */
 @Controller(SCIM_PATH)
 export class ScimDiscoveryController {
   private readonly base: string;

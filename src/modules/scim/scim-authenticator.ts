@@ -12,16 +12,20 @@ import type { WorkspaceActor } from '../access/index.js';
 const USE_RECORDED_MS = 300_000;
 
 /** A provisioning client: the actor of its changes. */
-export type ScimActor = WorkspaceActor;
+export type ScimActor = WorkspaceActor & {
+  /** The owner who created its token; null: no longer known. */
+  tokenOwner: string | null;
+};
 
 interface TokenRow {
   id: string;
+  created_by: string | null;
   last_used_at: Date | null;
 }
 
 const find = workspace.statement<TokenRow>(
   'scim.find_token',
-  `SELECT id, last_used_at FROM scim_tokens
+  `SELECT id, created_by, last_used_at FROM scim_tokens
     WHERE tenant_id = $1 AND token_hash = $2 AND (expires_at IS NULL OR expires_at > now())`,
 );
 
@@ -56,6 +60,7 @@ export class ScimAuthenticator implements RequestAuthenticator {
       requestId: request.id ?? null,
       ip: request.ip ?? null,
       facts: { scim_token: row.id },
+      tokenOwner: row.created_by,
     };
   }
 }

@@ -1,5 +1,11 @@
 import { CORE, ENTERPRISE_USER, MESSAGES } from '../../lib/scim/index.js';
 
+const search = (filter: string) => ({
+  schemas: [`${MESSAGES}:SearchRequest`],
+  filter,
+  startIndex: 1,
+  count: 10,
+});
 const patch = (operations: object[]) => ({ schemas: [`${MESSAGES}:PatchOp`], Operations: operations });
 
 export const USER_EXAMPLES = {
@@ -12,6 +18,7 @@ export const USER_EXAMPLES = {
     active: true,
     [ENTERPRISE_USER]: { department: 'Research' },
   },
+  search: search('userName eq "ann@acme.example"'),
   patch: patch([{ op: 'replace', path: 'active', value: false }]),
 };
 
@@ -21,5 +28,6 @@ export const GROUP_EXAMPLES = {
     displayName: 'Editors',
     members: [{ value: '01890a5d-ac96-774b-bcce-b302099a8057' }],
   },
+  search: search('displayName eq "Editors"'),
   patch: patch([{ op: 'remove', path: 'members[value eq "01890a5d-ac96-774b-bcce-b302099a8057"]' }]),
 };

@@ -100,6 +100,27 @@ const PATCH: Json = {
   required: ['schemas', 'Operations'],
 };
 
+const names = (description: string): Json => ({
+  type: 'array',
+  description,
+  items: { type: 'string', maxLength: 500 },
+  example: ['userName'],
+});
+
+const SEARCH: Json = {
+  type: 'object',
+  description: 'A query of RFC 7644, section 3.4.3. `sortBy` and `sortOrder` are ignored.',
+  properties: {
+    schemas: schemasOf(`${MESSAGES}:SearchRequest`),
+    filter: { type: 'string', maxLength: 4096, example: 'userName eq "ann@acme.example"' },
+    attributes: names('Attributes to return.'),
+    excludedAttributes: names('Attributes to omit.'),
+    startIndex: { type: 'integer', description: 'Number of the first resource, from 1.', example: 1 },
+    count: { type: 'integer', description: 'At most 200.', example: 10 },
+  },
+  required: ['schemas'],
+};
+
 const LIST: Json = {
   type: 'object',
   properties: {
@@ -137,6 +158,7 @@ export const SCIM_SCHEMAS: Record<string, Json> = {
   ScimGroup: resourceSchema(GROUPS, false),
   ScimGroupInput: resourceSchema(GROUPS, true),
   ScimPatch: PATCH,
+  ScimSearch: SEARCH,
   ScimList: LIST,
   ScimDocument: DOCUMENT,
   ScimError: ERROR,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import type { Json, Projection } from '../../lib/scim/index.js';
+import { type Json, MESSAGES, type Projection } from '../../lib/scim/index.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import { scimError } from './scim-failure.js';
 
@@ -9,6 +9,9 @@ import { scimError } from './scim-failure.js';
 export const MAX_RESULTS = 200;
 const DEFAULT_RESULTS = 100;
 const MAX_ATTRIBUTES = 2_000;
+
+/** The schema of a search by POST. */
+export const SEARCH_REQUEST = `${MESSAGES}:SearchRequest`;
 
 /** A query of RFC 7644, section 3.4.2. */
 export interface ScimQuery extends Projection {
@@ -29,14 +32,58 @@ export interface ScimTarget extends Projection {
 /** Injects the query of a list. */
 export const ListQuery = createParamDecorator((_: unknown, context: ExecutionContext): ScimQuery => {
   const request = context.switchToHttp().getRequest<Request>();
-  const filter = parameter(request, 'filter');
-  return {
-    ...projectionOf(request),
-    ...(filter !== undefined && { filter }),
-    startIndex: Math.max(1, numberOf(request, 'startIndex') ?? 1),
-    count: Math.min(MAX_RESULTS, Math.max(0, numberOf(request, 'count') ?? DEFAULT_RESULTS)),
-  };
+  const [startIndex, count] = [numberOf(request, 'startIndex'), numberOf(request, 'count')];
+  return queryOf(projectionOf(request), parameter(request, 'filter'), startIndex, count);
 });
+
+/** Injects the query in the body of a search (RFC 7644, section 3.4.3). */
+export const SearchQuery = createParamDecorator((_: unknown, context: ExecutionContext): ScimQuery => {
+  const body: unknown = context.switchToHttp().getRequest<Request>().body;
+  if (!isObject(body)) throw scimError(400, 'The body must be a JSON object.', 'invalidSyntax');
+  const { schemas, filter, attributes, excludedAttributes, startIndex, count } = body;
+  if (!Array.isArray(schemas) || !schemas.includes(SEARCH_REQUEST))
+    throw scimError(400, `schemas must contain ${SEARCH_REQUEST}.`, 'invalidSyntax');
+  if (filter !== undefined && filter !== null && typeof filter !== 'string')
+    throw scimError(400, 'filter must be a text.', 'invalidValue');
+  const projection = checkedProjection({
+    attributes: listOf('attributes', attributes),
+    excludedAttributes: listOf('excludedAttributes', excludedAttributes),
+  });
+  const [start, size] = [integerOf('startIndex', startIndex), integerOf('count', count)];
+  return queryOf(projection, filter || undefined, start, size);
+});
+
+function queryOf(
+  projection: Projection,
+  filter?: string,
+  startIndex = 1,
+  count = DEFAULT_RESULTS,
+): ScimQuery {
+  return {
+    ...projection,
+    ...(filter !== undefined && { filter }),
+    startIndex: Math.max(1, startIndex),
+    count: Math.min(MAX_RESULTS, Math.max(0, count)),
+  };
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Names of a list in a body, in the form of the parameter of the same name. */
+function listOf(name: string, value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const names: unknown[] = Array.isArray(value) ? value : [value];
+  if (!names.every((each) => typeof each === 'string'))
+    throw scimError(400, `${name} must be a list of texts.`, 'invalidValue');
+  return names.join(',') || undefined;
+}
+
+function integerOf(name: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Number.isSafeInteger(value)) throw scimError(400, `${name} must be an integer.`, 'invalidValue');
+  return value as number;
+}
 
 /** Injects the resource that a path names, with the selected attributes and the conditions of the headers. */
 export const Target = createParamDecorator((_: unknown, context: ExecutionContext): ScimTarget => {
@@ -53,10 +100,13 @@ export const Selected = createParamDecorator((_: unknown, context: ExecutionCont
 );
 
 function projectionOf(request: Request): Projection {
-  const projection = {
+  return checkedProjection({
     attributes: parameter(request, 'attributes'),
     excludedAttributes: parameter(request, 'excludedAttributes'),
-  };
+  });
+}
+
+function checkedProjection(projection: Projection): Projection {
   for (const [name, list] of Object.entries(projection))
     if (list !== undefined && list.length > MAX_ATTRIBUTES)
       throw scimError(400, `${name} is longer than ${MAX_ATTRIBUTES} characters.`, 'invalidValue');

@@ -13,13 +13,20 @@ import { ScimUserWrites } from './users/scim-user-writes.js';
 import { ScimUsersController } from './users/scim-users.controller.js';
 import { ScimUsersRepository } from './users/scim-users.repository.js';
 import { ScimUsersService } from './users/scim-users.service.js';
+import { ScimUnsupportedController } from './unsupported.controller.js';
 import { VisibleUsers } from './visible-users.js';
 import { WelcomeMails } from './users/welcome-mails.js';
 
 /** Provisioning of members and groups by identity providers: SCIM 2.0 (ADR 45). */
 @Module({
   imports: [TenantsModule, AccountSecurityModule, SettingsModule],
-  controllers: [ScimTokensController, ScimDiscoveryController, ScimUsersController, ScimGroupsController],
+  controllers: [
+    ScimTokensController,
+    ScimDiscoveryController,
+    ScimUsersController,
+    ScimGroupsController,
+    ScimUnsupportedController,
+  ],
   providers: [
     ScimAuthenticator,
     ScimTokensService,

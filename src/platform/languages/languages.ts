@@ -33,3 +33,32 @@ export const translator =
 function pluralOf(language: Language, count: unknown): 'one' | 'other' {
   return new Intl.PluralRules(language).select(Number(count)) === 'one' ? 'one' : 'other';
 }
+
+const MAX_ACCEPT_LANGUAGE = 500;
+
+/**
+ * The best language of an Accept-Language header that has texts (RFC 9110, section 12.5.4).
+ * @returns null without one
+ */
+export function acceptedLanguage(header: string | null | undefined): Language | null {
+  return (
+    acceptedTags(header)
+      .map(languageOf)
+      .find((language) => language !== null) ?? null
+  );
+}
+
+/** The language tags of an Accept-Language header, best first; tags with the weight 0 are omitted. */
+export function acceptedTags(header: string | null | undefined): string[] {
+  return (header ?? '')
+    .slice(0, MAX_ACCEPT_LANGUAGE)
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.trim().split(/\s*;\s*/);
+      const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+      return { tag, weight: q === undefined ? 1 : Number(q) || 0 };
+    })
+    .filter(({ weight }) => weight > 0)
+    .toSorted((a, b) => b.weight - a.weight)
+    .map(({ tag }) => tag);
+}

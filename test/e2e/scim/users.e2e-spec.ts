@@ -23,6 +23,10 @@ describe('users by SCIM', () => {
   const address = () => `user${(n += 1)}@acme.example`;
   const memberOf = async (id: string) =>
     (await owner.api.get('/tenant/members?limit=200')).body.members.find((row: any) => row.user_id === id);
+  const profileOf = async (id: string) => {
+    const [row] = await app.sql('SELECT locale, timezone FROM user_profiles WHERE user_id = $1', [id]);
+    return row;
+  };
   const replace = (path: string, value: unknown) => ({ op: 'replace', path, value });
 
   test('the documented request of Entra creates a member', async () => {
@@ -75,6 +79,45 @@ describe('users by SCIM', () => {
     await at.submit(page, { email: userName });
     const reset = await at.submit(await at.linkTo(userName), { new_password: 'seven purple teapots dance' });
     expect(reset.status).toBe(200);
+  });
+
+  test.each([
+    ['preferredLanguage', { preferredLanguage: 'fr, de-AT;q=0.8, en;q=0.5' }, 'Ihr Konto in acme', 'de-AT'],
+    ['locale', { locale: 'pt_BR' }, 'A sua conta em acme', 'pt-BR'],
+    ['both', { preferredLanguage: 'vi', locale: 'en-US' }, 'Tài khoản của bạn trong acme', 'vi'],
+    ['none that has texts', { preferredLanguage: 'fr' }, 'Your account in acme', 'fr'],
+    ['invalid values', { preferredLanguage: 'x y,;;q=9', locale: '!' }, 'Your account in acme', null],
+  ])('the mail is in the language of the user: %s', async (_, attributes, subject, locale) => {
+    const userName = address();
+    const created = await scim.user(userName, { ...attributes, timezone: 'Europe/Berlin' });
+    expect(created).toMatchObject(attributes);
+    const [mail] = await at.mailsTo(userName);
+    expect(mail!.subject).toBe(subject);
+    expect(await profileOf(created.id)).toEqual({ locale, timezone: 'Europe/Berlin' });
+  });
+
+  test('without a language, the mail is in that of the owner who created the token', async () => {
+    const [other] = await app.tenant('globex', 'boss');
+    const client = await ScimClient.of(app, other, 'globex.example');
+    await other.api.put('/settings/general-preferences', { language: 'pt' });
+    await client.user('ann@globex.example');
+    const [mail] = await at.mailsTo('ann@globex.example');
+    expect(mail!.subject).toBe('A sua conta em globex');
+  });
+
+  test('a changed language changes the profile; an unchanged one keeps the choice of the user', async () => {
+    const userName = address();
+    const { id } = await scim.user(userName, { preferredLanguage: 'de', timezone: 'Europe/Berlin' });
+    await app.sql(`UPDATE user_profiles SET locale = 'vi', timezone = 'Asia/Saigon' WHERE user_id = $1`, [
+      id,
+    ]);
+    await scim.patch(`/Users/${id}`, [replace('displayName', 'Boss')]);
+    expect(await profileOf(id)).toEqual({ locale: 'vi', timezone: 'Asia/Saigon' });
+    await scim.patch(`/Users/${id}`, [replace('locale', 'de-CH'), replace('timezone', 'no zone')]);
+    expect(await profileOf(id)).toEqual({ locale: 'de-CH', timezone: 'Asia/Saigon' });
+    const renamed = address();
+    await scim.patch(`/Users/${id}`, [replace('userName', renamed)]);
+    expect((await at.mailsTo(userName)).at(-1)!.subject).toMatch(/Adresse/);
   });
 
   test('an existing account joins under its own name and gets no mail', async () => {
@@ -404,6 +447,62 @@ describe('users by SCIM', () => {
     for (const { id } of listed) expect((await scim.get(`/Schemas/${id}`)).body.id).toBe(id);
     for (const path of ['/Schemas/unknown', '/ResourceTypes/unknown', '/Users/unknown', `/Groups/${UNKNOWN}`])
       expect([path, (await scim.get(path)).body.status]).toEqual([path, '404']);
+  });
+
+  test('a search by POST is the same as the list', async () => {
+    const userName = address();
+    const user = await scim.user(userName, { title: 'Found' });
+    const schemas = ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'];
+    const filter = `userName eq "${userName}"`;
+    const search = (body: object) => scim.post('/Users/.search', { schemas, ...body });
+    const found = await search({ filter, attributes: ['title', 'userName'], sortBy: 'userName', count: 5 });
+    expect(found.status).toBe(200);
+    const attributes = { schemas: user.schemas, id: user.id, userName, title: 'Found' };
+    expect(found.body).toMatchObject({ totalResults: 1, startIndex: 1, Resources: [attributes] });
+    expect(Object.keys(found.body.Resources[0]).sort()).toEqual(Object.keys(attributes).sort());
+    const listed = (await scim.get('/Users?startIndex=2&count=2&excludedAttributes=groups')).body;
+    expect((await search({ startIndex: 2, count: 2, excludedAttributes: 'groups' })).body).toEqual(listed);
+    const groups = await scim.post('/Groups/.search', { schemas, filter: 'displayName eq "Owners"' });
+    expect(groups.body.Resources.map(({ displayName }: any) => displayName)).toEqual(['Owners']);
+    const invalid: [unknown, string][] = [
+      [{}, 'invalidSyntax'],
+      [[], 'invalidSyntax'],
+      [null, 'invalidSyntax'],
+      [{ schemas, filter: 'x eq' }, 'invalidFilter'],
+      [{ schemas, filter: 1 }, 'invalidValue'],
+      [{ schemas, count: 1.5 }, 'invalidValue'],
+      [{ schemas, startIndex: '1' }, 'invalidValue'],
+      [{ schemas, attributes: [1] }, 'invalidValue'],
+      [{ schemas, attributes: ['x'.repeat(2_001)] }, 'invalidValue'],
+    ];
+    for (const [body, scimType] of invalid) {
+      const { status, body: error } = await scim.post('/Users/.search', body);
+      expect([body, status, error.scimType]).toEqual([body, 400, scimType]);
+    }
+  });
+
+  test('operations that the service does not have return 501 to a client, and 401 without a token', async () => {
+    for (const [method, path] of [
+      ['GET', '/Me'],
+      ['POST', '/Me'],
+      ['PUT', '/Me'],
+      ['PATCH', '/Me'],
+      ['DELETE', '/Me'],
+      ['POST', '/Bulk'],
+      ['POST', '/.search'],
+    ] as const) {
+      const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+      const { status, body: error, headers } = await scim.send(method, path, body);
+      expect([method, path, status, error.status]).toEqual([method, path, 501, '501']);
+      expect(error.schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:Error']);
+      expect(headers.get('content-type')).toBe('application/scim+json');
+      const anonymous = await app.anonymous.request(method, `/scim/v2${path}`, body && { body });
+      expect([method, path, anonymous.status]).toEqual([method, path, 401]);
+    }
+    expect((await scim.get('/ServiceProviderConfig')).body).toMatchObject({
+      sort: { supported: false },
+      bulk: { supported: false },
+    });
   });
 
   test('hostile bodies are rejected without an internal error', async () => {

@@ -4,7 +4,7 @@ import { type AccountContext, Ctx } from '../../../platform/context/request-cont
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import { languageOf } from '../../../platform/languages/languages.js';
+import { acceptedLanguage } from '../../../platform/languages/languages.js';
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { SecurityErrors } from '../account-security.errors.js';
 import { PASSWORD_LIMIT } from '../model/route-limits.js';
@@ -50,7 +50,7 @@ export class EmailChangeController {
     @CheckedBody(ChangeEmail) body: Checked<ChangeEmail>,
     @Headers('accept-language') language: string | undefined,
   ): Promise<EmailState> {
-    return this.changes.request(ctx, body.value, languageOf(language) ?? 'en');
+    return this.changes.request(ctx, body.value, acceptedLanguage(language) ?? 'en');
   }
 
   @Endpoint('DELETE', {

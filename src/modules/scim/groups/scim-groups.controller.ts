@@ -2,7 +2,7 @@ import { Body, Controller } from '@nestjs/common';
 import type { Projection } from '../../../lib/scim/index.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { ScimEndpoint, ScimListQuery, ScimSelection } from '../scim-endpoint.js';
-import { ListQuery, type ScimQuery, type ScimTarget, Selected, Target } from '../scim-query.js';
+import { ListQuery, type ScimQuery, type ScimTarget, SearchQuery, Selected, Target } from '../scim-query.js';
 import { SCIM_PATH } from '../scim-path.js';
 import { Actor, type ScimActor } from '../scim-authenticator.js';
 import { GROUP_EXAMPLES } from '../scim-examples.js';
@@ -20,6 +20,19 @@ export class ScimGroupsController {
   })
   @ScimListQuery()
   list(@Actor() actor: ScimActor, @ListQuery() query: ScimQuery): Promise<BodyReply> {
+    return this.groups.list(actor, query);
+  }
+
+  @ScimEndpoint('POST .search', {
+    id: 'searchScimGroups',
+    summary: 'Search the groups by a body',
+    description:
+      'The same as the list, for filters that must not be in an address. Sorting is not supported.',
+    body: 'ScimSearch',
+    example: GROUP_EXAMPLES.search,
+    response: 'ScimList',
+  })
+  search(@Actor() actor: ScimActor, @SearchQuery() query: ScimQuery): Promise<BodyReply> {
     return this.groups.list(actor, query);
   }
 

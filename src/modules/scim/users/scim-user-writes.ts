@@ -1,30 +1,35 @@
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
+import type { Json } from '../../../lib/scim/index.js';
 import { Audit } from '../../../platform/audit/audit.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import { Db } from '../../../platform/database/db.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { isEmailAddress } from '../../../platform/http/input.decorators.js';
 import { Checked } from '../../../platform/http/input.pipe.js';
 import { Provisioning } from '../../access/index.js';
 import { EmailChange } from '../../account-security/index.js';
+import type { Language } from '../../../platform/languages/languages.js';
 import { emailKey, IdentityApi, sameMailbox } from '../../identity/index.js';
-import { ProfileService, UpdateProfile } from '../../settings/index.js';
+import { NotificationSettingsApi, ProfileService, UpdateProfile } from '../../settings/index.js';
 import { TenantDomains, TenantsApi } from '../../tenants/index.js';
 import { scimError } from '../scim-failure.js';
 import type { ScimActor } from '../scim-authenticator.js';
 import { VisibleUsers } from '../visible-users.js';
 import type { UserValues } from './scim-user.mapper.js';
 import { type ScimUserRow, ScimUsersRepository } from './scim-users.repository.js';
+import { languageOfUser, localeFields } from './user-language.js';
 import { WelcomeMails } from './welcome-mails.js';
 
 const NAME_TAKEN = 'The workspace has a member with this userName.';
 
 const OF_OTHERS = 'The account belongs to other workspaces too; its user changes the address.';
 
-/** The account of an address, and the name of the workspace, as they were before the transaction. */
+/** The account of an address, and the name and language of the workspace, as they were before the transaction. */
 interface Admission {
   account: { id: string; email: string } | null;
   workspace: string;
+  language: Language;
 }
 
 /** Writes members for a provisioning client. The caller has locked the workspace. */
@@ -39,19 +44,21 @@ export class ScimUserWrites {
     private readonly identity: IdentityApi,
     private readonly emails: EmailChange,
     private readonly profiles: ProfileService,
+    private readonly settings: NotificationSettingsApi,
     private readonly mails: WelcomeMails,
     private readonly outbox: Outbox,
     private readonly audit: Audit,
+    private readonly db: Db,
   ) {}
 
-  /** Reads what a creation needs, before its transaction. @throws ApiError 400, 403 outside the verified domains */
-  async admission(tenantId: string, email: string): Promise<Admission> {
+  /** Reads the input of a creation, before its transaction. @throws ApiError 400, 403 outside the verified domains */
+  async admission({ tenantId, tokenOwner }: ScimActor, email: string): Promise<Admission> {
     await this.assertOwnDomain(tenantId, email);
-    const [account, workspace] = [
-      await this.identity.findByEmail(email),
-      await this.tenants.nameOf(tenantId),
-    ];
-    return { account, workspace: workspace ?? '' };
+    const account = await this.identity.findByEmail(email);
+    const workspace = (await this.tenants.nameOf(tenantId)) ?? '';
+    // A workspace has no language of its own: that of the owner who connected the client.
+    const language = await this.memberLanguage(this.db, tenantId, tokenOwner);
+    return { account, workspace, language };
   }
 
   /**
@@ -79,7 +86,7 @@ export class ScimUserWrites {
     const status = known === undefined ? 'active' : 'deactivated';
     const entry = { action: 'user.provisioned', objectKind: 'user', objectId: userId };
     await this.audit.record(tx, actor, { ...entry, data: { email: values.email } });
-    await this.write(tx, actor, userId, values);
+    await this.write(tx, actor, userId, values, {});
     const wanted = values.active === false ? 'deactivated' : 'active';
     await this.provisioning.setStatus(tx, actor, { user_id: userId, status }, wanted);
     return userId;
@@ -89,9 +96,7 @@ export class ScimUserWrites {
   async update(tx: Tx, actor: ScimActor, row: ScimUserRow, values: UserValues): Promise<string | null> {
     const { user_id: userId, status } = row;
     const isRenamed = values.email !== row.email;
-    const account = { id: userId, old: row.email };
-    if (isRenamed && !(await this.emails.apply(tx, account, values.email, 'en', actor)))
-      throw scimError(409, 'Another account has this userName.', 'uniqueness');
+    if (isRenamed) await this.rename(tx, actor, row, values.email);
     if (
       !isDeepStrictEqual(row.attributes ?? {}, values.attributes) ||
       row.external_id !== values.externalId
@@ -101,7 +106,7 @@ export class ScimUserWrites {
       const entry = { action: 'scim.user.updated', objectKind: 'user', objectId: userId, data };
       await this.audit.record(tx, actor, entry);
     }
-    await this.write(tx, actor, userId, values);
+    await this.write(tx, actor, userId, values, row.attributes ?? {});
     if (values.active !== undefined)
       await this.provisioning.setStatus(
         tx,
@@ -110,6 +115,14 @@ export class ScimUserWrites {
         values.active ? 'active' : 'deactivated',
       );
     return isRenamed ? values.email : null;
+  }
+
+  /** @throws ApiError 409 when another account has the address */
+  private async rename(tx: Tx, actor: ScimActor, row: ScimUserRow, email: string): Promise<void> {
+    const account = { id: row.user_id, old: row.email };
+    const language = await this.memberLanguage(tx, actor.tenantId, row.user_id);
+    if (!(await this.emails.apply(tx, account, email, language, actor)))
+      throw scimError(409, 'Another account has this userName.', 'uniqueness');
   }
 
   /** @throws ApiError 409 for the last owner */
@@ -123,14 +136,22 @@ export class ScimUserWrites {
     await this.audit.record(tx, actor, { action: 'scim.user.deleted', objectKind: 'user', objectId: userId });
   }
 
-  private async write(tx: Tx, actor: ScimActor, userId: string, values: UserValues): Promise<void> {
+  /** @param attributesBefore the attributes that the client wrote before */
+  private async write(
+    tx: Tx,
+    actor: ScimActor,
+    userId: string,
+    values: UserValues,
+    attributesBefore: Json,
+  ): Promise<void> {
     const { tenantId } = actor;
     const { externalId, attributes } = values;
     const holder = externalId === null ? null : await this.users.holderOf(tx, tenantId, externalId);
     if (holder !== null && holder !== userId)
       throw scimError(409, 'The workspace has a user with this externalId.', 'uniqueness');
     const member = { tenantId, userId };
-    const fields = Checked.of(UpdateProfile, values.profile).value;
+    const profile = { ...values.profile, ...localeFields(attributes, attributesBefore) };
+    const fields = Checked.of(UpdateProfile, profile).value;
     const before = await this.profiles.lock(tx, member);
     await this.profiles.change(tx, member, before, fields, actor);
     await this.users.write(tx, tenantId, userId, { externalId, attributes, deletedAt: null });
@@ -140,8 +161,8 @@ export class ScimUserWrites {
   private async join(
     tx: Tx,
     actor: ScimActor,
-    { email, profile }: UserValues,
-    { account, workspace }: Admission,
+    { email, profile, attributes }: UserValues,
+    { account, workspace, language }: Admission,
   ): Promise<string> {
     const { tenantId } = actor;
     // The address of the account, not a look-alike that has the same key.
@@ -154,13 +175,20 @@ export class ScimUserWrites {
     await this.identity.recordAccessChange(tx, userId, tenantId);
     const payload = { user_id: userId, invited_by: null };
     await this.outbox.append(tx, { tenantId, type: 'member.joined', payload });
-    if (!account) await this.mails.send(tx, { tenantId, userId, email, workspace });
+    const mail = { tenantId, userId, email, workspace, language: languageOfUser(attributes) ?? language };
+    if (!account) await this.mails.send(tx, mail);
     return userId;
   }
 
   private async open(tx: Tx, email: string, name: string): Promise<string> {
     const opened = await this.identity.provision(tx, [{ email, name }], new Map());
     return opened.get(emailKey(email)) as string;
+  }
+
+  /** The language that a member chose; `en` without one. */
+  private async memberLanguage(reader: Reader, tenantId: string, userId: string | null): Promise<Language> {
+    const [settings] = userId === null ? [] : await this.settings.of(reader, tenantId, [userId]);
+    return settings?.language ?? 'en';
   }
 
   private async assertOwnDomain(tenantId: string, email: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { Projection } from '../../../lib/scim/index.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { ScimEndpoint, ScimListQuery, ScimSelection } from '../scim-endpoint.js';
 import { USER_EXAMPLES } from '../scim-examples.js';
-import { ListQuery, type ScimQuery, type ScimTarget, Selected, Target } from '../scim-query.js';
+import { ListQuery, type ScimQuery, type ScimTarget, SearchQuery, Selected, Target } from '../scim-query.js';
 import { SCIM_PATH } from '../scim-path.js';
 import { Actor, type ScimActor } from '../scim-authenticator.js';
 import { ScimUsersService } from './scim-users.service.js';
@@ -20,6 +20,19 @@ export class ScimUsersController {
   })
   @ScimListQuery()
   list(@Actor() actor: ScimActor, @ListQuery() query: ScimQuery): Promise<BodyReply> {
+    return this.users.list(actor, query);
+  }
+
+  @ScimEndpoint('POST .search', {
+    id: 'searchScimUsers',
+    summary: 'Search the users by a body',
+    description:
+      'The same as the list, for filters that must not be in an address. Sorting is not supported.',
+    body: 'ScimSearch',
+    example: USER_EXAMPLES.search,
+    response: 'ScimList',
+  })
+  search(@Actor() actor: ScimActor, @SearchQuery() query: ScimQuery): Promise<BodyReply> {
     return this.users.list(actor, query);
   }
 

@@ -64,7 +64,7 @@ export class ScimUsersService {
   /** @throws ApiError 403 outside the verified domains; 409 `uniqueness` */
   async create(actor: ScimActor, body: unknown, projection: Projection): Promise<BodyReply> {
     const values = valuesOf(readResource(USERS, body));
-    const admission = await this.writes.admission(actor.tenantId, values.email);
+    const admission = await this.writes.admission(actor, values.email);
     const id = await this.db.tx(async (tx) => {
       await this.provisioning.lock(tx, actor.tenantId);
       return this.writes.create(tx, actor, values, admission);

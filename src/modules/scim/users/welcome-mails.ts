@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { API_PREFIX, Config } from '../../../config/config.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import type { Language } from '../../../platform/languages/languages.js';
 import { catalogueMail, type MailTemplate } from '../../../platform/system-mail/mail-template.js';
 import { SystemMail } from '../../../platform/system-mail/system-mail.js';
 import { PasswordRecovery } from '../../account-security/index.js';
@@ -21,6 +22,7 @@ interface NewMember {
   userId: string;
   email: string;
   workspace: string;
+  language: Language;
 }
 
 const EXAMPLE = { workspace: 'Demo Workspace', email: 'ann@example.com' };
@@ -53,7 +55,7 @@ export class WelcomeMails implements OnModuleInit {
   }
 
   /** Queues the mail; without a mail server, the administrator informs the user. */
-  async send(tx: Tx, { tenantId, userId, email, workspace }: NewMember): Promise<void> {
+  async send(tx: Tx, { tenantId, userId, email, workspace, language }: NewMember): Promise<void> {
     const setsPassword = this.recovery.enabled;
     const { publicUrl, webClientUrl } = this.config;
     const url = setsPassword ? `${publicUrl}/${API_PREFIX}/account/password` : webClientUrl;
@@ -61,7 +63,7 @@ export class WelcomeMails implements OnModuleInit {
       tenantId,
       template: this.template,
       to: email,
-      language: 'en',
+      language,
       values: { workspace, email, url, setsPassword },
       key: `scim welcome ${userId}`,
       lifetimeSeconds: LIFETIME_SECONDS,

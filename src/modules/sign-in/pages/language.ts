@@ -1,4 +1,5 @@
 import {
+  acceptedLanguage,
   type Catalogues,
   type Language,
   languageOf,
@@ -23,21 +24,6 @@ export const pageTranslator = (language: Language): TranslatePage => translator(
 export function chooseLanguage(uiLocales: unknown, accepted: string | undefined): Language {
   const requested = typeof uiLocales === 'string' ? uiLocales.slice(0, 200).split(' ') : [];
   return (
-    [...requested, ...preferred(accepted ?? '')].map(languageOf).find((language) => language !== null) ?? 'en'
+    requested.map(languageOf).find((language) => language !== null) ?? acceptedLanguage(accepted) ?? 'en'
   );
-}
-
-/** Language tags by weight (RFC 9110, section 12.5.4). */
-function preferred(header: string): string[] {
-  return header
-    .slice(0, 500)
-    .split(',')
-    .map((part) => {
-      const [tag = '', ...parameters] = part.trim().split(/\s*;\s*/);
-      const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-      return { tag, weight: q === undefined ? 1 : Number(q) || 0 };
-    })
-    .filter(({ weight }) => weight > 0)
-    .toSorted((a, b) => b.weight - a.weight)
-    .map(({ tag }) => tag);
 }
