@@ -18,6 +18,7 @@ import { PasswordChangeService } from './password-change.service.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { SignInLog } from './sign-in-log.js';
 import { PasswordSignIn } from './passwords/password-sign-in.js';
+import { RequiredEnrolment } from './two-factor/required-enrolment.js';
 import { SecondFactorEnrolment } from './two-factor/second-factor-enrolment.js';
 import { SecondFactors } from './two-factor/second-factors.js';
 import { SecondFactorsRepository } from './two-factor/second-factors.repository.js';
@@ -76,6 +77,7 @@ import { SecurityNotifications } from './notifications/security.notifications.js
     PasskeyProofs,
     Passkeys,
     PasskeyLinks,
+    RequiredEnrolment,
   ],
   exports: [
     OwnerCheck,
@@ -91,6 +93,7 @@ import { SecurityNotifications } from './notifications/security.notifications.js
     PasskeyProofs,
     Passkeys,
     PasskeyLinks,
+    RequiredEnrolment,
   ],
 })
 export class AccountSecurityModule {}

@@ -11,6 +11,7 @@ export { PasswordSignIn, type SignInOutcome } from './passwords/password-sign-in
 export { type Proof, SecondFactors } from './two-factor/second-factors.js';
 export { type FactorMethods } from './two-factor/second-factors.repository.js';
 export { isPasskeyName, MAX_PASSKEY_NAME } from './two-factor/passkeys/passkey.dto.js';
+export { RequiredEnrolment } from './two-factor/required-enrolment.js';
 export { PasskeyLinks } from './passkey-links.js';
 export { PasskeyProofs } from './two-factor/passkeys/passkey-proofs.js';
 export { type PasskeyOwner, Passkeys } from './two-factor/passkeys/passkeys.service.js';

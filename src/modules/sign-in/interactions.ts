@@ -8,7 +8,8 @@ import { PasskeyProofs, PasswordSignIn, SecondFactors, SecurityLog } from '../ac
 import { type SignInAccount, SignInSessions } from '../identity/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { KnownBrowsers } from './interaction/known-browsers.js';
-import { SignInForms } from './interaction/sign-in-forms.js';
+import { type EnrolmentStep, isEnrolling, SignInEnrolment } from './interaction/sign-in-enrolment.js';
+import { parsed, SignInForms } from './interaction/sign-in-forms.js';
 import { OidcProvider } from './oidc-provider.js';
 import * as pages from './pages/index.js';
 import { SignInCompletion } from './sign-in-completion.js';
@@ -30,6 +31,7 @@ export class Interactions {
     private readonly completion: SignInCompletion,
     private readonly forms: SignInForms,
     private readonly browsers: KnownBrowsers,
+    private readonly enrolment: SignInEnrolment,
     private readonly log: SecurityLog,
     private readonly db: Db,
   ) {}
@@ -61,7 +63,7 @@ export class Interactions {
   private async currentPage(signIn: SignIn): Promise<pages.Page> {
     if (signIn.details.prompt.name === 'consent') return this.completion.consentPage(signIn);
     const pending = pendingOf(signIn.details);
-    if (pending) return this.factorPage(signIn, pending);
+    if (pending) return this.pendingPage(signIn, pending);
     const hint = signIn.details.params['login_hint'];
     return this.passwordPage(signIn, typeof hint === 'string' ? hint.slice(0, 320) : '');
   }
@@ -80,6 +82,18 @@ export class Interactions {
       return step === 'consent'
         ? this.completion.consent(signIn, fields('workspace'))
         : this.currentPage(signIn);
+    const pending = pendingOf(signIn.details);
+    const enrolled =
+      pending && isEnrolling(pending) && (await this.enrolment.submitted(signIn, pending, fields));
+    if (pending && enrolled) return this.enrolled(signIn, pending, enrolled);
+    return this.loginStep(signIn, step, fields);
+  }
+
+  private async loginStep(
+    signIn: SignIn,
+    step: string,
+    fields: (name: string) => string,
+  ): Promise<pages.Page | null> {
     switch (step) {
       case 'password':
         return this.password(signIn, fields('email').trim(), fields('password'));
@@ -105,10 +119,26 @@ export class Interactions {
     const attempt = await this.passwords.verify({ email, password, ip, knownBrowser });
     if (attempt.outcome === 'limited') return pages.limitedPage(signIn.locale, attempt.wait);
     if (attempt.outcome === 'rejected') return this.passwordPage(signIn, email, t('invalid_password'));
-    if (!attempt.secondFactor) return this.signedIn(signIn, attempt.accountId, ['pwd']);
-    const pending = { accountId: attempt.accountId, email: attempt.email, at: Date.now() };
+    const enrolment = attempt.secondFactor ? null : await this.enrolment.begin(signIn, attempt.accountId);
+    if (!attempt.secondFactor && !enrolment) return this.signedIn(signIn, attempt.accountId, ['pwd']);
+    const pending: Pending = { accountId: attempt.accountId, email: attempt.email, at: Date.now() };
+    if (enrolment) pending.enrolment = enrolment;
     await this.savePending(signIn, pending);
-    return this.factorPage(signIn, pending);
+    return this.pendingPage(signIn, pending);
+  }
+
+  private async enrolled(signIn: SignIn, pending: Pending, step: EnrolmentStep): Promise<pages.Page | null> {
+    if ('amr' in step) return this.signedIn(signIn, pending.accountId, step.amr);
+    if ('restart' in step) await this.savePending(signIn, undefined);
+    else if (step.enrolment)
+      await this.savePending(signIn, { ...pending, at: Date.now(), enrolment: step.enrolment });
+    return step.page;
+  }
+
+  /** The page after the password: the second factor, or its enrolment. */
+  private async pendingPage(signIn: SignIn, pending: Pending): Promise<pages.Page> {
+    if (!isEnrolling(pending)) return this.factorPage(signIn, pending);
+    return (await this.enrolment.page(signIn, pending)) ?? this.passwordPage(signIn, pending.email);
   }
 
   private async code(signIn: SignIn, fields: (name: string) => string): Promise<pages.Page | null> {
@@ -208,14 +238,5 @@ export class Interactions {
     pending: Pending | undefined,
   ): Promise<void> {
     await provider.interactionResult(request, response, { pending }, { mergeWithLastSubmission: true });
-  }
-}
-
-/** JSON of a form field; null if it is malformed. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }

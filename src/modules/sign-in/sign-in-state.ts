@@ -25,15 +25,27 @@ export interface SignIn {
   csrf: string;
 }
 
+/** The enrolment of a required second factor in a sign-in. */
+export interface PendingEnrolment {
+  workspace: string;
+  isOptional: boolean;
+  /** Fingerprint of the secret that its page shows: another sign-in may replace the secret. */
+  secret: string;
+  /** Method of the new factor (RFC 8176); missing: not enabled yet. */
+  enabled?: 'otp' | 'pop';
+}
+
 /** A sign-in with a verified password that awaits the second factor. */
 export interface Pending {
   accountId: string;
   email: string;
   /** Milliseconds since 1970. */
   at: number;
+  /** Set when the account must enable a second factor first. */
+  enrolment?: PendingEnrolment;
 }
 
-/** Time between password and second factor. */
+/** Time between password and second factor; in an enrolment, since its start or its success. */
 const PENDING_MS = 10 * 60_000;
 
 export function pendingOf({ result }: Interaction): Pending | null {

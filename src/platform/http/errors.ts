@@ -18,7 +18,7 @@ export const Errors = {
   secondFactorMissing: defineError(
     403,
     'second_factor_enrolment_required',
-    'The workspace requires a second factor: enable one with POST /apis/v1/auth/initiate-2fa.',
+    'The workspace requires a second factor: sign in again to enable one, or use POST /apis/v1/auth/initiate-2fa.',
   ),
   forbidden: defineError(403, 'forbidden', 'Your role does not allow this.'),
   notFound: defineError(404, 'not_found', 'This resource does not exist.'),

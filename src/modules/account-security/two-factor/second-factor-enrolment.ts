@@ -5,6 +5,7 @@ import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import type { CredentialsRow } from '../../identity/index.js';
 import { SECOND_FACTOR } from '../model/guess-limits.js';
+import { qrPng } from './qr-code.js';
 import { newRecoveryCodes, plainRecoveryCode } from './recovery-codes.js';
 import { RECOVERY_CODE, TOTP_SECRET } from './second-factors.js';
 import { SecondFactorsRepository } from './second-factors.repository.js';
@@ -16,7 +17,7 @@ const PENDING_SECONDS = 900;
 /** Issuer name in the authenticator. */
 const ISSUER = 'Workspace';
 
-type EnableOutcome =
+export type EnableOutcome =
   | { outcome: 'enabled'; recoveryCodes: string[] }
   | { outcome: 'invalid' }
   /** Expired, restarted or enabled by another request meanwhile. */
@@ -59,9 +60,16 @@ export class SecondFactorEnrolment {
     return {
       secret: shown.secret,
       otpauth_url: shown.url,
-      qr_code: await qrCode(shown.url),
+      qr_code: await qrPng(shown.url),
       expires_in: PENDING_SECONDS,
     };
+  }
+
+  /** The secret of the pending factor, and its URL. @returns null without one, or when it has expired */
+  async pending({ id, email }: CredentialsRow): Promise<{ secret: string; url: string } | null> {
+    const factor = await this.repository.read(id);
+    if (factor?.state !== 'pending') return null;
+    return totpEnrolment(this.box.open(TOTP_SECRET, id, factor.secret), ISSUER, email);
   }
 
   /**
@@ -109,10 +117,4 @@ export class SecondFactorEnrolment {
       (code) => this.box.hashes(RECOVERY_CODE, accountId, plainRecoveryCode(code) as string)[0],
     );
   }
-}
-
-/** Loaded on first use: few processes need it. */
-async function qrCode(text: string): Promise<string> {
-  const { default: qr } = await import('qrcode');
-  return qr.toDataURL(text, { errorCorrectionLevel: 'M', margin: 4, scale: 4 });
 }

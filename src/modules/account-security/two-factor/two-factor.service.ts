@@ -9,7 +9,7 @@ import { TenantErrors, TenantPolicies, TenantsApi } from '../../tenants/index.js
 import { SecurityErrors, tooManyAttempts } from '../account-security.errors.js';
 import { Confirmation } from '../confirmation.js';
 import { SECOND_FACTOR } from '../model/guess-limits.js';
-import { SecurityLog } from '../security-log.js';
+import { type SecurityActor, SecurityLog } from '../security-log.js';
 import { SecondFactorEnrolment } from './second-factor-enrolment.js';
 import { type Proof, type Proven, SecondFactors } from './second-factors.js';
 import type {
@@ -58,17 +58,21 @@ export class TwoFactorService {
     const state = await this.enrolment.state(ctx.userId);
     if (state === 'active') throw SecurityErrors.alreadyEnabled.with();
     if (state === null) throw SecurityErrors.notInitiated.with();
-    const result = await this.enrolment.enable(ctx.userId, digits(body.value.code), async (tx) => {
-      await this.credentials.setSecondFactor(tx, ctx.userId, true);
-      await this.raise(tx, ctx);
-      await this.sessions.invalidate(tx, ctx.userId);
-      await this.log.record(tx, ctx, 'security.second_factor_enabled');
-    });
+    const code = digits(body.value.code);
+    const result = await this.enrolment.enable(ctx.userId, code, (tx) => this.enabled(tx, ctx));
     if (result.outcome === 'locked') throw tooManyAttempts(result.wait);
     if (result.outcome === 'not_pending') throw SecurityErrors.notInitiated.with();
     if (result.outcome === 'invalid') throw SecurityErrors.invalidCode.with();
     await this.sessions.refreshNow();
     return { enabled: true, recovery_codes: result.recoveryCodes };
+  }
+
+  /** Requires the new second factor of all sessions but that of the actor. */
+  async enabled(tx: Tx, actor: SecurityActor): Promise<void> {
+    await this.credentials.setSecondFactor(tx, actor.userId, true);
+    await this.raise(tx, actor);
+    await this.sessions.invalidate(tx, actor.userId);
+    await this.log.record(tx, actor, 'security.second_factor_enabled');
   }
 
   /** Raises this session to AAL2, from its next request on in every process. */
@@ -159,8 +163,8 @@ export class TwoFactorService {
     if (!totp && !passkey) throw SecurityErrors.notEnabled.with();
   }
 
-  private async raise(tx: Tx, ctx: AccountContext): Promise<void> {
-    if (ctx.sessionId !== null) await this.sessions.setAal2(tx, ctx.sessionId);
+  private async raise(tx: Tx, { sessionId = null }: Pick<SecurityActor, 'sessionId'>): Promise<void> {
+    if (sessionId !== null) await this.sessions.setAal2(tx, sessionId);
   }
 }
 

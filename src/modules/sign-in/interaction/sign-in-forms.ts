@@ -37,3 +37,12 @@ export class SignInForms {
     };
   }
 }
+
+/** JSON of a form field; null if it is malformed. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,4 +1,5 @@
 export { chooseLanguage, pageTranslator } from './language.js';
+export { enrolmentPage, recoveryCodesPage } from './enrolment-pages.js';
 export { page, type Page, type PageLocale } from './layout.js';
 export { PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH, passkeyButton } from './passkey-script.js';
 export { formTargetOf, type ProviderPages, providerPages } from './provider-pages.js';

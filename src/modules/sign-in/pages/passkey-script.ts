@@ -86,6 +86,8 @@ interface PasskeyButton {
   /** Value of the field `step`. */
   step: string;
   isSecond?: boolean;
+  /** Whether the other fields of the form may be empty. Default: for `get`. */
+  skipsFields?: boolean;
 }
 
 /** A button that runs a ceremony and submits its form with the field `credential`. The page needs the script. */
@@ -96,12 +98,13 @@ export function passkeyButton({
   error,
   step,
   isSecond = false,
+  skipsFields = ceremony === 'get',
 }: PasskeyButton): Html {
   return html`<input type="hidden" name="credential" value="" /><button
       ${isSecond && html` class="second"`}
       name="step"
       value="${step}"
-      ${ceremony === 'get' && html` formnovalidate`}
+      ${skipsFields && html` formnovalidate`}
       data-passkey="${ceremony}"
       data-options="${JSON.stringify(options)}"
       data-error="${error}"

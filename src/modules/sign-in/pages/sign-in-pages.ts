@@ -13,11 +13,11 @@ export interface SignInPage extends PageLocale {
   status?: number;
 }
 
-const cancel = ({ t }: PageLocale, text = t('cancel')): Html =>
+export const cancelButton = ({ t }: PageLocale, text = t('cancel')): Html =>
   html`<button class="second" name="step" value="cancel" formnovalidate>${text}</button>`;
 
 /** The Enter key presses the first button of a form. */
-const common = ({ formTarget, alert, status }: SignInPage) => ({
+export const commonParts = ({ formTarget, alert, status }: SignInPage) => ({
   formTarget,
   alert,
   status: status ?? (alert === undefined ? 200 : 422),
@@ -69,13 +69,13 @@ export function passwordPage(signIn: SignInPage, email: string, passkey: object 
       })
     }
     <p class="below"><a href="/apis/v1/account/password">${t('forgot_password')}</a></p>
-    ${cancel(signIn)}`;
+    ${cancelButton(signIn)}`;
   return page(signIn, {
     heading: t('sign_in'),
     lead: t('to_continue', { client: signIn.clientName }),
     content: form(signIn.action, { csrf: signIn.csrf }, content),
     needsScript: passkey !== null,
-    ...common(signIn),
+    ...commonParts(signIn),
   });
 }
 
@@ -120,11 +120,12 @@ export function factorPage(signIn: SignInPage, { email, method, methods, options
     lead: t('second_factor_lead', { email }),
     content: form(signIn.action, { csrf: signIn.csrf }, content),
     needsScript: options !== null,
-    ...common(signIn),
+    ...commonParts(signIn),
   });
 }
 
-function codeField({ t, alert }: SignInPage, method: FactorMethod): Html {
+/** The field for an authenticator code or a recovery code. */
+export function codeField({ t, alert }: SignInPage, method: FactorMethod): Html {
   if (method === 'recovery')
     return html`<label for="code"
         >${t('recovery_code')}<span class="hint" id="hint">${t('recovery_hint')}</span></label
@@ -190,12 +191,12 @@ export function consentPage(signIn: SignInPage, details: ConsentDetails): Page {
       ${t('signed_in_as', { email })}.${asks && host !== null && html` ${t('returns_to', { host })}`}
     </p>
     <button name="step" value="consent">${asks ? t('allow') : t('continue')}</button>
-    ${cancel(signIn, asks ? t('deny') : t('cancel'))}`;
+    ${cancelButton(signIn, asks ? t('deny') : t('cancel'))}`;
   return page(signIn, {
     heading: asks ? t('consent', { client }) : t('choose_workspace'),
     lead: asks ? t('consent_lead', { client }) : t('choose_lead', { client }),
     content: form(signIn.action, { csrf: signIn.csrf }, content),
-    ...common(signIn),
+    ...commonParts(signIn),
   });
 }
 

@@ -33,6 +33,10 @@ fieldset{margin:0 0 1.25rem;padding:0;border:0}
 .choice input{width:1.15rem;height:1.15rem;margin:.2rem 0 0;flex:none;accent-color:var(--accent)}
 ul{margin:0 0 1.25rem;padding:0 0 0 1.25rem}
 li{margin:.3rem 0}
+.qr{width:11rem;margin:0 auto 1rem;background:#fff;border-radius:8px;overflow:hidden}
+.qr svg{display:block}
+.codes{columns:2;padding:0;list-style:none;text-align:center;font-size:1.0625rem}
+.codes li{margin:0;padding:.2rem 0}
 .big{display:block;margin:0 0 1.25rem;padding:.75rem;text-align:center;border:1px dashed var(--line);border-radius:8px;font:600 1.5rem/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.12em}
 footer{padding:1rem;text-align:center;color:var(--soft);font-size:.8125rem}
 @media(max-width:30rem){body{background:var(--card)}main{width:100%;margin:0;padding:1.5rem 1.25rem;border-radius:0;box-shadow:none}}

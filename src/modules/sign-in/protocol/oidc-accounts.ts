@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Account, KoaContextWithOIDC } from 'oidc-provider';
 import { Config } from '../../../config/config.js';
 import { type SignInAccount, SignInSessions } from '../../identity/index.js';
+import { RequiredEnrolment } from '../../account-security/index.js';
 import { SignInGrants } from '../sign-in-grants.js';
 
 const DAY_SECONDS = 86_400;
@@ -12,6 +13,7 @@ export class OidcAccounts {
   constructor(
     private readonly sessions: SignInSessions,
     private readonly grants: SignInGrants,
+    private readonly enrolment: RequiredEnrolment,
     private readonly config: Config,
   ) {}
 
@@ -29,6 +31,7 @@ export class OidcAccounts {
     if (token?.grantId !== undefined && !(await this.grants.isAlive(token.grantId, accountId)))
       return undefined;
     if (token === undefined && this.signedOut(ctx.oidc.session?.loginTs, account)) return undefined;
+    if (token === undefined && (await this.mustEnrol(ctx, account))) return undefined;
     return {
       accountId,
       claims: () => ({
@@ -38,6 +41,13 @@ export class OidcAccounts {
         email_verified: true,
       }),
     };
+  }
+
+  /** Whether a browser must sign in again, because no workspace of the account can be used without a new second factor. */
+  private async mustEnrol({ oidc }: KoaContextWithOIDC, account: SignInAccount): Promise<boolean> {
+    if (oidc.session?.loginTs === undefined || oidc.result?.login !== undefined) return false;
+    const due = account.secondFactor ? null : await this.enrolment.due(account.id);
+    return due !== null && !due.isOptional;
   }
 
   /**
