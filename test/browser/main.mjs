@@ -1,6 +1,6 @@
 // The suites of the browser, with one count at the end. Arguments name suites, e.g. `npm run test:browser -- forms`.
 import { chat } from './chat/chat.mjs';
-import { company } from './company.mjs';
+import { company } from './company/company.mjs';
 import { forms } from './forms.mjs';
 import { mail } from './mail.mjs';
 import { mails } from './mails.mjs';

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Secret, TOTP } from 'otpauth';
 import { openBrowser } from './support/browser.mjs';
 import { look, pictureOfFailure } from './support/pictures.mjs';
 import { SwaggerPage } from './support/swagger-page.mjs';
 import { startServer } from './support/server.mjs';
+import { until } from './support/until.mjs';
 
 const openapi = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
 const title = `Seen in a browser ${randomUUID()}`;
@@ -55,14 +55,6 @@ async function withPassword(popup) {
   await popup.getByLabel('Email address').fill(server.emails[0]);
   await popup.getByLabel('Password').fill(server.password);
   await popup.keyboard.press('Enter');
-}
-
-async function until(holds) {
-  const end = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error('waited 60 s in vain');
-    await delay(200);
-  }
 }
 
 const steps = {

@@ -67,10 +67,13 @@ export class SwaggerPage {
     const dialog = await this.#dialog();
     const container = dialog.locator('.auth-container').filter({ hasText: 'OAuth2, authorizationCode' });
     const tokens = this.page.waitForResponse((response) => response.url().endsWith('/oidc/token'));
+    // A failure of the page is the error to report, not the missing response.
+    tokens.catch(() => undefined);
     const opened = this.page.waitForEvent('popup');
     await container.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click();
     const popup = await opened;
     const closed = popup.waitForEvent('close');
+    closed.catch(() => undefined);
     await fillIn(popup);
     await closed;
     const response = await (await tokens).json();
