@@ -36,6 +36,7 @@ const TRIGGERS: Record<string, string> = {
   chat_attachments_gone: 'chat_attachments',
   recordings_deleted: 'recordings',
   contact_photo_dropped: 'contacts',
+  collected_contact_deleted: 'contacts',
   sync_heads_grown: 'sync_heads',
   calendars_grown: 'calendars',
   access_changes_added: 'access_changes',

@@ -8,6 +8,7 @@ import { Errors } from '../../platform/http/errors.js';
 import { type BookRole, canEdit, type ContactRow } from './responses/contact.presenter.js';
 import { type AccessedRow, BOOK_ACCESS, ContactsRepository, type StoredRole } from './contacts.repository.js';
 import { CONTACTS } from './contacts.resource.js';
+import type { BookKind } from './contacts.entity.js';
 import { ContactErrors } from './contacts.errors.js';
 import { GlobalBook } from './global-book.js';
 
@@ -17,7 +18,7 @@ export const MAX_CONTACTS = 100_000;
 /** An address book that the caller sees. */
 export interface AccessedBook {
   id: string;
-  kind: 'personal' | 'global';
+  kind: BookKind;
   default_country: string | null;
   locked_fields: string[];
   contacts_count: number;

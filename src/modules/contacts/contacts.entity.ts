@@ -2,19 +2,24 @@ import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { CARD_FIELDS } from '../../lib/contact-card/index.js';
 import { CARD_KINDS, type CardKind } from '../../lib/vcard/index.js';
 
+export const BOOK_KINDS = ['personal', 'global', 'collected'] as const;
+export type BookKind = (typeof BOOK_KINDS)[number];
+
 export const SHARE_ROLES = ['reader', 'writer'] as const;
 export type ShareRole = (typeof SHARE_ROLES)[number];
 
 @Entity('addressbooks')
 @Index('addressbooks_owner', ['tenantId', 'ownerId', 'id'])
 @Index('addressbooks_default', ['tenantId', 'ownerId'], { unique: true, where: 'is_default' })
+@Index('addressbooks_collected', ['tenantId', 'ownerId'], {
+  unique: true,
+  where: `kind = 'collected'::addressbook_kind`,
+})
 export class Addressbook {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column('uuid', { name: 'owner_id', nullable: true }) ownerId!: string | null;
-  @Column('enum', { enum: ['personal', 'global'], enumName: 'addressbook_kind' }) kind!:
-    | 'personal'
-    | 'global';
+  @Column('enum', { enum: BOOK_KINDS, enumName: 'addressbook_kind' }) kind!: BookKind;
   @Column('text') name!: string;
   @Column('text') description!: string;
   @Column('text', { nullable: true }) color!: string | null;

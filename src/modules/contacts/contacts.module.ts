@@ -12,7 +12,9 @@ import { AddressbooksRepository } from './books/addressbooks.repository.js';
 import { AddressbooksService, MAX_BOOKS } from './books/addressbooks.service.js';
 import { ExtractedController } from './collected/extracted.controller.js';
 import { ExtractedRepository } from './collected/extracted.repository.js';
-import { InboxSenders } from './collected/inbox-senders.js';
+import { AddressCollector } from './collected/address-collector.js';
+import { CollectedBook } from './collected/collected-book.js';
+import { ExtractedAddresses } from './collected/extracted-addresses.js';
 import { ReceivedRepository } from './collected/received.repository.js';
 import { ExtractedService } from './collected/extracted.service.js';
 import { ContactSearchRepository } from './search/contact-search.repository.js';
@@ -80,7 +82,9 @@ import { PhoneController } from './phone/phone.controller.js';
     ContactMovesService,
     ExtractedRepository,
     ExtractedService,
-    InboxSenders,
+    AddressCollector,
+    CollectedBook,
+    ExtractedAddresses,
     ReceivedRepository,
     DuplicatesRepository,
     DuplicatesService,

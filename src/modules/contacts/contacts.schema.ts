@@ -41,6 +41,10 @@ export const contactsSchema: SchemaPart = {
       'ReceivedAddresses1796300001402',
       new URL('migrations/0004-received-addresses.sql', import.meta.url),
     ),
+    sqlMigration(
+      'CollectedBooks1798022304571',
+      new URL('migrations/0005-collected-books.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'contact-writes'),
 };

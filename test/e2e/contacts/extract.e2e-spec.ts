@@ -1,4 +1,5 @@
-import { InboxSenders } from '../../../src/modules/contacts/collected/inbox-senders.js';
+import { AddressCollector } from '../../../src/modules/contacts/collected/address-collector.js';
+import { CollectedBook } from '../../../src/modules/contacts/collected/collected-book.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { DRAFTS, INBOX, WildDuck } from '../../support/wild-duck.ts';
 
@@ -94,7 +95,7 @@ describe('addresses extracted from mail', () => {
     const laterOn = () => app.sql(`UPDATE received_address_scans SET scanned_at = now() - interval '1 hour'`);
     const collect = async () => {
       await laterOn();
-      await app.get(InboxSenders).run();
+      await app.get(AddressCollector).run();
     };
     const of = async (email: string) =>
       (await extracted()).emails.find((each: any) => each.email.toLowerCase() === email);
@@ -104,7 +105,7 @@ describe('addresses extracted from mail', () => {
       const requests = duck.requests.length;
       expect(await of('shop@y.example')).toBeUndefined();
       expect(duck.requests).toHaveLength(requests);
-      await Promise.all(Array.from({ length: 4 }, () => app.get(InboxSenders).run()));
+      await Promise.all(Array.from({ length: 4 }, () => app.get(AddressCollector).run()));
       expect(await of('shop@y.example')).toMatchObject({
         name: 'Shop',
         count: 2,
@@ -113,7 +114,7 @@ describe('addresses extracted from mail', () => {
       });
       inbox = [message(4, 'maria@x.example', 'M.'), message(5, 'shop@y.example'), ...inbox];
       // Within five minutes the inbox is not read again.
-      await app.get(InboxSenders).run();
+      await app.get(AddressCollector).run();
       expect(await of('shop@y.example')).toMatchObject({ count: 2 });
       await collect();
       expect(await of('shop@y.example')).toMatchObject({
@@ -188,6 +189,153 @@ describe('addresses extracted from mail', () => {
       }
       expect(paged).toEqual(all);
       expect(all.length).toBeGreaterThan(30);
+    });
+  });
+
+  describe('the collected address book', () => {
+    let carol: TestUser;
+    let book: any;
+
+    const collect = async () => {
+      await app.sql(`UPDATE received_address_scans SET scanned_at = now() - interval '1 hour'`);
+      await app.get(AddressCollector).run();
+    };
+    const writeTo = (address: string, name = '') =>
+      carol.api.post('/mail/draft', { mailbox: DRAFTS, subject: 's', to: [{ name, address }] });
+    const books = async (): Promise<any[]> =>
+      (await carol.api.get('/contact/useraddressbooks')).body.addressbooks;
+    const path = (more = '') => `/contact/addressbooks/${book.id}/contacts${more}`;
+    const collected = async (): Promise<any[]> => (await carol.api.get(path())).body.contacts;
+    const emails = async () =>
+      (await collected()).map((contact) => contact.emails[0].value.toLowerCase()).toSorted();
+    const listed = async () =>
+      (await extracted('?limit=200', carol)).emails.map(({ email }: any) => email.toLowerCase()).toSorted();
+
+    beforeAll(async () => {
+      [carol] = await app.tenant('collectors', 'carol');
+      await app.sql(
+        `INSERT INTO received_addresses (tenant_id, user_id, address_key, address, name, count, last_seen_at)
+         VALUES ($1, $2, 'list@news.example', 'list@news.example', '', 3, now())`,
+        [carol.tenantId, carol.id],
+      );
+      for (const address of ['ann@c.example', 'Ben@C.example', 'cyd@c.example', 'dan@c.example'])
+        await writeTo(address, address === 'Ben@C.example' ? 'Ben Lee' : '');
+      const [calendar] = (await carol.api.get('/calendar')).body.calendars;
+      const times = { start: '2026-12-01T09:00:00Z', end: '2026-12-01T10:00:00Z' };
+      await carol.api.post(`/calendar/${calendar.id}/events`, {
+        title: 'x',
+        ...times,
+        attendees: ['eve@c.example'],
+      });
+      const [own] = (await carol.api.get('/contact/addressbooks')).body.addressbooks;
+      await carol.api.post(`/contact/addressbooks/${own.id}/contacts`, {
+        full_name: 'Dan',
+        emails: ['DAN@c.example'],
+      });
+      await collect();
+      book = (await books()).find(({ kind }) => kind === 'collected');
+    });
+
+    test('has a contact for recipients and participants, in the shape of all contacts', async () => {
+      expect(book).toMatchObject({ role: 'owner', is_default: false, contacts_count: 4 });
+      expect(await emails()).toEqual(['ann@c.example', 'ben@c.example', 'cyd@c.example', 'eve@c.example']);
+      expect(await listed()).toContain('list@news.example');
+      const ben = (await collected()).find(({ full_name }) => full_name === 'Ben Lee');
+      const [own] = (await carol.api.get('/contact/addressbooks')).body.addressbooks;
+      const [dan] = (await carol.api.get(`/contact/addressbooks/${own.id}/contacts`)).body.contacts;
+      expect(Object.keys(ben)).toEqual(Object.keys(dan));
+      expect(ben).toMatchObject({ external_id: 'ben@c.example', source: 'extracted', revision: 1 });
+      const { changes } = (await carol.api.get(path('/sync'))).body;
+      expect(changes.map(({ contact }: any) => contact.source)).toEqual(Array(4).fill('extracted'));
+    });
+
+    test('parallel runs create one book and each contact once', async () => {
+      const [dora] = await app.tenant('parallel', 'dora');
+      for (const address of ['ann@c.example', 'ben@c.example'])
+        await dora.api.post('/mail/draft', { mailbox: DRAFTS, subject: 's', to: [{ address }] });
+      const owner = { tenantId: dora.tenantId as string, userId: dora.id };
+      await Promise.all(Array.from({ length: 4 }, () => app.get(CollectedBook).update(owner)));
+      const all = (await dora.api.get('/contact/useraddressbooks')).body.addressbooks;
+      expect(all.filter(({ kind }: any) => kind === 'collected')).toMatchObject([{ contacts_count: 2 }]);
+    });
+
+    test('a deleted contact is not collected again, and leaves the list of addresses', async () => {
+      expect((await carol.api.delete(path('/ann@c.example'))).status).toBe(200);
+      expect(await listed()).not.toContain('ann@c.example');
+      await app.sql('DELETE FROM contacts WHERE addressbook_id = $1 AND gone_at IS NOT NULL', [book.id]);
+      await writeTo('ann@c.example');
+      await collect();
+      expect(await emails()).not.toContain('ann@c.example');
+    });
+
+    test('an address that is removed from the list leaves the book; a changed contact stays', async () => {
+      await carol.api.put(path('/cyd@c.example'), { notes: 'mine' });
+      for (const email of ['Eve@c.example', 'cyd@c.example'])
+        expect((await carol.api.delete('/contact/extract', { email })).status).toBe(200);
+      await collect();
+      expect(await emails()).toEqual(['ben@c.example', 'cyd@c.example']);
+    });
+
+    test('a merged or moved contact keeps its address in the list', async () => {
+      await writeTo('fay@c.example');
+      await writeTo('gil@c.example');
+      await collect();
+      const ids = { addressbook_id: book.id, external_ids: ['ben@c.example', 'fay@c.example'] };
+      expect((await carol.api.post('/contact/merges', ids)).status).toBe(200);
+      const target = (await carol.api.post('/contact/addressbooks', { name: 'Friends' })).body.addressbook;
+      const move = { target_addressbook_id: target.id };
+      expect((await carol.api.post(path('/gil@c.example/move'), move)).status).toBe(200);
+      await collect();
+      expect(await emails()).toEqual(['ben@c.example', 'cyd@c.example']);
+      expect(await listed()).toEqual(
+        expect.arrayContaining(['ben@c.example', 'fay@c.example', 'gil@c.example']),
+      );
+    });
+
+    test('is not deleted, shared or made the default one', async () => {
+      const at = `/contact/addressbooks/${book.id}`;
+      const [other] = await app.tenant('collectors', 'carol', 'olga').then(([, olga]) => [olga as TestUser]);
+      const responses = [
+        await carol.api.delete(at),
+        await carol.api.put(at, { shares: [other?.id] }),
+        await carol.api.put(at, { is_default: true }),
+      ];
+      expect(responses.map(({ status, body }) => [status, body.error])).toEqual([
+        [403, 'forbidden'],
+        [422, 'validation_failed'],
+        [422, 'validation_failed'],
+      ]);
+      expect((await carol.api.put(at, { name: 'Others' })).body.addressbook).toMatchObject({
+        name: 'Others',
+        kind: 'collected',
+      });
+    });
+
+    test('a transfer makes it a personal address book of the new owner', async () => {
+      const [owner, leaver] = await app.tenant('collected-heirs', 'owner', 'leaver');
+      await leaver?.api.post('/mail/draft', {
+        mailbox: DRAFTS,
+        subject: 's',
+        to: [{ address: 'ann@c.example' }],
+      });
+      for (const { tenantId, id: userId } of [leaver, owner] as TestUser[]) {
+        await owner.api.post('/mail/draft', {
+          mailbox: DRAFTS,
+          subject: 's',
+          to: [{ address: 'ben@c.example' }],
+        });
+        await app.get(CollectedBook).update({ tenantId: tenantId as string, userId });
+      }
+      await owner.api.post(`/tenant/members/${leaver?.id}/deactivate`);
+      expect((await owner.api.post(`/tenant/members/${leaver?.id}/transfer`, { to: owner.id })).status).toBe(
+        200,
+      );
+      const all = (await owner.api.get('/contact/addressbooks')).body.addressbooks;
+      expect(all.map(({ kind, name }: any) => `${kind} ${name}`).toSorted()).toEqual([
+        'collected Collected',
+        'personal Collected',
+        'personal Contacts',
+      ]);
     });
   });
 });

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { exampleOf } from '../../../platform/resources/example.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
-import { CONTACT_FIELDS } from '../contacts.entity.js';
+import { BOOK_KINDS, type BookKind, CONTACT_FIELDS } from '../contacts.entity.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -23,9 +23,12 @@ export class AddressbookResponse extends RevisionedFields {
   /** @example "Contacts" */ name!: string;
   @ApiProperty({ example: '' }) description!: string;
   /** @example "#2f80ed" */ color!: string | null;
-  /** `personal`: your own; `shared`: shared with you by another user; `global`: that of the workspace. */
-  @ApiProperty({ enum: ['personal', 'shared', 'global'], example: 'personal' })
-  kind!: 'personal' | 'shared' | 'global';
+  /**
+   * `personal`: your own; `shared`: shared with you by another user; `global`: that of the workspace; `collected`: your own, to
+   * which the server adds recipients of your messages and participants of your events.
+   */
+  @ApiProperty({ enum: [...BOOK_KINDS, 'shared'], example: 'personal' })
+  kind!: BookKind | 'shared';
   /** @example true */ is_default!: boolean;
   @ApiProperty({ enum: ['owner', 'writer', 'reader'], example: 'owner' }) role!:
     | 'owner'

@@ -11,11 +11,11 @@ const lock = workspace.statement<{ id: string }>(
   `SELECT id FROM addressbooks WHERE tenant_id = $1 AND owner_id = $2 ORDER BY id FOR UPDATE`,
 );
 
-// The new owner has no share of an own address book, and keeps the default one.
+// The new owner has no share of an own address book, and keeps the default one and the collected one.
 const transfer = workspace.statement<{ id: string }>(
   'addressbooks.transfer',
   `WITH moved AS (
-     UPDATE addressbooks SET owner_id = $3, is_default = false, revision = revision + 1, updated_at = clock_timestamp()
+     UPDATE addressbooks SET owner_id = $3, is_default = false, kind = 'personal', revision = revision + 1, updated_at = clock_timestamp()
       WHERE tenant_id = $1 AND owner_id = $2 RETURNING id),
    unshared AS (
      DELETE FROM addressbook_shares share USING moved

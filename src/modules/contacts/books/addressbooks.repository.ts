@@ -5,14 +5,14 @@ import { Db } from '../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { Addressbook, AddressbookShare, type ShareRole } from '../contacts.entity.js';
+import { Addressbook, AddressbookShare, type BookKind, type ShareRole } from '../contacts.entity.js';
 import type { StoredRole } from '../contacts.repository.js';
 import type { AddressbookOwnerResponse, AddressbookShareResponse } from './addressbook.response.js';
 
 /** An address book with the access of the caller. */
 export interface BookRow {
   id: string;
-  kind: 'personal' | 'global';
+  kind: BookKind;
   name: string;
   description: string;
   color: string | null;

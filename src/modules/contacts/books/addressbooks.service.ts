@@ -138,7 +138,8 @@ export class AddressbooksService {
       await this.books.lock(tx, ctx);
       const book = await this.books.find(ctx, id, tx);
       if (!book) throw ADDRESSBOOKS.notFound.with();
-      if (book.kind === 'global') throw Errors.forbidden.with();
+      if (book.kind === 'global' || (book.kind === 'collected' && book.role === 'owner'))
+        throw Errors.forbidden.with();
       const shown = present(book, 'reader');
       await ADDRESSBOOKS.checkWrite(book, expected, null, () => shown);
       if (book.is_default && book.role === 'owner') throw ContactErrors.defaultBook.with();
@@ -244,7 +245,9 @@ function valuesOf(input: UpdateAddressbook, { kind }: BookRow): BookValues {
   const isGlobal = kind === 'global';
   if (isGlobal && input.shares)
     throw fieldError('shares', 'not_shared', 'cannot be set: all members see this address book');
-  if (isGlobal && input.is_default)
+  if (kind === 'collected' && input.shares?.length)
+    throw fieldError('shares', 'not_shared', 'cannot be set: only its owner sees this address book');
+  if (kind !== 'personal' && input.is_default)
     throw fieldError('is_default', 'not_default', 'cannot be set in this address book');
   if (!isGlobal && input.locked_fields)
     throw fieldError('locked_fields', 'not_global', 'can be set in the address book of the workspace only');

@@ -21,7 +21,7 @@ export interface InboxScan {
 }
 
 /** The user whose addresses a statement concerns. */
-type Owner = Pick<RequestContext, 'tenantId' | 'userId'>;
+export type Owner = Pick<RequestContext, 'tenantId' | 'userId'>;
 
 /** Addresses of one user; the oldest beyond it are deleted. */
 const MAX_KEPT = 2_000;
@@ -132,12 +132,12 @@ export class ReceivedRepository {
     });
   }
 
-  async received({ tenantId, userId }: RequestContext): Promise<SeenAddress[]> {
+  async received({ tenantId, userId }: Owner): Promise<SeenAddress[]> {
     return this.db.query(received, [tenantId, userId]);
   }
 
   /** Organizers and attendees of the events in the user's own calendars. */
-  async invited({ tenantId, userId }: RequestContext): Promise<SeenAddress[]> {
+  async invited({ tenantId, userId }: Owner): Promise<SeenAddress[]> {
     return this.db.query(invited, [tenantId, userId, MAX_KEPT]);
   }
 }

@@ -20,7 +20,7 @@ export class RecipientsApi {
 
   /** Lists all recipients in pages. @param after the last entry of the previous page; null for the first page */
   async list(
-    ctx: RequestContext,
+    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
     after: Pick<KnownRecipient, 'rank' | 'address_key'> | null,
     limit: number,
   ): Promise<KnownRecipient[]> {

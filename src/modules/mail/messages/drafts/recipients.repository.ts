@@ -76,7 +76,7 @@ export class RecipientsRepository {
 
   /** @param after the last entry of the previous page */
   async list(
-    ctx: RequestContext,
+    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
     after: { rank: number; address_key: string } | null,
     limit: number,
   ): Promise<KnownRecipient[]> {

@@ -3,47 +3,52 @@ import { Config } from '../../../config/config.js';
 import { emailKey } from '../../../lib/contact-card/index.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ReceivedMailApi, type Sender } from '../../mail/index.js';
-import { type InboxScan, ReceivedRepository, type SeenAddress } from './received.repository.js';
+import { CollectedBook } from './collected-book.js';
+import { type InboxScan, type Owner, ReceivedRepository, type SeenAddress } from './received.repository.js';
 
 const EVERY_SECONDS = 30;
-/** Inboxes of one run. */
-const INBOXES_PER_RUN = 50;
-/** Inboxes that are read at the same time. */
+/** Users of one run. */
+const USERS_PER_RUN = 50;
+/** Users that are handled at the same time. */
 const CONCURRENCY = 4;
-/** Seconds between two reads of one inbox. */
+/** Seconds between two runs for one user. */
 const INTERVAL_SECONDS = 300;
 
 /**
- * Counts the senders of received messages in the background. Each run reads a limited number of inboxes, those first that were
- * read longest ago, from the newest message of their last read on.
+ * Counts the senders of received messages in the background, and brings collected address books up to date. Each run handles a
+ * limited number of users, those first that were handled longest ago. It reads an inbox from the newest message of the last read on.
  */
 @Injectable()
-export class InboxSenders implements OnModuleInit {
+export class AddressCollector implements OnModuleInit {
   private readonly logger = new Logger('Contacts');
 
   constructor(
     private readonly mail: ReceivedMailApi,
     private readonly repository: ReceivedRepository,
+    private readonly book: CollectedBook,
     private readonly jobs: PeriodicJobs,
     private readonly config: Config,
   ) {}
 
   onModuleInit(): void {
-    if (this.config.mailService === null) return;
     this.jobs.register({ name: 'received-addresses', everySeconds: EVERY_SECONDS, run: () => this.run() });
   }
 
   async run(): Promise<void> {
-    const due = await this.repository.due(INTERVAL_SECONDS, INBOXES_PER_RUN);
+    const due = await this.repository.due(INTERVAL_SECONDS, USERS_PER_RUN);
     const worker = async (): Promise<void> => {
-      for (let scan = due.shift(); scan; scan = due.shift()) await this.read(scan);
+      for (let scan = due.shift(); scan; scan = due.shift()) {
+        await this.read(scan);
+        await this.book.update(ownerOf(scan));
+      }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   }
 
   /** Without a mailbox, and when the mail service fails, the counted addresses stay as they are until the next read. */
   private async read(scan: InboxScan): Promise<void> {
-    const owner = { tenantId: scan.tenant_id, userId: scan.user_id };
+    const owner = ownerOf(scan);
+    if (this.config.mailService === null) return this.repository.postpone(owner);
     try {
       const part = await this.mail.senders(owner, scan.mailbox, scan.newest ?? 0);
       await this.repository.count(owner, counted(part.senders), part, scan);
@@ -53,6 +58,8 @@ export class InboxSenders implements OnModuleInit {
     }
   }
 }
+
+const ownerOf = ({ tenant_id: tenantId, user_id: userId }: InboxScan): Owner => ({ tenantId, userId });
 
 /** @param senders newest message first */
 function counted(senders: readonly Sender[]): Map<string, SeenAddress> {

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { emptyCard, written } from '../../../lib/contact-card/index.js';
+import { Db } from '../../../platform/database/db.js';
+import { ContactsRepository } from '../contacts.repository.js';
+import { type ContactInsert, contactInsert } from '../model/contact-values.js';
+import { type ExtractedAddress, ExtractedAddresses } from './extracted-addresses.js';
+import { ExtractedRepository } from './extracted.repository.js';
+import type { Owner } from './received.repository.js';
+
+/** Addresses that one update adds; the next one adds the others. */
+const PER_UPDATE = 200;
+/** Characters of an external_id. */
+const MAX_KEY = 255;
+const MAX_NAME = 255;
+
+/**
+ * The collected address book of a user: a contact for each address to which the user wrote, and for each participant of the
+ * user's events, unless another own address book has the address. Senders alone are not collected: many are mailing lists.
+ */
+@Injectable()
+export class CollectedBook {
+  constructor(
+    private readonly addresses: ExtractedAddresses,
+    private readonly extracted: ExtractedRepository,
+    private readonly contacts: ContactsRepository,
+    private readonly db: Db,
+  ) {}
+
+  /** Adds the addresses that no own address book has. The first one creates the book. */
+  async update(owner: Owner): Promise<void> {
+    const used = (await this.addresses.of(owner)).filter(isCollected);
+    const known = await this.extracted.known(
+      owner,
+      used.map(({ key }) => key),
+    );
+    const missing = used.filter(({ key }) => !known.has(key)).slice(0, PER_UPDATE);
+    if (missing.length === 0) return;
+    const keys = missing.map(({ key }) => key);
+    await this.db.tx(async (tx) => {
+      await this.extracted.lock(tx, owner);
+      const bookId = await this.extracted.book(tx, owner);
+      await this.contacts.lockBook(tx, owner, bookId);
+      const removed = await this.extracted.suppressed(owner, keys, tx);
+      const contacts = missing.filter(({ key }) => !removed.has(key)).map(contactOf);
+      await this.contacts.insertMany(tx, owner, bookId, contacts);
+    });
+  }
+
+  /** Removes an address for ever, and its contact, unless the user changed it. @param key from `emailKey` */
+  async suppress(owner: Owner, key: string): Promise<void> {
+    await this.db.tx(async (tx) => {
+      await this.extracted.lock(tx, owner);
+      await this.extracted.suppress(tx, owner, key);
+      const bookId = await this.extracted.findBook(tx, owner);
+      if (bookId === null) return;
+      const found = await this.contacts.find(tx, owner, bookId, 'external_id', [key]);
+      const unchanged = found.filter(({ source, revision }) => source === 'extracted' && revision === 1);
+      await this.contacts.remove(
+        tx,
+        owner,
+        bookId,
+        unchanged.map(({ id }) => id),
+      );
+    });
+  }
+}
+
+const isCollected = ({ key, sources }: ExtractedAddress): boolean =>
+  key.length <= MAX_KEY && sources.some((source) => source !== 'received');
+
+function contactOf({ key, address, name }: ExtractedAddress): ContactInsert {
+  const card = written(
+    {
+      full_name: name.slice(0, MAX_NAME).toWellFormed() || null,
+      emails: [{ value: address, primary: true }],
+    },
+    emptyCard(),
+    null,
+  );
+  return contactInsert(card, { externalId: key, source: 'extracted' });
+}
