@@ -8,7 +8,7 @@ import { PasskeyProofs, PasswordSignIn, SecondFactors, SecurityLog } from '../ac
 import { type SignInAccount, SignInSessions } from '../identity/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { KnownBrowsers } from './interaction/known-browsers.js';
-import { type EnrolmentStep, isEnrolling, SignInEnrolment } from './interaction/sign-in-enrolment.js';
+import { type EnrolmentStep, isEnrolling, SignInEnrolment } from './sign-in-enrolment.js';
 import { parsed, SignInForms } from './interaction/sign-in-forms.js';
 import { OidcProvider } from './oidc-provider.js';
 import * as pages from './pages/index.js';

@@ -75,8 +75,9 @@ export class SignInGrants {
         data,
       });
     });
-    const grant = new provider.Grant({ accountId, clientId });
-    grant.jti = id;
+    // The first token extends the session to the end of its grant.
+    const lifetime = { jti: id, expiresIn: ttl };
+    const grant = Object.assign(new provider.Grant({ accountId, clientId }), lifetime);
     this.allow(grant, scopes);
     return grant.save();
   }

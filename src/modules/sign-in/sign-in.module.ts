@@ -18,7 +18,7 @@ import { OidcRecords } from './records/oidc-records.js';
 import { OidcRecordsRepository } from './records/oidc-records.repository.js';
 import { TokenReuse } from './records/token-reuse.js';
 import { SignInCompletion } from './sign-in-completion.js';
-import { SignInEnrolment } from './interaction/sign-in-enrolment.js';
+import { SignInEnrolment } from './sign-in-enrolment.js';
 import { SignInForms } from './interaction/sign-in-forms.js';
 import { SignInGrants } from './sign-in-grants.js';
 import { SignInServer } from './sign-in.server.js';

@@ -1,10 +1,11 @@
+import { decodeJwt } from 'jose';
 import { provision } from '../../../src/provision/provision.js';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { OidcClientsApi } from '../../../src/modules/sign-in/index.js';
 import { PASSWORD, session } from '../../support/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { RelyingParty } from '../../support/relying-party.ts';
-import { browser, startSignIn } from '../../support/sign-in.ts';
+import { browser, clientFile, startSignIn } from '../../support/sign-in.ts';
 import { Authenticator } from '../../support/totp.ts';
 
 describe('the policy of a workspace', () => {
@@ -12,7 +13,7 @@ describe('the policy of a workspace', () => {
   let n = 0;
 
   beforeAll(async () => {
-    app = await startSignIn();
+    app = await startSignIn({ OIDC_CLIENTS: clientFile() });
   });
   afterAll(() => app?.stop());
 
@@ -188,6 +189,26 @@ describe('the policy of a workspace', () => {
       [owner.tenantId],
     );
     expect(row.ok).toBe(true);
+  });
+
+  test('the lifetime of sessions applies to a sign-in by the page, and to its refresh tokens', async () => {
+    const { owner, member, slug } = await workspace();
+    await put(owner, { session_days: 2 });
+    const party = await RelyingParty.discover(app, 'ours');
+    const tokens = await party.signIn(browser(app), `member@${slug}.example`, PASSWORD);
+    const { sessions } = (await app.as(tokens.access_token).get('/settings/security')).body;
+    const { created_at: start, expires_at: end } = sessions.find(({ current }: any) => current);
+    const days = (Date.parse(end) - Date.parse(start)) / 86_400_000;
+    expect([days > 1.9, days < 2.1]).toEqual([true, true]);
+    const session = decodeJwt(tokens.access_token)['sid'];
+    const [row] = await app.sql(
+      `SELECT max(record.expires_at) <= max(session.expires_at) + interval '1 second' AS ok
+         FROM oidc_records record, sessions session
+        WHERE record.model = 'RefreshToken' AND record.grant_id = $1 AND session.id::text = $1`,
+      [session],
+    );
+    expect(row.ok).toBe(true);
+    expect((await member.api.get('/notes')).status).toBe(200);
   });
 
   test('a longer minimum for passwords applies to new passwords', async () => {

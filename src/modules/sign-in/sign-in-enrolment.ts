@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { browserName } from '../../../platform/http/user-agent.js';
-import { RequiredEnrolment } from '../../account-security/index.js';
-import * as pages from '../pages/index.js';
-import { parsed } from './sign-in-forms.js';
-import { frameOf, originOf, type Pending, type PendingEnrolment, type SignIn } from '../sign-in-state.js';
+import { browserName } from '../../platform/http/user-agent.js';
+import { RequiredEnrolment } from '../account-security/index.js';
+import * as pages from './pages/index.js';
+import { parsed } from './interaction/sign-in-forms.js';
+import { frameOf, originOf, type Pending, type PendingEnrolment, type SignIn } from './sign-in-state.js';
 
 type Enrolling = Pending & { enrolment: PendingEnrolment };
 
