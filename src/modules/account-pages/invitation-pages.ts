@@ -6,6 +6,7 @@ import { Db } from '../../platform/database/db.js';
 import { InvitationAcceptance, type OpenInvitation } from '../access/index.js';
 import { PasswordPolicy, PasswordSignIn, SecondFactors } from '../account-security/index.js';
 import { CredentialsApi, type CredentialsRow, emailKey, IdentityApi, Passwords } from '../identity/index.js';
+import { ProfileService } from '../settings/index.js';
 import {
   inputField,
   newPasswordField,
@@ -35,6 +36,7 @@ export class InvitationPages {
     private readonly policy: PasswordPolicy,
     private readonly signIn: PasswordSignIn,
     private readonly factors: SecondFactors,
+    private readonly profiles: ProfileService,
     private readonly config: Config,
     private readonly db: Db,
   ) {}
@@ -56,11 +58,24 @@ export class InvitationPages {
     const { ip, requestId } = page;
     if (!(await this.invitations.accept(invitation, { id, email, displayName }, { ip, requestId })))
       return showInvalidLink(page, 'invitation_invalid_lead');
-    const { workspace } = invitation;
+    const { tenantId, workspace } = invitation;
+    if (!existing) await this.keepLanguage(page, { tenantId, userId: id });
     return showPage(page, {
       heading: page.t('joined', { workspace }),
       lead: page.t('joined_lead', { email }),
       content: html`<p><a href="${this.config.webClientUrl}">${page.t('open_client')}</a></p>`,
+    });
+  }
+
+  /** Later mails to a new user are in the language of the page. */
+  private async keepLanguage(
+    { language, ip, requestId }: PageRequest,
+    member: { tenantId: string; userId: string },
+  ): Promise<void> {
+    await this.db.tx(async (tx) => {
+      const before = await this.profiles.lock(tx, member);
+      if (before.locale === null)
+        await this.profiles.change(tx, member, before, { locale: language }, { ...member, ip, requestId });
     });
   }
 

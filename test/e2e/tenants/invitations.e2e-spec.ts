@@ -80,8 +80,13 @@ describe('invitations to a workspace', () => {
     expect([short.status, short.html.includes('at least 12 characters')]).toEqual([422, true]);
     const unnamed = await at.submit(link, { name: ' ', new_password: NEW_PASSWORD });
     expect(unnamed.status).toBe(422);
-    const joined = await at.submit(link, { name: 'Newton <i>', new_password: NEW_PASSWORD });
-    expect([joined.status, joined.html.includes('You are a member now.')]).toEqual([200, true]);
+    const joined = await at.submit(link, { name: 'Newton <i>', new_password: NEW_PASSWORD }, 'de');
+    expect([joined.status, joined.html.includes('Sie sind jetzt Mitglied.')]).toEqual([200, true]);
+    // Later mails are in the language of the page.
+    const { user_id } = await memberOf(email);
+    expect(await at.app.sql('SELECT locale FROM user_profiles WHERE user_id = $1', [user_id])).toEqual([
+      { locale: 'de' },
+    ]);
     expect(await memberOf(email)).toMatchObject({
       display_name: 'Newton <i>',
       role: 'admin',
