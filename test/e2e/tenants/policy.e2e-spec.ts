@@ -204,7 +204,7 @@ describe('the policy of a workspace', () => {
     const [row] = await app.sql(
       `SELECT max(record.expires_at) <= max(session.expires_at) + interval '1 second' AS ok
          FROM oidc_records record, sessions session
-        WHERE record.model = 'RefreshToken' AND record.grant_id = $1 AND session.id::text = $1`,
+        WHERE record.model = 'RefreshToken' AND record.grant_id = $1::uuid AND session.id = $1::uuid`,
       [session],
     );
     expect(row.ok).toBe(true);
