@@ -20,6 +20,7 @@ import { IdentityModule } from './modules/identity/index.js';
 import { MailProxyModule } from './modules/mail/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
+import { PersonalExportsModule } from './modules/personal-data/index.js';
 import { PresenceModule } from './modules/presence/index.js';
 import { NotificationsModule } from './modules/notifications/index.js';
 import { ScimModule } from './modules/scim/index.js';
@@ -41,6 +42,7 @@ import { JobsModule } from './platform/jobs/jobs.module.js';
 import { NotificationRegistryModule } from './platform/notifications/notification-registry.module.js';
 import { ObservabilityModule } from './platform/observability/observability.module.js';
 import { PagingModule } from './platform/paging/paging.module.js';
+import { PersonalDataModule } from './platform/personal-data/personal-data.module.js';
 import { RateLimitGuard } from './platform/rate-limits/rate-limit.guard.js';
 import { RateLimitsModule } from './platform/rate-limits/rate-limits.module.js';
 import { RealtimeModule } from './platform/realtime/realtime.module.js';
@@ -80,6 +82,7 @@ export class AppModule {
         RateLimitsModule,
         BlobsModule,
         ReferencesModule,
+        PersonalDataModule,
         RealtimeModule,
         SystemMailModule,
         NotificationRegistryModule,
@@ -90,6 +93,7 @@ export class AppModule {
         AccessModule,
         AccountPagesModule,
         SettingsModule,
+        PersonalExportsModule,
         ScimModule,
         // Before any module with `/calendar/{calendar_id}`.
         HolidaysModule,

@@ -15,6 +15,7 @@ import { notesSchema } from './modules/notes/notes.schema.js';
 import { notificationsSchema } from './modules/notifications/notifications.schema.js';
 import { scimSchema } from './modules/scim/scim.schema.js';
 import { signInSchema } from './modules/sign-in/sign-in.schema.js';
+import { personalDataSchema } from './modules/personal-data/personal-data.schema.js';
 import { presenceSchema } from './modules/presence/presence.schema.js';
 import { settingsSchema } from './modules/settings/settings.schema.js';
 import { tasksSchema } from './modules/tasks/tasks.schema.js';
@@ -42,4 +43,5 @@ export const schema = wholeSchema([
   chatSchema,
   notificationsSchema,
   callsSchema,
+  personalDataSchema,
 ]);

@@ -1,8 +1,8 @@
 import { cellXml, STYLES, textXml, type XlsxCell, xmlText } from './cells.js';
-import { type Sink, type ZipFile, ZipWriter } from './zip.js';
+import { type Sink, type ZipFile, ZipWriter } from '../zip/index.js';
 
 export type { XlsxCell } from './cells.js';
-export type { Sink } from './zip.js';
+export type { Sink } from '../zip/index.js';
 
 /** Rows of a sheet, with its header. */
 const MAX_ROWS = 1_048_576;

@@ -27,6 +27,7 @@ import { TenantMembersController } from './members/tenant-members.controller.js'
 import { TenantMembersRepository } from './members/tenant-members.repository.js';
 import { TenantMembersService } from './members/tenant-members.service.js';
 import { Membership } from './membership.js';
+import { GroupsPersonalData } from './groups-personal-data.js';
 
 /** Global because routes of every module require permissions (`@Requires`). */
 @Global()
@@ -41,6 +42,7 @@ import { Membership } from './membership.js';
     MemberRecoveryController,
   ],
   providers: [
+    GroupsPersonalData,
     AuthorityRepository,
     Authority,
     { provide: PermissionSource, useExisting: Authority },

@@ -36,6 +36,7 @@ import { Passkeys } from './two-factor/passkeys/passkeys.service.js';
 import { TwoFactorController } from './two-factor/two-factor.controller.js';
 import { TwoFactorService } from './two-factor/two-factor.service.js';
 import { SecurityNotifications } from './notifications/security.notifications.js';
+import { SecurityPersonalData } from './security-personal-data.js';
 
 @Module({
   imports: [TenantsModule],
@@ -48,6 +49,7 @@ import { SecurityNotifications } from './notifications/security.notifications.js
     PasskeyVerificationController,
   ],
   providers: [
+    SecurityPersonalData,
     SecurityNotifications,
     SecondFactorsRepository,
     SecondFactors,

@@ -132,7 +132,11 @@ export interface WindowQuery {
 @Injectable()
 export class EventsRepository {
   /** The calendar as the caller sees it, or null. */
-  async context(reader: Reader, ctx: RequestContext, calendarId: string): Promise<CalendarContext | null> {
+  async context(
+    reader: Reader,
+    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
+    calendarId: string,
+  ): Promise<CalendarContext | null> {
     const [row] = await reader.query(readContext, [ctx.tenantId, calendarId, ctx.userId]);
     return contextOf(row);
   }

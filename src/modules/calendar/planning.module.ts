@@ -24,6 +24,7 @@ import { PollsOfMembers } from './polls/polls-of-members.js';
 import { PollsController } from './polls/polls.controller.js';
 import { PollsRepository } from './polls/polls.repository.js';
 import { PollsService } from './polls/polls.service.js';
+import { CalendarPersonalData } from './calendar-personal-data.js';
 
 /** Free/busy, polls, and calendars as iCalendar: they read and create events. Before `CalendarModule`: fixed names come first. */
 @Module({
@@ -51,6 +52,7 @@ import { PollsService } from './polls/polls.service.js';
     OutsideVotesService,
     IcsRepository,
     IcsExport,
+    CalendarPersonalData,
     FeedsService,
   ],
 })

@@ -40,6 +40,7 @@ import { ServerEvents } from './server-events.js';
 import { TokensController } from './tokens/tokens.controller.js';
 import { TokensRepository } from './tokens/tokens.repository.js';
 import { TokensService } from './tokens/tokens.service.js';
+import { CallsPersonalData } from './calls-personal-data.js';
 
 @Module({
   imports: [TenantsModule, ChatModule],
@@ -55,6 +56,7 @@ import { TokensService } from './tokens/tokens.service.js';
     GuestModerationController,
   ],
   providers: [
+    CallsPersonalData,
     { provide: CallServer, useClass: LiveKitCallServer },
     CallsRepository,
     ParticipantsRepository,

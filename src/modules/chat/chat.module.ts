@@ -35,6 +35,7 @@ import { RoomsRepository } from './rooms/rooms.repository.js';
 import { RoomsService } from './rooms/rooms.service.js';
 import { ChatUsersController } from './users/chat-users.controller.js';
 import { ChatUsersRepository } from './users/chat-users.repository.js';
+import { ChatPersonalData } from './chat-personal-data.js';
 
 @Module({
   imports: [ImagesModule, TenantsModule, PresenceModule],
@@ -47,6 +48,7 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
     RoomPresenceController,
   ],
   providers: [
+    ChatPersonalData,
     RoomsRepository,
     RelatedRooms,
     RoomUsers,

@@ -52,6 +52,7 @@ import { ImportUndo } from './phone/import-undo.js';
 import { ImportsRepository } from './phone/imports.repository.js';
 import { ImportsService } from './phone/imports.service.js';
 import { PhoneController } from './phone/phone.controller.js';
+import { ContactsPersonalData } from './contacts-personal-data.js';
 
 @Module({
   imports: [SettingsModule, TenantsModule, MailProxyModule, ImagesModule, PresenceModule],
@@ -71,6 +72,7 @@ import { PhoneController } from './phone/phone.controller.js';
     DuplicatesController,
   ],
   providers: [
+    ContactsPersonalData,
     AddressbooksRepository,
     AddressbooksOfMembers,
     AddressbooksService,

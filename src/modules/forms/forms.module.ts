@@ -39,6 +39,7 @@ import { FormsSearchController } from './search/forms-search.controller.js';
 import { FormSharingController } from './sharing/sharing.controller.js';
 import { FormSharingService } from './sharing/sharing.service.js';
 import { FormNotifications } from './forms.notifications.js';
+import { FormsPersonalData } from './forms-personal-data.js';
 
 /** Static paths come before `:id`. */
 @Module({
@@ -54,6 +55,7 @@ import { FormNotifications } from './forms.notifications.js';
     SharedReportsController,
   ],
   providers: [
+    FormsPersonalData,
     FormNotifications,
     FormsRepository,
     FormWritesRepository,

@@ -3,10 +3,11 @@ import { HolidayCatalogue } from './catalogue/holiday-catalogue.js';
 import { HolidaysController } from './holidays.controller.js';
 import { HolidaysRepository } from './holidays.repository.js';
 import { HolidaysService } from './holidays.service.js';
+import { HolidaysPersonalData } from './holidays-personal-data.js';
 
 @Module({
   controllers: [HolidaysController],
-  providers: [HolidaysRepository, HolidayCatalogue, HolidaysService],
+  providers: [HolidaysPersonalData, HolidaysRepository, HolidayCatalogue, HolidaysService],
   exports: [HolidaysService],
 })
 export class HolidaysModule {}

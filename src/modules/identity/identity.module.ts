@@ -22,6 +22,7 @@ import { ExternalTokens } from './tokens/external-tokens.js';
 import { JwksController } from './tokens/jwks.controller.js';
 import { SigningKeys } from './tokens/signing-keys.js';
 import { SigningKeysRepository } from './tokens/signing-keys.repository.js';
+import { AccountPersonalData } from './account-personal-data.js';
 
 /** Global because the bearer guard of every module resolves tokens through it. */
 @Global()
@@ -29,6 +30,7 @@ import { SigningKeysRepository } from './tokens/signing-keys.repository.js';
   imports: [TenantsModule],
   controllers: [JwksController],
   providers: [
+    AccountPersonalData,
     IdentityRepository,
     SigningKeysRepository,
     CredentialsRepository,

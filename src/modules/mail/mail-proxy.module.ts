@@ -35,6 +35,7 @@ import { MessagesService } from './messages/messages.service.js';
 import { MailboxesService } from './mailboxes/mailboxes.service.js';
 import { RequestLimits } from './upstream/request-limits.js';
 import { UndiciAdapter } from './upstream/undici-adapter.js';
+import { MailPersonalData } from './mail-personal-data.js';
 
 /** Nest's axios on undici's connection pool (adr/0015). */
 const MailHttpModule = HttpModule.registerAsync({
@@ -54,6 +55,7 @@ const MOVES_KEPT_DAYS = 180;
   imports: [MailHttpModule, TenantsModule, AccountSecurityModule],
   controllers: [DraftsController, MailboxesController, MessagesController],
   providers: [
+    MailPersonalData,
     MailGate,
     RequestLimits,
     MailUpstream,

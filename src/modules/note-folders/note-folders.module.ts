@@ -4,10 +4,11 @@ import { NoteFoldersOfMembers } from './note-folders-of-members.js';
 import { NoteFolderFeedController, NoteFoldersController } from './note-folders.controller.js';
 import { NoteFoldersRepository } from './note-folders.repository.js';
 import { NoteFoldersService } from './note-folders.service.js';
+import { NoteFoldersPersonalData } from './note-folders-personal-data.js';
 
 @Module({
   imports: [TenantsModule],
   controllers: [NoteFolderFeedController, NoteFoldersController],
-  providers: [NoteFoldersRepository, NoteFoldersService, NoteFoldersOfMembers],
+  providers: [NoteFoldersPersonalData, NoteFoldersRepository, NoteFoldersService, NoteFoldersOfMembers],
 })
 export class NoteFoldersModule {}

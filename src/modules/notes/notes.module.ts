@@ -31,6 +31,7 @@ import { NotesTasksRepository } from './linked-tasks/notes-tasks.repository.js';
 import { NotesTasksService } from './linked-tasks/notes-tasks.service.js';
 import { NotesService } from './notes.service.js';
 import { NoteNotifications } from './notes.notifications.js';
+import { NotesPersonalData } from './notes-personal-data.js';
 
 @Module({
   imports: [DocxModule, HtmlModule, TasksModule, TenantsModule],
@@ -43,6 +44,7 @@ import { NoteNotifications } from './notes.notifications.js';
     NotesTasksController,
   ],
   providers: [
+    NotesPersonalData,
     NoteHistory,
     NoteNotifications,
     NotesRepository,

@@ -14,11 +14,13 @@ import { NotificationWriter } from './notification-writer.js';
 import { NotificationsController } from './notifications.controller.js';
 import { NotificationsRepository } from './notifications.repository.js';
 import { NotificationsService } from './notifications.service.js';
+import { NotificationsPersonalData } from './notifications-personal-data.js';
 
 @Module({
   imports: [SettingsModule, PresenceModule],
   controllers: [NotificationsController, UnsubscribeController],
   providers: [
+    NotificationsPersonalData,
     NotificationsRepository,
     NotificationPresenter,
     NotificationSockets,

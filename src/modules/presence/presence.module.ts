@@ -7,11 +7,13 @@ import { PresenceEvents } from './presence-events.js';
 import { PresenceOptions } from './presence-options.js';
 import { PresenceRepository } from './presence.repository.js';
 import { PresenceService } from './presence.service.js';
+import { PresencePersonalData } from './presence-personal-data.js';
 
 @Module({
   imports: [TenantsModule],
   controllers: [PresenceController],
   providers: [
+    PresencePersonalData,
     PresenceOptions,
     PresenceRepository,
     PresenceEvents,

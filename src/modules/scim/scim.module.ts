@@ -16,6 +16,7 @@ import { ScimUsersService } from './users/scim-users.service.js';
 import { ScimUnsupportedController } from './unsupported.controller.js';
 import { VisibleUsers } from './visible-users.js';
 import { WelcomeMails } from './users/welcome-mails.js';
+import { ScimPersonalData } from './scim-personal-data.js';
 
 /** Provisioning of members and groups by identity providers: SCIM 2.0 (ADR 45). */
 @Module({
@@ -28,6 +29,7 @@ import { WelcomeMails } from './users/welcome-mails.js';
     ScimUnsupportedController,
   ],
   providers: [
+    ScimPersonalData,
     ScimAuthenticator,
     ScimTokensService,
     VisibleUsers,

@@ -15,11 +15,13 @@ import { SignaturesController } from './signatures/signatures.controller.js';
 import { MAX_HTML } from './signatures/signatures.dto.js';
 import { SignaturesRepository } from './signatures/signatures.repository.js';
 import { MAX_SIGNATURES, SignaturesService } from './signatures/signatures.service.js';
+import { SettingsPersonalData } from './settings-personal-data.js';
 
 @Module({
   imports: [TenantsModule, AccountSecurityModule, HtmlModule],
   controllers: [ProfileController, SignaturesController, PreferencesController],
   providers: [
+    SettingsPersonalData,
     ProfileRepository,
     ProfileService,
     SignaturesRepository,

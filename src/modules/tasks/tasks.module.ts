@@ -37,6 +37,7 @@ import { TasksController } from './tasks.controller.js';
 import { TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
 import { TaskNotifications } from './tasks.notifications.js';
+import { TasksPersonalData } from './tasks-personal-data.js';
 
 @Module({
   imports: [HtmlModule, TenantsModule],
@@ -52,6 +53,7 @@ import { TaskNotifications } from './tasks.notifications.js';
     TaskFoldersController,
   ],
   providers: [
+    TasksPersonalData,
     TaskNotifications,
     TasksRepository,
     TasksService,

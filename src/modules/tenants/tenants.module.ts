@@ -17,11 +17,13 @@ import { TenantProfileService } from './profile/tenant-profile.service.js';
 import { MemberContent } from './member-content.js';
 import { TenantsApi } from './tenants.api.js';
 import { TenantsRepository } from './tenants.repository.js';
+import { MembershipPersonalData } from './membership-personal-data.js';
 
 @Module({
   imports: [ImagesModule],
   controllers: [TenantController, TenantAuditController, TenantDomainsController, TenantPolicyController],
   providers: [
+    MembershipPersonalData,
     TenantsRepository,
     TenantsApi,
     MemberContent,

@@ -3,6 +3,7 @@ import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+import { AuditPersonalData } from './audit-personal-data.js';
 import { AuditReader } from './audit-reader.js';
 import { Audit } from './audit.js';
 
@@ -12,7 +13,7 @@ const forgetOld = either.statement<never>(
 );
 
 @Global()
-@Module({ providers: [Audit, AuditReader], exports: [Audit, AuditReader] })
+@Module({ providers: [Audit, AuditReader, AuditPersonalData], exports: [Audit, AuditReader] })
 export class AuditModule implements OnModuleInit {
   constructor(
     private readonly jobs: PeriodicJobs,

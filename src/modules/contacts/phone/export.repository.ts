@@ -35,7 +35,10 @@ export class ExportRepository {
   constructor(private readonly db: Db) {}
 
   /** The contacts of an address book in pages. A contact that changes meanwhile may be in two pages. */
-  async *pages({ tenantId, userId }: RequestContext, filter: ExportFilter): AsyncGenerator<ContactRow[]> {
+  async *pages(
+    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    filter: ExportFilter,
+  ): AsyncGenerator<ContactRow[]> {
     const { bookId, since, deviceId } = filter;
     for (let after = '0'; ;) {
       const rows = await this.db.query(page, [tenantId, bookId, after, since, deviceId, userId, PAGE]);

@@ -5,7 +5,14 @@ import { Zip, type ZipInputFile } from 'fflate';
 /** Receives the bytes of the archive; resolves when more may follow. */
 export type Sink = (bytes: Uint8Array) => Promise<void>;
 
-/** Writes a ZIP archive as a stream, one file after the other. Native zlib compresses, outside the main thread. */
+/** Limits of an archive without ZIP64: entries, and bytes of the archive and of each file. */
+export const MAX_ZIP_ENTRIES = 65_535;
+export const MAX_ZIP_BYTES = 4_294_967_295;
+
+/**
+ * Writes a ZIP archive as a stream, one file after the other. Native zlib compresses, outside the main thread. The caller keeps
+ * the limits `MAX_ZIP_ENTRIES` and `MAX_ZIP_BYTES`.
+ */
 export class ZipWriter {
   private readonly zip: Zip;
   private readonly pending: Uint8Array[] = [];
@@ -62,8 +69,9 @@ export class ZipFile {
     this.deflate.on('data', (bytes: Buffer<ArrayBuffer>) => this.entry.ondata!(null, bytes, false));
   }
 
-  async write(text: string): Promise<void> {
-    const bytes = Buffer.from(text);
+  /** @param content text, or bytes that stay unchanged until the promise resolves */
+  async write(content: string | Uint8Array): Promise<void> {
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
     this.size += bytes.length;
     this.entry.crc = crc32(bytes, this.entry.crc);
     await new Promise<void>((resolve, reject) => {

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { PersonalArchive } from '../../platform/personal-data/personal-archive.js';
+import {
+  type DataOwner,
+  PersonalData,
+  PersonalDataSource,
+} from '../../platform/personal-data/personal-data.js';
+import { personalRows } from '../../platform/personal-data/personal-rows.js';
+import { EventsRepository } from './events.repository.js';
+import { IcsExport } from './ics/ics-export.js';
+
+const calendarRows = workspace.statement<never>(
+  'calendar.personal_calendars',
+  personalRows(`SELECT calendar.id, calendar.name, calendar.description, calendar.color, calendar.time_zone, calendar.is_default,
+            calendar.default_reminders, calendar.created_at, calendar.updated_at
+       FROM calendars calendar WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2 ORDER BY calendar.id`),
+);
+const events = workspace.statement<never>(
+  'calendar.personal_events',
+  personalRows(`SELECT event.id, event.uid, event.origin_calendar_id AS calendar_id, event.title, event.description, event.location,
+            event.locations, event.starts, event.ends, event.time_zone, event.rules, event.added, event.excluded, event.status,
+            event.show_as, event.visibility, event.categories, event.conference, event.links, event.custom
+       FROM calendars calendar
+       JOIN calendar_events event ON event.tenant_id = calendar.tenant_id AND event.origin_calendar_id = calendar.id
+      WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2 ORDER BY event.id`),
+);
+const responses = workspace.statement<never>(
+  'calendar.personal_responses',
+  personalRows(`SELECT participant.event_id, participant.recurrence_key, participant.email, participant.name, participant.response,
+            participant.comment, participant.responded_at
+       FROM event_participants participant
+      WHERE participant.tenant_id = $1 AND participant.user_id = $2
+      ORDER BY participant.event_id, participant.recurrence_key`),
+);
+const proposals = workspace.statement<never>(
+  'calendar.personal_proposals',
+  personalRows(`SELECT proposal.id, proposal.event_id, proposal.recurrence_key, proposal.starts, proposal.ends, proposal.comment,
+            proposal.status, proposal.created_at
+       FROM event_proposals proposal WHERE proposal.tenant_id = $1 AND proposal.by_user_id = $2 ORDER BY proposal.id`),
+);
+const polls = workspace.statement<never>(
+  'calendar.personal_polls',
+  personalRows(`SELECT poll.id, poll.title, poll.description, poll.location, poll.time_zone, poll.kind, poll.deadline, poll.created_at,
+            poll.cancelled_at
+       FROM polls poll WHERE poll.tenant_id = $1 AND poll.owner_id = $2 ORDER BY poll.id`),
+);
+const votes = workspace.statement<never>(
+  'calendar.personal_votes',
+  personalRows(`SELECT voter.poll_id, voter.comment, voter.responded_at, (
+              SELECT jsonb_agg(jsonb_build_object('starts', option.starts, 'ends', option.ends, 'answer', vote.answer) ORDER BY option.position)
+                FROM poll_votes vote
+                JOIN poll_options option ON option.tenant_id = vote.tenant_id AND option.poll_id = vote.poll_id AND option.id = vote.option_id
+               WHERE vote.tenant_id = voter.tenant_id AND vote.poll_id = voter.poll_id AND vote.participant_id = voter.id) AS votes
+       FROM poll_participants voter WHERE voter.tenant_id = $1 AND voter.user_id = $2 ORDER BY voter.poll_id`),
+);
+const ownedCalendars = workspace.statement<{ id: string }>(
+  'calendar.personal_calendar_ids',
+  `SELECT calendar.id FROM calendars calendar WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2 ORDER BY calendar.id`,
+);
+
+/** The calendars of a user as JSON and as iCalendar, with responses, proposals and votes of the user. */
+@Injectable()
+export class CalendarPersonalData extends PersonalDataSource {
+  constructor(
+    data: PersonalData,
+    private readonly calendars: EventsRepository,
+    private readonly ics: IcsExport,
+    private readonly db: Db,
+  ) {
+    super(data, {
+      name: 'calendar',
+      rows: {
+        'calendars.json': calendarRows,
+        'events.json': events,
+        'responses.json': responses,
+        'proposals.json': proposals,
+        'polls.json': polls,
+        'votes.json': votes,
+      },
+    });
+  }
+
+  override async export(owner: DataOwner, archive: PersonalArchive): Promise<void> {
+    await super.export(owner, archive);
+    const { tenantId, userId } = owner;
+    for (const { id } of await this.db.query(ownedCalendars, [tenantId, userId])) {
+      const calendar = await this.calendars.context(this.db, owner, id);
+      if (calendar) await archive.content(`${id}.ics`, this.ics.stream(tenantId, userId, calendar));
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { PersonalArchive } from '../../platform/personal-data/personal-archive.js';
+import {
+  type DataOwner,
+  PersonalData,
+  PersonalDataSource,
+} from '../../platform/personal-data/personal-data.js';
+import { personalRows } from '../../platform/personal-data/personal-rows.js';
+import { ContactPhotos } from './contact-photos.js';
+import { ExportRepository } from './phone/export.repository.js';
+import { vcardText } from './responses/contact.presenter.js';
+
+const books = workspace.statement<never>(
+  'contacts.personal_books',
+  personalRows(`SELECT book.id, book.name, book.description, book.color, book.is_default, book.created_at, book.updated_at
+       FROM addressbooks book WHERE book.tenant_id = $1 AND book.owner_id = $2 ORDER BY book.id`),
+);
+const contacts = workspace.statement<never>(
+  'contacts.personal_contacts',
+  personalRows(`SELECT contact.id, contact.addressbook_id, contact.uid, contact.kind, contact.card, contact.source, contact.created_at,
+            contact.updated_at
+       FROM addressbooks book JOIN contacts contact ON contact.tenant_id = book.tenant_id AND contact.addressbook_id = book.id
+      WHERE book.tenant_id = $1 AND book.owner_id = $2 AND contact.gone_at IS NULL ORDER BY contact.addressbook_id, contact.seq`),
+);
+const addresses = workspace.statement<never>(
+  'contacts.personal_addresses',
+  personalRows(`SELECT received.address, received.name, received.count, received.last_seen_at
+       FROM received_addresses received WHERE received.tenant_id = $1 AND received.user_id = $2 ORDER BY received.address_key`),
+);
+const ownedBooks = workspace.statement<{ id: string }>(
+  'contacts.personal_book_ids',
+  `SELECT book.id FROM addressbooks book WHERE book.tenant_id = $1 AND book.owner_id = $2 ORDER BY book.id`,
+);
+
+/** The address books of a user as JSON and, with photos, as vCard. */
+@Injectable()
+export class ContactsPersonalData extends PersonalDataSource {
+  constructor(
+    data: PersonalData,
+    private readonly pages: ExportRepository,
+    private readonly photos: ContactPhotos,
+    private readonly db: Db,
+  ) {
+    super(data, {
+      name: 'contacts',
+      rows: { 'address-books.json': books, 'contacts.json': contacts, 'senders.json': addresses },
+    });
+  }
+
+  override async export(owner: DataOwner, archive: PersonalArchive): Promise<void> {
+    await super.export(owner, archive);
+    for (const { id } of await this.db.query(ownedBooks, [owner.tenantId, owner.userId]))
+      await archive.content(`${id}.vcf`, this.cards(owner, id));
+  }
+
+  private async *cards(owner: DataOwner, bookId: string): AsyncGenerator<string> {
+    for await (const rows of this.pages.pages(owner, { bookId, since: null, deviceId: null }))
+      for (const row of rows)
+        yield vcardText(row, '4.0', await this.photos.forCard(owner.tenantId, row.photo_id));
+  }
+}

@@ -1,0 +1,99 @@
+import { text } from 'node:stream/consumers';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { PersonalArchive } from '../../platform/personal-data/personal-archive.js';
+import {
+  type DataOwner,
+  PersonalData,
+  PersonalDataSource,
+} from '../../platform/personal-data/personal-data.js';
+import { personalRows } from '../../platform/personal-data/personal-rows.js';
+import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
+import { type Fields, isFields } from './fields.js';
+import { MailClient, type MailSession } from './mail-client.js';
+import { messagesPath } from './mail-call.js';
+import { MailErrors } from './mail.errors.js';
+import { JsonResponse } from './upstream-response.js';
+
+const PAGE = 100;
+
+const recipients = workspace.statement<never>(
+  'mail_recipients.personal_recipients',
+  personalRows(`SELECT recipient.address, recipient.name, recipient.uses, recipient.last_used_at
+       FROM mail_recipients recipient WHERE recipient.tenant_id = $1 AND recipient.user_id = $2 ORDER BY recipient.address_key`),
+);
+
+/** The messages of a user as they are stored (RFC 5322), when the embedded mail service has the mailbox. */
+@Injectable()
+export class MailPersonalData extends PersonalDataSource {
+  constructor(
+    data: PersonalData,
+    private readonly client: MailClient,
+    private readonly accounts: MailAccountsRepository,
+    private readonly config: Config,
+  ) {
+    super(data, { name: 'mail', rows: { 'recipients.json': recipients } });
+  }
+
+  override async export(owner: DataOwner, archive: PersonalArchive): Promise<void> {
+    await super.export(owner, archive);
+    if (!this.config.MAIL_SERVICE_EMBEDDED) {
+      await archive.content('README.txt', [
+        'The messages are stored by another mail service. Export them there.\n',
+      ]);
+      return;
+    }
+    // A request would create the account.
+    if (((await this.accounts.read(owner))?.mail_user_id ?? null) === null) return;
+    const session = this.client.background(owner);
+    const mailboxes = listOf(await read(session, ['mailboxes']));
+    await archive.content('mailboxes.json', [
+      JSON.stringify(mailboxes.map(({ id, path }) => ({ id, path }))),
+    ]);
+    for (const { id } of mailboxes) await this.mailbox(session, String(id), archive);
+  }
+
+  private async mailbox(session: MailSession, mailbox: string, archive: PersonalArchive): Promise<void> {
+    for (let next: unknown = ''; typeof next === 'string';) {
+      const query = new URLSearchParams({ limit: String(PAGE), order: 'asc', ...(next && { next }) });
+      const value = await read(session, messagesPath(mailbox), query);
+      for (const { id, size } of listOf(value)) {
+        const path = `${mailbox}/${Number(id)}.eml`;
+        const bytes = typeof size === 'number' ? size : 0;
+        if (!archive.fits(bytes)) {
+          archive.omit(path, bytes, 'archive_full');
+          continue;
+        }
+        await message(session, [...messagesPath(mailbox), Number(id), 'message.eml'], path, archive);
+      }
+      next = value['nextCursor'];
+    }
+  }
+}
+
+/** A message that was deleted in between is skipped. */
+async function message(
+  session: MailSession,
+  path: (string | number)[],
+  file: string,
+  archive: PersonalArchive,
+): Promise<void> {
+  const response = await session.bytes({ method: 'GET', path });
+  if (response instanceof JsonResponse) {
+    response.stream?.destroy();
+    if (response.status === 404) return;
+    throw MailErrors.proxyFailed.with();
+  }
+  await archive.content(file, response.body.stream());
+}
+
+async function read(session: MailSession, path: string[], query?: URLSearchParams): Promise<Fields> {
+  const { status, value, stream } = await session.json({ method: 'GET', path, ...(query && { query }) });
+  const list: unknown = stream ? JSON.parse(await text(stream)) : value;
+  if (status >= 300 || !isFields(list)) throw MailErrors.proxyFailed.with();
+  return list;
+}
+
+const listOf = (value: Fields): Fields[] =>
+  Array.isArray(value['results']) ? (value['results'] as unknown[]).filter(isFields) : [];

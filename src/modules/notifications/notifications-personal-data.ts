@@ -1,0 +1,20 @@
+import { Injectable } from '@nestjs/common';
+import { workspace } from '../../platform/database/statement.js';
+import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
+import { personalRows } from '../../platform/personal-data/personal-rows.js';
+
+const owned = workspace.statement<never>(
+  'notifications.personal_owned',
+  personalRows(`SELECT notification.id, notification.type, notification.subject_kind, notification.subject_id, notification.count,
+            notification.state, notification.seen_at, notification.read_at, notification.snooze_until, notification.created_at
+       FROM notifications notification
+      WHERE notification.tenant_id = $1 AND notification.user_id = $2 ORDER BY notification.id`),
+);
+
+/** The notifications of a user. */
+@Injectable()
+export class NotificationsPersonalData extends PersonalDataSource {
+  constructor(data: PersonalData) {
+    super(data, { name: 'notifications', rows: { 'notifications.json': owned } });
+  }
+}

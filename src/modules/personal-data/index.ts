@@ -1,0 +1,1 @@
+export { PersonalExportsModule } from './personal-exports.module.js';

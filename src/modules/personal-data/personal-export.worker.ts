@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Audit } from '../../platform/audit/audit.js';
+import { Blobs } from '../../platform/blobs/blobs.js';
+import { Db } from '../../platform/database/db.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { ExportArchives } from './export-archives.js';
+import { type ClaimedExport, PersonalExportsRepository } from './personal-exports.repository.js';
+
+/** Duration of a lease. Another process starts an export again when its process has not renewed the lease. */
+const LEASE_SECONDS = 60;
+const RENEWAL_MS = 15_000;
+const PAUSE_SECONDS = 60;
+export const MAX_ATTEMPTS = 4;
+/** Days for which an archive is kept. */
+export const KEPT_DAYS = 7;
+
+/** Runs exports, one at a time in a process. An export of a killed process starts again. */
+@Injectable()
+export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('PersonalData');
+  private readonly shutdown = new AbortController();
+  private running: Promise<void> | undefined;
+  private isWoken = false;
+
+  constructor(
+    private readonly exports: PersonalExportsRepository,
+    private readonly archives: ExportArchives,
+    private readonly blobs: Blobs,
+    private readonly jobs: PeriodicJobs,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    // In the background: an export takes longer than other jobs may wait.
+    this.jobs.register({ name: 'personal-exports', everySeconds: 15, run: async () => this.wake() });
+    this.jobs.register({ name: 'expire-personal-exports', everySeconds: 3600, run: () => this.expire() });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.shutdown.abort();
+    await this.running;
+  }
+
+  /** Starts to run exports that are due, if this process does not run one. */
+  wake(): void {
+    this.isWoken = true;
+    this.running ??= this.runDue()
+      .catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'exports were not run; a later run continues'),
+      )
+      .finally(() => (this.running = undefined));
+  }
+
+  /** Deletes expired archives. */
+  async expire(): Promise<void> {
+    await this.db.tx(async (tx) => {
+      const expired = Map.groupBy(await this.exports.expire(tx), (row) => row.tenant_id);
+      for (const [tenantId, rows] of expired)
+        await this.blobs.release(
+          tx,
+          tenantId,
+          rows.map(({ blob_id: id }) => id),
+        );
+    });
+  }
+
+  private async runDue(): Promise<void> {
+    while (this.isWoken && !this.shutdown.signal.aborted) {
+      this.isWoken = false;
+      const run = await this.exports.claim(randomUUID(), LEASE_SECONDS);
+      if (!run) continue;
+      this.isWoken = true;
+      await this.run(run);
+    }
+  }
+
+  private async run(run: ClaimedExport): Promise<void> {
+    const lost = new AbortController();
+    const signal = AbortSignal.any([lost.signal, this.shutdown.signal]);
+    let done = 0;
+    const renew = async (): Promise<void> => {
+      if (!(await this.exports.renew(run, LEASE_SECONDS, done))) lost.abort(new Error('the lease was lost'));
+    };
+    const timer = setInterval(() => void renew().catch((error: unknown) => lost.abort(error)), RENEWAL_MS);
+    try {
+      if (run.attempts > MAX_ATTEMPTS) throw new Error('the export was started too often');
+      const omitsUnavailable = run.attempts === MAX_ATTEMPTS;
+      const progress = async (): Promise<void> => {
+        done += 1;
+        await renew();
+      };
+      const archive = await this.archives.store(run, { signal, omitsUnavailable, progress });
+      await this.finish(run, archive);
+    } catch (error) {
+      await this.recover(run, error);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  private async finish(
+    run: ClaimedExport,
+    { blob, omitted }: Awaited<ReturnType<ExportArchives['store']>>,
+  ): Promise<void> {
+    const { tenantId } = run;
+    const isFinished = await this.db.tx(async (tx) => {
+      if (!(await this.exports.finish(tx, run, blob, { omitted, keptDays: KEPT_DAYS }))) return false;
+      await this.blobs.keep(tx, tenantId, blob, 'application/zip');
+      await this.audit.record(tx, jobOf(run), {
+        action: 'personal_data.exported',
+        objectKind: 'user',
+        objectId: run.userId,
+        data: { export_id: run.id, size: blob.size, omitted_files: omitted },
+      });
+      return true;
+    });
+    if (!isFinished) await this.blobs.discard(tenantId, blob);
+  }
+
+  private async recover(run: ClaimedExport, error: unknown): Promise<void> {
+    const { tenantId, userId, attempts } = run;
+    if (this.shutdown.signal.aborted) return this.exports.postpone(run, 0);
+    this.logger.warn({ err: error, tenantId, userId, attempts }, 'the export of personal data failed');
+    if (attempts < MAX_ATTEMPTS) return this.exports.postpone(run, PAUSE_SECONDS);
+    await this.db.tx(async (tx) => {
+      if (!(await this.exports.fail(tx, run))) return;
+      const entry = { action: 'personal_data.export_failed', objectKind: 'user', objectId: userId };
+      await this.audit.record(tx, jobOf(run), { ...entry, data: { export_id: run.id } });
+    });
+  }
+}
+
+const jobOf = ({ tenantId }: ClaimedExport) => ({ tenantId, userId: null, origin: 'job' }) as const;

@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { DataOwner } from '../../platform/personal-data/personal-data.js';
+import type { ExportState } from './personal-export.entity.js';
+
+export interface ExportRow {
+  id: string;
+  state: ExportState;
+  requested_at: Date;
+  finished_at: Date | null;
+  expires_at: Date | null;
+  sources_done: number;
+  sources_total: number;
+  omitted: number;
+  blob_id: string | null;
+  size: number | null;
+  /** Hexadecimal. */
+  sha256: string | null;
+}
+
+/** An export that this process runs. */
+export interface ClaimedExport extends DataOwner {
+  id: string;
+  leaseId: string;
+  /** Including this one. */
+  attempts: number;
+}
+
+/** The stored archive. */
+export interface ExportedFile {
+  id: string;
+  size: number;
+  sha256: Buffer;
+}
+
+const read = workspace.statement<ExportRow>(
+  'personal_exports.read',
+  `SELECT id, state, requested_at, finished_at, expires_at, sources_done, sources_total, omitted, blob_id, size::float8 AS size,
+          encode(sha256, 'hex') AS sha256
+     FROM personal_exports WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const remove = workspace.statement<{ tenant_id: string; blob_id: string | null }>(
+  'personal_exports.remove',
+  `DELETE FROM personal_exports WHERE tenant_id = $1 AND user_id = $2 RETURNING tenant_id, blob_id`,
+);
+
+// Across workspaces: the account is closed. Index: the primary key, for few memberships.
+const removeEverywhere = workspace.statement<{ tenant_id: string; blob_id: string | null }>(
+  'personal_exports.remove_everywhere',
+  `DELETE FROM personal_exports export USING tenant_members member
+    WHERE member.user_id = $1 AND export.tenant_id = member.tenant_id AND export.user_id = member.user_id
+   RETURNING export.tenant_id, export.blob_id`,
+);
+
+const insert = workspace.statement<{ id: string }>(
+  'personal_exports.insert',
+  `INSERT INTO personal_exports (tenant_id, user_id, id, state, sources_total, due_at)
+   VALUES ($1, $2, $3, 'pending', $4, now()) ON CONFLICT (tenant_id, user_id) DO NOTHING RETURNING id`,
+);
+
+const lock = workspace.statement<{ state: ExportState }>(
+  'personal_exports.lock',
+  `SELECT state FROM personal_exports WHERE tenant_id = $1 AND user_id = $2 FOR UPDATE`,
+);
+
+// Index: personal_exports_due.
+const claim = workspace.statement<{ tenant_id: string; user_id: string; id: string; attempts: number }>(
+  'personal_exports.claim',
+  `UPDATE personal_exports
+      SET state = 'running', lease_id = $1, due_at = now() + make_interval(secs => $2), attempts = attempts + 1, sources_done = 0
+    WHERE (tenant_id, user_id) IN (
+      SELECT tenant_id, user_id FROM personal_exports WHERE due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+   RETURNING tenant_id, user_id, id, attempts`,
+);
+
+const HELD = `tenant_id = $1 AND user_id = $2 AND id = $3 AND lease_id = $4 AND state = 'running'`;
+
+const renew = workspace.statement<{ id: string }>(
+  'personal_exports.renew',
+  `UPDATE personal_exports SET due_at = now() + make_interval(secs => $5), sources_done = $6 WHERE ${HELD} RETURNING id`,
+);
+
+const finish = workspace.statement<{ id: string }>(
+  'personal_exports.finish',
+  `UPDATE personal_exports
+      SET state = 'done', blob_id = $5, size = $6, sha256 = $7, omitted = $8, sources_done = sources_total, lease_id = NULL,
+          due_at = NULL, finished_at = now(), expires_at = now() + make_interval(days => $9)
+    WHERE ${HELD} RETURNING id`,
+);
+
+const postpone = workspace.statement<never>(
+  'personal_exports.postpone',
+  `UPDATE personal_exports SET state = 'pending', lease_id = NULL, due_at = now() + make_interval(secs => $5) WHERE ${HELD}`,
+);
+
+const fail = workspace.statement<{ id: string }>(
+  'personal_exports.fail',
+  `UPDATE personal_exports SET state = 'failed', lease_id = NULL, due_at = NULL, finished_at = now() WHERE ${HELD} RETURNING id`,
+);
+
+const expire = workspace.statement<{ tenant_id: string; blob_id: string }>(
+  'personal_exports.expire',
+  `DELETE FROM personal_exports WHERE expires_at <= now() RETURNING tenant_id, blob_id`,
+);
+
+const keyOf = ({ tenantId, userId, id, leaseId }: ClaimedExport) => [tenantId, userId, id, leaseId];
+
+/** SQL of exports. */
+@Injectable()
+export class PersonalExportsRepository {
+  constructor(private readonly db: Db) {}
+
+  async read({ tenantId, userId }: DataOwner, reader: Reader = this.db): Promise<ExportRow | undefined> {
+    return (await reader.query(read, [tenantId, userId]))[0];
+  }
+
+  /** Locks the export of the member. @returns its state; undefined without one */
+  async lock(tx: Tx, { tenantId, userId }: DataOwner): Promise<ExportState | undefined> {
+    return (await tx.query(lock, [tenantId, userId]))[0]?.state;
+  }
+
+  /** @returns false when another request has inserted an export */
+  async insert(tx: Tx, { tenantId, userId }: DataOwner, id: string, sources: number): Promise<boolean> {
+    return (await tx.query(insert, [tenantId, userId, id, sources])).length > 0;
+  }
+
+  /** @param tenantId null: in all workspaces @returns the workspaces and the archives to release */
+  async remove(
+    tx: Tx,
+    { tenantId, userId }: { tenantId: string | null; userId: string },
+  ): Promise<{ tenant_id: string; blob_id: string | null }[]> {
+    return tenantId === null ? tx.query(removeEverywhere, [userId]) : tx.query(remove, [tenantId, userId]);
+  }
+
+  /** Takes an export that is due, for `leaseSeconds`. */
+  async claim(leaseId: string, leaseSeconds: number): Promise<ClaimedExport | undefined> {
+    const [row] = await this.db.single((tx) => tx.query(claim, [leaseId, leaseSeconds]));
+    return (
+      row && { tenantId: row.tenant_id, userId: row.user_id, id: row.id, attempts: row.attempts, leaseId }
+    );
+  }
+
+  /** Extends the lease and stores the progress. @returns false when this process has lost the export */
+  async renew(run: ClaimedExport, leaseSeconds: number, sourcesDone: number): Promise<boolean> {
+    const rows = await this.db.single((tx) => tx.query(renew, [...keyOf(run), leaseSeconds, sourcesDone]));
+    return rows.length > 0;
+  }
+
+  /** @returns false when this process has lost the export */
+  async finish(
+    tx: Tx,
+    run: ClaimedExport,
+    file: ExportedFile,
+    { omitted, keptDays }: { omitted: number; keptDays: number },
+  ): Promise<boolean> {
+    const values = [...keyOf(run), file.id, file.size, file.sha256, omitted, keptDays];
+    return (await tx.query(finish, values)).length > 0;
+  }
+
+  /** Gives the export back, to be started again after `seconds`. */
+  async postpone(run: ClaimedExport, seconds: number): Promise<void> {
+    await this.db.single((tx) => tx.query(postpone, [...keyOf(run), seconds]));
+  }
+
+  /** @returns false when this process has lost the export */
+  async fail(tx: Tx, run: ClaimedExport): Promise<boolean> {
+    return (await tx.query(fail, keyOf(run))).length > 0;
+  }
+
+  /** Deletes expired exports. @returns the archives to release */
+  async expire(tx: Tx): Promise<{ tenant_id: string; blob_id: string }[]> {
+    return tx.query(expire, []);
+  }
+}

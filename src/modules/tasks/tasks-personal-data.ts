@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { workspace } from '../../platform/database/statement.js';
+import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
+import { personalRows } from '../../platform/personal-data/personal-rows.js';
+
+const assignedTasks = workspace.statement<never>(
+  'tasks.personal_assigned_tasks',
+  personalRows(`SELECT task.id, task.creator_id, task.folder_id, task.title, task.description, task.status, task.priority,
+            task.group_name, task.labels, task.assignee_ids, task.date, task.due_at, task.time_zone, task.recurrence, task.reminders,
+            task.completed_at, task.created_at, task.updated_at, task.deleted_at, (
+              SELECT jsonb_agg(jsonb_build_object('id', subtask.id, 'title', subtask.title, 'done', subtask.done, 'date', subtask.date)
+                               ORDER BY subtask.position)
+                FROM subtasks subtask WHERE subtask.tenant_id = task.tenant_id AND subtask.task_id = task.id) AS subtasks
+       FROM tasks task
+      WHERE task.tenant_id = $1 AND (task.creator_id = $2 OR ($2 = ANY (task.assignee_ids) AND EXISTS (
+        SELECT FROM task_members member
+         WHERE member.tenant_id = task.tenant_id AND member.task_id = task.id AND member.user_id = $2 AND member.role IS NOT NULL)))
+      ORDER BY task.id`),
+);
+
+const ownedFolders = workspace.statement<never>(
+  'tasks.personal_owned_folders',
+  personalRows(`SELECT folder.id, folder.parent_id, folder.name, folder.color, folder.created_at, folder.updated_at
+       FROM task_folders folder WHERE folder.tenant_id = $1 AND folder.owner_id = $2 AND folder.gone_at IS NULL ORDER BY folder.id`),
+);
+
+const comments = workspace.statement<never>(
+  'tasks.personal_comments',
+  personalRows(`SELECT comment.id, comment.task_id, comment.body, comment.created_at, comment.edited_at
+       FROM task_comments comment WHERE comment.tenant_id = $1 AND comment.author_id = $2 ORDER BY comment.id`),
+);
+
+const files = workspace.statement<never>(
+  'tasks.personal_files',
+  personalRows(`SELECT file.id, file.blob_id, file.name, file.size
+       FROM task_attachments file WHERE file.tenant_id = $1 AND file.created_by = $2 ORDER BY file.id`),
+);
+
+/** Tasks that a user created or is assigned to, own folders, comments and files. */
+@Injectable()
+export class TasksPersonalData extends PersonalDataSource {
+  constructor(data: PersonalData) {
+    super(data, {
+      name: 'tasks',
+      rows: { 'tasks.json': assignedTasks, 'folders.json': ownedFolders, 'comments.json': comments },
+      files,
+    });
+  }
+}

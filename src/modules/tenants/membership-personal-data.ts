@@ -1,0 +1,18 @@
+import { Injectable } from '@nestjs/common';
+import { workspace } from '../../platform/database/statement.js';
+import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
+import { personalRows } from '../../platform/personal-data/personal-rows.js';
+
+const membership = workspace.statement<never>(
+  'tenants.personal_membership',
+  personalRows(`SELECT member.user_id, member.role, member.status, member.email, member.display_name, member.created_at
+       FROM tenant_members member WHERE member.tenant_id = $1 AND member.user_id = $2`),
+);
+
+/** The membership of a user in the workspace. */
+@Injectable()
+export class MembershipPersonalData extends PersonalDataSource {
+  constructor(data: PersonalData) {
+    super(data, { name: 'membership', rows: { 'membership.json': membership } });
+  }
+}

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../database/db.js';
+import { either, type Statement } from '../database/statement.js';
+import type { Tx } from '../database/tx.js';
+
+const BATCH = 200;
+
+/** The text of a statement that exports rows. @param select names each column; its rows become JSON objects */
+export const personalRows = (select: string): string =>
+  `DECLARE personal_data NO SCROLL CURSOR FOR SELECT to_jsonb(entry)::text AS item FROM (${select}) AS entry`;
+
+const fetch = either.statement<{ item: string }>('personal_data.fetch', `FETCH ${BATCH} FROM personal_data`);
+
+// The archive may pause the reader between two batches, and a large workspace is read as a whole.
+const idleTimeout = either.statement<never>(
+  'personal_data.idle_timeout',
+  `SET LOCAL idle_in_transaction_session_timeout = '120s'`,
+);
+const statementTimeout = either.statement<never>(
+  'personal_data.statement_timeout',
+  `SET LOCAL statement_timeout = '120s'`,
+);
+
+/** Reads the rows of an export in batches, in one snapshot and with flat memory. */
+@Injectable()
+export class PersonalRows {
+  constructor(private readonly db: Db) {}
+
+  /**
+   * The connection is held until `use` ends.
+   * @param use consumes the batches; each row is the text of a JSON object
+   */
+  async read<T>(
+    statement: Statement<never>,
+    values: readonly unknown[],
+    use: (batches: AsyncIterable<string[]>) => Promise<T>,
+  ): Promise<T> {
+    return this.db.tx(async (tx) => {
+      await tx.query(idleTimeout, []);
+      await tx.query(statementTimeout, []);
+      await tx.query(statement, values);
+      return use(batchesOf(tx));
+    });
+  }
+}
+
+async function* batchesOf(tx: Tx): AsyncGenerator<string[]> {
+  for (;;) {
+    const rows = await tx.query(fetch, []);
+    if (rows.length === 0) return;
+    yield rows.map(({ item }) => item);
+  }
+}
