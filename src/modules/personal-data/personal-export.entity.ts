@@ -5,6 +5,7 @@ export type ExportState = (typeof EXPORT_STATES)[number];
 
 /** The latest export of a member's data. */
 @Entity('personal_exports')
+@Index('personal_exports_user', ['userId'])
 @Index('personal_exports_due', ['dueAt'], { where: 'due_at IS NOT NULL' })
 @Index('personal_exports_expired', ['expiresAt'], { where: 'expires_at IS NOT NULL' })
 @ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])

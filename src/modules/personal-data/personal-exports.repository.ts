@@ -47,12 +47,10 @@ const remove = workspace.statement<{ tenant_id: string; blob_id: string | null }
   `DELETE FROM personal_exports WHERE tenant_id = $1 AND user_id = $2 RETURNING tenant_id, blob_id`,
 );
 
-// Across workspaces: the account is closed. Index: the primary key, for few memberships.
+// Across workspaces: the account is closed. Index: personal_exports_user.
 const removeEverywhere = workspace.statement<{ tenant_id: string; blob_id: string | null }>(
   'personal_exports.remove_everywhere',
-  `DELETE FROM personal_exports export USING tenant_members member
-    WHERE member.user_id = $1 AND export.tenant_id = member.tenant_id AND export.user_id = member.user_id
-   RETURNING export.tenant_id, export.blob_id`,
+  `DELETE FROM personal_exports WHERE user_id = $1 RETURNING tenant_id, blob_id`,
 );
 
 const insert = workspace.statement<{ id: string }>(

@@ -23,5 +23,6 @@ CREATE TABLE personal_exports (
   CHECK (state <> 'done' OR (size IS NOT NULL AND sha256 IS NOT NULL AND expires_at IS NOT NULL))
 );
 
+CREATE INDEX personal_exports_user ON personal_exports (user_id);
 CREATE INDEX personal_exports_due ON personal_exports (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX personal_exports_expired ON personal_exports (expires_at) WHERE expires_at IS NOT NULL;
