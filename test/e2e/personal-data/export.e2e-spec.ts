@@ -164,7 +164,7 @@ describe('export of personal data', () => {
     expect(file.status).toBe(200);
     expect(file.headers.get('content-type')).toBe('application/zip');
     expect(file.headers.get('content-disposition')).toMatch(
-      /^attachment; filename="personal-data-[\d-]+\.zip"/,
+      /^attachment; filename="?personal-data-[\d-]+\.zip/,
     );
     expect(bytes.length).toBe(done.size);
     const texts = textsOf(bytes);
