@@ -56,7 +56,7 @@ export class ExportArchives {
     for (const source of this.data.sources) {
       signal.throwIfAborted();
       archive.enter(source.name);
-      await source.export(owner, archive);
+      await untilAborted(source.export(owner, archive), signal);
       await progress();
     }
     archive.enter('');
@@ -66,6 +66,14 @@ export class ExportArchives {
     await archive.end();
     return omitted.length;
   }
+}
+
+/** Waits for a source, or for the end of the export: a source may wait for a service that does not respond. */
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason as Error);
+  signal.addEventListener('abort', abort, { once: true });
+  return Promise.race([work, aborted.promise]).finally(() => signal.removeEventListener('abort', abort));
 }
 
 function readme({ counts, omitted }: PersonalArchive, { sources }: PersonalData): string {

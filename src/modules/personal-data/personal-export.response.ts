@@ -17,21 +17,36 @@ export class PersonalExportResponse {
   /** @example "2026-11-23T09:30:00.000Z" */
   @ApiProperty({ format: 'date-time' })
   requested_at!: string;
-  /** @example null */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    example: '2026-11-23T09:31:00.000Z',
+  })
   finished_at!: string | null;
-  /** When the archive is deleted. @example null */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  /** When the archive is deleted. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-30T09:31:00.000Z' })
   expires_at!: string | null;
-  /** Bytes of the archive; null before it is finished. @example null */
-  @ApiProperty({ type: 'integer', nullable: true })
+  /** Bytes of the archive; null before it is finished. */
+  @ApiProperty({ type: 'integer', nullable: true, example: 4_182_331 })
   size!: number | null;
   /** Stored files that the archive does not contain; `omitted-files.json` in the archive lists them. @example 0 */
   omitted_files!: number;
 }
 
+const RUNNING = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  state: 'running',
+  progress: { done: 7, total: 18 },
+  requested_at: '2026-11-23T09:30:00.000Z',
+  finished_at: null,
+  expires_at: null,
+  size: null,
+  omitted_files: 0,
+};
+
 export class PersonalExportEnvelope {
-  /** Null: there is no export. */
-  @ApiProperty({ type: PersonalExportResponse, nullable: true })
+  /** Null without an export. */
+  @ApiProperty({ type: PersonalExportResponse, nullable: true, example: RUNNING })
   export!: PersonalExportResponse | null;
 }

@@ -46,11 +46,7 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
   /** Starts to run exports that are due, if this process does not run one. */
   wake(): void {
     this.isWoken = true;
-    this.running ??= this.runDue()
-      .catch((error: unknown) =>
-        this.logger.warn({ err: error }, 'exports were not run; a later run continues'),
-      )
-      .finally(() => (this.running = undefined));
+    this.running ??= this.runDue();
   }
 
   /** Deletes expired archives. */
@@ -67,12 +63,19 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
   }
 
   private async runDue(): Promise<void> {
-    while (this.isWoken && !this.shutdown.signal.aborted) {
-      this.isWoken = false;
-      const run = await this.exports.claim(randomUUID(), LEASE_SECONDS);
-      if (!run) continue;
-      this.isWoken = true;
-      await this.run(run);
+    try {
+      while (this.isWoken && !this.shutdown.signal.aborted) {
+        this.isWoken = false;
+        const run = await this.exports.claim(randomUUID(), LEASE_SECONDS);
+        if (!run) continue;
+        this.isWoken = true;
+        await this.run(run);
+      }
+    } catch (error) {
+      this.logger.warn({ err: error }, 'exports were not run; a later run continues');
+    } finally {
+      // In the same step as the last check of `isWoken`, so that no call of `wake` is lost.
+      this.running = undefined;
     }
   }
 

@@ -29,7 +29,7 @@ export class PersonalExportsService {
   /** @throws ApiError 409 `export_running`; errors of `OwnerCheck` */
   async start(ctx: RequestContext, proof: ConfirmOwner): Promise<PersonalExportEnvelope> {
     await this.owners.assert(ctx, proof);
-    const row = await this.db.tx(async (tx) => {
+    const started = this.db.tx(async (tx) => {
       const state = await this.exports.lock(tx, ctx);
       if (state === 'pending' || state === 'running') throw PersonalDataErrors.exportRunning.with();
       await this.remove(tx, ctx);
@@ -38,9 +38,10 @@ export class PersonalExportsService {
         throw PersonalDataErrors.exportRunning.with();
       const entry = { action: 'personal_data.export_requested', objectKind: 'user', objectId: ctx.userId };
       await this.audit.record(tx, ctx, { ...entry, data: { export_id: id } });
-      tx.afterCommit(() => this.worker.wake());
       return this.exports.read(ctx, tx);
     });
+    // Also after a rejection: its lock may have hidden a pending export from the worker.
+    const row = await started.finally(() => this.worker.wake());
     return { export: row ? present(row) : null };
   }
 

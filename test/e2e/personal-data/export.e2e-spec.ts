@@ -110,22 +110,24 @@ describe('export of personal data', () => {
   /** A source that waits until it is opened. */
   const gate = (owner: TestUser, on = app) => {
     const opened = Promise.withResolvers<void>();
-    const entered = Promise.withResolvers<void>();
+    let isEntered = false;
     const source = on
       .get<PersonalData>(PersonalData)
       .sources.find(({ name }) => name === 'tasks') as PersonalDataSource;
     const original = source.export.bind(source);
     source.export = async (...given) => {
       if (given[0].userId === owner.id) {
-        entered.resolve();
+        isEntered = true;
         await opened.promise;
       }
       return original(...given);
     };
     return {
-      entered: entered.promise,
-      open: () => opened.resolve(),
-      remove: () => (source.export = original),
+      entered: () => until('the start of the export', () => isEntered),
+      open: () => {
+        opened.resolve();
+        source.export = original;
+      },
     };
   };
 
@@ -234,17 +236,16 @@ describe('export of personal data', () => {
 
   test('one export at a time: parallel requests start one', async () => {
     const user = await newUser();
-    const { entered, open, remove } = gate(user);
+    const { entered, open } = gate(user);
     const responses = await Promise.all(
       Array.from({ length: 6 }, () => user.api.post('/settings/export', {})),
     );
     expect(responses.map(({ status }) => status).toSorted()).toEqual([202, 409, 409, 409, 409, 409]);
     expect(responses.find(({ status }) => status === 409)?.body.error).toBe('export_running');
-    await entered;
+    await entered();
     expect(await state(user)).toMatchObject({ state: 'running' });
     expect((await user.api.post('/settings/export', {})).status).toBe(409);
     open();
-    remove();
     expect(await finished(user)).toMatchObject({ state: 'done' });
   });
 
@@ -269,9 +270,9 @@ describe('export of personal data', () => {
     const user = await newUser();
     const other = await TestApp.start({}, app.databaseUrl);
     try {
-      const { entered, open, remove } = gate(user);
+      const { entered, open } = gate(user);
       ok(await user.api.post('/settings/export', {}), 202);
-      await entered;
+      await entered();
       await app.sql(`UPDATE personal_exports SET due_at = now() - interval '1 second' WHERE user_id = $1`, [
         user.id,
       ]);
@@ -280,7 +281,6 @@ describe('export of personal data', () => {
       expect(done.state).toBe('done');
       const before = (await download(user)).bytes;
       open();
-      remove();
       // The first process is idle again when it runs the next export.
       const next = await newUser();
       ok(await next.api.post('/settings/export', {}), 202);
@@ -348,6 +348,29 @@ describe('export of personal data', () => {
     expect(await actions(user)).toEqual(['personal_data.export_requested', 'personal_data.export_failed']);
     source.export = original;
     ok(await user.api.post('/settings/export', {}), 202);
+    expect(await finished(user)).toMatchObject({ state: 'done' });
+  });
+
+  test('a source that never ends does not delay the end of its process, and the next process runs the export', async () => {
+    const user = await newUser();
+    const other = await TestApp.start({}, app.databaseUrl);
+    const here = gate(user);
+    const there = gate(user, other);
+    ok(await other.as(user.token).post('/settings/export', {}), 202);
+    await there.entered();
+    await other.stop();
+    here.open();
+    app.get<PersonalExportWorker>(PersonalExportWorker).wake();
+    expect(await finished(user)).toMatchObject({ state: 'done' });
+    there.open();
+  });
+
+  test('an account may start 20 exports a day', async () => {
+    const user = await newUser();
+    const statuses = [];
+    for (let n = 0; n < 21; n += 1) statuses.push((await user.api.post('/settings/export', {})).status);
+    expect(statuses.filter((status) => status === 429)).toEqual([429]);
+    expect(statuses.at(-1)).toBe(429);
     expect(await finished(user)).toMatchObject({ state: 'done' });
   });
 
