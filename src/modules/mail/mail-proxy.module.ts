@@ -31,6 +31,7 @@ import { MailMoves } from './messages/mail-moves.js';
 import { MailMovesRepository } from './messages/mail-moves.repository.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { ReceivedMailApi } from './messages/received-mail.api.js';
+import { RelatedMessages } from './messages/related-messages.js';
 import { MessagesService } from './messages/messages.service.js';
 import { MailboxesService } from './mailboxes/mailboxes.service.js';
 import { RequestLimits } from './upstream/request-limits.js';
@@ -68,6 +69,7 @@ const MOVES_KEPT_DAYS = 180;
     AccountProvisioner,
     MailboxesService,
     MessagesService,
+    RelatedMessages,
     MailMovesRepository,
     MailMoves,
     DraftsService,

@@ -1,5 +1,8 @@
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
+import { TestMailService } from '../../support/mail-service.ts';
+
+const ids = (items: any[]): string[] => items.map(({ id }) => id);
 
 describe('related items', () => {
   let app: TestApp;
@@ -31,8 +34,6 @@ describe('related items', () => {
     expect([status, body.error]).toEqual([200, undefined]);
     return body.related;
   };
-  const ids = (items: any[]): string[] => items.map(({ id }) => id);
-
   test('an event is related to links, subjects, attendees and times, as far as the caller may read them', async () => {
     const linked = (await ann.api.post('/notes', { title: 'Minutes', content: '<p>x</p>' })).body.note;
     const about = (await ann.api.post('/notes', { title: 'Zephyr budget', content: '<p>x</p>' })).body.note;
@@ -108,6 +109,94 @@ describe('related items', () => {
   ])('the query "%s" is invalid', async (query) => {
     const { status, body } = await ann.api.get(`/calendar/related?${query}`);
     expect([status, body.error]).toEqual([422, 'validation_failed']);
+  });
+});
+
+describe('related messages', () => {
+  let mail: TestMailService;
+  let app: TestApp;
+  let ann: TestUser;
+  let bob: TestUser;
+  const boxes = '/mail/users/me/mailboxes';
+
+  beforeAll(async () => {
+    mail = await TestMailService.start();
+    app = await TestApp.start(mail.settings);
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await mail?.stop();
+  });
+
+  const related = async (by: TestUser, query: string): Promise<any[]> => {
+    const { status, body } = await by.api.get(`/calendar/related?${query}`);
+    expect([status, body.error]).toEqual([200, undefined]);
+    return body.related.messages;
+  };
+  /** Stores a message in a mailbox. @returns the id of the related item */
+  const store = async (
+    by: TestUser,
+    box: string,
+    subject: string,
+    from: string,
+    to: string,
+  ): Promise<string> => {
+    const { results } = (await by.api.get(boxes)).body;
+    const { id } = results.find((each: any) => each.path === box || each.specialUse === box);
+    const { status, body } = await by.api.post(`${boxes}/${id}/messages`, {
+      subject,
+      from: { address: from },
+      to: [{ address: to }],
+      text: 'x',
+    });
+    expect([status, body.error]).toEqual([200, undefined]);
+    return `${id}/${body.message.id}`;
+  };
+
+  test('are those of the caller with the attendees or the words of the event', async () => {
+    const received = await store(ann, 'INBOX', 'Re: lunch', 'Olga@side.example', ann.email);
+    const sent = await store(ann, '\\Sent', 'Agenda', ann.email, 'olga@side.example');
+    const about = await store(ann, 'INBOX', 'Minutes: ZEPHYR Planning (draft)', 'x@y.example', ann.email);
+    const word = await store(ann, 'INBOX', 'Zephyr?', 'x@y.example', ann.email);
+    await store(ann, 'INBOX', 'Zephyrs and plans', 'x@y.example', ann.email);
+    await store(ann, '\\Trash', 'Zephyr planning', 'olga@side.example', ann.email);
+    const foreign = await store(bob, 'INBOX', 'Zephyr planning', 'olga@side.example', bob.email);
+    const calendar = (await ann.api.get('/calendar')).body.calendars[0].id;
+    const { event } = (
+      await ann.api.post(`/calendar/${calendar}/events`, {
+        title: 'Zephyr planning',
+        start: '2026-05-04T10:00:00Z',
+        end: '2026-05-04T11:00:00Z',
+        send_updates: 'none',
+        attendees: ['olga@side.example', bob.id],
+      })
+    ).body;
+    const found = await related(ann, `event_id=${event.id}`);
+    const byId = Object.fromEntries(found.map(({ id, ...item }) => [id, item]));
+    expect(Object.keys(byId).toSorted()).toEqual([received, sent, about, word].toSorted());
+    expect(byId[received]).toEqual({
+      title: 'Re: lunch',
+      reason: 'attendee',
+      score: 0.6,
+      date: expect.stringMatching(/Z$/),
+    });
+    expect(byId[sent].reason).toBe('attendee');
+    expect([byId[about].score, byId[word].score]).toEqual([0.5, 0.3]);
+    expect((await related(ann, 'q=zephyr&limit=1')).map(({ reason }) => reason)).toEqual(['title']);
+    expect(await related(ann, 'q=zephyr&types=notes')).toEqual([]);
+    expect((await related(bob, 'email=olga@side.example')).map(({ id }) => id)).toEqual([foreign]);
+    const [mailbox, message] = about.split('/');
+    expect((await ann.api.get(`${boxes}/${mailbox}/messages/${message}`)).body.subject).toBe(
+      'Minutes: ZEPHYR Planning (draft)',
+    );
+  });
+
+  test('are none while the mail service does not respond; the other items are there', async () => {
+    const note = (await ann.api.post('/notes', { title: 'Quokka', content: '<p>x</p>' })).body.note;
+    await mail.stop();
+    const { status, body } = await ann.api.get('/calendar/related?q=quokka');
+    expect([status, body.related.messages, ids(body.related.notes)]).toEqual([200, [], [note.id]]);
   });
 });
 

@@ -4,7 +4,7 @@ const REASONS = ['link', 'title', 'attendee', 'time'] as const;
 
 /** An item that you can read. */
 export class RelatedItemResponse {
-  /** @example "01890a5d-ac96-774b-bcce-b302099a8057" */
+  /** Of a message: `<mailbox>/<message>`, as in its path. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
   id!: string;
   /** @example "Budget" */
   title!: string;
@@ -24,7 +24,7 @@ export class RelatedItemsResponse {
   events!: RelatedItemResponse[];
   notes!: RelatedItemResponse[];
   tasks!: RelatedItemResponse[];
-  messages!: RelatedItemResponse[];
+  /** Of the newest messages of your inbox and your sent ones. */ messages!: RelatedItemResponse[];
   contacts!: RelatedItemResponse[];
   rooms!: RelatedItemResponse[];
 }

@@ -1,0 +1,111 @@
+import { text } from 'node:stream/consumers';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
+import { fold } from '../../../lib/search-text/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import {
+  type RelatedItem,
+  RelatedItems,
+  type RelatedQuery,
+} from '../../../platform/references/related-items.js';
+import { type Fields, isFields, isObjectId } from '../fields.js';
+import { messagesPath } from '../mail-call.js';
+import { MailClient, type MailSession } from '../mail-client.js';
+import { recipientKey, recipientOf } from './drafts/recipients.js';
+
+/** Newest messages of each mailbox that are compared. */
+const COMPARED = 100;
+/** A slower mail service has no related messages. */
+const TIMEOUT_MS = 5_000;
+const SCORES = { attendee: 0.6, title: 0.5, word: 0.3 };
+
+/**
+ * The caller's messages with the addresses or the words of a subject, among the newest ones of the inbox and of the sent messages.
+ * Lists, not the search of WildDuck, since each mail service has them, and since they cost the same for each subject.
+ */
+@Injectable()
+export class RelatedMessages {
+  constructor(
+    private readonly client: MailClient,
+    private readonly config: Config,
+    related: RelatedItems,
+  ) {
+    related.register('messages', (ctx, query) => this.find(ctx, query));
+  }
+
+  /** Empty without a mail service or an account, and while the mail service fails or is slow. */
+  private async find(ctx: RequestContext, query: RelatedQuery): Promise<RelatedItem[]> {
+    if (this.config.mailService === null) return [];
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<RelatedItem[]>((resolve) => {
+      timer = setTimeout(resolve, TIMEOUT_MS, []);
+    });
+    try {
+      return await Promise.race([this.search(this.client.background(ctx), query), timeout]);
+    } catch (error) {
+      if (error instanceof ApiError) return [];
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async search(session: MailSession, query: RelatedQuery): Promise<RelatedItem[]> {
+    const mailboxes = await mailboxesOf(session);
+    const pages = await Promise.all(mailboxes.map((mailbox) => messagesOf(session, mailbox)));
+    return pages.flat().flatMap((message) => related(message, query) ?? []);
+  }
+}
+
+/** Ids of the inbox and of the mailbox of sent messages. */
+async function mailboxesOf(session: MailSession): Promise<string[]> {
+  const boxes = await listed(session, ['mailboxes']);
+  return boxes.flatMap(({ id, path, specialUse }) =>
+    isObjectId(id) && (path === 'INBOX' || specialUse === '\\Sent') ? [id] : [],
+  );
+}
+
+async function messagesOf(session: MailSession, mailbox: string): Promise<Fields[]> {
+  const query = new URLSearchParams({ limit: String(COMPARED), order: 'desc' });
+  return (await listed(session, messagesPath(mailbox), query)).map((message) => ({ ...message, mailbox }));
+}
+
+async function listed(session: MailSession, path: string[], query?: URLSearchParams): Promise<Fields[]> {
+  const { value, stream } = await session.json({ method: 'GET', path, ...(query && { query }) });
+  const list: unknown = stream ? JSON.parse(await text(stream)) : value;
+  return isFields(list) && Array.isArray(list['results'])
+    ? (list['results'] as unknown[]).filter(isFields)
+    : [];
+}
+
+/** Undefined for a message without a relation to the subject. */
+function related(message: Fields, { texts, emails }: RelatedQuery): RelatedItem | undefined {
+  const { id, mailbox, from, to, subject, date } = message;
+  const title = typeof subject === 'string' ? subject : '';
+  const users = [from, ...(Array.isArray(to) ? (to as unknown[]) : [])].flatMap(
+    (user) => recipientOf(user) ?? [],
+  );
+  const isShared = users.some(({ address }) => emails.includes(recipientKey(address)));
+  const words = new Set(wordsOf(title));
+  const [whole, ...parts] = texts.map((each) => wordsOf(each).every((word) => words.has(word)));
+  const score = Math.max(
+    isShared ? SCORES.attendee : 0,
+    whole ? SCORES.title : 0,
+    parts.some(Boolean) ? SCORES.word : 0,
+  );
+  if (score === 0) return undefined;
+  const time = new Date(typeof date === 'string' ? date : Number.NaN);
+  return {
+    id: `${String(mailbox)}/${String(id)}`,
+    title,
+    reason: score === SCORES.attendee ? 'attendee' : 'title',
+    score,
+    date: Number.isNaN(time.getTime()) ? null : time.toISOString(),
+  };
+}
+
+const wordsOf = (value: string): string[] =>
+  fold(value)
+    .split(/[^\p{L}\p{N}\p{M}]+/u)
+    .filter(Boolean);
