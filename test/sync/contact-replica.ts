@@ -87,7 +87,7 @@ export class ContactReplica {
 
   /** Compares the books with a full read. */
   async judge(): Promise<void> {
-    const ids = new Set((await this.listed()).map((book) => book.id as string));
+    const ids = new Set(((await this.listed()) ?? []).map((book) => book.id as string));
     for (const id of this.books.keys())
       if (!ids.has(id)) throw new Violation(`${this.name}: keeps a book that is not listed`, id);
     for (const id of ids) {
@@ -108,15 +108,19 @@ export class ContactReplica {
     }
   }
 
-  private async listed(): Promise<any[]> {
-    const response = await this.call('GET', '/contact/useraddressbooks', undefined, ['200']);
-    return response.status === 200 ? response.body.addressbooks : [];
+  /**
+   * Address books without the collected one, which the server fills at any time, also after the last write of a client.
+   * @returns undefined after a lost response
+   */
+  private async listed(): Promise<any[] | undefined> {
+    const { status, body } = await this.call('GET', '/contact/useraddressbooks', undefined, ['200']);
+    return status === 200 ? body.addressbooks.filter(({ kind }: any) => kind !== 'collected') : undefined;
   }
 
   private async list(): Promise<void> {
-    const response = await this.call('GET', '/contact/useraddressbooks', undefined, ['200']);
-    if (response.status !== 200) return;
-    const listed = new Map<string, any>(response.body.addressbooks.map((book: any) => [book.id, book]));
+    const books = await this.listed();
+    if (!books) return;
+    const listed = new Map<string, any>(books.map((book) => [book.id, book]));
     for (const id of this.books.keys()) if (!listed.has(id)) this.books.delete(id);
     for (const [id, { kind, role }] of listed) {
       const rights = { isWritable: kind !== 'global' && role !== 'reader', isOwn: role === 'owner' };
