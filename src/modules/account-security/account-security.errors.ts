@@ -21,6 +21,11 @@ export const SecurityErrors = {
     'passkeys_unavailable',
     'Browsers offer passkeys only for an https address with a host name, or localhost; PUBLIC_URL is neither.',
   ),
+  serviceAccount: defineError(
+    409,
+    'service_account',
+    'A service account signs in with the secret of its client and has no passkeys.',
+  ),
   passkeyRegistered: defineError(409, 'passkey_registered', 'The passkey is registered already.'),
   invalidPasskey: defineError(
     422,

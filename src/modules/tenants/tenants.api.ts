@@ -62,6 +62,11 @@ export class TenantsApi {
     return found && { email: found.email, displayName: found.display_name };
   }
 
+  /** Whether the member is a service account. */
+  async isService(tenantId: string, userId: string): Promise<boolean> {
+    return this.tenants.isService(tenantId, userId);
+  }
+
   /**
    * Finds members of the workspace, deactivated ones included: a deactivated member may stay where it is. Check additions
    * with `inactiveMembers` or the SQL function `inactive_members`.

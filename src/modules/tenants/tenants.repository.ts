@@ -81,6 +81,11 @@ const profile = workspace.statement<{ email: string; display_name: string }>(
   `SELECT email, display_name FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
 );
 
+const isService = workspace.statement<{ is_service: boolean }>(
+  'tenants.is_service',
+  `SELECT is_service FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 const idBySlug = directory.statement<{ id: string }>(
   'tenants.id_by_slug',
   `SELECT id FROM tenants WHERE slug = $1`,
@@ -215,6 +220,10 @@ export class TenantsRepository {
 
   async profile(tenantId: string, userId: string): Promise<{ email: string; display_name: string } | null> {
     return (await this.db.query(profile, [tenantId, userId]))[0] ?? null;
+  }
+
+  async isService(tenantId: string, userId: string): Promise<boolean> {
+    return (await this.db.query(isService, [tenantId, userId]))[0]?.is_service ?? false;
   }
 
   /** @returns user id by name, without names that match no member */

@@ -53,6 +53,25 @@ describe('clients of a workspace', () => {
     return { party, begun, on, page };
   };
 
+  test('a service cannot register a passkey, which would block its next tokens', async () => {
+    const { body } = await create(admin, { kind: 'service', role: 'member' });
+    const tokens = () => token(body.client.id, body.client_secret);
+    const service = app.as((await tokens()).access_token);
+    for (const [path, input] of [
+      ['options', {}],
+      ['page', {}],
+      ['', { name: 'Server', credential: {} }],
+    ] as const) {
+      const { status, body: response } = await service.post(
+        `/settings/security/passkeys/${path}`.replace(/\/$/, ''),
+        input,
+      );
+      expect([path, status, response.error]).toEqual([path, 409, 'service_account']);
+    }
+    const next = app.as((await tokens()).access_token);
+    expect((await next.get('/notes')).status).toBe(200);
+  });
+
   test('a service signs in with its secret, which rotates and is shown once', async () => {
     const { status, body } = await create(admin, { kind: 'service', role: 'member' });
     expect(status).toBe(201);

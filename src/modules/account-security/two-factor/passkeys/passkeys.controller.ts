@@ -26,7 +26,11 @@ import {
 } from './passkey.response.js';
 import { Passkeys } from './passkeys.service.js';
 
-const AVAILABILITY = [SecurityErrors.managedExternally, SecurityErrors.passkeysUnavailable];
+const AVAILABILITY = [
+  SecurityErrors.managedExternally,
+  SecurityErrors.passkeysUnavailable,
+  SecurityErrors.serviceAccount,
+];
 const CONFIRMATION = [
   ...AVAILABILITY,
   SecurityErrors.invalidPassword,
@@ -69,7 +73,7 @@ export class PasskeysController {
   @WithoutSecondFactor()
   @RateLimited(PASSWORD_LIMIT)
   async options(@Ctx() ctx: AccountContext, @Body() body: ConfirmOwner): Promise<PasskeyOptions> {
-    this.passkeys.requireAvailable();
+    await this.passkeys.requireAllowed(ctx);
     await this.owners.assert(ctx, body);
     return passkeyOptions(await this.passkeys.begin(ctx));
   }
@@ -114,7 +118,7 @@ export class PasskeysController {
   @WithoutSecondFactor()
   @RateLimited(PASSWORD_LIMIT)
   async page(@Ctx() ctx: AccountContext, @Body() body: ConfirmOwner): Promise<PasskeyPage> {
-    this.passkeys.requireAvailable();
+    await this.passkeys.requireAllowed(ctx);
     await this.owners.assert(ctx, body);
     const { url, expiresIn } = await this.links.create(ctx);
     return { url, expires_in: expiresIn };

@@ -5,7 +5,7 @@ import { Db } from '../../../../platform/database/db.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import { TxHooks } from '../../../../platform/events/tx-hooks.js';
 import { ACCOUNT_CLOSED, CredentialsApi, IdentityApi, SessionsApi } from '../../../identity/index.js';
-import { TenantErrors } from '../../../tenants/index.js';
+import { TenantErrors, TenantsApi } from '../../../tenants/index.js';
 import { SecurityErrors } from '../../account-security.errors.js';
 import { Confirmation } from '../../confirmation.js';
 import { SecurityLog } from '../../security-log.js';
@@ -45,6 +45,7 @@ export class Passkeys implements OnModuleInit {
     private readonly credentials: CredentialsApi,
     private readonly identity: IdentityApi,
     private readonly sessions: SessionsApi,
+    private readonly tenants: TenantsApi,
     private readonly hooks: TxHooks,
     private readonly log: SecurityLog,
     private readonly db: Db,
@@ -60,6 +61,16 @@ export class Passkeys implements OnModuleInit {
     if (!this.site.isAvailable) throw SecurityErrors.passkeysUnavailable.with();
   }
 
+  /**
+   * A second factor would block the tokens of a service account, which has no browser to prove it.
+   * @throws ApiError 409 `service_account`, 409 `managed_externally`, 409 `passkeys_unavailable`
+   */
+  async requireAllowed({ tenantId, userId }: PasskeyOwner): Promise<void> {
+    if (tenantId !== null && (await this.tenants.isService(tenantId, userId)))
+      throw SecurityErrors.serviceAccount.with();
+    this.requireAvailable();
+  }
+
   async list(accountId: string): Promise<PasskeyRow[]> {
     return this.repository.list(accountId);
   }
@@ -70,9 +81,9 @@ export class Passkeys implements OnModuleInit {
     if (!passkeys.some((passkey) => passkey.id === id)) throw SecurityErrors.notFound.with();
   }
 
-  /** @throws ApiError 409 `managed_externally`, 409 `passkeys_unavailable` */
+  /** @throws ApiError those of `requireAllowed` */
   async begin(owner: PasskeyOwner): Promise<CreationOptions> {
-    this.requireAvailable();
+    await this.requireAllowed(owner);
     const account = await this.credentials.byId(owner.userId);
     if (!account) throw SecurityErrors.notFound.with();
     const known = await this.repository.credentials(owner.userId);
@@ -86,7 +97,7 @@ export class Passkeys implements OnModuleInit {
    * @throws ApiError 422 `invalid_passkey`, 422 `too_many_passkeys`, 409 `passkey_registered`, and those of `begin`
    */
   async register(owner: PasskeyOwner, name: string, credential: unknown): Promise<Registered> {
-    this.requireAvailable();
+    await this.requireAllowed(owner);
     const challenge = await this.challenges.take('registration', subjectOf(owner));
     const created = challenge && (await verifyCreation({ site: this.site, challenge }, credential));
     if (!created) throw SecurityErrors.invalidPasskey.with();
