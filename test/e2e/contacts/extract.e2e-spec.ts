@@ -294,7 +294,7 @@ describe('addresses extracted from mail', () => {
 
     test('is not deleted, shared or made the default one', async () => {
       const at = `/contact/addressbooks/${book.id}`;
-      const [other] = await app.tenant('collectors', 'carol', 'olga').then(([, olga]) => [olga as TestUser]);
+      const [, other] = await app.tenant('collectors', 'carol', 'olga');
       const responses = [
         await carol.api.delete(at),
         await carol.api.put(at, { shares: [other?.id] }),
