@@ -1,6 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import pg from 'pg';
-import { directory, type Home, statements, workspace } from '../../src/platform/database/statement.js';
+import {
+  directory,
+  either,
+  statements,
+  type Home,
+  workspace,
+} from '../../src/platform/database/statement.js';
 import { Db } from '../../src/platform/database/db.js';
 import { NoteFolder } from '../../src/modules/note-folders/note-folder.entity.js';
 import { schema } from '../../src/schema.js';
@@ -102,6 +108,11 @@ describe('homes of SQL', () => {
       return { name, home, foreign: foreign(home, text) };
     });
     expect(mixed.filter((routine) => routine.foreign.length > 0)).toEqual([]);
+  });
+
+  test('each name of a statement has one text', () => {
+    const [known] = ownStatements();
+    expect(() => workspace.statement(known?.name as string, 'SELECT')).toThrow(RangeError);
   });
 
   test('objects of another module are used only where it publishes them', () => {

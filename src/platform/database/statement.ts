@@ -25,11 +25,15 @@ export class Home {
    * @param name unique in the process, at most 63 bytes (PostgreSQL cuts longer identifiers, which would make two
    *   statements collide); empty: not prepared
    * @param text touches tables of this home, and those of `either`, only
+   * @throws RangeError for a name that is too long, or that another text has
    * @param options.pipelined for reads of a few rows by key: it delays the statements of other callers while it runs
    */
   statement<Row>(name: string, text: string, { pipelined = false } = {}): Statement<Row> {
     if (name.length > MAX_NAME) throw new RangeError(`statement name longer than ${MAX_NAME}: ${name}`);
     const made: Statement<Row> = Object.freeze({ name, text, home: this.name, pipelined });
+    // PostgreSQL would run the first text, or reject the second one, once a connection has prepared both.
+    if (name !== '' && (declared.get(name)?.text ?? text) !== text)
+      throw new RangeError(`two statements have the name ${name}`);
     if (name !== '') declared.set(name, made);
     return made;
   }

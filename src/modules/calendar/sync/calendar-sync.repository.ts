@@ -48,7 +48,7 @@ const changes = workspace.statement<ChangeRow>(
 );
 
 const byUids = workspace.statement<{ event_id: string }>(
-  'calendar.events_of_uids',
+  'calendar.synced_uids',
   `SELECT event_id FROM calendar_entries WHERE tenant_id = $1 AND calendar_id = $2 AND uid = ANY ($3)`,
 );
 
