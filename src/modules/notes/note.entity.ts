@@ -24,6 +24,7 @@ abstract class NoteVersion {
 @Entity('notes')
 @Index('notes_purge_due', ['purgeAt'], { where: 'purge_at IS NOT NULL' })
 @Index('notes_by_title', ['tenantId', 'ownerId', 'title', 'id'])
+@Index('notes_by_creation', ['tenantId', 'ownerId', 'createdAt', 'id'])
 export class Note extends NoteVersion {
   @PrimaryColumn('uuid') id!: string;
   @Column('uuid', { name: 'owner_id' }) ownerId!: string;

@@ -19,6 +19,7 @@ export const notesSchema: SchemaPart = {
     sqlMigration('NoteRoles1796100000001', file('0201-note-roles')),
     sqlMigration('NoteTitles1796100000002', file('0202-note-titles')),
     sqlMigration('NoteHistory1796500000001', file('0301-note-history')),
+    sqlMigration('NotesByCreation1798023000001', file('0401-notes-by-creation')),
   ],
   sql: sqlFiles(
     'workspace',

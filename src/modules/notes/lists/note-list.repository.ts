@@ -30,7 +30,7 @@ interface SortKey {
 
 const SORT_KEYS: Record<ListNotes['sort'], SortKey> = {
   updated_at: { sql: 'member.listed_at', id: 'member.note_id', type: 'timestamptz' },
-  created_at: { sql: 'note.created_at', id: 'member.note_id', type: 'timestamptz' },
+  created_at: { sql: 'note.created_at', id: 'note.id', type: 'timestamptz' },
   title: { sql: 'note.title COLLATE title_order', id: 'note.id', type: 'text' },
 };
 
@@ -40,8 +40,6 @@ const SCOPES = {
   mine: `member.role = 'owner'`,
   shared: `member.role IN ('viewer', 'editor')`,
 };
-/** For index notes_by_title, which has no members. */
-const MINE_BY_TITLE = `${SCOPES.mine} AND note.owner_id = $2`;
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
@@ -111,39 +109,49 @@ const CONTENT = `(
              SELECT content FROM note_revisions
               WHERE tenant_id = member.tenant_id AND note_id = member.note_id AND revision = note.body_rev)`;
 
+/** Own notes in the order of an index of `notes`: the planner would sort all notes of an owner who has more than most. */
+const OWN_IN_ORDER = `notes note CROSS JOIN LATERAL (
+             SELECT * FROM note_members placed
+              WHERE placed.tenant_id = $1 AND placed.note_id = note.id AND placed.user_id = $2 OFFSET 0) member
+            WHERE note.tenant_id = $1 AND note.owner_id = $2`;
+
 /**
- * Index note_members_list has the default order: the page is read from it, each row once. notes_by_title has that of own titles.
- * In other orders a first query sorts narrow rows and keeps those of the page.
+ * Index note_members_list has the default order: the page is read from it, each row once. Other orders are those of own notes in
+ * notes_by_title and notes_by_creation; a first query finds the page in narrow rows, and sorts the notes shared with the user.
  */
-function pageText({ sort, scope, order, include }: NoteListQuery, key: SortKey, filters: string): string {
+function pageText(
+  { sort, scope, order, include, state, folder_id: folder }: NoteListQuery,
+  key: SortKey,
+  filters: string,
+): string {
   const direction = order === 'asc' ? 'ASC' : 'DESC';
   const by = `${key.sql} ${direction}, ${key.id} ${direction}`;
-  const where = (of: keyof typeof SCOPES): string => {
-    const condition = of === 'mine' && sort === 'title' ? MINE_BY_TITLE : SCOPES[of];
-    return `WHERE note.tenant_id = $1 AND member.tenant_id = $1 AND member.user_id = $2 AND ${condition}${filters}`;
-  };
+  const members = `note_members member JOIN ${NOTES}`;
+  const ofMember = 'WHERE note.tenant_id = $1 AND member.tenant_id = $1 AND member.user_id = $2';
+  // Few notes are in a folder or in the trash: their own indexes find them.
+  const isSelective = (folder !== undefined && folder !== 'none') || state === 'trash';
   const ids = (of: keyof typeof SCOPES): string =>
-    `SELECT note.id, ${key.sql} AS key FROM note_members member JOIN ${NOTES} ${where(of)} ORDER BY ${by} LIMIT $3 + 1`;
+    `SELECT note.id, ${key.sql} AS key
+       FROM ${of === 'mine' && !isSelective ? OWN_IN_ORDER : `${members} ${ofMember}`} AND ${SCOPES[of]}${filters}
+      ORDER BY ${by} LIMIT $3 + 1`;
   const page =
-    sort === 'title' && scope === 'all'
+    scope === 'all' && !isSelective
       ? `(${ids('mine')}) UNION ALL (${ids('shared')}) ORDER BY key ${direction}, id ${direction} LIMIT $3 + 1`
       : ids(scope);
-  const [members, condition] =
+  const rows =
     sort === 'updated_at'
-      ? ['note_members member', where(scope)]
-      : [
-          `(${page}) page JOIN note_members member ON member.tenant_id = $1 AND member.note_id = page.id AND member.user_id = $2`,
-          '',
-        ];
+      ? members
+      : `(${page}) page JOIN note_members member ON member.tenant_id = $1 AND member.note_id = page.id AND member.user_id = $2
+         JOIN ${NOTES}`;
   const json = (content: string): string =>
     `note_member_json(note, member, (note.owner_id, owner.display_name, owner.email)::note_owner, ${content})`;
   return `SELECT note.id, (${key.sql})::text AS key,
          CASE WHEN row_number() OVER page_order <= $3
                    AND (row_number() OVER page_order = 1 OR sum(note.content_bytes) OVER page_order <= $4)
               THEN ${include === 'content' ? json(CONTENT) : `note_summary(${json('NULL')})`} END AS json
-    FROM ${members} JOIN ${NOTES}
+    FROM ${rows}
     LEFT JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
-   ${condition}
+   ${sort === 'updated_at' ? `${ofMember} AND ${SCOPES[scope]}${filters}` : ''}
   WINDOW page_order AS (ORDER BY ${by} ROWS UNBOUNDED PRECEDING)
    ORDER BY ${by} LIMIT $3 + 1`;
 }
