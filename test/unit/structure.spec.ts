@@ -43,6 +43,15 @@ describe('the structure of src', () => {
     expect(loopsIn(imports)).toEqual([]);
   });
 
+  // OpenAPI identifies schemas by the names of their classes: of two with one name it documents one for both.
+  test('has payload classes of different names', () => {
+    const names = globSync('src/{modules,platform}/**/*.{dto,response}.ts').flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/^(?:export )?class (\w+)/gm)].map(([, name = '']) => name),
+    );
+    expect(names.length).toBeGreaterThan(300);
+    expect(names.filter((name, n) => names.indexOf(name) !== n)).toEqual([]);
+  });
+
   test('loops are found', () => {
     const imports = new Map([
       ['a', new Set(['b'])],

@@ -5,7 +5,13 @@ import { Endpoint } from '../../platform/http/endpoint.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import { AllReadEnvelope, NotificationEnvelope, NotificationListEnvelope } from './notification.response.js';
-import { ListNotifications, MarkRead, MoveSnooze, ReadAll, SetLifecycle } from './notifications.dto.js';
+import {
+  ListNotifications,
+  MarkNotificationsRead,
+  MoveSnooze,
+  ReadAll,
+  SetLifecycle,
+} from './notifications.dto.js';
 import { NotificationErrors } from './notifications.errors.js';
 import { NotificationsService } from './notifications.service.js';
 
@@ -46,7 +52,7 @@ export class NotificationsController {
   mark(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
-    @CheckedBody(MarkRead) body: Checked<MarkRead>,
+    @CheckedBody(MarkNotificationsRead) body: Checked<MarkNotificationsRead>,
   ): Promise<NotificationEnvelope> {
     return this.notifications.mark(ctx, id, body);
   }

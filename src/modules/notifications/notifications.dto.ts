@@ -68,7 +68,7 @@ export class ReadAll {
   type?: string;
 }
 
-export class MarkRead {
+export class MarkNotificationsRead {
   /** `false`: unread. */
   @ApiPropertyOptional({ default: true, example: true })
   @Optional()

@@ -13,7 +13,13 @@ import type {
   NotificationListEnvelope,
 } from './notification.response.js';
 import { NotificationSockets } from './notification-sockets.js';
-import type { ListNotifications, MarkRead, MoveSnooze, ReadAll, SetLifecycle } from './notifications.dto.js';
+import type {
+  ListNotifications,
+  MarkNotificationsRead,
+  MoveSnooze,
+  ReadAll,
+  SetLifecycle,
+} from './notifications.dto.js';
 import { NotificationErrors } from './notifications.errors.js';
 import { type NotificationRow, NotificationsRepository } from './notifications.repository.js';
 
@@ -57,7 +63,11 @@ export class NotificationsService {
   }
 
   /** @throws ApiError 404, 409 `invalid_transition`, 422 */
-  async mark(ctx: RequestContext, id: string, body: Checked<MarkRead>): Promise<NotificationEnvelope> {
+  async mark(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<MarkNotificationsRead>,
+  ): Promise<NotificationEnvelope> {
     return this.change(ctx, id, () => ({ state: body.value.read === false ? 'unread' : 'read' }));
   }
 

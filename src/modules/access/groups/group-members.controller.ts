@@ -10,7 +10,7 @@ import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { AccessErrors } from '../access.errors.js';
 import { AddedMembersEnvelope, GroupMemberListEnvelope, RemovedMemberEnvelope } from '../access.response.js';
 import { GroupMembersService } from './group-members.service.js';
-import { AddMembers } from './groups.dto.js';
+import { AddGroupMembers } from './groups.dto.js';
 import { GROUPS } from './groups.resource.js';
 
 const ADDED = 'The added members.';
@@ -51,7 +51,7 @@ export class GroupMembersController {
   add(
     @Ctx() ctx: RequestContext,
     @Id('group_id') groupId: string,
-    @CheckedBody(AddMembers) body: Checked<AddMembers>,
+    @CheckedBody(AddGroupMembers) body: Checked<AddGroupMembers>,
   ): Promise<JsonReply> {
     return this.members.add(ctx, groupId, body);
   }
@@ -71,7 +71,7 @@ export class GroupMembersController {
     @Id('group_id') groupId: string,
     @Id('user_id') userId: string,
   ): Promise<JsonReply> {
-    return this.members.add(ctx, groupId, Checked.of(AddMembers, { user_id: userId }));
+    return this.members.add(ctx, groupId, Checked.of(AddGroupMembers, { user_id: userId }));
   }
 
   @Endpoint('DELETE :user_id', {

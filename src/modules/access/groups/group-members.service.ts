@@ -11,7 +11,7 @@ import type { GroupMemberListEnvelope, RemovedMemberEnvelope } from '../access.r
 import { Authority, assertHolds } from '../authority.js';
 import { GroupChanges } from './group-changes.js';
 import { type GroupMemberRow, GroupMembersRepository } from './group-members.repository.js';
-import type { AddMembers } from './groups.dto.js';
+import type { AddGroupMembers } from './groups.dto.js';
 import { permissionsOf, presentMember } from './groups.presenter.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';
 import { emptyChoice } from './groups.service.js';
@@ -47,7 +47,7 @@ export class GroupMembersService {
    * 201 with the added members; 200 with an empty list when all were members already.
    * @throws ApiError 404 for an unknown group or user; 403 `cannot_grant_unheld`
    */
-  async add(ctx: RequestContext, groupId: string, body: Checked<AddMembers>): Promise<JsonReply> {
+  async add(ctx: RequestContext, groupId: string, body: Checked<AddGroupMembers>): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
       const group = await this.manageable(tx, ctx, groupId);
       const { user_id, user_ids = [] } = body.value;

@@ -65,7 +65,7 @@ export class UpdateGroup {
   rev?: number;
 }
 
-export class AddMembers {
+export class AddGroupMembers {
   /** Either this or `user_ids`. */
   @ApiPropertyOptional({ format: 'uuid', example: ID })
   @Optional()

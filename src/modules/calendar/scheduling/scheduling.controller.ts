@@ -10,7 +10,7 @@ import { validated } from '../../../platform/http/input.pipe.js';
 import { assertStorable, removeInheritedKeys } from '../../../platform/http/storable-text.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { CALENDARS, CalendarErrors, EVENTS } from '../calendar.errors.js';
-import { ListMessages, MAX_ICS, SendMessage, TakeMessage } from './scheduling.dto.js';
+import { ListSchedulingMessages, MAX_ICS, SendSchedulingMessage, TakeMessage } from './scheduling.dto.js';
 import { SchedulingErrors } from './scheduling.errors.js';
 import {
   ReceivedMessageEnvelope,
@@ -49,7 +49,7 @@ export class SchedulingController {
   send(
     @Ctx() ctx: RequestContext,
     @Id('calendar_id') calendarId: string,
-    @Body() body: SendMessage,
+    @Body() body: SendSchedulingMessage,
   ): Promise<JsonReply> {
     return this.scheduling.send(ctx, calendarId, body);
   }
@@ -98,7 +98,7 @@ export class SchedulingController {
   list(
     @Ctx() ctx: RequestContext,
     @Id('calendar_id') calendarId: string,
-    @Query() query: ListMessages,
+    @Query() query: ListSchedulingMessages,
   ): Promise<SchedulingMessageListEnvelope> {
     return this.scheduling.list(ctx, calendarId, query);
   }

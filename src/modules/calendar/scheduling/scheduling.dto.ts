@@ -29,7 +29,7 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const ICS = 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nMETHOD:REQUEST\r\n…';
 
 /** A message to send again, or by hand. */
-export class SendMessage {
+export class SendSchedulingMessage {
   /** Organizers send REQUEST, CANCEL, ADD, DECLINECOUNTER and PUBLISH, attendees REPLY, COUNTER and REFRESH. */
   @ApiProperty({ enum: ITIP_METHODS, example: 'REQUEST' })
   @IsIn(ITIP_METHODS)
@@ -100,7 +100,7 @@ export class TakeMessage {
   message?: MailReference;
 }
 
-export class ListMessages extends PageQuery {
+export class ListSchedulingMessages extends PageQuery {
   /** in: received. out: sent. */
   @ApiPropertyOptional({ enum: DIRECTIONS })
   @Optional()

@@ -25,7 +25,7 @@ import type { CalendarEventResponse } from '../responses/event.response.js';
 import { IncomingMessages } from './incoming-messages.js';
 import { OutgoingMessages } from './outgoing-messages.js';
 import { rejectionReason } from './incoming/rejection.js';
-import type { ListMessages, SendMessage, TakeMessage } from './scheduling.dto.js';
+import type { ListSchedulingMessages, SendSchedulingMessage, TakeMessage } from './scheduling.dto.js';
 import { SchedulingErrors } from './scheduling.errors.js';
 import { type MessageRow, SchedulingRepository } from './scheduling.repository.js';
 import type {
@@ -60,7 +60,7 @@ export class SchedulingService {
   async list(
     ctx: RequestContext,
     calendarId: string,
-    query: ListMessages,
+    query: ListSchedulingMessages,
   ): Promise<SchedulingMessageListEnvelope> {
     await this.ownCalendar(ctx, calendarId);
     const { direction, method, result, uid, since } = query;
@@ -87,7 +87,7 @@ export class SchedulingService {
   }
 
   /** @throws ApiError 404; 403 `method_not_allowed`; 422 `unknown_recipient`; 503 `no_mail` */
-  async send(ctx: RequestContext, calendarId: string, body: SendMessage): Promise<JsonReply> {
+  async send(ctx: RequestContext, calendarId: string, body: SendSchedulingMessage): Promise<JsonReply> {
     const calendar = await this.ownCalendar(ctx, calendarId);
     const { method, comment = '' } = body;
     const eventId = body.event_id.toLowerCase();
@@ -210,7 +210,7 @@ function assertMaySend(
 }
 
 /** @throws ApiError 422 `unknown_recipient` */
-function recipientsOf(record: EventRecord, { method, recipients }: SendMessage): string[] {
+function recipientsOf(record: EventRecord, { method, recipients }: SendSchedulingMessage): string[] {
   const known = OF_ATTENDEE.has(method)
     ? [record.organizer_email]
     : record.participants.filter(({ user_id }) => user_id === null).map(({ email }) => email);
