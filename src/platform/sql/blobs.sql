@@ -8,7 +8,8 @@ BEGIN
 END $$;
 
 -- Nothing refers to these blobs any more once this transaction has committed.
-CREATE FUNCTION blob_release(p_tenant uuid, p_ids uuid[]) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION blob_release(p_tenant uuid, p_ids uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
   UPDATE blobs SET state = 'released', due_at = now()
    WHERE tenant_id = p_tenant AND id = ANY (p_ids) AND state = 'kept';
-$$;
+END $$;

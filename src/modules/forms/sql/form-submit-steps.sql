@@ -21,18 +21,20 @@ $$;
 
 -- Binds files to a response. p_user: null for an anonymous form, whose files keep no reference to the user.
 CREATE FUNCTION form_claim_uploads(p_tenant uuid, p_form uuid, p_uploads uuid[], p_response uuid, p_user uuid)
-RETURNS void LANGUAGE sql AS $$
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
   UPDATE form_uploads SET response_id = p_response, user_id = p_user, expires_at = NULL
    WHERE tenant_id = p_tenant AND form_id = p_form AND id = ANY (p_uploads);
-$$;
+END $$;
 
 -- Deletes the files of a response except these.
 CREATE FUNCTION form_release_uploads(p_tenant uuid, p_form uuid, p_response uuid, p_except uuid[])
-RETURNS void LANGUAGE sql AS $$
-  SELECT blob_release(p_tenant, array_agg(upload.blob_id)) FROM form_uploads upload
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM blob_release(p_tenant, array_agg(upload.blob_id)) FROM form_uploads upload
    WHERE upload.tenant_id = p_tenant AND upload.form_id = p_form AND upload.response_id = p_response
      AND upload.id <> ALL (p_except);
   DELETE FROM form_uploads upload
    WHERE upload.tenant_id = p_tenant AND upload.form_id = p_form AND upload.response_id = p_response
      AND upload.id <> ALL (p_except);
-$$;
+END $$;

@@ -36,7 +36,9 @@ CREATE FUNCTION presence_text(member presence_users, p_status text) RETURNS text
 $$;
 
 -- Computes what others see of locked users. Returns those for whom it changed.
-CREATE FUNCTION presence_refresh(p_tenants uuid[], p_users uuid[]) RETURNS SETOF presence_change LANGUAGE sql AS $$
+CREATE FUNCTION presence_refresh(p_tenants uuid[], p_users uuid[]) RETURNS SETOF presence_change LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY
   WITH seen AS (
     SELECT DISTINCT member.tenant_id, member.user_id, device.active_at,
            presence_status(member, device.connected, device.active) AS status,
@@ -53,8 +55,8 @@ CREATE FUNCTION presence_refresh(p_tenants uuid[], p_users uuid[]) RETURNS SETOF
     FROM seen
    WHERE member.tenant_id = seen.tenant_id AND member.user_id = seen.user_id
      AND (member.status, member.shown_text) <> (seen.status, seen.text)
-  RETURNING member.tenant_id, member.user_id, member.status, member.shown_text, member.last_active_at
-$$;
+  RETURNING member.tenant_id, member.user_id, member.status, member.shown_text, member.last_active_at;
+END $$;
 
 -- Adds devices or changes them. `p_devices`: [{tenant_id, user_id, id, active, rooms}].
 CREATE FUNCTION presence_join(p_devices jsonb, p_seconds int) RETURNS SETOF presence_change LANGUAGE plpgsql AS $$
@@ -73,23 +75,26 @@ BEGIN
 END $$;
 
 -- Extends the life of devices. Returns the ids of those that exist.
-CREATE FUNCTION presence_beat(p_tenants uuid[], p_users uuid[], p_ids text[], p_seconds int) RETURNS SETOF text LANGUAGE sql AS $$
+CREATE FUNCTION presence_beat(p_tenants uuid[], p_users uuid[], p_ids text[], p_seconds int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY
   UPDATE presence_devices device
      SET expires_at = now() + make_interval(secs => p_seconds),
          active_at = CASE WHEN device.active THEN now() ELSE device.active_at END
     FROM unnest(p_tenants, p_users, p_ids) AS given (tenant_id, user_id, id)
    WHERE device.tenant_id = given.tenant_id AND device.user_id = given.user_id AND device.id = given.id
-  RETURNING device.id
-$$;
+  RETURNING device.id;
+END $$;
 
 -- Lets devices that have disconnected expire. Until then their users stay as they are.
-CREATE FUNCTION presence_leave(p_tenants uuid[], p_users uuid[], p_ids text[], p_seconds float8) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION presence_leave(p_tenants uuid[], p_users uuid[], p_ids text[], p_seconds float8) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
   UPDATE presence_devices device
      SET expires_at = now() + make_interval(secs => p_seconds), rooms = '{}',
          active_at = CASE WHEN device.active THEN now() ELSE device.active_at END
     FROM unnest(p_tenants, p_users, p_ids) AS given (tenant_id, user_id, id)
-   WHERE device.tenant_id = given.tenant_id AND device.user_id = given.user_id AND device.id = given.id
-$$;
+   WHERE device.tenant_id = given.tenant_id AND device.user_id = given.user_id AND device.id = given.id;
+END $$;
 
 -- Stores the choice of a user for all devices. `p_choice` null: the status follows the devices.
 CREATE FUNCTION presence_choose(p_tenant uuid, p_user uuid, p_choice text, p_text text, p_until timestamptz, p_grace float8)

@@ -190,8 +190,10 @@ BEGIN
      WHERE at > p_after);
 END $$;
 
-CREATE FUNCTION task_uuids(p jsonb) RETURNS uuid[] LANGUAGE sql IMMUTABLE
-AS $$ SELECT coalesce(array_agg(id::uuid ORDER BY n), '{}') FROM jsonb_array_elements_text(p) WITH ORDINALITY AS entry (id, n) $$;
+CREATE FUNCTION task_uuids(p jsonb) RETURNS uuid[] LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN (SELECT coalesce(array_agg(id::uuid ORDER BY n), '{}') FROM jsonb_array_elements_text(p) WITH ORDINALITY AS entry (id, n));
+END $$;
 
 -- Applies a patch to a task; fields that it does not contain stay. A moment (due_at) decides the date; a new date alone
 -- keeps the hour. Notes among the references link back when they did before or when the caller may edit them

@@ -28,6 +28,8 @@ BEGIN
   RETURN v_wait;
 END $$;
 
-CREATE FUNCTION guest_times_since(p_times timestamptz[], p_now timestamptz, p_seconds int) RETURNS timestamptz[] LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(array_agg(at ORDER BY at), '{}') FROM unnest(p_times) AS given (at) WHERE at > p_now - make_interval(secs => p_seconds)
-$$;
+CREATE FUNCTION guest_times_since(p_times timestamptz[], p_now timestamptz, p_seconds int) RETURNS timestamptz[] LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN (SELECT coalesce(array_agg(at ORDER BY at), '{}') FROM unnest(p_times) AS given (at)
+           WHERE at > p_now - make_interval(secs => p_seconds));
+END $$;

@@ -63,9 +63,10 @@ BEGIN
   RETURN guest_result('ok', guest) || jsonb_build_object('is_new', guest.state = 'waiting');
 END $$;
 
-CREATE FUNCTION guest_hashes(p_hashes jsonb) RETURNS bytea[] LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(array_agg(decode(hash, 'hex')), '{}') FROM jsonb_array_elements_text(p_hashes) AS given (hash)
-$$;
+CREATE FUNCTION guest_hashes(p_hashes jsonb) RETURNS bytea[] LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN (SELECT coalesce(array_agg(decode(hash, 'hex')), '{}') FROM jsonb_array_elements_text(p_hashes) AS given (hash));
+END $$;
 
 CREATE FUNCTION guest_insert(invite guest_invite_states, p_email text, p_input jsonb, p_seconds int, p_state guest_state) RETURNS guests LANGUAGE sql AS $$
   INSERT INTO guests (tenant_id, id, invite_id, call_id, room_id, role, state, display_name, email, email_verified_at, token_hash,
