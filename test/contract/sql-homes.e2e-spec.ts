@@ -1,12 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import pg from 'pg';
-import {
-  directory,
-  either,
-  statements,
-  type Home,
-  workspace,
-} from '../../src/platform/database/statement.js';
+import { directory, statements, type Home, workspace } from '../../src/platform/database/statement.js';
 import { Db } from '../../src/platform/database/db.js';
 import { NoteFolder } from '../../src/modules/note-folders/note-folder.entity.js';
 import { schema } from '../../src/schema.js';

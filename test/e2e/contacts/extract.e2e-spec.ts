@@ -297,7 +297,7 @@ describe('addresses extracted from mail', () => {
       const [, other] = await app.tenant('collectors', 'carol', 'olga');
       const responses = [
         await carol.api.delete(at),
-        await carol.api.put(at, { shares: [other?.id] }),
+        await carol.api.put(at, { shares: [other.id] }),
         await carol.api.put(at, { is_default: true }),
       ];
       expect(responses.map(({ status, body }) => [status, body.error])).toEqual([
