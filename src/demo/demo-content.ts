@@ -121,10 +121,14 @@ async function createSettings(client: DemoClient): Promise<void> {
     html: SIGNATURE(profile.display_name),
     is_default: true,
   });
-  await client.post('/settings/application-passwords', {
-    description: 'Mail on the phone',
-    scopes: ['imap', 'smtp'],
-  });
+  const { application_password_protocols: protocols } = await client.call<{
+    application_password_protocols: string[];
+  }>('GET', '/settings/security');
+  if (protocols.length > 0)
+    await client.post('/settings/application-passwords', {
+      description: 'Mail on the phone',
+      scopes: protocols,
+    });
   await client.put('/calendar/holiday-subscriptions', {
     subscriptions: [{ country: 'PT', types: ['public'] }],
   });

@@ -1,3 +1,4 @@
+import { acceptApplicationPasswords } from '../support/application-passwords.ts';
 import { enrolled, PASSWORD, personWithPassword, session } from '../support/account.ts';
 import { TestApp, type TestUser } from '../support/app.ts';
 import type { Client } from '../support/client.ts';
@@ -12,6 +13,7 @@ describe('concurrent requests to two processes', () => {
     stopClock();
     one = await TestApp.start();
     two = await TestApp.start({}, one.databaseUrl);
+    acceptApplicationPasswords(one, two);
   });
   afterAll(async () => {
     await two?.stop();

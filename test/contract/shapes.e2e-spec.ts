@@ -1,5 +1,6 @@
 import { Config } from '../../src/config/config.js';
 import { randomUUID } from 'node:crypto';
+import { acceptApplicationPasswords } from '../support/application-passwords.ts';
 import { PASSWORD, personWithPassword, session } from '../support/account.ts';
 import { TestApp, type TestUser } from '../support/app.ts';
 import { upload } from '../support/multipart.ts';
@@ -17,6 +18,7 @@ describe('responses have exactly the described shape', () => {
   beforeAll(async () => {
     stopClock();
     app = await TestApp.start({ SMTP_URL: 'smtp://127.0.0.1:9' });
+    acceptApplicationPasswords(app);
     [alice] = await app.tenant('acme', 'alice');
   });
   afterAll(() => app?.stop());

@@ -26,6 +26,11 @@ export const SecurityErrors = {
     'service_account',
     'A service account signs in with the secret of its client and has no passkeys.',
   ),
+  noMailProtocol: defineError(
+    409,
+    'no_mail_protocol',
+    'No server of this installation accepts application passwords for these protocols; `application_password_protocols` of GET /settings/security lists the accepted ones.',
+  ),
   passkeyRegistered: defineError(409, 'passkey_registered', 'The passkey is registered already.'),
   invalidPasskey: defineError(
     422,

@@ -6,6 +6,7 @@ import {
 } from '../../../src/modules/account-security/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
+import { acceptApplicationPasswords } from '../../support/application-passwords.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 
@@ -14,7 +15,7 @@ const PATH = '/settings/application-passwords';
 
 /** A mail service that stores application passwords, reduced to its interface here. */
 class MailService implements ApplicationPasswordProvider {
-  readonly protocols = ['imap', 'pop3', 'smtp'] as const;
+  readonly protocols = ['imap', 'pop3', 'smtp', 'caldav'] as const;
   readonly known = new Map<string, NewApplicationPassword>();
   readonly forgotten: { id: string; providerId: string | null }[] = [];
   trouble: 'none' | 'down' | 'response lost' = 'none';
@@ -43,6 +44,7 @@ describe('application passwords', () => {
 
   beforeAll(async () => {
     app = await TestApp.start();
+    acceptApplicationPasswords(app);
   });
   afterAll(() => app?.stop());
 
@@ -150,6 +152,24 @@ describe('application passwords', () => {
     let one: Promise<TestUser> | undefined;
     const shared = () => (one ??= somebody());
 
+    test('need a server that accepts one of their protocols', async () => {
+      const without = await TestApp.start({}, app.databaseUrl);
+      try {
+        const alice = await somebody();
+        const api = without.as(alice.token);
+        expect((await api.get('/settings/security')).body.application_password_protocols).toEqual([]);
+        const response = await make({ ...alice, api });
+        expect(says(response)).toEqual([409, 'no_mail_protocol']);
+        expect(response.text).not.toContain('"password"');
+        expect(says(await make({ ...alice, api }, { scopes: ['*'] }))).toEqual([422, 'validation_failed']);
+        expect((await api.get(PATH)).body.application_passwords).toEqual([]);
+        const audited = `SELECT FROM audit_log WHERE object_id = $1 AND action LIKE 'security.application%'`;
+        expect(await app.sql(audited, [alice.id])).toEqual([]);
+      } finally {
+        await without.stop();
+      }
+    });
+
     test('belong to one workspace', async () => {
       const alice = await somebody();
       const id = (await make(alice)).body.application_password.id;
@@ -226,6 +246,7 @@ describe('application passwords', () => {
       const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
       const with1 = await TestApp.start({ SECRET_KEYS: first }, app.databaseUrl);
       const with21 = await TestApp.start({ SECRET_KEYS: `${second}, ${first}` }, app.databaseUrl);
+      acceptApplicationPasswords(with1, with21);
       try {
         const alice = await somebody();
         const old = (await make(alice)).body.password;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { PasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { acceptApplicationPasswords } from '../../support/application-passwords.ts';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
@@ -24,6 +25,7 @@ describe('the password', () => {
     stopClock();
     app = await TestApp.start();
     twin = await TestApp.start({}, app.databaseUrl);
+    acceptApplicationPasswords(app, twin);
     for (const each of [app, twin])
       each
         .get<Outbox>(Outbox)
@@ -263,6 +265,7 @@ describe('the password', () => {
       { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'workspace-api' },
       app.databaseUrl,
     );
+    acceptApplicationPasswords(managed);
     try {
       const { person } = await enrolled(app, 'managed');
       const own = managed.as(person.token);

@@ -1,5 +1,6 @@
 import { SessionActivity } from '../../../src/modules/identity/sessions/session-activity.js';
 import { Db } from '../../../src/platform/database/db.js';
+import { acceptApplicationPasswords } from '../../support/application-passwords.ts';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
@@ -17,6 +18,7 @@ describe('security settings of an account', () => {
     stopClock();
     app = await TestApp.start();
     twin = await TestApp.start({}, app.databaseUrl);
+    acceptApplicationPasswords(app);
   });
   afterAll(async () => {
     await twin?.stop();
@@ -49,8 +51,7 @@ describe('security settings of an account', () => {
       passkeys: 0,
       password_changed_at: null,
       application_passwords: 0,
-      // Without a mail service with servers for mail programs.
-      application_password_protocols: [],
+      application_password_protocols: ['imap', 'pop3', 'smtp', 'caldav', 'carddav'],
       sessions: [
         {
           id: expect.any(String),

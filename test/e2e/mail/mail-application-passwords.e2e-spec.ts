@@ -128,7 +128,7 @@ describe('application passwords for mail', () => {
     duck.asps.limit = 1;
     expect((await make(alice)).status).toBe(201);
     expect(says(await make(alice))).toEqual([422, 'too_many_application_passwords']);
-    expect((await make(alice, { scopes: ['caldav'] })).status).toBe(201);
+    expect(says(await make(alice, { scopes: ['caldav'] }))).toEqual([409, 'no_mail_protocol']);
   });
 
   test.each([
@@ -175,7 +175,7 @@ describe('application passwords for mail', () => {
     expect(await rowsOf(app, bob)).toEqual([]);
     const alice = await mailer();
     duck.script = () => ({ status: 500, json: { error: 'down' } });
-    expect((await make(alice, { scopes: ['caldav', 'carddav'] })).status).toBe(201);
+    expect(says(await make(alice, { scopes: ['caldav', 'carddav'] }))).toEqual([409, 'no_mail_protocol']);
     expect(asked()).toEqual([]);
   });
 
@@ -244,28 +244,36 @@ describe('application passwords for mail', () => {
     for (const password of told) expect(text).not.toContain(password);
   });
 
-  test('exist only here when the mail service does not support them or does not exist', async () => {
+  test('exist only here when the mail service does not support them', async () => {
     const mail = await TestMailService.start();
-    const [embedded, without] = [await TestApp.start(mail.settings), await TestApp.start()];
+    const on = await TestApp.start(mail.settings);
     try {
-      const alice = await newUser(embedded);
+      const alice = await newUser(on);
       expect((await alice.api.get(BOXES)).status).toBe(200);
-      for (const [on, person] of [
-        [embedded, alice],
-        [without, await newUser(without)],
-      ] as const) {
-        const { status, body } = await make(person);
-        expect(status).toBe(201);
-        const { id } = body.application_password;
-        expect(await signIn(on, person, body.password)).toBe(id);
-        expect(await rowsOf(on, person)).toEqual([{ id, state: 'active', provider_id: null }]);
-        await person.api.delete(`${PATH}/${id}`);
-        await drain(on);
-        expect(await rowsOf(on, person)).toEqual([]);
-      }
+      const { status, body } = await make(alice);
+      expect(status).toBe(201);
+      const { id } = body.application_password;
+      expect(await signIn(on, alice, body.password)).toBe(id);
+      expect(await rowsOf(on, alice)).toEqual([{ id, state: 'active', provider_id: null }]);
+      await alice.api.delete(`${PATH}/${id}`);
+      await drain(on);
+      expect(await rowsOf(on, alice)).toEqual([]);
     } finally {
-      await without.stop();
-      await embedded.stop();
+      await on.stop();
+      await mail.stop();
+    }
+  });
+
+  test('are rejected with the embedded mail service, which has no server for mail programs', async () => {
+    const mail = await TestMailService.start();
+    const on = await TestApp.start({ ...mail.settings, MAIL_SERVICE_EMBEDDED: 'true' });
+    try {
+      const alice = await newUser(on);
+      const { status, body } = await make(alice);
+      expect([status, body.error]).toEqual([409, 'no_mail_protocol']);
+      expect(await rowsOf(on, alice)).toEqual([]);
+    } finally {
+      await on.stop();
       await mail.stop();
     }
   });

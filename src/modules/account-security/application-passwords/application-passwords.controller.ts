@@ -33,10 +33,14 @@ export class ApplicationPasswordsController {
     id: 'createApplicationPassword',
     summary: 'Create a password for a mail or calendar program',
     description:
-      'The program signs in with your address and this password, for the named protocols only. It is not a bearer token, and stays valid after a change of your password.',
+      'The program signs in with your address and this password, for the named protocols only. It is not a bearer token, and stays valid after a change of your password. At least one of the protocols must have a server that accepts these passwords: `application_password_protocols` of `GET /settings/security`.',
     status: 201,
     response: [NewApplicationPasswordEnvelope, 'The password; shown only now.'],
-    errors: [SecurityErrors.tooManyApplicationPasswords, SecurityErrors.mailServiceUnavailable],
+    errors: [
+      SecurityErrors.noMailProtocol,
+      SecurityErrors.tooManyApplicationPasswords,
+      SecurityErrors.mailServiceUnavailable,
+    ],
   })
   create(
     @Ctx() ctx: RequestContext,

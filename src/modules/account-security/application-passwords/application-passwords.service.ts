@@ -74,12 +74,14 @@ export class ApplicationPasswords {
   /**
    * Creates a password. If the mail service stores passwords, it is called between two transactions: the first reserves a
    * slot, the second activates the password.
-   * @throws ApiError 422 `too_many_application_passwords`, 503 `mail_service_unavailable`
+   * @throws ApiError 409 `no_mail_protocol`, 422 `too_many_application_passwords`, 503 `mail_service_unavailable`
    */
   async create(
     ctx: RequestContext,
     input: CreateApplicationPassword,
   ): Promise<NewApplicationPasswordEnvelope> {
+    if (!input.scopes.some((scope) => this.protocols.includes(scope)))
+      throw SecurityErrors.noMailProtocol.with();
     const [id, password] = [uuidv7(), newApplicationPassword()];
     const { provider } = this.providers;
     const storing = (await provider?.concerns(ctx, input.scopes)) ? provider : undefined;
