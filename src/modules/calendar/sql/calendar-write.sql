@@ -62,6 +62,7 @@ END $$;
 CREATE FUNCTION event_put_entries(p_tenant uuid, p_event uuid, p_change jsonb, p_before int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   c_removed constant uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_change->'removed')::uuid);
+  c_placed constant uuid[] := ARRAY(SELECT (jsonb_array_elements(p_change->'entries')->>'calendar_id')::uuid);
 BEGIN
   IF cardinality(c_removed) > 0 THEN
     WITH removed AS (
@@ -73,10 +74,10 @@ BEGIN
     ON CONFLICT (tenant_id, calendar_id, event_id)
     DO UPDATE SET change_seq = excluded.change_seq, uid = excluded.uid, deleted_at = excluded.deleted_at;
   END IF;
-  DELETE FROM entry_tombstones tombstone USING jsonb_array_elements(p_change->'entries') AS entry
-   WHERE tombstone.tenant_id = p_tenant AND tombstone.event_id = p_event
-     AND tombstone.calendar_id = (entry->>'calendar_id')::uuid;
-  -- A calendar that has the uid already, from a file or from a mail, keeps its own event.
+  DELETE FROM entry_tombstones
+   WHERE tenant_id = p_tenant AND event_id = p_event AND calendar_id = ANY (c_placed);
+  -- A calendar that has the uid already, from a file or from a mail, keeps its own event. The look-up is no join: the planner
+  -- expects a hundred entries, and would read all placements of the workspace once instead.
   INSERT INTO calendar_entries AS stored (tenant_id, calendar_id, event_id, uid, span_start, span_end, wide, response,
                                           show_as, color, reminders, hidden, change_seq, next_reminder_at)
   SELECT p_tenant, entry.calendar_id, p_event, entry.uid, entry.span_start, entry.span_end, entry.wide, entry.response,
@@ -84,9 +85,9 @@ BEGIN
          CASE WHEN NOT entry.hidden AND entry.span_end > now() THEN now() END
     FROM jsonb_populate_recordset(NULL::calendar_entries, p_change->'entries') AS entry
     JOIN calendars calendar ON calendar.tenant_id = p_tenant AND calendar.id = entry.calendar_id
-   WHERE NOT EXISTS (SELECT FROM calendar_entries other
-                      WHERE other.tenant_id = p_tenant AND other.calendar_id = entry.calendar_id
-                        AND other.uid = entry.uid AND other.event_id <> p_event)
+   WHERE (SELECT other.event_id FROM calendar_entries other
+           WHERE other.tenant_id = p_tenant AND other.calendar_id = entry.calendar_id
+             AND other.uid = entry.uid AND other.event_id <> p_event LIMIT 1) IS NULL
   ON CONFLICT (tenant_id, calendar_id, event_id) DO UPDATE
     SET span_start = excluded.span_start, span_end = excluded.span_end, wide = excluded.wide,
         response = excluded.response, show_as = excluded.show_as, color = excluded.color,

@@ -114,11 +114,18 @@ DECLARE
   v_n int;
 BEGIN
   UPDATE tasks SET activity_count = activity_count + 1 WHERE tenant_id = task.tenant_id AND id = task.id RETURNING activity_count INTO v_n;
-  INSERT INTO task_activity (tenant_id, task_id, n, type, actor_id, data, at)
-  VALUES (task.tenant_id, task.id, v_n, p_type, p_actor, p_data, clock_timestamp());
+  PERFORM task_record_as(task, v_n, p_type, p_actor, p_data);
   IF v_n > 500 THEN
     DELETE FROM task_activity WHERE tenant_id = task.tenant_id AND task_id = task.id AND n <= v_n - 500;
   END IF;
+END $$;
+
+-- Adds an entry with this number, which the row of the task already counts.
+CREATE FUNCTION task_record_as(task tasks, p_n int, p_type text, p_actor uuid, p_data jsonb DEFAULT '{}') RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO task_activity (tenant_id, task_id, n, type, actor_id, data, at)
+  VALUES (task.tenant_id, task.id, p_n, p_type, p_actor, p_data, clock_timestamp());
 END $$;
 
 -- A key for the end of a list: the time in base 62, so that tasks added at the same moment do not wait for one another; two
@@ -140,14 +147,14 @@ BEGIN
 END $$;
 
 -- A key after every task that the caller has in this folder, or in none. Index task_members_board, which does not support
--- IS NOT DISTINCT FROM.
+-- IS NOT DISTINCT FROM; its order is used for a folder that IS NULL only when the folder is in the ORDER BY.
 CREATE FUNCTION task_last_position(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   IF p_folder IS NULL THEN
     RETURN position_after((
       SELECT position FROM task_members
        WHERE tenant_id = p_tenant AND user_id = p_user AND folder_id IS NULL AND role IS NOT NULL AND NOT trashed
-       ORDER BY position DESC LIMIT 1));
+       ORDER BY folder_id DESC, position DESC LIMIT 1));
   END IF;
   RETURN position_after((
     SELECT position FROM task_members

@@ -50,7 +50,7 @@ BEGIN
   task.attachments := '[]';
   task.subtasks_count := 0;
   task.comments_count := 0;
-  task.activity_count := 0;
+  task.activity_count := 1;
   task.revision := 1;
   task.created_at := v_now;
   task.updated_at := v_now;
@@ -74,7 +74,7 @@ BEGIN
     DELETE FROM tasks WHERE tenant_id = p_tenant AND id = p_id;
     RETURN task_rejected('already_exists');
   END IF;
-  PERFORM task_record(task, 'created', p_user);
+  PERFORM task_record_as(task, 1, 'created', p_user);
   PERFORM task_advance(task, p_write->>'device');
   PERFORM task_event(task, 'task.created', p_user);
   PERFORM task_assigned(task, p_user, '{}');
@@ -132,7 +132,7 @@ BEGIN
   upcoming.next_task_id := NULL;
   upcoming.attachments := '[]';
   upcoming.comments_count := 0;
-  upcoming.activity_count := 0;
+  upcoming.activity_count := 1;
   upcoming.revision := 1;
   upcoming.created_at := v_now;
   upcoming.updated_at := v_now;
@@ -145,7 +145,7 @@ BEGIN
   INSERT INTO subtasks (tenant_id, task_id, id, title, done, assignee_id, date, position, created_at, updated_at)
   SELECT tenant_id, upcoming.id, uuid_v7(), title, false, assignee_id, date + (upcoming.date - task.date), position, v_now, v_now
     FROM subtasks WHERE tenant_id = task.tenant_id AND task_id = task.id;
-  PERFORM task_record(upcoming, 'created', p_user, jsonb_build_object('repeats', task.id));
+  PERFORM task_record_as(upcoming, 1, 'created', p_user, jsonb_build_object('repeats', task.id));
   PERFORM task_advance(upcoming, p_device);
   PERFORM task_event(upcoming, 'task.created', p_user, jsonb_build_object('repeats', task.id));
   PERFORM task_assigned(upcoming, p_user, '{}');
