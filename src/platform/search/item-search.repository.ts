@@ -65,9 +65,11 @@ export interface SearchRow {
 
 const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
 
+/** By name of the tables and variant, of all applications of this process, because a name of a statement has one text. */
+const STATEMENTS = new Map<string, Statement<SearchRow>>();
+
 /** Search in the items of one user. Each combination of filters is a statement of its own. */
 export abstract class ItemSearchRepository<Row extends SearchRow> {
-  private readonly statements = new Map<string, Statement<Row>>();
   private readonly bodiesOf: Statement<{ id: string; content: string }>;
 
   constructor(
@@ -118,15 +120,14 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
   }
 
   private statement(variant: string, state: string, filter: string, position: string): Statement<Row> {
-    let found = this.statements.get(variant);
+    const key = `${this.tables.name}.${variant}`;
+    let found = STATEMENTS.get(key);
     if (!found) {
-      found = workspace.statement<Row>(
-        `${this.tables.name}.search.${this.statements.size}`,
-        searchText(this.tables, state, filter, position),
-      );
-      this.statements.set(variant, found);
+      const text = searchText(this.tables, state, filter, position);
+      found = workspace.statement<SearchRow>(`${this.tables.name}.search.${STATEMENTS.size}`, text);
+      STATEMENTS.set(key, found);
     }
-    return found;
+    return found as Statement<Row>;
   }
 }
 

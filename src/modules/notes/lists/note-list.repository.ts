@@ -43,11 +43,12 @@ const SCOPES = {
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
+/** Of all applications of this process, because a name of a statement has one text. */
+const STATEMENTS = new Map<string, Statement<NoteListRow>>();
+
 /** Lists of notes. Each combination of filters is a statement of its own, so that each is planned for its index. */
 @Injectable()
 export class NoteListRepository {
-  private readonly statements = new Map<string, Statement<NoteListRow>>();
-
   constructor(private readonly db: Db) {}
 
   /** At most `limit` + 1 rows; rows that do not fit the page come last, without JSON. */
@@ -92,13 +93,13 @@ export class NoteListRepository {
     key: SortKey,
     filters: string,
   ): Statement<NoteListRow> {
-    let found = this.statements.get(variant);
+    let found = STATEMENTS.get(variant);
     if (!found) {
       found = workspace.statement<NoteListRow>(
-        `notes.list.${this.statements.size}`,
+        `notes.list.${STATEMENTS.size}`,
         pageText(query, key, filters),
       );
-      this.statements.set(variant, found);
+      STATEMENTS.set(variant, found);
     }
     return found;
   }

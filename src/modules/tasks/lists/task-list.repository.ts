@@ -62,11 +62,12 @@ const MAX_PREPARED = 200;
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
+/** Of all applications of this process, because a name of a statement has one text. */
+const STATEMENTS = new Map<string, Statement<TaskListRow>>();
+
 /** Lists of tasks. Each combination of filters is a statement of its own, so that each is planned for its index. */
 @Injectable()
 export class TaskListRepository {
-  private readonly statements = new Map<string, Statement<TaskListRow>>();
-
   constructor(private readonly db: Db) {}
 
   /** At most `limit` + 1 rows; those that do not fit into the page come last, without JSON. */
@@ -94,12 +95,12 @@ export class TaskListRepository {
     direction: string,
     where: string,
   ): Statement<TaskListRow> {
-    const known = this.statements.get(variant);
+    const known = STATEMENTS.get(variant);
     if (known) return known;
     const text = pageText(sort, direction, where);
-    if (this.statements.size >= MAX_PREPARED) return workspace.statement<TaskListRow>('', text);
-    const made = workspace.statement<TaskListRow>(`tasks.list.${this.statements.size}`, text);
-    this.statements.set(variant, made);
+    if (STATEMENTS.size >= MAX_PREPARED) return workspace.statement<TaskListRow>('', text);
+    const made = workspace.statement<TaskListRow>(`tasks.list.${STATEMENTS.size}`, text);
+    STATEMENTS.set(variant, made);
     return made;
   }
 }
