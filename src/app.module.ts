@@ -21,6 +21,7 @@ import { MailProxyModule } from './modules/mail/index.js';
 import { NoteFoldersModule } from './modules/note-folders/index.js';
 import { NotesModule } from './modules/notes/index.js';
 import { PersonalExportsModule } from './modules/personal-data/index.js';
+import { IssuersModule } from './modules/issuers/index.js';
 import { PresenceModule } from './modules/presence/index.js';
 import { NotificationsModule } from './modules/notifications/index.js';
 import { ScimModule } from './modules/scim/index.js';
@@ -89,6 +90,7 @@ export class AppModule {
         TenantsModule,
         IdentityModule,
         AccountSecurityModule,
+        IssuersModule,
         SignInModule.forRoot(config),
         AccessModule,
         AccountPagesModule,

@@ -8,6 +8,7 @@ import { contactsSchema } from './modules/contacts/contacts.schema.js';
 import { callsSchema } from './modules/calls/calls.schema.js';
 import { chatSchema } from './modules/chat/chat.schema.js';
 import { holidaysSchema } from './modules/holidays/holidays.schema.js';
+import { issuersSchema } from './modules/issuers/issuers.schema.js';
 import { identitySchema } from './modules/identity/identity.schema.js';
 import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
@@ -28,6 +29,7 @@ export const schema = wholeSchema([
   identitySchema,
   accountSecuritySchema,
   signInSchema,
+  issuersSchema,
   accessSchema,
   settingsSchema,
   scimSchema,

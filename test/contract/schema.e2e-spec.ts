@@ -20,6 +20,7 @@ const SHARED = [
   'platform_secrets',
   'oidc_records',
   'oidc_clients',
+  'tenant_issuer_links',
   'job_runs',
   'schema_migrations',
   'schema_sql',

@@ -86,6 +86,24 @@ describe('responses have exactly the described shape', () => {
     fits('revokeScimToken', await api.delete(path));
   });
 
+  test('issuers of the workspace', async () => {
+    const { api } = alice;
+    await app.sql(
+      `INSERT INTO tenant_domains (tenant_id, domain, verified_at) VALUES ($1, 'shapes.example', now())`,
+      [alice.tenantId],
+    );
+    const input = { name: 'Acme', issuer: 'http://127.0.0.1:9', client_id: 'c', domains: ['shapes.example'] };
+    const created = await api.post('/tenant/issuers', { ...input, client_secret: 'secret' });
+    fits('createIssuer', created);
+    const path = `/tenant/issuers/${created.body.issuer.id}`;
+    fits('listIssuers', await api.get('/tenant/issuers'));
+    fits('readIssuer', await api.get(path));
+    fits('updateIssuer', await api.patch(path, { enabled: false, base_revision: 1 }));
+    fits('putIssuer', await api.put(path, { enabled: true, base_revision: 2 }));
+    fits('checkIssuer', await api.post(`${path}/check`));
+    fits('deleteIssuer', await api.delete(path, { base_revision: 3 }));
+  });
+
   test('tasks', async () => {
     const [owner, guest] = await app.tenant('tasks', 'owner', 'guest');
     const { api } = owner;

@@ -19,6 +19,7 @@ describe('the tenancy matrix', () => {
   let outsiders: [string, TestUser][];
   let groups = 0;
   let invited = 0;
+  let issuers = 0;
   let provisioned = 0;
   /** The identity provider of alice's workspace, and that of the outsiders'. */
   let scim: ScimClient;
@@ -36,10 +37,11 @@ describe('the tenancy matrix', () => {
     await alice.api.get('/mail/users/me/mailboxes');
     duck.add('twin', 'of alice');
     await app.get(MailApi).linkAccount({ tenantId: twin.tenantId!, userId: twin.id }, 'twin', 'of alice');
-    // By default only owners have this permission.
+    // By default only owners have these permissions.
     const { groups: theirs } = (await mallory.api.get('/rbac/groups')).body;
     const admins = theirs.find(({ key }: { key: string }) => key === 'admins');
-    await mallory.api.post(`/rbac/groups/${admins.id}/permissions/scim.manage`);
+    for (const permission of ['scim.manage', 'issuers.manage'])
+      await mallory.api.post(`/rbac/groups/${admins.id}/permissions/${permission}`);
     scim = await ScimClient.of(app, alice, 'acme.example');
     otherScim = await ScimClient.of(app, mallory, 'evil.example');
     // The first use of a token is recorded.
@@ -122,6 +124,22 @@ describe('the tenancy matrix', () => {
       const { id } = (await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName })).body;
       const patch = { Operations: [{ op: 'replace', path: 'displayName', value: 'stolen' }] };
       return { id, body: { schemas: [GROUP_SCHEMA, PATCH_OP], displayName: 'stolen', ...patch } };
+    },
+    'tenant/issuers': async () => {
+      issuers += 1;
+      const domain = `secret${issuers}.example`;
+      await app.sql(`INSERT INTO tenant_domains (tenant_id, domain, verified_at) VALUES ($1, $2, now())`, [
+        alice.tenantId,
+        domain,
+      ]);
+      await app.sql('DELETE FROM tenant_issuers WHERE tenant_id = $1', [alice.tenantId]);
+      const { body } = await alice.api.post('/tenant/issuers', {
+        name: 'secret',
+        issuer: 'http://127.0.0.1:9',
+        client_id: 'secret',
+        domains: [domain],
+      });
+      return { id: body.issuer.id, body: { name: 'stolen', base_revision: 1 } };
     },
     'tenant/clients': async () => {
       const { body } = await alice.api.post('/tenant/clients', { name: 'secret', kind: 'service' });
@@ -233,7 +251,7 @@ describe('the tenancy matrix', () => {
   const kindOf = (path: string) => {
     const [first] = path.split('/').slice(3);
     if (path.includes('/call/external_invites')) return 'call/external_invites';
-    const ofTenant = /\/tenant\/(?:invitations|domains|clients|scim)\//.exec(path)?.[0];
+    const ofTenant = /\/tenant\/(?:invitations|domains|clients|issuers|scim)\//.exec(path)?.[0];
     if (ofTenant) return ofTenant.slice(1, -1);
     if (first === 'scim') return path.split('/').slice(3, 6).join('/');
     return ['settings', 'chat', 'presence'].includes(first!)

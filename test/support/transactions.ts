@@ -22,6 +22,7 @@ const SPANNING: Record<string, readonly string[]> = {
   'account-pages': ['forgotten password: its event goes to a workspace of the account'],
   cli: ['status of an account: its memberships follow'],
   test: ['a test calls the interfaces of several modules in one transaction'],
+  issuers: ['first sign-in by an issuer: account, link and membership appear together'],
   scim: ['accounts, their addresses and sessions, and memberships change together'],
   tenants: ['transfer of content and end of a membership'],
 };

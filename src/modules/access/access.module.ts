@@ -13,6 +13,7 @@ import { GroupsController } from './groups/groups.controller.js';
 import { GroupsRepository } from './groups/groups.repository.js';
 import { GroupsService } from './groups/groups.service.js';
 import { InvitationAcceptance } from './invitations/invitation-acceptance.js';
+import { MemberAdmission } from './member-admission.js';
 import { NewMemberGroups } from './new-member-groups.js';
 import { InvitationMails } from './invitations/invitation-mails.js';
 import { InvitationsController } from './invitations/invitations.controller.js';
@@ -60,10 +61,11 @@ import { GroupsPersonalData } from './groups-personal-data.js';
     MemberRecoveryService,
     InvitationsRepository,
     NewMemberGroups,
+    MemberAdmission,
     InvitationMails,
     InvitationsService,
     InvitationAcceptance,
   ],
-  exports: [PermissionSource, InvitationAcceptance, InvitationsService, Provisioning],
+  exports: [PermissionSource, InvitationAcceptance, InvitationsService, MemberAdmission, Provisioning],
 })
 export class AccessModule {}

@@ -26,6 +26,8 @@ export const PERMISSIONS = {
   'contacts.global.manage': 'Change the address book of the workspace.',
   'calendar.holidays.manage': 'Choose the holidays of the workspace.',
   'clients.manage': 'Register applications and service accounts of the workspace.',
+  'issuers.manage':
+    'Change the issuers by which members sign in. The holder decides who signs in as a member of the bound domains.',
   'scim.manage':
     'Create and revoke the tokens with which an identity provider manages members and groups (SCIM).',
   'audit.read': 'Read the audit log of the workspace.',

@@ -44,6 +44,7 @@ export class Session {
   @Column('text', { nullable: true }) ip!: string | null;
   @Column('timestamptz', { name: 'last_seen_at', nullable: true }) lastSeenAt!: Date | null;
   @Column('timestamptz', { name: 'activated_at', nullable: true }) activatedAt!: Date | null;
+  @Column('text', { nullable: true }) issuer!: string | null;
 }
 
 @Entity('signing_keys')

@@ -24,8 +24,11 @@ interface AccountInput {
 interface SessionAccountRow extends AccountRow {
   /** The account has a second factor that this session has not proven yet. */
   second_factor_pending: boolean;
+  /** The account has a second factor, or the issuer of the workspace confirmed one for this session. */
   has_second_factor: boolean;
   session_expires_at: Date;
+  /** The issuer of the workspace by which the user signed in; null: this service. */
+  issuer: string | null;
 }
 
 interface SessionInput {
@@ -58,7 +61,8 @@ const bySession = directory.statement<SessionAccountRow>(
   'identity.by_session',
   `SELECT account.id, account.email, account.display_name, account.status, account.tokens_valid_after,
           account.second_factor_since IS NOT NULL AND session.aal2_at IS NULL AS second_factor_pending,
-          account.second_factor_since IS NOT NULL AS has_second_factor, session.expires_at AS session_expires_at
+          account.second_factor_since IS NOT NULL OR (session.issuer IS NOT NULL AND session.aal2_at IS NOT NULL) AS has_second_factor,
+          session.expires_at AS session_expires_at, session.issuer
      FROM sessions session JOIN accounts account ON account.id = session.account_id
     WHERE session.id = $1 AND session.account_id = $2 AND session.tenant_id IS NOT DISTINCT FROM $3
       AND session.revoked_at IS NULL AND session.expires_at > now()`,

@@ -20,6 +20,10 @@ export const identitySchema: SchemaPart = {
       'SealedKeysAndPendingSessions1797300000001',
       new URL('migrations/0501-sealed-keys-and-pending-sessions.sql', import.meta.url),
     ),
+    sqlMigration(
+      'SessionIssuers1798100000001',
+      new URL('migrations/0601-session-issuers.sql', import.meta.url),
+    ),
   ],
   sql: [],
 };

@@ -88,7 +88,7 @@ export class TokenVerifier extends TokenResolver {
     ]);
     // Each session is revoked by itself; tokens_valid_after is for external issuers, which have no sessions here.
     if (!account || account.status !== 'active' || isInFuture(issuedAt)) return null;
-    if (tenantId !== null && !(await this.policies.accepts(tenantId, LOCAL))) return null;
+    if (tenantId !== null && !(await this.policies.accepts(tenantId, account.issuer ?? LOCAL))) return null;
     const until = account.session_expires_at < expiresAt ? account.session_expires_at : expiresAt;
     if (tenantId !== null && !member) return null;
     const verified = verifiedAs(account, tenantId, member, sessionId, until, account.second_factor_pending);

@@ -7,12 +7,14 @@ import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { PasskeyProofs, PasswordSignIn, SecondFactors, SecurityLog } from '../account-security/index.js';
 import { type SignInAccount, SignInSessions } from '../identity/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
+import { IssuerSteps } from './issuer-steps.js';
 import { KnownBrowsers } from './interaction/known-browsers.js';
 import { type EnrolmentStep, isEnrolling, SignInEnrolment } from './sign-in-enrolment.js';
 import { parsed, SignInForms } from './interaction/sign-in-forms.js';
 import { OidcProvider } from './oidc-provider.js';
 import * as pages from './pages/index.js';
 import { SignInCompletion } from './sign-in-completion.js';
+import { acrOf } from './protocol/issuer-mark.js';
 import { frameOf, localeOf, originOf, type Pending, pendingOf, type SignIn } from './sign-in-state.js';
 
 /** Methods of the second factor on its page. */
@@ -29,6 +31,7 @@ export class Interactions {
     private readonly sessions: SignInSessions,
     private readonly clients: OidcClientsApi,
     private readonly completion: SignInCompletion,
+    private readonly issuers: IssuerSteps,
     private readonly forms: SignInForms,
     private readonly browsers: KnownBrowsers,
     private readonly enrolment: SignInEnrolment,
@@ -60,7 +63,10 @@ export class Interactions {
   }
 
   /** The page of the current step. */
-  private async currentPage(signIn: SignIn): Promise<pages.Page> {
+  private async currentPage(signIn: SignIn): Promise<pages.Page | null> {
+    const { query } = signIn.request;
+    if (signIn.request.method !== 'POST' && typeof query['callback'] === 'string')
+      return this.issuerReturned(signIn);
     if (signIn.details.prompt.name === 'consent') return this.completion.consentPage(signIn);
     const pending = pendingOf(signIn.details);
     if (pending) return this.pendingPage(signIn, pending);
@@ -73,6 +79,10 @@ export class Interactions {
     if (!this.forms.isSameSite(signIn.request, signIn.details.uid, fields))
       return pages.expiredPage(signIn.locale);
     const step = fields('step');
+    if (step === 'restart' && signIn.details.prompt.name !== 'login') {
+      await this.savePending(signIn, undefined);
+      return this.currentPage(signIn);
+    }
     if (step === 'cancel')
       return this.completion.finish(signIn, {
         error: 'access_denied',
@@ -101,6 +111,8 @@ export class Interactions {
         return this.code(signIn, fields);
       case 'credential':
         return this.passkey(signIn, fields('credential'));
+      case 'issuer':
+        return this.issuer(signIn, fields('email').trim());
       case 'restart':
         await this.savePending(signIn, undefined);
         return this.passwordPage(signIn, '');
@@ -113,6 +125,10 @@ export class Interactions {
 
   private async password(signIn: SignIn, email: string, password: string): Promise<pages.Page | null> {
     const { t } = signIn.locale;
+    if (email !== '' && password === '') {
+      const offer = await this.issuers.offer(signIn, email);
+      if (offer) return offer;
+    }
     if (email === '' || password === '') return this.passwordPage(signIn, email, t('password_missing'));
     const ip = signIn.request.ip ?? null;
     const knownBrowser = this.browsers.idOf(signIn.request, email);
@@ -121,7 +137,12 @@ export class Interactions {
     if (attempt.outcome === 'rejected') return this.passwordPage(signIn, email, t('invalid_password'));
     const enrolment = attempt.secondFactor ? null : await this.enrolment.begin(signIn, attempt.accountId);
     if (!attempt.secondFactor && !enrolment) return this.signedIn(signIn, attempt.accountId, ['pwd']);
-    const pending: Pending = { accountId: attempt.accountId, email: attempt.email, at: Date.now() };
+    const pending: Pending = {
+      accountId: attempt.accountId,
+      email: attempt.email,
+      at: Date.now(),
+      amr: ['pwd'],
+    };
     if (enrolment) pending.enrolment = enrolment;
     await this.savePending(signIn, pending);
     return this.pendingPage(signIn, pending);
@@ -154,7 +175,7 @@ export class Interactions {
     const result = await this.factors.verify(pending.accountId, proof, { ip });
     switch (result.outcome) {
       case 'proven':
-        return this.signedIn(signIn, pending.accountId, ['pwd', recovery ? 'mca' : 'otp', 'mfa']);
+        return this.factorProven(signIn, pending, recovery ? 'mca' : 'otp');
       case 'invalid':
         if (result.locked) await this.savePending(signIn, undefined);
         return this.factorPage(signIn, pending, method, t('invalid_code'));
@@ -180,8 +201,9 @@ export class Interactions {
     const { ip } = originOf(signIn.request);
     const proven = response === '' ? null : await this.passkeys.verify(proof, { ip });
     if (proven) {
-      const amr = pending ? ['pwd', 'pop', 'mfa'] : ['pop', 'user', 'mfa'];
-      return this.signedIn(signIn, proven.accountId, amr);
+      return pending
+        ? this.factorProven(signIn, pending, 'pop')
+        : this.signedIn(signIn, proven.accountId, ['pop', 'user', 'mfa']);
     }
     return pending
       ? this.factorPage(signIn, pending, 'passkey', alert)
@@ -195,7 +217,8 @@ export class Interactions {
 
   private async passwordPage(signIn: SignIn, email: string, alert?: string): Promise<pages.Page> {
     const passkey = await this.passkeys.signInOptions(signIn.details.uid);
-    return pages.passwordPage(frameOf(signIn, alert), email, passkey);
+    const hasIssuers = await this.issuers.isOffered();
+    return pages.passwordPage(frameOf(signIn, alert), { email, passkey, hasIssuers });
   }
 
   /** @param wanted method; default: a passkey, or else the authenticator */
@@ -214,11 +237,49 @@ export class Interactions {
     return pages.factorPage(frameOf(signIn, alert), { email, method: shown, methods, options });
   }
 
-  private async signedIn(signIn: SignIn, accountId: string, amr: string[]): Promise<null> {
+  /** The page of the issuer for the domain of an address. The result depends on the domain only, not on accounts. */
+  private async issuer(signIn: SignIn, email: string): Promise<pages.Page> {
+    const { t } = signIn.locale;
+    if (email === '') return this.passwordPage(signIn, email, t('issuer_email_missing'));
+    const offer = await this.issuers.offer(signIn, email);
+    return offer ?? this.passwordPage(signIn, email, t('issuer_unknown'));
+  }
+
+  /** After the issuer, an account with a second factor proves it here, unless the issuer reports several factors. */
+  private async issuerReturned(signIn: SignIn): Promise<pages.Page | null> {
+    const { originalUrl } = signIn.request;
+    const query = new URLSearchParams(originalUrl.slice(originalUrl.indexOf('?')));
+    const result = await this.issuers.returned(signIn, query);
+    if ('body' in result) return result;
+    const { accountId, issuer, amr } = result;
+    const acr = acrOf(issuer);
+    const account = await this.sessions.account(accountId);
+    if (!account?.secondFactor || amr.includes('mfa')) return this.signedIn(signIn, accountId, amr, acr);
+    const pending = { accountId, email: account.email, at: Date.now(), amr, acr };
+    await this.savePending(signIn, pending);
+    return this.factorPage(signIn, pending);
+  }
+
+  private async factorProven(signIn: SignIn, { accountId, amr, acr }: Pending, method: string) {
+    return this.signedIn(signIn, accountId, [...new Set([...amr, method, 'mfa'])], acr);
+  }
+
+  /** @param acr mark of the issuer that signed in the user */
+  private async signedIn(
+    signIn: SignIn,
+    accountId: string,
+    amr: string[],
+    acr?: string,
+  ): Promise<pages.Page | null> {
     const account = await this.sessions.account(accountId);
     if (!account) return this.completion.finish(signIn, { error: 'access_denied' });
     await this.noteBrowser(signIn, account);
-    return this.completion.complete(signIn, { accountId, ts: account.now, amr });
+    return this.completion.complete(signIn, {
+      accountId,
+      ts: account.now,
+      amr,
+      ...(acr !== undefined && { acr }),
+    });
   }
 
   /** Reports a sign-in from an unknown browser to the owner, and makes the browser known. */

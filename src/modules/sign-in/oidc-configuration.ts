@@ -64,7 +64,7 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     },
     findAccount: (ctx, id, token) => accounts.find(ctx, id, token),
     interactions: {
-      policy: signInPolicy((id, account) => parts.grants.isEnded(id, account)),
+      policy: signInPolicy(parts.grants),
       url: (_ctx, interaction) => `${OIDC_PATH}/interaction/${interaction.uid}`,
     },
     clientBasedCORS: (_ctx, origin, client) =>

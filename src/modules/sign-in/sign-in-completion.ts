@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { InteractionResults } from 'oidc-provider';
+import { IssuerSignIn, type SignInIssuer } from '../issuers/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
 import { SIGN_IN_COOKIE } from './oidc-configuration.js';
 import * as pages from './pages/index.js';
+import { IssuerSteps } from './issuer-steps.js';
+import { issuerOf } from './protocol/issuer-mark.js';
 import { OidcRecords } from './records/oidc-records.js';
 import { SignInGrants } from './sign-in-grants.js';
 import { frameOf, interactionPath, originOf, requestedScopes, type SignIn } from './sign-in-state.js';
@@ -13,6 +16,8 @@ interface Login {
   accountId: string;
   ts: number;
   amr: string[];
+  /** Mark of the issuer that signed in the user; absent: this service. */
+  acr?: string;
 }
 
 /** The end of a sign-in: choice of workspace, consent, grant and redirect. */
@@ -23,14 +28,18 @@ export class SignInCompletion {
     private readonly tenants: TenantsApi,
     private readonly grants: SignInGrants,
     private readonly records: OidcRecords,
+    private readonly issuers: IssuerSignIn,
+    private readonly issuerSteps: IssuerSteps,
   ) {}
 
   /** Opens the grant at once when no consent or choice of workspace is needed. */
-  async complete(signIn: SignIn, login: Login): Promise<null> {
-    const workspaces = await this.workspacesOf(signIn, login.accountId);
+  async complete(signIn: SignIn, login: Login): Promise<pages.Page | null> {
+    const { workspaces, issuer, required } = await this.choices(signIn, login.accountId, login.acr);
+    if (required && workspaces.length === 0) return this.requiredPage(signIn, login.accountId, required);
+    if (issuer && workspaces.length === 0) return notAMember(signIn);
     if (!signIn.client.firstParty || workspaces.length > 1)
       return this.finish(signIn, { login: { ...login } });
-    const grantId = await this.open(signIn, login, workspaces[0]?.id ?? null);
+    const grantId = await this.open(signIn, login, workspaces[0]?.id ?? null, issuer);
     return this.finish(signIn, { login: { ...login }, consent: { grantId } });
   }
 
@@ -38,8 +47,11 @@ export class SignInCompletion {
     const accountId = signIn.details.session?.accountId;
     const account = accountId === undefined ? null : await this.sessions.account(accountId);
     if (!account) return pages.expiredPage(signIn.locale);
-    const workspaces = await this.workspacesOf(signIn, account.id);
-    if (workspaces.length === 0 && signIn.client.ownerTenantId !== null) return notAMember(signIn);
+    const { acr } = await this.loginOf(signIn);
+    const { workspaces, issuer, required } = await this.choices(signIn, account.id, acr);
+    if (workspaces.length === 0 && required) return this.requiredPage(signIn, account.id, required);
+    if (workspaces.length === 0 && (issuer || signIn.client.ownerTenantId !== null))
+      return notAMember(signIn);
     const host = pages.formTargetOf(signIn.details.params['redirect_uri']);
     return pages.consentPage(frameOf(signIn, alert), {
       workspaces: workspaces.length > 1 || signIn.client.firstParty ? workspaces : null,
@@ -55,22 +67,27 @@ export class SignInCompletion {
     const { session, lastSubmission } = signIn.details;
     const accountId = session?.accountId;
     if (accountId === undefined) return pages.expiredPage(signIn.locale);
-    const workspaces = await this.workspacesOf(signIn, accountId);
-    if (workspaces.length === 0 && signIn.client.ownerTenantId !== null) return notAMember(signIn);
+    const login = await this.loginOf(signIn);
+    const { workspaces, issuer, required } = await this.choices(signIn, accountId, login.acr);
+    if (workspaces.length === 0 && required) return this.requiredPage(signIn, accountId, required);
+    if (workspaces.length === 0 && (issuer || signIn.client.ownerTenantId !== null))
+      return notAMember(signIn);
     const chosen =
       workspaces.length === 1 && workspace === ''
         ? workspaces[0]
         : workspaces.find(({ id }) => id === workspace);
     if (!chosen && workspaces.length > 0) return this.consentPage(signIn, signIn.locale.t('choose_missing'));
-    const login = lastSubmission?.login;
-    const browser = await signIn.provider.Session.findByUid(session!.uid);
-    const proof = {
-      accountId,
-      ts: login?.ts ?? browser?.loginTs ?? 0,
-      amr: login?.amr ?? browser?.amr ?? [],
-    };
-    const opened = await this.open(signIn, proof, chosen?.id ?? null);
-    return this.finish(signIn, { ...(login && { login }), consent: { grantId: opened } });
+    const opened = await this.open(signIn, { ...login, accountId }, chosen?.id ?? null, issuer);
+    const submitted = lastSubmission?.login;
+    return this.finish(signIn, { ...(submitted && { login: submitted }), consent: { grantId: opened } });
+  }
+
+  /** Time and methods of the sign-in: of this interaction, or else of the browser session. */
+  private async loginOf({ details, provider }: SignIn): Promise<Omit<Login, 'accountId'>> {
+    const submitted = details.lastSubmission?.login;
+    if (submitted) return { ts: submitted.ts ?? 0, amr: submitted.amr ?? [], ...markOf(submitted) };
+    const browser = details.session && (await provider.Session.findByUid(details.session.uid));
+    return { ts: browser?.loginTs ?? 0, amr: browser?.amr ?? [], ...markOf(browser) };
   }
 
   async finish({ provider, details, request, response }: SignIn, result: InteractionResults): Promise<null> {
@@ -81,7 +98,34 @@ export class SignInCompletion {
     return null;
   }
 
-  /** Workspaces that the account may choose. The client of a workspace is for this workspace only. */
+  /**
+   * Workspaces that the account may choose after its sign-in: only the workspace of the issuer that signed it in, and none
+   * that requires its issuer after another sign-in.
+   */
+  private async choices(signIn: SignIn, accountId: string, acr: string | undefined) {
+    const workspaces = await this.workspacesOf(signIn, accountId);
+    const mark = issuerOf(acr);
+    if (mark) {
+      const issuer = await this.issuers.find(mark.tenantId, mark.id);
+      return {
+        workspaces: workspaces.filter(({ id }) => id === issuer?.tenantId),
+        issuer: mark && issuer,
+        required: null,
+      };
+    }
+    const account = await this.sessions.account(accountId);
+    const required = account && (await this.issuers.requiredFor(accountId, account.email));
+    return { workspaces: workspaces.filter(({ id }) => id !== required?.tenantId), issuer: null, required };
+  }
+
+  private async requiredPage(signIn: SignIn, accountId: string, { name }: SignInIssuer): Promise<pages.Page> {
+    const account = await this.sessions.account(accountId);
+    const alert = signIn.locale.t('issuer_required', { issuer: name });
+    const offer = account && (await this.issuerSteps.offer(signIn, account.email, alert));
+    return offer ?? pages.expiredPage(signIn.locale);
+  }
+
+  /** Workspaces of the account. The client of a workspace is for this workspace only. */
   private async workspacesOf({ client }: SignIn, accountId: string) {
     const workspaces = await this.tenants.workspacesOf(accountId);
     return client.ownerTenantId === null
@@ -94,10 +138,18 @@ export class SignInCompletion {
     { provider, client, details, request }: SignIn,
     { accountId, ts, amr }: Login,
     tenantId: string | null,
+    issuer: SignInIssuer | null,
   ): Promise<string> {
     const secondFactorAt = amr.includes('mfa') ? ts : null;
     const scopes = requestedScopes(details);
-    const grant = { accountId, clientId: client.id, tenantId, scopes, secondFactorAt };
+    const grant = {
+      accountId,
+      clientId: client.id,
+      tenantId,
+      scopes,
+      secondFactorAt,
+      issuer: issuer?.issuer ?? null,
+    };
     const opened = await this.grants.open(provider, grant, originOf(request));
     const browser = details.session && (await provider.Session.findByUid(details.session.uid));
     const replaced = browser?.grantIdFor(client.id);
@@ -106,6 +158,9 @@ export class SignInCompletion {
     return opened;
   }
 }
+
+const markOf = (login: { acr?: string } | null | undefined): { acr?: string } =>
+  login?.acr === undefined ? {} : { acr: login.acr };
 
 function notAMember({ locale }: SignIn): pages.Page {
   const { t } = locale;

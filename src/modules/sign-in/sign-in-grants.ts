@@ -4,10 +4,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
 import { Audit } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
+import { IssuerSignIn } from '../issuers/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { API_SCOPE, apiResource, isOidcScope } from './oidc-scopes.js';
+import { issuerOf } from './protocol/issuer-mark.js';
 
 const DAY_SECONDS = 86_400;
 
@@ -27,6 +29,8 @@ interface GrantRequest {
   scopes: string[];
   /** When the second factor was proven, seconds since 1970; null: not proven. */
   secondFactorAt: number | null;
+  /** The issuer of the workspace that signed in the user; null: this service. */
+  issuer: string | null;
 }
 
 /**
@@ -40,6 +44,7 @@ export class SignInGrants {
     private readonly clients: OidcClientsApi,
     private readonly tenants: TenantsApi,
     private readonly policies: TenantPolicies,
+    private readonly issuers: IssuerSignIn,
     private readonly audit: Audit,
     private readonly db: Db,
     private readonly config: Config,
@@ -47,7 +52,7 @@ export class SignInGrants {
 
   /** @returns the id of the new grant */
   async open(provider: Provider, request: GrantRequest, origin: Origin): Promise<string> {
-    const { accountId, clientId, tenantId, scopes, secondFactorAt } = request;
+    const { accountId, clientId, tenantId, scopes, secondFactorAt, issuer } = request;
     const id = uuidv7();
     const { sessionDays } = tenantId === null ? { sessionDays: null } : await this.policies.of(tenantId);
     const ttl = Math.min(this.config.SIGN_IN_DAYS, sessionDays ?? Infinity) * DAY_SECONDS;
@@ -63,11 +68,12 @@ export class SignInGrants {
       userAgent,
       ip,
       isActivated: false,
+      issuer,
     };
     await this.db.tx(async (tx) => {
       await this.sessions.open(tx, session);
       const actor = { tenantId, userId: accountId, sessionId: id, requestId, ip };
-      const data = { client: clientId, second_factor: secondFactorAt !== null };
+      const data = { client: clientId, second_factor: secondFactorAt !== null, issuer };
       await this.audit.record(tx, actor, {
         action: 'identity.session.opened',
         objectKind: 'user',
@@ -93,6 +99,12 @@ export class SignInGrants {
    */
   async isEnded(grantId: string, accountId: string): Promise<boolean> {
     return !(await this.isAlive(grantId, accountId)) && !(await this.sessions.isUnused(grantId, accountId));
+  }
+
+  /** Whether a browser was signed in by an issuer that the workspace has removed or disabled. @param acr mark of the sign-in */
+  async isIssuerEnded(acr: string | undefined): Promise<boolean> {
+    const mark = issuerOf(acr);
+    return mark !== null && (await this.issuers.find(mark.tenantId, mark.id)) === null;
   }
 
   /** The identity scopes of a grant; null without a grant of this id, as for tokens of the command line. */
@@ -123,7 +135,7 @@ export class SignInGrants {
         : null;
     if (!accountId || !tenantId || member === null)
       throw new errors.UnauthorizedClient('the account of this service is closed');
-    const unattended = { secondFactorAt: null, userAgent: null, ip: null, isActivated: true };
+    const unattended = { secondFactorAt: null, userAgent: null, ip: null, isActivated: true, issuer: null };
     const expiresAt = new Date(Date.now() + token.expiration * 1000);
     const session = { id: uuidv7(), accountId, tenantId, clientId, expiresAt, ...unattended };
     await this.db.tx(async (tx) => {

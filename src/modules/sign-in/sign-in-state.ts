@@ -35,7 +35,7 @@ export interface PendingEnrolment {
   enabled?: 'otp' | 'pop';
 }
 
-/** A sign-in with a verified password that awaits the second factor. */
+/** A sign-in with a verified password, or by the issuer of a workspace, that awaits the second factor. */
 export interface Pending {
   accountId: string;
   email: string;
@@ -43,6 +43,10 @@ export interface Pending {
   at: number;
   /** Set when the account must enable a second factor first. */
   enrolment?: PendingEnrolment;
+  /** Methods so far (RFC 8176). */
+  amr: string[];
+  /** The issuer of the workspace that signed in the user, as `acr`; absent: the password. */
+  acr?: string;
 }
 
 /** Time between password and second factor; in an enrolment, since its start or its success. */

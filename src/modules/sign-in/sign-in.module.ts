@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import type { Config } from '../../config/config.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { AccountSecurityModule } from '../account-security/index.js';
+import { IssuersModule } from '../issuers/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { readClientFile } from './clients/client-file.js';
 import { ConfiguredClients, OidcClientsApi } from './clients/oidc-clients.api.js';
@@ -11,6 +12,7 @@ import { TenantClientsService } from './clients/tenant-clients.service.js';
 import { ConnectedAppsController } from './consents/connected-apps.controller.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 import { Interactions } from './interactions.js';
+import { IssuerSteps } from './issuer-steps.js';
 import { KnownBrowsers } from './interaction/known-browsers.js';
 import { OidcAccounts } from './protocol/oidc-accounts.js';
 import { OidcProvider } from './oidc-provider.js';
@@ -25,7 +27,7 @@ import { SignInServer } from './sign-in.server.js';
 
 /** Sign-in of users and programs: an OpenID provider and its pages. */
 @Module({
-  imports: [TenantsModule, AccountSecurityModule],
+  imports: [TenantsModule, AccountSecurityModule, IssuersModule],
   controllers: [TenantClientsController, ConnectedAppsController],
   providers: [
     TenantClientsService,
@@ -40,6 +42,7 @@ import { SignInServer } from './sign-in.server.js';
     SignInForms,
     KnownBrowsers,
     SignInEnrolment,
+    IssuerSteps,
     SignInGrants,
     SignInCompletion,
     Interactions,

@@ -13,10 +13,12 @@ import { Interactions } from './interactions.js';
 import { OIDC_PATH } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
 import { findOidcRoute, type OidcRoute } from './protocol/oidc-routes.js';
+import { interactionPath } from './sign-in-state.js';
 import { SignInErrors } from './sign-in.errors.js';
 import { SignInGrants } from './sign-in-grants.js';
 import {
   chooseLanguage,
+  expiredPage,
   limitedPage,
   type Page,
   pagePolicy,
@@ -30,6 +32,8 @@ const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"
 const OPENID = { headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="openid"' } };
 /** Time in which browsers use a stored script. */
 const SCRIPT_SECONDS = 300;
+/** State of a sign-in by an issuer: the id of the sign-in, and a random part. */
+const STATE = /^([\w-]{43})\.[\w-]{43}$/;
 /** Policy of the self-submitting pages of the provider, which adds the hash of their script. */
 const PROTOCOL_POLICY =
   "default-src 'none'; script-src 'report-sample'; base-uri 'none'; frame-ancestors 'none'";
@@ -71,6 +75,7 @@ export class SignInServer {
     if (route.name === 'userinfo' && jwt !== undefined && request.method !== 'OPTIONS')
       return this.userinfo(response, jwt);
     if (route.name === 'script') return sendScript(response);
+    if (route.name === 'callback') return this.callback(request, response);
     if (route.name === 'interaction') return this.interaction(request, response);
     return this.oidc.handle(request, response);
   }
@@ -79,6 +84,24 @@ export class SignInServer {
     const uid = request.path.split('/')[2] as string;
     const page = await this.interactions.handle(request, response, uid);
     if (page !== null) this.sendPage(response, page);
+  }
+
+  /**
+   * The response of the issuer of a workspace. The cookie of the sign-in is limited to the path of its pages, so that the
+   * browser continues there.
+   */
+  private callback(request: Request, response: Response): void {
+    const { search, pathname } = new URL(request.originalUrl, this.config.publicUrl);
+    const query = new URLSearchParams(search);
+    const uid = STATE.exec(query.get('state') ?? '')?.[1];
+    if (uid === undefined) {
+      const { 'accept-language': accepted } = request.headers;
+      const language = chooseLanguage(undefined, accepted);
+      return this.sendPage(response, expiredPage({ language, t: pageTranslator(language) }));
+    }
+    query.set('callback', pathname.slice(pathname.lastIndexOf('/') + 1));
+    response.setHeader('Cache-Control', 'no-store');
+    response.redirect(303, `${interactionPath(uid)}?${query.toString()}`);
   }
 
   /** Userinfo for access tokens of the API; the provider handles only its own opaque tokens. */

@@ -50,7 +50,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...chat,
     ...calls.ids,
     rooms: [...chat.rooms, calls.room],
-    ...(await makeTenant(owner)),
+    ...(await makeTenant(app, owner)),
     ...scim.ids,
     ...(await makeNotifications(app, owner)),
     // The others are needed: their roles and sessions stay.
@@ -84,7 +84,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
   };
 }
 
-async function makeTenant(owner: TestUser) {
+async function makeTenant(app: TestApp, owner: TestUser) {
   const invitations = [];
   for (const name of ['ann', 'ben', 'cem']) {
     const { body } = await owner.api.post('/tenant/invitations', { email: `${name}@far.example` });
@@ -100,7 +100,18 @@ async function makeTenant(owner: TestUser) {
     const { body } = await owner.api.post('/tenant/clients', { name, kind: 'service' });
     clients.push(body.client.id);
   }
+  const issuers = [];
+  for (const name of ['Acme', 'Entra', 'Google']) {
+    const domain = `${name.toLowerCase()}.example`;
+    await app.sql(`INSERT INTO tenant_domains (tenant_id, domain, verified_at) VALUES ($1, $2, now())`, [
+      owner.tenantId,
+      domain,
+    ]);
+    const issuer = { name, issuer: 'http://127.0.0.1:9', client_id: name, domains: [domain] };
+    issuers.push((await owner.api.post('/tenant/issuers', issuer)).body.issuer.id);
+  }
   return {
+    'tenant issuers': issuers as string[],
     'tenant invitations': invitations as string[],
     'tenant domains': domains,
     'tenant clients': clients as string[],

@@ -47,6 +47,7 @@ describe('the demo workspace', () => {
     'listExternalInvites',
     'listGuestApprovals',
     'listInvitations',
+    'listIssuers',
     'listLiveMeetings',
     'listPasskeys',
     'listPresence',
@@ -54,9 +55,10 @@ describe('the demo workspace', () => {
     'listScimTokens',
     'listTenantClients',
   ]);
-  const OWNERS = new Set(['listScimTokens']);
+  const OWNERS = new Set(['listIssuers', 'listScimTokens']);
   /** Not found: the demo has no images and no exports. */
   const FILES = new Set(['readSelfPhoto', 'readTenantLogo', 'downloadExport']);
+  const IMAGES = new Set(['readSelfPhoto', 'readTenantLogo']);
   // SCIM has tokens of its own.
   const plain = describedOperations().filter(
     ({ method, path, spec }) => method === 'GET' && !/\{|\/scim\/v2\//.test(path) && spec.security.length > 0,

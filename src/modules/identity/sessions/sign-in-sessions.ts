@@ -35,6 +35,8 @@ interface SessionOpening {
   ip: string | null;
   /** False: the session expires after minutes unless `activate` is called. */
   isActivated: boolean;
+  /** The issuer of the workspace by which the user signed in; null: this service. */
+  issuer: string | null;
 }
 
 /** Stored characters of a User-Agent header. */
@@ -42,9 +44,9 @@ const MAX_USER_AGENT = 400;
 
 const open = directory.statement<never>(
   'sign_in_sessions.open',
-  `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip, activated_at)
+  `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip, activated_at, issuer)
    VALUES ($1, $2, $3, $4, CASE WHEN $9 THEN $5 ELSE least($5, now() + make_interval(secs => ${PENDING_SECONDS})) END,
-           to_timestamp($6), $7, $8, CASE WHEN $9 THEN now() END)`,
+           to_timestamp($6), $7, $8, CASE WHEN $9 THEN now() END, $10)`,
 );
 
 const activate = directory.statement<never>(
@@ -100,6 +102,17 @@ const endOfClient = directory.statement<{ id: string }>(
    SELECT gen_random_uuid(), account_id, tenant_id, id FROM ended RETURNING id`,
 );
 
+// Sessions of a workspace have no index by workspace: the end of an issuer is rare.
+const endOfIssuer = directory.statement<{ id: string }>(
+  'sign_in_sessions.end_of_issuer',
+  `WITH ended AS (
+     UPDATE sessions SET revoked_at = now()
+      WHERE tenant_id = $1 AND issuer = $2 AND revoked_at IS NULL AND expires_at > now()
+     RETURNING id, account_id, tenant_id)
+   INSERT INTO access_changes (id, account_id, tenant_id, session_id)
+   SELECT gen_random_uuid(), account_id, tenant_id, id FROM ended RETURNING id`,
+);
+
 const account = directory.statement<SignInAccount>(
   'sign_in_sessions.account',
   `SELECT id, email, display_name AS "displayName", second_factor_since IS NOT NULL AS "secondFactor",
@@ -117,10 +130,20 @@ export class SignInSessions {
   ) {}
 
   async open(tx: Tx, session: SessionOpening): Promise<void> {
-    const { id, accountId, tenantId, clientId, expiresAt, secondFactorAt, ip, isActivated } = session;
+    const { id, accountId, tenantId, clientId, expiresAt, secondFactorAt, ip, isActivated, issuer } = session;
     const userAgent = session.userAgent?.slice(0, MAX_USER_AGENT).toWellFormed() ?? null;
-    const values = [id, accountId, tenantId, clientId, expiresAt, secondFactorAt, userAgent, ip, isActivated];
-    await tx.query(open, values);
+    await tx.query(open, [
+      id,
+      accountId,
+      tenantId,
+      clientId,
+      expiresAt,
+      secondFactorAt,
+      userAgent,
+      ip,
+      isActivated,
+      issuer,
+    ]);
   }
 
   /** The client fetches the first token: the session lasts until `expiresAt`. */
@@ -141,6 +164,11 @@ export class SignInSessions {
   /** Ends all sessions of a client. @returns their number */
   async endOfClient(tx: Tx, clientId: string): Promise<number> {
     return (await tx.query(endOfClient, [clientId])).length;
+  }
+
+  /** Ends all sessions of a workspace whose users signed in by its issuer. @returns their number */
+  async endOfIssuer(tx: Tx, tenantId: string, issuer: string): Promise<number> {
+    return (await tx.query(endOfIssuer, [tenantId, issuer])).length;
   }
 
   /** Account, workspace and client of a session, ended ones included. */

@@ -1,5 +1,6 @@
 export { chooseLanguage, pageTranslator } from './language.js';
 export { enrolmentPage, recoveryCodesPage } from './enrolment-pages.js';
+export { issuerPage } from './issuer-page.js';
 export { page, type Page, type PageLocale } from './layout.js';
 export { PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH, passkeyButton } from './passkey-script.js';
 export { formTargetOf, type ProviderPages, providerPages } from './provider-pages.js';

@@ -26,8 +26,16 @@ export const commonParts = ({ formTarget, alert, status }: SignInPage) => ({
 const invalid = (alert: string | undefined): Html | false =>
   alert !== undefined && html` aria-invalid="true" aria-describedby="alert"`;
 
-/** E-mail address and password, or a passkey. @param passkey options of a sign-in by passkey; null without passkeys */
-export function passwordPage(signIn: SignInPage, email: string, passkey: object | null): Page {
+interface PasswordDetails {
+  email: string;
+  /** Options of a sign-in by passkey; null without passkeys. */
+  passkey: object | null;
+  /** Whether a workspace has an issuer of its own. */
+  hasIssuers: boolean;
+}
+
+/** E-mail address and password, a passkey, or the issuer of the workspace. */
+export function passwordPage(signIn: SignInPage, { email, passkey, hasIssuers }: PasswordDetails): Page {
   const { t, alert } = signIn;
   const focusEmail = email === '';
   const content = html`<div class="field">
@@ -67,6 +75,10 @@ export function passwordPage(signIn: SignInPage, email: string, passkey: object 
         step: 'credential',
         isSecond: true,
       })
+    }
+    ${
+      hasIssuers &&
+      html`<button class="second" name="step" value="issuer" formnovalidate>${t('issuer_sign_in')}</button>`
     }
     <p class="below"><a href="/apis/v1/account/password">${t('forgot_password')}</a></p>
     ${cancelButton(signIn)}`;

@@ -21,6 +21,7 @@ input[type=text],input[type=email],input[type=password]{width:100%;min-height:2.
 input[aria-invalid=true]{border-color:var(--bad);border-width:2px}
 .code{font-size:1.375rem!important;letter-spacing:.18em;font-variant-numeric:tabular-nums;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace!important}
 button{width:100%;min-height:2.875rem;padding:.5rem 1rem;font:inherit;font-weight:600;border-radius:8px;cursor:pointer;border:1px solid transparent;background:var(--accent);color:var(--on-accent)}
+a.button{display:block;padding:.65rem 1rem;font-weight:600;text-align:center;text-decoration:none;border-radius:8px;background:var(--accent);color:var(--on-accent)}
 button:hover{filter:brightness(1.08)}
 button.second{background:transparent;color:var(--text);border-color:var(--line)}
 button.plain{background:transparent;color:var(--accent);border:0;text-decoration:underline;text-underline-offset:.2em;font-weight:500}
@@ -40,7 +41,7 @@ li{margin:.3rem 0}
 .big{display:block;margin:0 0 1.25rem;padding:.75rem;text-align:center;border:1px dashed var(--line);border-radius:8px;font:600 1.5rem/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.12em}
 footer{padding:1rem;text-align:center;color:var(--soft);font-size:.8125rem}
 @media(max-width:30rem){body{background:var(--card)}main{width:100%;margin:0;padding:1.5rem 1.25rem;border-radius:0;box-shadow:none}}
-@media(forced-colors:active){button,main{border:1px solid}}
+@media(forced-colors:active){button,a.button,main{border:1px solid}}
 `;
 
 const hash = createHash('sha256').update(STYLE).digest('base64');

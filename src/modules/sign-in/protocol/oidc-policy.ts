@@ -2,19 +2,27 @@ import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 
 const { Check, base } = interactionPolicy;
 
+/** States that require a new sign-in. */
+export interface SignInStates {
+  /** Whether a grant was ended. */
+  isEnded(grantId: string, accountId: string): Promise<boolean>;
+  /** Whether the issuer that signed in the browser was removed or disabled. */
+  isIssuerEnded(acr: string | undefined): Promise<boolean>;
+}
+
 /**
  * When the provider shows a page: for the reasons of the library, and when the sign-in of this browser, or a grant opened
  * from it, was ended elsewhere. A browser whose session was ended must not open another one silently.
- * @param isEnded whether a grant was ended, so that the browser must sign in again
  */
-export function signInPolicy(isEnded: (grantId: string, accountId: string) => Promise<boolean>) {
+export function signInPolicy(states: SignInStates) {
   const policy = base();
   policy.get('login')?.checks.add(
     new Check('session_ended', 'the sign-in has ended', 'login_required', async ({ oidc }) => {
       const { session, account, result } = oidc;
       if (session?.accountId === undefined) return false;
       if (account === undefined) return true;
-      const ended = await endedGrants(session, isEnded);
+      if (result?.login === undefined && (await states.isIssuerEnded(session.acr))) return true;
+      const ended = await endedGrants(session, (id, account) => states.isEnded(id, account));
       if (ended.length === 0) return false;
       if (result?.login === undefined) return true;
       // After a new sign-in, ended grants no longer matter.

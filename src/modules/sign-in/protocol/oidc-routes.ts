@@ -1,6 +1,6 @@
 /** A route of the provider or of the sign-in pages. */
 export interface OidcRoute {
-  name: 'protocol' | 'script' | 'token' | 'start' | 'device' | 'userinfo' | 'interaction';
+  name: 'callback' | 'protocol' | 'script' | 'token' | 'start' | 'device' | 'userinfo' | 'interaction';
   /** Path in the metrics. */
   path: string;
   /** Whether browsers show the response. */
@@ -10,6 +10,9 @@ export interface OidcRoute {
 const GET = ['GET', 'HEAD'];
 /** Ids of the provider: 256 bits. */
 const UID = '[\\w-]{43}';
+
+/** Id of an issuer of a workspace. */
+const ISSUER = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 /** All routes under /apis/v1/oidc, matched exactly: the provider itself ignores case and trailing slashes. */
 const ROUTES: [methods: string[], pattern: string, name: OidcRoute['name'], path: string][] = [
@@ -29,11 +32,19 @@ const ROUTES: [methods: string[], pattern: string, name: OidcRoute['name'], path
   [['GET', 'HEAD', 'POST'], '/session/end', 'protocol', '/session/end'],
   [['POST'], '/session/end/confirm', 'protocol', '/session/end/confirm'],
   [GET, '/session/end/success', 'protocol', '/session/end/success'],
+  [GET, `/callback/${ISSUER}`, 'callback', '/callback/:issuer_id'],
   [['GET', 'HEAD', 'POST'], `/interaction/${UID}`, 'interaction', '/interaction/:uid'],
 ];
 
 /** Paths whose responses are pages. */
-const PAGES = new Set(['/auth', '/device', '/session/end', '/session/end/confirm', '/interaction/:uid']);
+const PAGES = new Set([
+  '/auth',
+  '/device',
+  '/session/end',
+  '/session/end/confirm',
+  '/interaction/:uid',
+  '/callback/:issuer_id',
+]);
 
 const TABLE = ROUTES.map(([methods, pattern, name, path]) => ({
   methods: new Set(methods),

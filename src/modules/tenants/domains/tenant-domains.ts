@@ -102,6 +102,12 @@ export class TenantDomains {
     });
   }
 
+  /** The workspace that has verified the domain of an address; null: none. */
+  async ownerOf(email: string): Promise<string | null> {
+    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+    return (await this.db.query(verifiedBy, [domain]))[0]?.tenant_id ?? null;
+  }
+
   /** Whether the workspace has verified the domain. */
   async isVerified(tenantId: string, domain: string): Promise<boolean> {
     return (await rowsOf(this.db, TenantDomain).one({ tenantId, domain }))?.verifiedAt != null;
@@ -109,10 +115,9 @@ export class TenantDomains {
 
   /** The workspace that an address may join by its verified domain, if the policy of the workspace allows it. */
   async joinable(email: string): Promise<string | null> {
-    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-    const [found] = await this.db.query(verifiedBy, [domain]);
-    if (!found) return null;
-    return (await this.policies.of(found.tenant_id)).domainJoin ? found.tenant_id : null;
+    const tenantId = await this.ownerOf(email);
+    if (tenantId === null) return null;
+    return (await this.policies.of(tenantId)).domainJoin ? tenantId : null;
   }
 }
 

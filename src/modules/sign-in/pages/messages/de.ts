@@ -100,6 +100,18 @@ export const de: Messages = {
   minutes: '{n} Minuten',
   trouble: 'Bei uns ist etwas nicht in Ordnung',
   trouble_lead: 'Versuchen Sie es gleich noch einmal.',
+  issuer_sign_in: 'Über Ihre Organisation anmelden',
+  issuer_heading: 'Über Ihre Organisation anmelden',
+  issuer_lead: '{issuer} meldet Sie auf {host} an.',
+  issuer_continue: 'Weiter zu {issuer}',
+  issuer_required: 'Ihr Arbeitsbereich verlangt die Anmeldung über {issuer}.',
+  issuer_rejected:
+    'Der Arbeitsbereich hat die Anmeldung über {issuer} nicht angenommen. Versuchen Sie es noch einmal, oder fragen Sie Ihre Administration.',
+  issuer_unavailable:
+    'Die Anmeldung über {issuer} ist nicht erreichbar. Versuchen Sie es gleich noch einmal, oder fragen Sie Ihre Administration.',
+  issuer_email_missing: 'Geben Sie Ihre E-Mail-Adresse ein.',
+  issuer_unknown:
+    'Für diese Adresse gibt es hier keine Anmeldung über eine Organisation. Verwenden Sie Ihr Passwort.',
   password_missing: 'Bitte E-Mail-Adresse und Passwort eingeben.',
   code_missing: 'Bitte den Code eingeben.',
 };

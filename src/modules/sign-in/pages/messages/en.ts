@@ -92,6 +92,17 @@ export const en = {
   minutes: '{n} minutes',
   trouble: 'Something went wrong',
   trouble_lead: 'Try again in a moment.',
+  issuer_sign_in: 'Sign in with your organisation',
+  issuer_heading: 'Sign in with your organisation',
+  issuer_lead: '{issuer} signs you in at {host}.',
+  issuer_continue: 'Continue to {issuer}',
+  issuer_required: 'Your workspace requires the sign-in of {issuer}.',
+  issuer_rejected:
+    'The workspace did not accept the sign-in of {issuer}. Try again, or ask your administrator.',
+  issuer_unavailable:
+    'The sign-in of {issuer} is not available. Try again in a moment, or ask your administrator.',
+  issuer_email_missing: 'Enter your email address.',
+  issuer_unknown: 'No organisation signs in this address here. Use your password.',
   password_missing: 'Enter your email address and your password.',
   code_missing: 'Enter the code.',
 };

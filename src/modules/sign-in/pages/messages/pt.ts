@@ -94,6 +94,17 @@ export const pt: Messages = {
   minutes: '{n} minutos',
   trouble: 'Algo está errado do nosso lado',
   trouble_lead: 'Tente de novo daqui a pouco.',
+  issuer_sign_in: 'Entrar com a sua organização',
+  issuer_heading: 'Entrar com a sua organização',
+  issuer_lead: '{issuer} faz a sua entrada em {host}.',
+  issuer_continue: 'Continuar para {issuer}',
+  issuer_required: 'O seu espaço de trabalho exige a entrada por {issuer}.',
+  issuer_rejected:
+    'O espaço de trabalho não aceitou a entrada por {issuer}. Tente novamente ou fale com o administrador.',
+  issuer_unavailable:
+    'A entrada por {issuer} não está disponível. Tente novamente em instantes ou fale com o administrador.',
+  issuer_email_missing: 'Digite o seu endereço de e-mail.',
+  issuer_unknown: 'Nenhuma organização faz a entrada deste endereço aqui. Use a sua senha.',
   password_missing: 'Digite seu e-mail e sua senha.',
   code_missing: 'Digite o código.',
 };

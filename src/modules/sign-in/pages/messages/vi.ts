@@ -94,6 +94,17 @@ export const vi: Messages = {
   minutes: '{n} phút',
   trouble: 'Có trục trặc ở phía chúng tôi',
   trouble_lead: 'Hãy thử lại sau giây lát.',
+  issuer_sign_in: 'Đăng nhập bằng tổ chức của bạn',
+  issuer_heading: 'Đăng nhập bằng tổ chức của bạn',
+  issuer_lead: '{issuer} đăng nhập cho bạn tại {host}.',
+  issuer_continue: 'Tiếp tục đến {issuer}',
+  issuer_required: 'Không gian làm việc của bạn yêu cầu đăng nhập qua {issuer}.',
+  issuer_rejected:
+    'Không gian làm việc không chấp nhận đăng nhập qua {issuer}. Hãy thử lại hoặc hỏi quản trị viên.',
+  issuer_unavailable:
+    'Không thể đăng nhập qua {issuer} lúc này. Hãy thử lại sau giây lát hoặc hỏi quản trị viên.',
+  issuer_email_missing: 'Nhập địa chỉ email của bạn.',
+  issuer_unknown: 'Không có tổ chức nào đăng nhập cho địa chỉ này ở đây. Hãy dùng mật khẩu của bạn.',
   password_missing: 'Hãy nhập email và mật khẩu.',
   code_missing: 'Hãy nhập mã.',
 };

@@ -1,0 +1,193 @@
+import { Injectable } from '@nestjs/common';
+import type { IDToken } from 'openid-client';
+import { Audit } from '../../platform/audit/audit.js';
+import { Db } from '../../platform/database/db.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Outbox } from '../../platform/events/outbox.js';
+import { isEmailAddress, isName } from '../../platform/http/input.decorators.js';
+import { isStorable } from '../../platform/http/storable-text.js';
+import { MemberAdmission } from '../access/index.js';
+import { emailKey, IdentityApi, sameMailbox, SignInSessions } from '../identity/index.js';
+import { TenantDomains, TenantsApi } from '../tenants/index.js';
+import type { TenantIssuer } from './issuer.entity.js';
+import { IssuersRepository } from './issuers.repository.js';
+
+/** OpenID Connect Core 1.0, section 2. */
+const MAX_SUBJECT = 255;
+const MAX_NAME = 100;
+
+/** Why an issuer's user was not signed in; recorded in the audit log. */
+export type Rejection =
+  | 'no_email'
+  | 'email_not_verified'
+  | 'domain_not_bound'
+  | 'other_address'
+  | 'no_account'
+  | 'link_not_allowed'
+  | 'subject_changed'
+  | 'not_a_member'
+  | 'member_deactivated'
+  | 'account_closed';
+
+/** The user of an ID token. */
+interface IssuerUser {
+  subject: string;
+  email: string;
+  name: string;
+  groupIds: string[];
+}
+
+interface Origin {
+  ip: string | null;
+  requestId: string | null;
+}
+
+type Account = { id: string; email: string; displayName: string };
+
+class RejectedError extends Error {
+  constructor(readonly reason: Rejection) {
+    super(reason);
+  }
+}
+
+/**
+ * Accounts of the users of an issuer. Their address belongs to a domain that the workspace has verified and bound to the
+ * issuer, both that of the ID token and that of the account.
+ */
+@Injectable()
+export class IssuerAccounts {
+  constructor(
+    private readonly issuers: IssuersRepository,
+    private readonly admission: MemberAdmission,
+    private readonly domains: TenantDomains,
+    private readonly tenants: TenantsApi,
+    private readonly identity: IdentityApi,
+    private readonly sessions: SignInSessions,
+    private readonly outbox: Outbox,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** Finds, links or creates the account and the membership that the rules of the issuer allow. */
+  async admit(
+    issuer: TenantIssuer,
+    claims: IDToken,
+    origin: Origin,
+  ): Promise<{ accountId: string } | { rejected: Rejection }> {
+    try {
+      const user = await this.userOf(issuer, claims);
+      const accountId =
+        (await this.knownMember(issuer, user)) ??
+        (await this.db.tx((tx) => this.admitted(tx, issuer, user, origin)));
+      return { accountId };
+    } catch (error) {
+      if (error instanceof RejectedError) return { rejected: error.reason };
+      throw error;
+    }
+  }
+
+  private async userOf(issuer: TenantIssuer, claims: IDToken): Promise<IssuerUser> {
+    const { sub: subject } = claims;
+    const email = claims[issuer.emailClaim];
+    if (subject.length > MAX_SUBJECT || !isStorable(subject)) throw new RejectedError('subject_changed');
+    if (typeof email !== 'string' || !isStorable(email) || !isEmailAddress(email))
+      throw new RejectedError('no_email');
+    if (claims['email_verified'] !== true && !issuer.trustsEmail)
+      throw new RejectedError('email_not_verified');
+    await this.assertBound(issuer, email);
+    const name = claims[issuer.nameClaim];
+    const isUsable = typeof name === 'string' && isStorable(name) && isName(name.trim(), MAX_NAME);
+    return {
+      subject,
+      email,
+      name: isUsable ? name.trim() : email.slice(0, email.lastIndexOf('@')).slice(0, MAX_NAME),
+      groupIds: mappedGroups(issuer, claims),
+    };
+  }
+
+  private async assertBound({ tenantId, domains }: TenantIssuer, email: string): Promise<void> {
+    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+    if (!domains.includes(domain) || (await this.domains.ownerOf(email)) !== tenantId)
+      throw new RejectedError('domain_not_bound');
+  }
+
+  /** The account of a user who signed in before and is a member: nothing changes. */
+  private async knownMember(issuer: TenantIssuer, { subject }: IssuerUser): Promise<string | null> {
+    const linked = await this.issuers.linkedAccount(issuer, subject);
+    if (linked === null || (await this.tenants.activeRole(issuer.tenantId, linked)) === null) return null;
+    return (await this.byId(issuer, linked)).id;
+  }
+
+  private async admitted(tx: Tx, issuer: TenantIssuer, user: IssuerUser, origin: Origin): Promise<string> {
+    const { tenantId } = issuer;
+    // The lock order of all group changes: groups, then accounts and members.
+    await this.admission.lock(tx, tenantId);
+    const linked = await this.issuers.linkedAccount(issuer, user.subject, tx);
+    const account =
+      linked === null ? await this.linkOrOpen(tx, issuer, user) : await this.byId(issuer, linked);
+    const members = await this.tenants.findMembers(tenantId, [account.id], tx);
+    const isNew = members.size === 0;
+    if (isNew) await this.join(tx, issuer, user, account);
+    else if ((await this.tenants.activeRole(tenantId, account.id, tx)) === null)
+      throw new RejectedError('member_deactivated');
+    if (linked === null || isNew)
+      await this.audit.record(
+        tx,
+        { tenantId, userId: account.id, ...origin },
+        {
+          action: isNew ? 'user.joined' : 'tenant.issuer.account_linked',
+          objectKind: 'user',
+          objectId: account.id,
+          data: { issuer_id: issuer.id, issuer: issuer.issuer },
+        },
+      );
+    return account.id;
+  }
+
+  private async byId(issuer: TenantIssuer, id: string): Promise<Account> {
+    const account = await this.sessions.account(id);
+    if (!account) throw new RejectedError('account_closed');
+    await this.assertBound(issuer, account.email);
+    return account;
+  }
+
+  private async linkOrOpen(
+    tx: Tx,
+    issuer: TenantIssuer,
+    { subject, email, name }: IssuerUser,
+  ): Promise<Account> {
+    const known = await this.identity.findByEmail(email);
+    if (known && known.status !== 'active') throw new RejectedError('account_closed');
+    // The address of the account, not a look-alike with the same key.
+    if (known && !sameMailbox(known.email, email)) throw new RejectedError('other_address');
+    if (known && !issuer.linksAccounts) throw new RejectedError('link_not_allowed');
+    if (!known && !issuer.createsMembers) throw new RejectedError('no_account');
+    const id = known?.id ?? (await this.open(tx, email, name));
+    if (!(await this.issuers.link(tx, issuer, subject, id))) throw new RejectedError('subject_changed');
+    return { id, email: known?.email ?? email, displayName: known?.display_name ?? name };
+  }
+
+  private async open(tx: Tx, email: string, name: string): Promise<string> {
+    const opened = await this.identity.provision(tx, [{ email, name }], new Map());
+    return opened.get(emailKey(email)) as string;
+  }
+
+  private async join(
+    tx: Tx,
+    issuer: TenantIssuer,
+    { groupIds }: IssuerUser,
+    account: Account,
+  ): Promise<void> {
+    const { tenantId, createsMembers, defaultRole: role } = issuer;
+    if (!createsMembers) throw new RejectedError('not_a_member');
+    await this.admission.join(tx, tenantId, account, { role, groupIds, by: null });
+    const payload = { user_id: account.id, invited_by: null };
+    await this.outbox.append(tx, { tenantId, type: 'member.joined', payload });
+  }
+}
+
+function mappedGroups({ groupsClaim, groupMappings }: TenantIssuer, claims: IDToken): string[] {
+  const claim = groupsClaim === null ? [] : claims[groupsClaim];
+  const values = new Set<unknown>(Array.isArray(claim) ? claim : [claim]);
+  return [...new Set(groupMappings.filter(({ value }) => values.has(value)).map((each) => each.group_id))];
+}

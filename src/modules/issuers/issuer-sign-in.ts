@@ -1,0 +1,206 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import * as openid from 'openid-client';
+import { Config } from '../../config/config.js';
+import { Audit } from '../../platform/audit/audit.js';
+import { Db } from '../../platform/database/db.js';
+import { rowsOf } from '../../platform/database/rows.js';
+import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { TenantDomains, TenantPolicies, TenantsApi } from '../tenants/index.js';
+import { IssuerAccounts } from './issuer-accounts.js';
+import { IssuerClient, IssuerError, type IssuerRegistration } from './issuer-client.js';
+import { openIssuerSecret, sealIssuerSecret } from './issuer-secret.js';
+import { TenantIssuer } from './issuer.entity.js';
+import { redirectUriOf } from './issuers.presenter.js';
+import { IssuersRepository } from './issuers.repository.js';
+
+const ATTEMPT_MS = 10 * 60_000;
+/** An authentication method (RFC 8176). */
+const METHOD = /^[\w.:-]{1,40}$/;
+const MAX_METHODS = 10;
+/** Characters of a detail in the audit log. */
+const MAX_DETAIL = 300;
+
+/** An issuer that may sign in users of a workspace. */
+export interface SignInIssuer {
+  tenantId: string;
+  id: string;
+  name: string;
+  issuer: string;
+}
+
+/** A running sign-in by an issuer. It is stored with the sign-in of the browser and used once. */
+export interface IssuerAttempt {
+  tenantId: string;
+  issuerId: string;
+  state: string;
+  nonce: string;
+  verifier: string;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+export interface IssuerOrigin {
+  ip: string | null;
+  requestId: string | null;
+}
+
+export type IssuerOutcome =
+  | { outcome: 'signed_in'; accountId: string; issuer: SignInIssuer; amr: string[] }
+  | { outcome: 'rejected' | 'unavailable'; issuer: SignInIssuer | null };
+
+/** Sign-in of users by the issuer of their workspace. */
+@Injectable()
+export class IssuerSignIn {
+  constructor(
+    private readonly issuers: IssuersRepository,
+    private readonly client: IssuerClient,
+    private readonly accounts: IssuerAccounts,
+    private readonly domains: TenantDomains,
+    private readonly tenants: TenantsApi,
+    private readonly policies: TenantPolicies,
+    private readonly box: SecretBox,
+    private readonly audit: Audit,
+    private readonly config: Config,
+    private readonly db: Db,
+  ) {}
+
+  /** Whether any workspace has an issuer, so that the sign-in page offers one. */
+  async isOffered(): Promise<boolean> {
+    return this.issuers.anyEnabled();
+  }
+
+  /** The issuer for the domain of an address. It depends on the domain only, not on accounts. */
+  async forEmail(email: string): Promise<SignInIssuer | null> {
+    return this.boundTo(email);
+  }
+
+  /** The enabled issuer with this id; null after its end. */
+  async find(tenantId: string, id: string): Promise<SignInIssuer | null> {
+    return this.usable(await this.issuers.find(tenantId, id));
+  }
+
+  /**
+   * The issuer that a member must use for its workspace. Owners may use a password too, so that a broken issuer locks no
+   * workspace.
+   * @returns null when the workspaces of the account require none
+   */
+  async requiredFor(accountId: string, email: string): Promise<SignInIssuer | null> {
+    const issuer = await this.boundTo(email);
+    if (!issuer?.isRequired) return null;
+    const role = await this.tenants.activeRole(issuer.tenantId, accountId);
+    return role === null || role === 'owner' ? null : issuer;
+  }
+
+  /**
+   * Starts a sign-in.
+   * @param statePrefix leads the response back to the sign-in of the browser
+   * @returns the address of the issuer; null when the issuer is unavailable
+   */
+  async start(
+    { tenantId, id }: SignInIssuer,
+    { email, statePrefix }: { email: string; statePrefix: string },
+    origin: IssuerOrigin,
+  ): Promise<{ url: string; attempt: IssuerAttempt } | null> {
+    const issuer = (await this.issuers.find(tenantId, id)) as TenantIssuer;
+    const state = `${statePrefix}.${openid.randomState()}`;
+    const secrets = { state, nonce: openid.randomNonce(), verifier: openid.randomPKCECodeVerifier() };
+    try {
+      const request = { scopes: issuer.scopes, email };
+      const url = await this.client.authorizationUrl(await this.registration(issuer), secrets, request);
+      return { url: url.href, attempt: { tenantId, issuerId: id, ...secrets, at: Date.now() } };
+    } catch (error) {
+      if (!(error instanceof IssuerError)) throw error;
+      await this.reject(issuer, error.problem, error.message, origin);
+      return null;
+    }
+  }
+
+  /**
+   * Handles the response of an issuer.
+   * @param attempt of this browser; the caller has removed it, so that it is used once
+   * @param issuerId of the redirect URI @param query of the redirect URI
+   */
+  async finish(
+    attempt: IssuerAttempt,
+    issuerId: string,
+    query: URLSearchParams,
+    origin: IssuerOrigin,
+  ): Promise<IssuerOutcome> {
+    const row = await this.issuers.find(attempt.tenantId, attempt.issuerId);
+    const issuer = await this.usable(row);
+    if (!row || !issuer) return { outcome: 'rejected', issuer: null };
+    const isExpected =
+      issuerId === row.id &&
+      equal(query.get('state') ?? '', attempt.state) &&
+      Date.now() - attempt.at < ATTEMPT_MS;
+    if (!isExpected) {
+      await this.reject(row, 'unexpected_response', 'the response belongs to another sign-in', origin);
+      return { outcome: 'rejected', issuer };
+    }
+    try {
+      const claims = await this.client.claims(await this.registration(row), attempt, query);
+      const admitted = await this.accounts.admit(row, claims, origin);
+      if ('accountId' in admitted) {
+        return { outcome: 'signed_in', accountId: admitted.accountId, issuer, amr: methodsOf(claims) };
+      }
+      await this.reject(row, admitted.rejected, null, origin);
+      return { outcome: 'rejected', issuer };
+    } catch (error) {
+      if (!(error instanceof IssuerError)) throw error;
+      await this.reject(row, error.problem, error.message, origin);
+      const isInvalid = error.problem === 'invalid_response';
+      return { outcome: isInvalid ? 'rejected' : 'unavailable', issuer };
+    }
+  }
+
+  private async boundTo(email: string): Promise<TenantIssuer | null> {
+    const tenantId = await this.domains.ownerOf(email);
+    if (tenantId === null) return null;
+    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+    const found = (await this.issuers.all(tenantId)).find(
+      ({ isEnabled, domains }) => isEnabled && domains.includes(domain),
+    );
+    return this.usable(found ?? null);
+  }
+
+  /** The policy of the workspace may accept certain issuers only. */
+  private async usable(issuer: TenantIssuer | null): Promise<TenantIssuer | null> {
+    if (!issuer?.isEnabled) return null;
+    return (await this.policies.accepts(issuer.tenantId, issuer.issuer)) ? issuer : null;
+  }
+
+  private async registration(issuer: TenantIssuer): Promise<IssuerRegistration> {
+    const { issuer: address, clientId, clientSecret: sealed, tenantId, id } = issuer;
+    const secret = sealed === null ? null : openIssuerSecret(this.box, issuer, sealed);
+    if (sealed !== null && secret !== null && !this.box.isCurrent(sealed)) {
+      const clientSecret = sealIssuerSecret(this.box, issuer, secret);
+      await this.db.tx((tx) =>
+        rowsOf(tx, TenantIssuer).update({ tenantId, id, clientSecret: sealed }, { clientSecret }),
+      );
+    }
+    return { issuer: address, clientId, clientSecret: secret, redirectUri: redirectUriOf(this.config, id) };
+  }
+
+  private async reject(
+    { tenantId, id, name }: TenantIssuer,
+    reason: string,
+    detail: string | null,
+    origin: IssuerOrigin,
+  ): Promise<void> {
+    const data = { name, reason, ...(detail !== null && { detail: detail.slice(0, MAX_DETAIL) }) };
+    const entry = { action: 'tenant.issuer.sign_in_rejected', objectKind: 'issuer', objectId: id, data };
+    await this.db.tx((tx) => this.audit.record(tx, { tenantId, userId: null, ...origin }, entry));
+  }
+}
+
+/** The authentication methods that the issuer reports. */
+function methodsOf({ amr }: openid.IDToken): string[] {
+  const methods: unknown[] = Array.isArray(amr) ? amr.slice(0, MAX_METHODS) : [];
+  return methods.filter((method) => typeof method === 'string' && METHOD.test(method)) as string[];
+}
+
+function equal(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { TenantsModule } from '../tenants/index.js';
+import { IssuerAccounts } from './issuer-accounts.js';
+import { IssuerClient } from './issuer-client.js';
+import { IssuerSignIn } from './issuer-sign-in.js';
+import { IssuersController } from './issuers.controller.js';
+import { IssuersRepository } from './issuers.repository.js';
+import { IssuersService } from './issuers.service.js';
+import { IssuerHttp } from './outbound/issuer-http.js';
+
+/** OpenID issuers of workspaces, by which their members sign in (ADR 58). */
+@Module({
+  imports: [TenantsModule],
+  controllers: [IssuersController],
+  providers: [IssuersRepository, IssuersService, IssuerHttp, IssuerClient, IssuerAccounts, IssuerSignIn],
+  exports: [IssuerSignIn],
+})
+export class IssuersModule {}

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { rowsOf } from '../../platform/database/rows.js';
+import { directory } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import { TenantIssuer, TenantIssuerLink } from './issuer.entity.js';
+
+const lock = directory.statement<never>(
+  'issuers.lock',
+  `SELECT pg_advisory_xact_lock(hashtextextended('tenant issuers ' || $1, 0))`,
+);
+
+const anyEnabled = directory.statement<{ found: boolean }>(
+  'issuers.any_enabled',
+  `SELECT EXISTS (SELECT FROM tenant_issuers WHERE is_enabled) AS found`,
+);
+
+/** Issuers of workspaces and the accounts that they have signed in. */
+@Injectable()
+export class IssuersRepository {
+  constructor(private readonly db: Db) {}
+
+  /** Serialises the changes of the issuers of a workspace, until the end of the transaction. */
+  async lock(tx: Tx, tenantId: string): Promise<void> {
+    await tx.query(lock, [tenantId]);
+  }
+
+  async find(tenantId: string, id: string, reader: Reader = this.db): Promise<TenantIssuer | null> {
+    return rowsOf(reader, TenantIssuer).one({ tenantId, id });
+  }
+
+  /** At most 10. */
+  async all(tenantId: string, reader: Reader = this.db): Promise<TenantIssuer[]> {
+    return rowsOf(reader, TenantIssuer).all({ tenantId });
+  }
+
+  /** Whether any workspace has an enabled issuer. */
+  async anyEnabled(): Promise<boolean> {
+    return (await this.db.query(anyEnabled, []))[0]?.found ?? false;
+  }
+
+  /** The account that a subject of the issuer has signed in to before. */
+  async linkedAccount(
+    { tenantId, id: issuerId }: TenantIssuer,
+    subject: string,
+    reader: Reader = this.db,
+  ): Promise<string | null> {
+    return (await rowsOf(reader, TenantIssuerLink).one({ tenantId, issuerId, subject }))?.accountId ?? null;
+  }
+
+  /** @returns false when the subject or the account already has a link of this issuer */
+  async link(tx: Tx, { tenantId, id: issuerId }: TenantIssuer, subject: string, accountId: string) {
+    const rows = rowsOf(tx, TenantIssuerLink);
+    return (await rows.insert({ tenantId, issuerId, subject, accountId })) !== null;
+  }
+}

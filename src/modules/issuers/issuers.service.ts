@@ -1,0 +1,246 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Config } from '../../config/config.js';
+import { Audit } from '../../platform/audit/audit.js';
+import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { changedFields, rowsOf } from '../../platform/database/rows.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { fieldError } from '../../platform/http/errors.js';
+import type { Checked } from '../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
+import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { MemberAdmission } from '../access/index.js';
+import { SignInSessions } from '../identity/index.js';
+import { TenantDomains } from '../tenants/index.js';
+import { IssuerClient } from './issuer-client.js';
+import { sealIssuerSecret } from './issuer-secret.js';
+import { TenantIssuer } from './issuer.entity.js';
+import type { CreateIssuer, UpdateIssuer } from './issuers.dto.js';
+import { presentIssuer } from './issuers.presenter.js';
+import { IssuersRepository } from './issuers.repository.js';
+import { IssuerErrors, ISSUERS } from './issuers.resource.js';
+import type { IssuerCheckEnvelope } from './issuers.response.js';
+import { IssuerHttp, IssuerHttpError } from './outbound/issuer-http.js';
+
+const MAX_ISSUERS = 10;
+const DEFAULTS = {
+  scopes: ['openid', 'email', 'profile'],
+  emailClaim: 'email',
+  nameClaim: 'name',
+  groupsClaim: null,
+  groupMappings: [],
+  trustsEmail: false,
+  createsMembers: false,
+  defaultRole: 'member' as const,
+  linksAccounts: false,
+  isRequired: false,
+  isEnabled: true,
+};
+
+type Fields = Omit<Partial<TenantIssuer>, 'clientSecret'>;
+
+/** The issuers by which members of a workspace sign in. Client secrets are stored encrypted and are not returned. */
+@Injectable()
+export class IssuersService {
+  constructor(
+    private readonly issuers: IssuersRepository,
+    private readonly client: IssuerClient,
+    private readonly http: IssuerHttp,
+    private readonly admission: MemberAdmission,
+    private readonly domains: TenantDomains,
+    private readonly sessions: SignInSessions,
+    private readonly writes: IdempotentWrites,
+    private readonly box: SecretBox,
+    private readonly audit: Audit,
+    private readonly config: Config,
+    private readonly db: Db,
+  ) {}
+
+  async list({ tenantId }: RequestContext): Promise<JsonReply> {
+    const rows = await this.issuers.all(tenantId);
+    const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    return ISSUERS.page(
+      sorted.map((row) => presentIssuer(row, this.config)),
+      null,
+    );
+  }
+
+  /** @throws ApiError 404 */
+  async read({ tenantId }: RequestContext, id: string): Promise<JsonReply> {
+    return ISSUERS.response(presentIssuer(await this.existing(tenantId, id), this.config));
+  }
+
+  /**
+   * @throws ApiError 403 `cannot_grant_unheld`; 409 `already_exists`, `domain_not_verified`, `domain_bound`; 422
+   * `validation_failed`, `unknown_group`, `too_many_issuers`
+   */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateIssuer): Promise<JsonReply> {
+    this.assertAddress(input.issuer);
+    const { tenantId, userId } = ctx;
+    const id = input.id?.toLowerCase() ?? uuidv7();
+    const secret = input.client_secret ?? null;
+    const clientSecret = secret === null ? null : sealIssuerSecret(this.box, { tenantId, id }, secret);
+    const fields = Object.fromEntries(
+      Object.entries(fieldsOf(input)).filter(([, value]) => value !== undefined),
+    );
+    const values = {
+      ...DEFAULTS,
+      ...fields,
+      tenantId,
+      id,
+      clientSecret,
+      createdBy: userId,
+    } as unknown as TenantIssuer;
+    await this.assertMayGive(ctx, input);
+    return this.writes.runTx(ctx, key, async (tx) => {
+      await this.issuers.lock(tx, tenantId);
+      await this.assertDomains(tx, values);
+      const made = await rowsOf(tx, TenantIssuer).insert({ ...values, revision: 1, issuer: input.issuer });
+      if (!made) throw IssuerErrors.alreadyExists.with();
+      if ((await this.issuers.all(tenantId, tx)).length > MAX_ISSUERS)
+        throw IssuerErrors.tooManyIssuers.with();
+      await this.log(tx, ctx, 'created', made, { issuer: made.issuer, domains: made.domains });
+      return ISSUERS.created(id, presentIssuer(made, this.config));
+    });
+  }
+
+  /**
+   * Fields that are missing stay. Sessions of a disabled issuer end.
+   * @throws ApiError as `create`; 404; 409 `conflict`; 422 `no_changes`
+   */
+  async update(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+    body: Checked<UpdateIssuer>,
+  ): Promise<JsonReply> {
+    const { tenantId } = ctx;
+    if (!body.error) await this.assertMayGive(ctx, body.value);
+    return this.db.tx(async (tx) => {
+      await this.issuers.lock(tx, tenantId);
+      const before = await this.existing(tenantId, id, tx);
+      await ISSUERS.checkWrite(before, expected, body, () => presentIssuer(before, this.config));
+      const changes = {
+        ...changedFields<Fields>(before, fieldsOf(body.value)),
+        ...this.newSecret(before, body.value),
+      };
+      if (Object.keys(changes).length === 0) throw IssuerErrors.noChanges.with();
+      await this.assertDomains(tx, { ...before, ...changes });
+      const values = { ...changes, revision: before.revision + 1, updatedAt: () => 'now()' };
+      const [after] = await rowsOf(tx, TenantIssuer).update({ tenantId, id }, values);
+      if (changes.isEnabled === false) await this.sessions.endOfIssuer(tx, tenantId, before.issuer);
+      await this.log(tx, ctx, 'updated', before, { changed: Object.keys(changes) });
+      return ISSUERS.response(presentIssuer(after as TenantIssuer, this.config));
+    });
+  }
+
+  /** Its links and sessions end; accounts and memberships stay. @throws ApiError 404; 409 `conflict` */
+  async delete(ctx: RequestContext, id: string, expected: ExpectedRevision): Promise<JsonReply> {
+    const { tenantId } = ctx;
+    return this.db.tx(async (tx) => {
+      await this.issuers.lock(tx, tenantId);
+      const issuer = await this.existing(tenantId, id, tx);
+      await ISSUERS.checkWrite(issuer, expected, null, () => presentIssuer(issuer, this.config));
+      await rowsOf(tx, TenantIssuer).delete({ tenantId, id });
+      const sessions = await this.sessions.endOfIssuer(tx, tenantId, issuer.issuer);
+      await this.log(tx, ctx, 'deleted', issuer, { issuer: issuer.issuer, sessions_ended: sessions });
+      return ISSUERS.deleted(presentIssuer(issuer, this.config));
+    });
+  }
+
+  /** Reads the discovery document and keys of an issuer now. @throws ApiError 404 */
+  async check({ tenantId }: RequestContext, id: string): Promise<IssuerCheckEnvelope> {
+    const { issuer } = await this.existing(tenantId, id);
+    const { ok, problem, message, authorizationEndpoint, tokenEndpoint, keys } =
+      await this.client.check(issuer);
+    return {
+      check: {
+        ok,
+        problem,
+        message,
+        authorization_endpoint: authorizationEndpoint,
+        token_endpoint: tokenEndpoint,
+        keys,
+      },
+    };
+  }
+
+  private newSecret({ tenantId, id }: TenantIssuer, input: UpdateIssuer): Partial<TenantIssuer> {
+    const { client_secret: secret } = input;
+    if (secret === undefined) return {};
+    return { clientSecret: secret === null ? null : sealIssuerSecret(this.box, { tenantId, id }, secret) };
+  }
+
+  private assertAddress(issuer: string): void {
+    try {
+      this.http.assertAllowed(issuer);
+    } catch (error) {
+      if (error instanceof IssuerHttpError) throw fieldError('issuer', 'invalid', error.message);
+      throw error;
+    }
+  }
+
+  /** Whether the caller may give the role and the groups to new members: a transaction of the workspace. */
+  private async assertMayGive(
+    ctx: RequestContext,
+    { default_role: role = 'member', group_mappings: mappings = [] }: CreateIssuer | UpdateIssuer,
+  ): Promise<void> {
+    const groupIds = [...new Set(mappings.map(({ group_id: id }) => id.toLowerCase()))];
+    if (role === 'member' && groupIds.length === 0) return;
+    await this.db.tx((tx) => this.admission.assertMayGive(tx, ctx, 'issuers.manage', { role, groupIds }));
+  }
+
+  /** Whether the workspace may bind the domains to the issuer. The caller holds the lock. */
+  private async assertDomains(tx: Tx, { tenantId, id, domains }: TenantIssuer): Promise<void> {
+    for (const domain of domains)
+      if ((await this.domains.ownerOf(`@${domain}`)) !== tenantId)
+        throw IssuerErrors.domainNotVerified.with({ body: { domain } });
+    const others = (await this.issuers.all(tenantId, tx)).filter((issuer) => issuer.id !== id);
+    const bound = new Set(others.flatMap((issuer) => issuer.domains));
+    const taken = domains.find((domain) => bound.has(domain));
+    if (taken !== undefined) throw IssuerErrors.domainBound.with({ body: { domain: taken } });
+  }
+
+  private async existing(tenantId: string, id: string, tx?: Tx): Promise<TenantIssuer> {
+    const issuer = await this.issuers.find(tenantId, id, tx);
+    if (!issuer) throw ISSUERS.notFound.with();
+    return issuer;
+  }
+
+  private async log(
+    tx: Tx,
+    ctx: RequestContext,
+    change: string,
+    { id, name }: TenantIssuer,
+    data: Record<string, unknown>,
+  ): Promise<void> {
+    const action = `tenant.issuer.${change}`;
+    await this.audit.record(tx, ctx, { action, objectKind: 'issuer', objectId: id, data: { name, ...data } });
+  }
+}
+
+/** The columns of a request without the secret; undefined for missing fields. */
+function fieldsOf(input: CreateIssuer | UpdateIssuer): Fields {
+  return {
+    name: input.name,
+    clientId: input.client_id,
+    domains: input.domains?.toSorted(),
+    scopes: input.scopes,
+    emailClaim: input.email_claim,
+    nameClaim: input.name_claim,
+    groupsClaim: input.groups_claim,
+    groupMappings: input.group_mappings?.map(({ value, group_id: id }) => ({
+      value,
+      group_id: id.toLowerCase(),
+    })),
+    trustsEmail: input.trusts_email,
+    createsMembers: input.creates_members,
+    defaultRole: input.default_role,
+    linksAccounts: input.links_accounts,
+    isRequired: input.required,
+    isEnabled: input.enabled,
+  };
+}
