@@ -58,7 +58,6 @@ describe('the demo workspace', () => {
   const OWNERS = new Set(['listIssuers', 'listScimTokens']);
   /** Not found: the demo has no images and no exports. */
   const FILES = new Set(['readSelfPhoto', 'readTenantLogo', 'downloadExport']);
-  const IMAGES = new Set(['readSelfPhoto', 'readTenantLogo']);
   // SCIM has tokens of its own.
   const plain = describedOperations().filter(
     ({ method, path, spec }) => method === 'GET' && !/\{|\/scim\/v2\//.test(path) && spec.security.length > 0,
