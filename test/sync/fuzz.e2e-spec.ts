@@ -75,6 +75,7 @@ describe('synchronisation, at random', () => {
       {
         '410s': 5,
         'comments compared': 5,
+        'task folders compared': 5,
         'tasks made from notes': 0,
         'event removals': 2,
         'contacts compared': 10,

@@ -102,7 +102,8 @@ async function makeTenant(app: TestApp, owner: TestUser) {
   }
   const issuers = [];
   for (const name of ['Acme', 'Entra', 'Google']) {
-    const domain = `${name.toLowerCase()}.example`;
+    // A domain belongs to one workspace.
+    const domain = `${name.toLowerCase()}.${owner.tenantId}.example`;
     await app.sql(`INSERT INTO tenant_domains (tenant_id, domain, verified_at) VALUES ($1, $2, now())`, [
       owner.tenantId,
       domain,
