@@ -32,7 +32,8 @@ export class PersonalExportsService {
     const started = this.db.tx(async (tx) => {
       const state = await this.exports.lock(tx, ctx);
       if (state === 'pending' || state === 'running') throw PersonalDataErrors.exportRunning.with();
-      await this.remove(tx, ctx);
+      // Only the export that the lock found: without one, another request may have inserted its own since then.
+      if (state !== undefined) await this.remove(tx, ctx);
       const id = uuidv7();
       if (!(await this.exports.insert(tx, ctx, id, this.data.sources.length)))
         throw PersonalDataErrors.exportRunning.with();

@@ -235,18 +235,27 @@ describe('export of personal data', () => {
   });
 
   test('one export at a time: parallel requests start one', async () => {
-    const user = await newUser();
-    const { entered, open } = gate(user);
-    const responses = await Promise.all(
-      Array.from({ length: 6 }, () => user.api.post('/settings/export', {})),
-    );
-    expect(responses.map(({ status }) => status).toSorted()).toEqual([202, 409, 409, 409, 409, 409]);
-    expect(responses.find(({ status }) => status === 409)?.body.error).toBe('export_running');
-    await entered();
-    expect(await state(user)).toMatchObject({ state: 'running' });
-    expect((await user.api.post('/settings/export', {})).status).toBe(409);
-    open();
-    expect(await finished(user)).toMatchObject({ state: 'done' });
+    // The worker runs the export of this user, so that the others stay pending.
+    const first = await newUser();
+    const { entered, open } = gate(first);
+    try {
+      ok(await first.api.post('/settings/export', {}), 202);
+      await entered();
+      expect(await state(first)).toMatchObject({ state: 'running' });
+      expect((await first.api.post('/settings/export', {})).status).toBe(409);
+      const users = await Promise.all(Array.from({ length: 8 }, newUser));
+      for (const user of users) {
+        const requests = Array.from({ length: 6 }, () => user.api.post('/settings/export', {}));
+        const responses = await Promise.all(requests);
+        expect(responses.map(({ status }) => status).toSorted()).toEqual([202, 409, 409, 409, 409, 409]);
+        expect(responses.find(({ status }) => status === 409)?.body.error).toBe('export_running');
+        const started = responses.find(({ status }) => status === 202);
+        expect(await state(user)).toMatchObject({ state: 'pending', id: started?.body.export.id });
+      }
+    } finally {
+      open();
+    }
+    expect(await finished(first)).toMatchObject({ state: 'done' });
   });
 
   test('a new export replaces the previous one, and its bytes are removed', async () => {
