@@ -92,8 +92,7 @@ export class IssuerAccounts {
     if (subject.length > MAX_SUBJECT || !isStorable(subject)) throw new RejectedError('subject_changed');
     if (typeof email !== 'string' || !isStorable(email) || !isEmailAddress(email))
       throw new RejectedError('no_email');
-    if (claims['email_verified'] !== true && !issuer.trustsEmail)
-      throw new RejectedError('email_not_verified');
+    if (!provesAddress(issuer, claims, email)) throw new RejectedError('email_not_verified');
     await this.assertBound(issuer, email);
     const name = claims[issuer.nameClaim];
     const isUsable = typeof name === 'string' && isStorable(name) && isName(name.trim(), MAX_NAME);
@@ -184,6 +183,25 @@ export class IssuerAccounts {
     const payload = { user_id: account.id, invited_by: null };
     await this.outbox.append(tx, { tenantId, type: 'member.joined', payload });
   }
+}
+
+const GOOGLE = 'https://accounts.google.com';
+
+/**
+ * Whether the ID token proves that the domain of the address manages the account. Google also verifies addresses of consumer accounts,
+ * whose holder may have left the company: only `hd` names the company of a managed account (Google, "Validating an ID token").
+ */
+export function provesAddress(
+  { issuer, trustsEmail }: Pick<TenantIssuer, 'issuer' | 'trustsEmail'>,
+  claims: Record<string, unknown>,
+  email: string,
+): boolean {
+  if (issuer === GOOGLE) {
+    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+    const { email_verified: isVerified, hd } = claims;
+    return isVerified === true && typeof hd === 'string' && hd.toLowerCase() === domain;
+  }
+  return claims['email_verified'] === true || trustsEmail;
 }
 
 function mappedGroups({ groupsClaim, groupMappings }: TenantIssuer, claims: IDToken): string[] {

@@ -17,6 +17,7 @@ export type IssuerProblem =
   | 'invalid_metadata'
   | 'unsupported'
   | 'no_keys'
+  | 'unreadable_secret'
   | 'invalid_response';
 
 /** An issuer is unavailable, or its response is invalid. */

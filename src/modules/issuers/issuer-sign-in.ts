@@ -5,7 +5,7 @@ import { Config } from '../../config/config.js';
 import { Audit } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
-import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { SecretBox, UnreadableSecretError } from '../../platform/secrets/secret-box.js';
 import { TenantDomains, TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { IssuerAccounts } from './issuer-accounts.js';
 import { IssuerClient, IssuerError, type IssuerRegistration } from './issuer-client.js';
@@ -102,7 +102,9 @@ export class IssuerSignIn {
     { email, statePrefix }: { email: string; statePrefix: string },
     origin: IssuerOrigin,
   ): Promise<{ url: string; attempt: IssuerAttempt } | null> {
-    const issuer = (await this.issuers.find(tenantId, id)) as TenantIssuer;
+    const issuer = await this.issuers.find(tenantId, id);
+    // Deleted since the page was shown.
+    if (!issuer) return null;
     const state = `${statePrefix}.${openid.randomState()}`;
     const secrets = { state, nonce: openid.randomNonce(), verifier: openid.randomPKCECodeVerifier() };
     try {
@@ -172,7 +174,7 @@ export class IssuerSignIn {
 
   private async registration(issuer: TenantIssuer): Promise<IssuerRegistration> {
     const { issuer: address, clientId, clientSecret: sealed, tenantId, id } = issuer;
-    const secret = sealed === null ? null : openIssuerSecret(this.box, issuer, sealed);
+    const secret = sealed === null ? null : this.secretOf(issuer, sealed);
     if (sealed !== null && secret !== null && !this.box.isCurrent(sealed)) {
       const clientSecret = sealIssuerSecret(this.box, issuer, secret);
       await this.db.tx((tx) =>
@@ -180,6 +182,16 @@ export class IssuerSignIn {
       );
     }
     return { issuer: address, clientId, clientSecret: secret, redirectUri: redirectUriOf(this.config, id) };
+  }
+
+  /** @throws IssuerError when SECRET_KEYS lacks the key of the secret */
+  private secretOf(issuer: TenantIssuer, sealed: string): string {
+    try {
+      return openIssuerSecret(this.box, issuer, sealed);
+    } catch (error) {
+      if (error instanceof UnreadableSecretError) throw new IssuerError('unreadable_secret', error.message);
+      throw error;
+    }
   }
 
   private async reject(
