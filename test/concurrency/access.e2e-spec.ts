@@ -40,9 +40,9 @@ describe('concurrent changes of groups', () => {
 
   test('two owners remove each other: one stays', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const { people, group } = await owners('ann', 'ben');
-      const [ann, ben] = people as [TestUser, TestUser];
-      const path = (person: TestUser) => `/rbac/groups/${group('owners')}/members/${person.id}`;
+      const { people: users, group } = await owners('ann', 'ben');
+      const [ann, ben] = users as [TestUser, TestUser];
+      const path = (user: TestUser) => `/rbac/groups/${group('owners')}/members/${user.id}`;
       const responses = await Promise.all([
         one.as(ann.token).delete(path(ben)),
         two.as(ben.token).delete(path(ann)),
@@ -55,10 +55,10 @@ describe('concurrent changes of groups', () => {
 
   test('three owners leave and are deactivated by the operator concurrently: one stays', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const { people, group } = await owners('ann', 'ben', 'cat');
-      const [ann, ben, cat] = people as [TestUser, TestUser, TestUser];
-      const leave = (app: TestApp, person: TestUser) =>
-        app.as(person.token).delete(`/rbac/groups/${group('owners')}/members/${person.id}`);
+      const { people: users, group } = await owners('ann', 'ben', 'cat');
+      const [ann, ben, cat] = users as [TestUser, TestUser, TestUser];
+      const leave = (app: TestApp, user: TestUser) =>
+        app.as(user.token).delete(`/rbac/groups/${group('owners')}/members/${user.id}`);
       const close = one
         .get(Db)
         .tx((tx) => one.get(TenantsApi).setMemberStatus(tx, cat.id, null, 'deactivated'))
@@ -70,8 +70,8 @@ describe('concurrent changes of groups', () => {
 
   test('a grant against the loss of the permission: the group never has more than the owner left', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const { slug, people } = await owners('ann');
-      const [ann] = people as [TestUser];
+      const { slug, people: users } = await owners('ann');
+      const [ann] = users as [TestUser];
       const bob = await one.member(slug, `bob@${slug}.example`);
       const create = async (name: string, permissions: string[]) =>
         (await ann.api.post('/rbac/groups', { name, permissions })).body.group.id;
@@ -93,8 +93,8 @@ describe('concurrent changes of groups', () => {
 
   test('a membership against a grant to the same group: the adder held all permissions', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const { slug, people } = await owners('ann');
-      const [ann] = people as [TestUser];
+      const { slug, people: users } = await owners('ann');
+      const [ann] = users as [TestUser];
       const bob = await one.member(slug, `bob@${slug}.example`);
       const create = async (name: string, permissions: string[]) =>
         (await ann.api.post('/rbac/groups', { name, permissions })).body.group.id;
@@ -119,13 +119,13 @@ describe('concurrent changes of groups', () => {
   });
 
   test('counters stay correct with concurrent additions and removals', async () => {
-    const { slug, people } = await owners('ann');
-    const [ann] = people as [TestUser];
+    const { slug, people: users } = await owners('ann');
+    const [ann] = users as [TestUser];
     const { id } = (await ann.api.post('/rbac/groups', { name: 'Counted' })).body.group;
     const members: TestUser[] = [];
     for (let n = 0; n < 6; n += 1) members.push(await one.member(slug, `m${n}@${slug}.example`));
-    const add = (app: TestApp, person: TestUser) =>
-      app.as(ann.token).post(`/rbac/groups/${id}/members`, { user_ids: [person.id, members[0]!.id] });
+    const add = (app: TestApp, user: TestUser) =>
+      app.as(ann.token).post(`/rbac/groups/${id}/members`, { user_ids: [user.id, members[0]!.id] });
     await Promise.all(members.flatMap((member) => [add(one, member), add(two, member)]));
     await Promise.all(
       members

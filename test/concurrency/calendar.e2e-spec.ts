@@ -7,20 +7,20 @@ import { until } from '../support/until.ts';
 
 describe('calendars under concurrency', () => {
   let app: TestApp;
-  let people: TestUser[];
+  let users: TestUser[];
   let ann: TestUser;
   let calendar: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    people = await app.tenant('acme', 'ann', ...Array.from({ length: 50 }, (_, n) => `user${n}`));
-    ann = people[0] as TestUser;
+    users = await app.tenant('acme', 'ann', ...Array.from({ length: 50 }, (_, n) => `user${n}`));
+    ann = users[0] as TestUser;
     calendar = await newCalendar(ann, 'Work');
   });
   afterAll(() => app?.stop());
 
   test('50 attendees who respond at once lose no response', async () => {
-    const attendees = people.slice(1);
+    const attendees = users.slice(1);
     const event = await newEvent(ann, calendar, {
       title: 'All hands',
       start: at('2026-03-02T09:00:00'),
@@ -87,7 +87,7 @@ describe('calendars under concurrency', () => {
   });
 
   test('devices that push meetings with each other do not deadlock, also while removals are forgotten', async () => {
-    const [one, two, three] = people.slice(1, 4) as [TestUser, TestUser, TestUser];
+    const [one, two, three] = users.slice(1, 4) as [TestUser, TestUser, TestUser];
     const homes = await Promise.all([one, two, three].map(defaultCalendar));
     const deadlocks = async () =>
       (
@@ -95,21 +95,21 @@ describe('calendars under concurrency', () => {
       )[0].n;
     const before = await deadlocks();
     const everyone = [one, two, three].map(({ id }) => id);
-    const push = async (person: TestUser, home: string, round: number) => {
-      const made = await person.api.post(`/calendar/${home}/sync`, {
+    const push = async (user: TestUser, home: string, round: number) => {
+      const made = await user.api.post(`/calendar/${home}/sync`, {
         changes: [0, 1].map((n) => ({
           op: 'upsert',
-          client_id: `${person.id} ${round} ${n}`,
+          client_id: `${user.id} ${round} ${n}`,
           event: { title: 'Meeting', start: '2026-03-02', attendees: everyone },
         })),
       });
       expect(made.body.results.map(({ status }: any) => status)).toEqual([201, 201]);
       const deleted = made.body.results.map(({ event }: any) => ({ op: 'delete', event_id: event.id }));
-      const gone = await person.api.post(`/calendar/${home}/sync`, { changes: deleted });
+      const gone = await user.api.post(`/calendar/${home}/sync`, { changes: deleted });
       expect(gone.body.results.map(({ status }: any) => status)).toEqual([200, 200]);
     };
-    const work = [one, two, three].flatMap((person, n) =>
-      Array.from({ length: 4 }, (_, round) => push(person, homes[n] as string, round)),
+    const work = [one, two, three].flatMap((user, n) =>
+      Array.from({ length: 4 }, (_, round) => push(user, homes[n] as string, round)),
     );
     const housekeeping = app.get<CalendarHousekeeping>(CalendarHousekeeping);
     const future = new Date(Date.now() + 60_000);
@@ -141,7 +141,7 @@ describe('calendars under concurrency', () => {
   });
 
   test('meetings that share attendees do not block each other; the same uid is created once', async () => {
-    const others = people.slice(1, 6).map(({ id }) => id);
+    const others = users.slice(1, 6).map(({ id }) => id);
     const made = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
         ann.api.post(`/calendar/${calendar}/events`, {

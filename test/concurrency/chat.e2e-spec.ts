@@ -5,24 +5,24 @@ import { type TestUser, TestApp } from '../support/app.ts';
 describe('concurrent use of chat rooms', () => {
   let one: TestApp;
   let two: TestApp;
-  let people: TestUser[];
+  let users: TestUser[];
 
   beforeAll(async () => {
     one = await TestApp.start();
     two = await TestApp.start({}, one.databaseUrl);
-    people = await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve', 'fred');
+    users = await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve', 'fred');
   });
   afterAll(async () => {
     await two?.stop();
     await one?.stop();
   });
 
-  const api = (n: number, person: TestUser) => (n % 2 ? one : two).as(person.token);
+  const api = (n: number, user: TestUser) => (n % 2 ? one : two).as(user.token);
   const all = <T>(n: number, run: (n: number) => Promise<T>) =>
     Promise.all(Array.from({ length: n }, (_, i) => run(i)));
   const newRoom = async (fields: object = {}): Promise<string> => {
-    const member_ids = people.slice(1).map(({ id }) => id);
-    const { body } = await people[0]!.api.post('/chat/rooms', {
+    const member_ids = users.slice(1).map(({ id }) => id);
+    const { body } = await users[0]!.api.post('/chat/rooms', {
       type: 'group',
       name: 'r',
       member_ids,
@@ -34,17 +34,17 @@ describe('concurrent use of chat rooms', () => {
   test('parallel senders get numbers without gaps, and each retry the same message', async () => {
     const room = await newRoom();
     const responses = await all(60, (n) => {
-      const person = people[n % people.length]!;
+      const user = users[n % users.length]!;
       // Each message is sent twice at the same time, to different processes.
       const client_msg_id = `00000000-0000-4000-8000-${String(Math.floor(n / 12)).padStart(12, '0')}`;
-      return api(Math.floor(n / people.length), person).post(`/chat/rooms/${room}/messages`, {
+      return api(Math.floor(n / users.length), user).post(`/chat/rooms/${room}/messages`, {
         client_msg_id,
-        body: `from ${person.email}`,
+        body: `from ${user.email}`,
       });
     });
     expect(responses.map(({ status }) => status).filter((status) => status === 201)).toHaveLength(30);
     expect(responses.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(30);
-    const { messages, room: state } = (await people[0]!.api.get(`/chat/rooms/${room}/messages`)).body;
+    const { messages, room: state } = (await users[0]!.api.get(`/chat/rooms/${room}/messages`)).body;
     expect(messages.map(({ seq }: any) => seq)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
     expect(messages.map(({ mod_seq }: any) => mod_seq)).toEqual(messages.map(({ seq }: any) => seq));
     expect(state).toEqual({ last_seq: 30, mod_seq: 30 });
@@ -53,9 +53,9 @@ describe('concurrent use of chat rooms', () => {
   });
 
   test('concurrent creations of a direct room converge', async () => {
-    for (const other of people.slice(1)) {
+    for (const other of users.slice(1)) {
       const responses = await all(8, (n) => {
-        const [from, to] = n % 4 < 2 ? [people[0]!, other] : [other, people[0]!];
+        const [from, to] = n % 4 < 2 ? [users[0]!, other] : [other, users[0]!];
         return api(n, from).post('/chat/rooms', { type: 'direct', member_ids: [to.id] });
       });
       expect(responses.map(({ status }) => status).toSorted()).toEqual([
@@ -68,7 +68,7 @@ describe('concurrent use of chat rooms', () => {
 
   test('a removed member sends nothing after the removal', async () => {
     const room = await newRoom();
-    const [alice, bob] = people as [TestUser, TestUser];
+    const [alice, bob] = users as [TestUser, TestUser];
     const path = `/chat/rooms/${room}`;
     const [removal, ...sends] = await Promise.all([
       alice.api.delete(`${path}/members/${bob.id}`),
@@ -88,7 +88,7 @@ describe('concurrent use of chat rooms', () => {
   test('two owners who leave at the same time leave one behind', async () => {
     for (let round = 0; round < 5; round += 1) {
       const room = await newRoom();
-      const [alice, bob] = people as [TestUser, TestUser];
+      const [alice, bob] = users as [TestUser, TestUser];
       const members = `/chat/rooms/${room}/members`;
       await alice.api.post(members, { user_id: bob.id, role: 'owner' });
       const responses = await Promise.all([
@@ -101,7 +101,7 @@ describe('concurrent use of chat rooms', () => {
 
   test('edits with the same base: one wins; a file goes into one message', async () => {
     const room = await newRoom();
-    const [alice] = people as [TestUser];
+    const [alice] = users as [TestUser];
     const path = `/chat/rooms/${room}/messages`;
     const { message } = (await alice.api.post(path, { client_msg_id: randomUUID(), body: 'x' })).body;
     const edits = await all(10, (n) =>
@@ -111,9 +111,9 @@ describe('concurrent use of chat rooms', () => {
       200,
       ...Array.from({ length: 9 }, () => 409),
     ]);
-    const reactions = await all(people.length, (n) =>
-      api(n, people[n]!).put(`${path}/${message.id}/reactions`, { emoji: '👍' }),
+    const reactions = await all(users.length, (n) =>
+      api(n, users[n]!).put(`${path}/${message.id}/reactions`, { emoji: '👍' }),
     );
-    expect(Math.max(...reactions.map(({ body }) => body.message.reactions[0].count))).toBe(people.length);
+    expect(Math.max(...reactions.map(({ body }) => body.message.reactions[0].count))).toBe(users.length);
   });
 });

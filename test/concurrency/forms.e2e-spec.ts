@@ -7,22 +7,22 @@ import { definitionOf, ok, published, SIMPLE } from '../support/forms.ts';
 describe('concurrent submissions', () => {
   let app: TestApp;
   let second: TestApp;
-  let people: TestUser[];
+  let users: TestUser[];
 
   beforeAll(async () => {
     app = await TestApp.start();
     second = await TestApp.start({}, app.databaseUrl);
-    people = await app.tenant('acme', 'owner', ...Array.from({ length: 10 }, (_, n) => `user${n}`));
+    users = await app.tenant('acme', 'owner', ...Array.from({ length: 10 }, (_, n) => `user${n}`));
   });
   afterAll(async () => {
     await second?.stop();
     await app?.stop();
   });
 
-  const owner = () => people[0] as TestUser;
+  const owner = () => users[0] as TestUser;
   const open = async (settings: object, definition: object = SIMPLE) => {
     const form = await published(owner(), definition, { settings });
-    const access = people.slice(1).map(({ id }) => ({ user_id: id, role: 'respondent' }));
+    const access = users.slice(1).map(({ id }) => ({ user_id: id, role: 'respondent' }));
     ok(await owner().api.put(`/forms/${form.id}/access`, { access }));
     return form;
   };
@@ -36,7 +36,7 @@ describe('concurrent submissions', () => {
   test('200 submitters: exactly as many responses as the quota', async () => {
     const form = await open({ max_responses: 37 });
     const responses = await Promise.all(
-      Array.from({ length: 200 }, (_, n) => submit(n, people[1 + (n % 10)] as TestUser, form)),
+      Array.from({ length: 200 }, (_, n) => submit(n, users[1 + (n % 10)] as TestUser, form)),
     );
     const statuses = responses.map(({ status, body }) => (status === 201 ? 'stored' : body.reason));
     expect([
@@ -50,7 +50,7 @@ describe('concurrent submissions', () => {
   test.each([[false], [true]])('one response of each user (anonymous: %s)', async (anonymous) => {
     const form = await open({ one_per_user: true, anonymous });
     const responses = await Promise.all(
-      Array.from({ length: 80 }, (_, n) => submit(n, people[1 + (n % 10)] as TestUser, form)),
+      Array.from({ length: 80 }, (_, n) => submit(n, users[1 + (n % 10)] as TestUser, form)),
     );
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(10);
     expect(new Set(responses.filter(({ status }) => status !== 201).map(({ body }) => body.error))).toEqual(
@@ -64,7 +64,7 @@ describe('concurrent submissions', () => {
     async (settings) => {
       const form = await open(settings);
       const client_response_id = crypto.randomUUID();
-      const user = people[1] as TestUser;
+      const user = users[1] as TestUser;
       const responses = await Promise.all(
         Array.from({ length: 30 }, (_, n) =>
           at(n, user).post(`/forms/${form.id}/submit`, { answers: { name: 'same' }, client_response_id }),
@@ -81,7 +81,7 @@ describe('concurrent submissions', () => {
       const form = await open({});
       let closed = false;
       const late: number[] = [];
-      const submitters = people.slice(1).map(async (person, n) => {
+      const submitters = users.slice(1).map(async (person, n) => {
         for (let k = 0; k < 6; k += 1) {
           const startedLate = closed;
           const { status } = await submit(n, person, form);
@@ -99,7 +99,7 @@ describe('concurrent submissions', () => {
 
   test('publications during submissions: each response has a version that its answers fit', async () => {
     const form = await open({});
-    const answers = Array.from({ length: 40 }, (_, n) => submit(n, people[1 + (n % 10)] as TestUser, form));
+    const answers = Array.from({ length: 40 }, (_, n) => submit(n, users[1 + (n % 10)] as TestUser, form));
     for (let n = 2; n <= 6; n += 1) {
       const definition = definitionOf([
         { id: 'name', type: 'short_text', title: `Name ${n}`, required: true },
@@ -139,7 +139,7 @@ describe('concurrent submissions', () => {
       ok(await settings(form, { confirmation: 'Thanks' }));
       await tick();
       expect(await notified(owner(), form)).toEqual(['form.window_ended']);
-      expect(await notified(people[1] as TestUser, form)).toEqual([]);
+      expect(await notified(users[1] as TestUser, form)).toEqual([]);
       expect(await notified(owner(), closed)).toEqual([]);
       // A new window has a new end.
       ok(await settings(form, { closes_at: '2002-01-01T00:00:00Z' }));
@@ -158,7 +158,7 @@ describe('concurrent submissions', () => {
     test('a reached quota is reported once, also when the window ends later', async () => {
       const form = await open({ max_responses: 5 });
       await Promise.all(
-        Array.from({ length: 20 }, (_, n) => submit(n, people[1 + (n % 10)] as TestUser, form)),
+        Array.from({ length: 20 }, (_, n) => submit(n, users[1 + (n % 10)] as TestUser, form)),
       );
       expect(await countOf(form)).toBe(5);
       expect(await notified(owner(), form)).toEqual(['form.quota_reached']);
@@ -168,7 +168,7 @@ describe('concurrent submissions', () => {
     });
 
     test('a quota that an edit lowers to the number of responses is reported once, to the other editors', async () => {
-      const editor = people[1] as TestUser;
+      const editor = users[1] as TestUser;
       const form = await open({});
       const access = [{ user_id: editor.id, role: 'editor' }];
       ok(await owner().api.put(`/forms/${form.id}/access`, { access }));

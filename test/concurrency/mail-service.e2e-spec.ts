@@ -75,10 +75,10 @@ describe('concurrency', () => {
   test('concurrent changes of different flags are all kept', async () => {
     await fill(1);
     const message = `${box(boxes['INBOX'])}/messages/1`;
-    const answers = await times(30, (n) =>
+    const responses = await times(30, (n) =>
       alice.put(message, [{ seen: true }, { flagged: true }, { deleted: true }][n % 3]),
     );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     expect((await alice.get(message)).body).toMatchObject({ seen: true, flagged: true, deleted: true });
     expect((await alice.get(box(boxes['INBOX']))).body).toMatchObject({
       total: 1,
@@ -90,13 +90,13 @@ describe('concurrency', () => {
   test('of many moves of one message, exactly one wins', async () => {
     await fill(3);
     const targets = ['Trash', 'Junk', 'Drafts', 'Sent Mail'];
-    const answers = await times(20, (n) =>
+    const responses = await times(20, (n) =>
       alice.put(`${box(boxes['INBOX'])}/messages`, { message: '2', moveTo: boxes[targets[n % 4]!] }),
     );
-    const won = answers.filter(({ status }) => status === 200);
+    const won = responses.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
     expect(won[0]!.body.id).toEqual([[2, 1]]);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 404]));
     expect(await uids(boxes['INBOX'])).toEqual([1, 3]);
   });
 
@@ -104,8 +104,8 @@ describe('concurrency', () => {
     await fill(20);
     const shuttle = (from: string, to: string) =>
       alice.put(`${box(boxes[from])}/messages`, { message: '1:*', moveTo: boxes[to] });
-    const answers = await times(24, (n) => (n % 2 ? shuttle('INBOX', 'Trash') : shuttle('Trash', 'INBOX')));
-    for (const { status } of answers) expect([200, 404]).toContain(status);
+    const responses = await times(24, (n) => (n % 2 ? shuttle('INBOX', 'Trash') : shuttle('Trash', 'INBOX')));
+    for (const { status } of responses) expect([200, 404]).toContain(status);
     const left = [...(await uids(boxes['INBOX'])), ...(await uids(boxes['Trash']))];
     expect(left).toHaveLength(20);
   });
@@ -114,8 +114,8 @@ describe('concurrency', () => {
     const [{ address }] = await mail.sql('SELECT address FROM users WHERE id = $1', [alice.id]);
     const drafts = `${box(boxes['Drafts'])}/messages`;
     await alice.post(drafts, { draft: true, to: [{ address }], subject: 'once' });
-    const answers = await times(10, () => alice.post(`${drafts}/1/submit`, {}));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const responses = await times(10, () => alice.post(`${drafts}/1/submit`, {}));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     await until('the message', async () => (await uids(boxes['INBOX'])).length > 0);
     await until('the empty queue', async () => (await mail.sql('SELECT FROM queue')).length === 0);
     expect(await uids(boxes['INBOX'])).toEqual([1]);
@@ -179,32 +179,32 @@ describe('concurrency', () => {
       const works = [
         async () => {
           const replacePrevious = { mailbox: from, id: Number(uid) };
-          const answer = await alice.post(messages, {
+          const response = await alice.post(messages, {
             draft: true,
             to: [{ address }],
             subject: `r${n}`,
             unseen: random(2) === 0,
             ...(random(2) === 0 && { replacePrevious }),
           });
-          gave(from, answer.body.message.id);
-          return answer.status;
+          gave(from, response.body.message.id);
+          return response.status;
         },
         async () => {
-          const answer = await alice.put(messages, {
+          const response = await alice.put(messages, {
             message: `${uid}:*`,
             moveTo: to,
             seen: random(2) === 0,
           });
-          if (answer.status === 200) gave(to, ...answer.body.id.map(([, id]: [number, number]) => id));
-          return answer.status;
+          if (response.status === 200) gave(to, ...response.body.id.map(([, id]: [number, number]) => id));
+          return response.status;
         },
         async () =>
           (await alice.put(messages, { message: `${uid},${random(25) + 1}`, seen: random(2) === 0 })).status,
         async () => (await alice.delete(`${messages}/${uid}`)).status,
         async () => {
-          const answer = await alice.post(`${messages}/${uid}/submit`, {});
-          if (answer.body.message) gave(answer.body.message.mailbox, answer.body.message.id);
-          return answer.status;
+          const response = await alice.post(`${messages}/${uid}/submit`, {});
+          if (response.body.message) gave(response.body.message.mailbox, response.body.message.id);
+          return response.status;
         },
         async () => {
           await sendBySmtp(port, { from: 'a@far.example', to: [address] }, letter(`s${n}`));
@@ -237,15 +237,17 @@ describe('concurrency', () => {
     for (let round = 0; round < 5; round += 1) {
       const { body: first } = await alice.post(drafts, { ...fields, subject: `r${round}` });
       const { id } = first.message;
-      const answers = await times(8, (n) =>
+      const responses = await times(8, (n) =>
         n % 2
           ? alice.post(`${drafts}/${id}/submit`, {})
           : alice.post(drafts, { ...fields, subject: `r${round}-${n}`, replacePrevious: { id } }),
       );
-      const sent = answers.filter(({ body }) => body.queueId).length;
-      const replaced = answers.filter(({ body }) => body.previousDeleted).length;
+      const sent = responses.filter(({ body }) => body.queueId).length;
+      const replaced = responses.filter(({ body }) => body.previousDeleted).length;
       expect([round, sent + replaced]).toEqual([round, 1]);
-      expect(answers.filter((_, n) => n % 2 === 0).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      expect(responses.filter((_, n) => n % 2 === 0).map(({ status }) => status)).toEqual([
+        200, 200, 200, 200,
+      ]);
       await until('the empty queue', async () => (await mail.sql('SELECT FROM queue')).length === 0);
       const { body: list } = await alice.get(`${box(boxes['INBOX'])}/messages?limit=250`);
       const came = list.results.filter(({ subject }: { subject: string }) => subject === `r${round}`);
@@ -256,9 +258,9 @@ describe('concurrency', () => {
 
   test('one of several concurrent accounts with one name is created', async () => {
     const account = { username: 'same', password: 'Pa55-same-word', address: 'same@example.com' };
-    const answers = await times(10, () => mail.root.post('/users', account));
-    expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
-    expect(answers.filter(({ body }) => body.code === 'UserExistsError')).toHaveLength(9);
+    const responses = await times(10, () => mail.root.post('/users', account));
+    expect(responses.filter(({ body }) => body.success)).toHaveLength(1);
+    expect(responses.filter(({ body }) => body.code === 'UserExistsError')).toHaveLength(9);
   });
 });
 
@@ -387,8 +389,8 @@ describe('a process that is killed', () => {
             subject,
           });
           uploaded.add(subject);
-          const answer = await alice.post(`${drafts}/${body.message.id}/submit`, {});
-          if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+          const response = await alice.post(`${drafts}/${body.message.id}/submit`, {});
+          if (response.status !== 200) throw new Error(JSON.stringify(response.body));
           uploaded.delete(subject);
         }
         acknowledged.add(subject);

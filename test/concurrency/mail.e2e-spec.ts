@@ -13,13 +13,13 @@ const BOXES = '/mail/users/me/mailboxes';
 describe('mail, at the same time', () => {
   let duck: WildDuck;
   let apps: [TestApp, TestApp];
-  let people: TestUser[];
+  let users: TestUser[];
 
   beforeAll(async () => {
     duck = await WildDuck.start();
     const first = await TestApp.start(duck.settings);
     apps = [first, await TestApp.start(duck.settings, first.databaseUrl)];
-    people = await first.tenant('acme', ...Array.from({ length: 24 }, (_, n) => `p${n}`));
+    users = await first.tenant('acme', ...Array.from({ length: 24 }, (_, n) => `p${n}`));
   });
   beforeEach(() => duck.clear());
   afterAll(async () => {
@@ -33,34 +33,34 @@ describe('mail, at the same time', () => {
     Promise.all(Array.from({ length: times }, (_, n) => apps[n % 2]!.as(token).get(BOXES)));
 
   test('first use creates one account and one token in all processes', async () => {
-    const answers = await rush(people[0]!, 24);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const responses = await rush(users[0]!, 24);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect([count('/users'), count('/authenticate')]).toEqual([1, 1]);
     expect(new Set(duck.mail.map(({ headers }) => headers['x-access-token'])).size).toBe(1);
   });
 
   test('an expired token is renewed once for all concurrent requests', async () => {
-    const [person] = people as [TestUser];
-    await rush(person, 4);
+    const [user] = users as [TestUser];
+    await rush(user, 4);
     for (let round = 0; round < 3; round += 1) {
       duck.clear();
       duck.killTokens();
-      const answers = await rush(person, 24);
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      const responses = await rush(user, 24);
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
       expect([count('/users'), count('/authenticate')]).toEqual([0, 1]);
     }
   });
 
   test('the lease of a crashed process expires', async () => {
-    const person = people[1]!;
-    await rush(person, 1);
+    const user = users[1]!;
+    await rush(user, 1);
     await apps[0].sql(
       `UPDATE mail_accounts SET lease_id = gen_random_uuid(), lease_until = now() + interval '1 second' WHERE user_id = $1`,
-      [person.id],
+      [user.id],
     );
     duck.killTokens();
-    const answers = await rush(person, 6);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const responses = await rush(user, 6);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(count('/authenticate')).toBe(2);
   });
 
@@ -78,8 +78,8 @@ describe('mail, at the same time', () => {
 
   test('fifty hanging mail requests do not block notes, nor the mail of other users', async () => {
     const [app] = apps;
-    const [busy, ...others] = people as [TestUser, ...TestUser[]];
-    for (const { token } of people) await app.as(token).get(BOXES);
+    const [busy, ...others] = users as [TestUser, ...TestUser[]];
+    for (const { token } of users) await app.as(token).get(BOXES);
     const { stuck, release } = hold();
     const crowd = others.slice(0, 17);
     const waiting = crowd.flatMap(({ token }) => Array.from({ length: 2 }, () => app.as(token).get(BOXES)));
@@ -88,7 +88,7 @@ describe('mail, at the same time', () => {
     );
     await until('all to be stuck', () => stuck() === 34 + MAX_PER_USER);
 
-    const notes = await Promise.all(people.map(({ token }) => app.as(token).post('/notes', { title: 'x' })));
+    const notes = await Promise.all(users.map(({ token }) => app.as(token).post('/notes', { title: 'x' })));
     expect(new Set(notes.map(({ status }) => status))).toEqual(new Set([201]));
     const tooMany = await app.as(busy.token).get(BOXES);
     expect([tooMany.status, tooMany.body.error, tooMany.headers.get('retry-after')]).toEqual([
@@ -106,47 +106,47 @@ describe('mail, at the same time', () => {
 
   test('limits the mail requests of a process', async () => {
     const [app] = apps;
-    for (const { token } of people) await app.as(token).get(BOXES);
+    for (const { token } of users) await app.as(token).get(BOXES);
     const { stuck, release } = hold();
     const waiting = Array.from({ length: MAX_TOTAL }, (_, n) =>
-      app.as(people[n % people.length]!.token).get(BOXES),
+      app.as(users[n % users.length]!.token).get(BOXES),
     );
     await until('all to be stuck', () => stuck() === MAX_TOTAL);
-    const beyond = await app.as(people[0]!.token).get(BOXES);
+    const beyond = await app.as(users[0]!.token).get(BOXES);
     expect([beyond.status, beyond.body.error, beyond.headers.get('retry-after')]).toEqual([
       503,
       'mail_service_busy',
       '1',
     ]);
-    expect((await app.as(people[0]!.token).get('/notes')).status).toBe(200);
+    expect((await app.as(users[0]!.token).get('/notes')).status).toBe(200);
     release();
     for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
   });
 
   test('a disconnect frees its place', async () => {
     const [app] = apps;
-    const person = people[2]!;
-    await app.as(person.token).get(BOXES);
+    const user = users[2]!;
+    await app.as(user.token).get(BOXES);
     const { stuck, release } = hold();
     const leave = new AbortController();
     const waiting = Array.from({ length: MAX_PER_USER + MAX_WAITING_PER_USER }, () =>
       fetch(`${app.base}/apis/v1${BOXES}`, {
-        headers: { authorization: `Bearer ${person.token}` },
+        headers: { authorization: `Bearer ${user.token}` },
         signal: leave.signal,
       }).catch(() => undefined),
     );
     await until('all to be stuck', () => stuck() === MAX_PER_USER);
-    expect((await app.as(person.token).get(BOXES)).status).toBe(429);
+    expect((await app.as(user.token).get(BOXES)).status).toBe(429);
     leave.abort();
     await Promise.all(waiting);
     release();
-    await until('room', async () => (await app.as(person.token).get(BOXES)).status === 200);
+    await until('room', async () => (await app.as(user.token).get(BOXES)).status === 200);
   });
 
   test('30 parallel image downloads of one user are served; slow downloads do not block the mailbox', async () => {
     const [app] = apps;
-    const person = people[4]!;
-    await app.as(person.token).get(BOXES);
+    const user = users[4]!;
+    await app.as(user.token).get(BOXES);
     let running = 0;
     let most = 0;
     const { promise: held, resolve: release } = Promise.withResolvers<undefined>();
@@ -161,13 +161,13 @@ describe('mail, at the same time', () => {
     };
     const path = `/mail/attachment?mailbox_id=${'a'.repeat(24)}&message_id=1&attachment_id=ATT00001&filename=x.png`;
     const download = async () => {
-      const headers = { authorization: `Bearer ${person.token}` };
+      const headers = { authorization: `Bearer ${user.token}` };
       const response = await fetch(`${app.base}/apis/v1${path}`, { headers });
       return [response.status, await response.text()];
     };
     const downloads = Array.from({ length: 30 }, download);
     await until('the first downloads', () => running === MAX_PER_USER);
-    expect((await app.as(person.token).get(BOXES)).status).toBe(200);
+    expect((await app.as(user.token).get(BOXES)).status).toBe(200);
     release(undefined);
     expect(await Promise.all(downloads)).toEqual(Array.from({ length: 30 }, () => [200, 'image']));
     expect(most).toBe(MAX_PER_USER);
@@ -194,13 +194,13 @@ describe('mail, at the same time', () => {
       return () => text;
     };
     const small = ({ token }: TestUser) => app.as(token).post(box, { text: 'small' });
-    const [one, ...others] = people.slice(4) as [TestUser, ...TestUser[]];
-    for (const person of [one, ...others]) await app.as(person.token).get(BOXES);
+    const [one, ...others] = users.slice(4) as [TestUser, ...TestUser[]];
+    for (const user of [one, ...others]) await app.as(user.token).get(BOXES);
     // Accepted requests are counted: the next one is rejected.
     const first = [await announce(one), await announce(one)];
     await until('both to be counted', async () => /overloaded/.test(await settled(await announce(one))));
     expect((await small(one)).status).toBe(200);
-    for (const person of others.slice(0, 3)) for (let n = 0; n < 2; n += 1) await announce(person);
+    for (const user of others.slice(0, 3)) for (let n = 0; n < 2; n += 1) await announce(user);
     const beyond = others[4]!;
     await until('all to be counted', async () => /overloaded/.test(await settled(await announce(beyond))));
     expect((await small(beyond)).status).toBe(200);
@@ -216,7 +216,7 @@ describe('mail, at the same time', () => {
   });
 
   test('concurrent messages to one recipient are all counted', async () => {
-    const person = people[3]!;
+    const user = users[3]!;
     let id = 0;
     duck.script = ({ method, url }) =>
       method === 'POST' && url.startsWith('/users/me/')
@@ -226,16 +226,16 @@ describe('mail, at the same time', () => {
           }
         : undefined;
     const addresses = ['b@x.example', 'a@x.example', 'c@x.example'].map((address) => ({ address }));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
-        apps[n % 2]!.as(person.token).post('/mail/draft', {
+        apps[n % 2]!.as(user.token).post('/mail/draft', {
           mailbox: 'a'.repeat(24),
           to: n % 3 === 0 ? addresses.toReversed() : addresses,
         }),
       ),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(await apps[0].sql('SELECT uses FROM mail_recipients WHERE user_id = $1', [person.id])).toEqual([
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await apps[0].sql('SELECT uses FROM mail_recipients WHERE user_id = $1', [user.id])).toEqual([
       { uses: 12 },
       { uses: 12 },
       { uses: 12 },

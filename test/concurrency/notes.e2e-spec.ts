@@ -19,19 +19,19 @@ describe('writers of one note', () => {
   const clients = () => [one.as(alice.token), two.as(alice.token)] as const;
   const make = async (): Promise<string> =>
     (await alice.api.post('/notes', { title: 'start', content: '<p>0</p>' })).body.note.id;
-  const count = (answers: { status: number }[], status: number) =>
-    answers.filter((answer) => answer.status === status).length;
+  const count = (responses: { status: number }[], status: number) =>
+    responses.filter((response) => response.status === status).length;
 
   test("50 racers with one revision: one wins, 49 get the winner's note", async () => {
     const id = await make();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, n) =>
         clients()[n % 2]!.patch(`/notes/${id}`, { title: `t${n}`, content: `<p>${n}</p>`, base_revision: 1 }),
       ),
     );
-    expect([count(answers, 200), count(answers, 409)]).toEqual([1, 49]);
-    const winner = answers.find((answer) => answer.status === 200)!.body.note;
-    for (const { status, body } of answers) {
+    expect([count(responses, 200), count(responses, 409)]).toEqual([1, 49]);
+    const winner = responses.find((response) => response.status === 200)!.body.note;
+    for (const { status, body } of responses) {
       if (status === 409)
         expect(body).toMatchObject({
           error: 'conflict',
@@ -49,12 +49,12 @@ describe('writers of one note', () => {
     const add = async (n: number) => {
       let { revision, labels } = (await alice.api.get(`/notes/${id}`)).body.note;
       for (;;) {
-        const answer = await clients()[n % 2]!.patch(`/notes/${id}`, {
+        const response = await clients()[n % 2]!.patch(`/notes/${id}`, {
           labels: [...labels, `l${n}`],
           base_revision: revision,
         });
-        if (answer.status === 200) return;
-        expect(answer.status).toBe(409);
+        if (response.status === 200) return;
+        expect(response.status).toBe(409);
         ({ revision, labels } = (await alice.api.get(`/notes/${id}`)).body.note);
       }
     };
@@ -127,8 +127,8 @@ describe('writers of one note', () => {
   test('two creations with one id: one note', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = `0199aaaa-bbbb-7ccc-8ddd-eeee000000${10 + round}`;
-      const answers = await Promise.all(clients().map((client) => client.post('/notes', { id })));
-      expect(answers.map((answer) => answer.status).toSorted()).toEqual([201, 409]);
+      const responses = await Promise.all(clients().map((client) => client.post('/notes', { id })));
+      expect(responses.map((response) => response.status).toSorted()).toEqual([201, 409]);
     }
   });
 

@@ -30,40 +30,40 @@ describe('concurrent requests to two processes', () => {
   const count = (statuses: number[], ...of: number[]) => statuses.filter((each) => of.includes(each)).length;
 
   test('one code ten times: it is valid once, and does not lock', async () => {
-    const { person, authenticator } = await enrolled(one, 'alice');
-    const sessions = [await session(one, person), await session(one, person)];
+    const { person: user, authenticator } = await enrolled(one, 'alice');
+    const sessions = [await session(one, user), await session(one, user)];
     const clients = sessions.flatMap(both);
     const code = authenticator.code();
     const statuses = await race(clients, 10, '/auth/verify-2fa', () => ({ code }));
     expect([count(statuses, 200), count(statuses, 422, 429)]).toEqual([1, 9]);
     const raised = await one.sql('SELECT id FROM sessions WHERE account_id = $1 AND aal2_at IS NOT NULL', [
-      person.id,
+      user.id,
     ]);
     expect(raised).toHaveLength(2);
-    const next = await person.api.post('/auth/verify-2fa', { code: authenticator.code(1) });
+    const next = await user.api.post('/auth/verify-2fa', { code: authenticator.code(1) });
     expect(next.status).toBe(200);
   });
 
   test('one recovery code five times: it is valid once', async () => {
-    const { person, recoveryCodes } = await enrolled(one, 'bob');
-    const statuses = await race(both(person), 5, '/auth/verify-2fa', () => ({
+    const { person: user, recoveryCodes } = await enrolled(one, 'bob');
+    const statuses = await race(both(user), 5, '/auth/verify-2fa', () => ({
       recovery_code: recoveryCodes[0],
     }));
     expect([count(statuses, 200), count(statuses, 422, 429)]).toEqual([1, 4]);
-    expect((await person.api.get('/settings/security')).body.two_factor.recovery_codes_left).toBe(9);
+    expect((await user.api.get('/settings/security')).body.two_factor.recovery_codes_left).toBe(9);
   });
 
   test('20 incorrect codes: at most five are verified', async () => {
-    const { person, authenticator } = await enrolled(one, 'carol');
-    const statuses = await race(both(person), 20, '/auth/verify-2fa', (n) => ({
+    const { person: user, authenticator } = await enrolled(one, 'carol');
+    const statuses = await race(both(user), 20, '/auth/verify-2fa', (n) => ({
       code: authenticator.wrong(n),
     }));
     expect([count(statuses, 422), count(statuses, 429)]).toEqual([5, 15]);
   });
 
   test('20 incorrect codes of an unproven session: at most five, and it ends', async () => {
-    const { person, authenticator } = await enrolled(one, 'dave');
-    const pending = await session(one, person);
+    const { person: user, authenticator } = await enrolled(one, 'dave');
+    const pending = await session(one, user);
     const statuses = await race(both(pending), 20, '/auth/verify-2fa', (n) => ({
       code: authenticator.wrong(n),
     }));
@@ -74,55 +74,55 @@ describe('concurrent requests to two processes', () => {
   });
 
   test('the enabling code ten times: one set of recovery codes is returned', async () => {
-    const person = await personWithPassword(one, 'erin');
-    const { body } = await person.api.post('/auth/initiate-2fa', { password: PASSWORD });
+    const user = await personWithPassword(one, 'erin');
+    const { body } = await user.api.post('/auth/initiate-2fa', { password: PASSWORD });
     const code = new Authenticator(body.secret).code();
     const responses = await Promise.all(
-      Array.from({ length: 10 }, (_, n) => both(person)[n % 2]!.post('/auth/enable-2fa', { code })),
+      Array.from({ length: 10 }, (_, n) => both(user)[n % 2]!.post('/auth/enable-2fa', { code })),
     );
     const good = responses.filter(({ status }) => status === 200);
     expect(good).toHaveLength(1);
     const [recovery] = good[0]!.body.recovery_codes;
-    const response = await person.api.post('/auth/verify-2fa', { recovery_code: recovery });
+    const response = await user.api.post('/auth/verify-2fa', { recovery_code: recovery });
     expect(response.body).toMatchObject({ verified: true, recovery_codes_left: 9 });
   });
 
   test('enabling during a new enrolment: the enabled secret is active', async () => {
-    const person = await personWithPassword(one, 'frank');
-    const { body } = await person.api.post('/auth/initiate-2fa', { password: PASSWORD });
+    const user = await personWithPassword(one, 'frank');
+    const { body } = await user.api.post('/auth/initiate-2fa', { password: PASSWORD });
     const authenticator = new Authenticator(body.secret);
     const [enable, ...begun] = await Promise.all([
-      both(person)[0]!.post('/auth/enable-2fa', { code: authenticator.code() }),
+      both(user)[0]!.post('/auth/enable-2fa', { code: authenticator.code() }),
       ...Array.from({ length: 4 }, (_, n) =>
-        both(person)[n % 2]!.post('/auth/initiate-2fa', { password: PASSWORD }),
+        both(user)[n % 2]!.post('/auth/initiate-2fa', { password: PASSWORD }),
       ),
     ]);
     if (enable.status === 200) {
       const proof = { code: authenticator.code(1) };
-      expect((await person.api.post('/auth/verify-2fa', proof)).status).toBe(200);
+      expect((await user.api.post('/auth/verify-2fa', proof)).status).toBe(200);
     } else {
       expect([409, 422]).toContain(enable.status);
       expect(begun.map(({ status }) => status)).toContain(200);
-      expect((await person.api.post('/auth/verify-2fa', { code: '123456' })).status).toBe(409);
+      expect((await user.api.post('/auth/verify-2fa', { code: '123456' })).status).toBe(409);
     }
   });
 
   test('ten application passwords beside 49: one is created', async () => {
-    const person = await personWithPassword(one, 'grace');
+    const user = await personWithPassword(one, 'grace');
     const make = (client: Client) =>
       client.post('/settings/application-passwords', { description: 'x', scopes: ['imap'] });
-    for (let n = 0; n < 49; n += 1) expect((await make(person.api)).status).toBe(201);
-    const statuses = (
-      await Promise.all(Array.from({ length: 10 }, (_, n) => make(both(person)[n % 2]!)))
-    ).map(({ status }) => status);
+    for (let n = 0; n < 49; n += 1) expect((await make(user.api)).status).toBe(201);
+    const statuses = (await Promise.all(Array.from({ length: 10 }, (_, n) => make(both(user)[n % 2]!)))).map(
+      ({ status }) => status,
+    );
     expect([count(statuses, 201), count(statuses, 422)]).toEqual([1, 9]);
-    const { body } = await person.api.get('/settings/application-passwords?limit=200');
+    const { body } = await user.api.get('/settings/application-passwords?limit=200');
     expect(body.application_passwords).toHaveLength(50);
   });
 
   test('60 application passwords: 50 are created', async () => {
-    const person = await personWithPassword(one, 'heidi');
-    const statuses = await race(both(person), 60, '/settings/application-passwords', () => ({
+    const user = await personWithPassword(one, 'heidi');
+    const statuses = await race(both(user), 60, '/settings/application-passwords', () => ({
       description: 'x',
       scopes: ['imap'],
     }));
@@ -130,10 +130,10 @@ describe('concurrent requests to two processes', () => {
   });
 
   test('five changes of one password: one succeeds', async () => {
-    const person = await personWithPassword(one, 'ivan');
+    const user = await personWithPassword(one, 'ivan');
     const responses = await Promise.all(
       Array.from({ length: 5 }, (_, n) =>
-        both(person)[n % 2]!.put('/settings/password', {
+        both(user)[n % 2]!.put('/settings/password', {
           current_password: PASSWORD,
           new_password: `seven purple teapots ${n}`,
         }),

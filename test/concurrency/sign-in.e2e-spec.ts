@@ -23,7 +23,7 @@ describe('sign-in across two processes', () => {
     await one?.stop();
   });
 
-  const person = () => somebody(one, `person${(n += 1)}`, 'acme');
+  const user = () => somebody(one, `person${(n += 1)}`, 'acme');
   const either = (k: number) => (k % 2 === 0 ? one : two);
   const notes = async (app: TestApp, token: string) => (await app.as(token).get('/notes')).status;
   const token = async (app: TestApp, fields: Record<string, string>) => {
@@ -43,7 +43,7 @@ describe('sign-in across two processes', () => {
   };
 
   test('a sign-in started in one process continues in the other', async () => {
-    const alice = await person();
+    const alice = await user();
     const begun = await ours.begin();
     const at = new Browser(one.base);
     const page = await at.open(begun.url);
@@ -73,7 +73,7 @@ describe('sign-in across two processes', () => {
   });
 
   test('a refresh token used ten times concurrently is valid at most once, and its grant ends', async () => {
-    const alice = await person();
+    const alice = await user();
     const { refresh_token: stolen } = await ours.signIn(browser(one), alice.email, PASSWORD);
     const fields = { grant_type: 'refresh_token', refresh_token: stolen! };
     const responses = await Promise.all(Array.from({ length: 10 }, (_, k) => token(either(k), fields)));
@@ -86,7 +86,7 @@ describe('sign-in across two processes', () => {
   });
 
   test('a code used ten times concurrently is valid at most once, and its grant ends', async () => {
-    const alice = await person();
+    const alice = await user();
     const begun = await ours.begin();
     const on = browser(one);
     const back = await on.submit(await on.open(begun.url), {
@@ -108,7 +108,7 @@ describe('sign-in across two processes', () => {
   });
 
   test('keys rotate without a restart: both sign with the new key and accept tokens of the old one', async () => {
-    const alice = await person();
+    const alice = await user();
     const before = await ours.signIn(browser(one), alice.email, PASSWORD);
     const kid = await one.get<IdentityApi>(IdentityApi).rotateSigningKey();
     expect(decodeProtectedHeader(before.access_token).kid).not.toBe(kid);
@@ -139,7 +139,7 @@ describe('sign-in across two processes', () => {
   });
 
   test('a sign-out in one process takes effect in the other', async () => {
-    const alice = await person();
+    const alice = await user();
     const tokens = await ours.signIn(browser(one), alice.email, PASSWORD);
     expect(await notes(two, tokens.access_token)).toBe(200);
     await token(one, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token! });
@@ -149,7 +149,7 @@ describe('sign-in across two processes', () => {
   });
 
   test('expired records are deleted', async () => {
-    const alice = await person();
+    const alice = await user();
     await ours.signIn(browser(one), alice.email, PASSWORD);
     await one.sql(`UPDATE oidc_records SET expires_at = now() - interval '1 hour'`);
     await one.sql(

@@ -29,22 +29,22 @@ describe('the feeds of tasks under writers', () => {
         }),
       );
   }
-  const people = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
+  const users = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
     one.tenant(`t${(n += 1)}`, ...names);
-  const api = (person: TestUser, turn: number) => (turn % 2 ? one : two).as(person.token);
-  const made = async (person: TestUser, path: string, fields: object): Promise<any> => {
-    const { status, body } = await person.api.post(path, fields);
+  const api = (user: TestUser, turn: number) => (turn % 2 ? one : two).as(user.token);
+  const made = async (user: TestUser, path: string, fields: object): Promise<any> => {
+    const { status, body } = await user.api.post(path, fields);
     expect([path, status, body.error]).toEqual([path, 201, undefined]);
     return body.task ?? body.folder ?? body.note;
   };
 
   /** Follows a feed until told that nothing more will be written, and then to its end. */
-  async function follow(person: TestUser, path: string, list: string, limit: number, done: () => boolean) {
+  async function follow(user: TestUser, path: string, list: string, limit: number, done: () => boolean) {
     const items = new Map<string, any>();
     let cursor = '';
     for (let turn = 0, last = false; ; turn += 1) {
       const written = done();
-      const { status, body } = await api(person, turn).get(`${path}/changes?limit=${limit}${cursor}`);
+      const { status, body } = await api(user, turn).get(`${path}/changes?limit=${limit}${cursor}`);
       expect(status).toBe(200);
       for (const item of body[list])
         if (item.removed) items.delete(item.id);
@@ -55,10 +55,10 @@ describe('the feeds of tasks under writers', () => {
       last = written;
     }
   }
-  const all = async (person: TestUser, path: string, list: string): Promise<Map<string, any>> => {
+  const all = async (user: TestUser, path: string, list: string): Promise<Map<string, any>> => {
     const items = new Map<string, any>();
     for (let cursor: string | null = ''; cursor !== null;) {
-      const { body } = await person.api.get(`${path}limit=200${cursor && `&cursor=${cursor}`}`);
+      const { body } = await user.api.get(`${path}limit=200${cursor && `&cursor=${cursor}`}`);
       for (const item of body[list]) items.set(item.id, item);
       cursor = body.next as string | null;
     }
@@ -70,13 +70,13 @@ describe('the feeds of tasks under writers', () => {
       .toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
   test('a reader that pages during concurrent writes misses nothing', async () => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     const { id: folder } = await made(alice, '/task_folders', { name: 'f', members: [bob.id] });
     const tasks = await Promise.all(
       Array.from({ length: 12 }, (_, i) => made(alice, '/tasks', { title: `${i}`, folder_id: folder })),
     );
     let writing = 2;
-    const writer = async (person: TestUser, turn: number) => {
+    const writer = async (user: TestUser, turn: number) => {
       for (let i = 0; i < 60; i += 1) {
         const { id } = tasks[(i * 5 + turn) % tasks.length];
         const fields = [
@@ -84,7 +84,7 @@ describe('the feeds of tasks under writers', () => {
           { assignees: i % 2 ? [bob.id] : [] },
           { folder_id: i % 2 ? null : folder },
         ][i % 3] as object;
-        const { status } = await api(person, turn).patch(`/tasks/${id}`, fields);
+        const { status } = await api(user, turn).patch(`/tasks/${id}`, fields);
         expect([200, 403, 404]).toContain(status);
       }
       writing -= 1;
@@ -103,7 +103,7 @@ describe('the feeds of tasks under writers', () => {
   });
 
   test('a folder shared and unshared while tasks move through it: each reader ends with the visible items', async () => {
-    const [alice, bob, carol] = await people('alice', 'bob', 'carol');
+    const [alice, bob, carol] = await users('alice', 'bob', 'carol');
     const top = await made(alice, '/task_folders', { name: 'top' });
     const below = await made(alice, '/task_folders', { name: 'below', parent_id: top.id });
     const tasks = await Promise.all(
@@ -144,20 +144,20 @@ describe('the feeds of tasks under writers', () => {
   });
 
   test('renaming a linked task while members join it does not deadlock', async () => {
-    const everybody = await people('alice', 'bob');
+    const everyUser = await users('alice', 'bob');
     const failures: (string | undefined)[] = [];
     for (const app of [one, two]) watch(app, failures);
     const tasks: any[] = [];
-    for (const person of everybody) {
-      const note = await made(person, '/notes', { title: 'n' });
-      tasks.push((await person.api.post(`/notes/${note.id}/task`, {})).body.task);
+    for (const user of everyUser) {
+      const note = await made(user, '/notes', { title: 'n' });
+      tasks.push((await user.api.post(`/notes/${note.id}/task`, {})).body.task);
     }
     // Each joins the other's task: who locked their own counter first and then that of the newcomer would meet the other.
     await Promise.all(
       Array.from({ length: 60 }, async (_, i) => {
         const [mine, other] = i % 2 ? [0, 1] : [1, 0];
-        const fields = { title: `t${i}`, assignees: i % 3 ? [everybody[other]!.id] : [] };
-        const { status } = await api(everybody[mine]!, i >> 1).patch(`/tasks/${tasks[mine].id}`, fields);
+        const fields = { title: `t${i}`, assignees: i % 3 ? [everyUser[other]!.id] : [] };
+        const { status } = await api(everyUser[mine]!, i >> 1).patch(`/tasks/${tasks[mine].id}`, fields);
         expect(status).toBe(200);
       }),
     );

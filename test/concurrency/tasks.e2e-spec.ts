@@ -7,13 +7,13 @@ describe('writers of tasks', () => {
   let one: TestApp;
   let two: TestApp;
   let alice: TestUser;
-  let people: TestUser[];
+  let users: TestUser[];
 
   beforeAll(async () => {
     one = await TestApp.start();
     two = await TestApp.start({}, one.databaseUrl);
     [one, two].forEach(watch);
-    [alice, ...people] = await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve');
+    [alice, ...users] = await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve');
   });
   /** SQLSTATEs of attempts that failed, also of those that a second attempt made good. */
   const failures: (string | undefined)[] = [];
@@ -35,7 +35,7 @@ describe('writers of tasks', () => {
     await one?.stop();
   });
 
-  const api = (n: number, person = alice) => (n % 2 ? one : two).as(person.token);
+  const api = (n: number, user = alice) => (n % 2 ? one : two).as(user.token);
   const make = async (fields: object = {}): Promise<any> => {
     const { status, body } = await alice.api.post('/tasks', { title: 'start', ...fields });
     expect([status, body.error]).toEqual([201, undefined]);
@@ -90,11 +90,13 @@ describe('writers of tasks', () => {
   test('two updates with one revision: one wins, the other returns the current task', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { id } = await make();
-      const answers = await all(8, (n) => api(n).patch(`/tasks/${id}`, { title: `t${n}`, base_revision: 1 }));
-      const winners = answers.filter((answer) => answer.status === 200);
+      const responses = await all(8, (n) =>
+        api(n).patch(`/tasks/${id}`, { title: `t${n}`, base_revision: 1 }),
+      );
+      const winners = responses.filter((response) => response.status === 200);
       expect(winners).toHaveLength(1);
       const { task } = winners[0]!.body;
-      for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+      for (const { status, body } of responses.filter((response) => response.status !== 200)) {
         expect([status, body.error, body.revision, body.task.title]).toEqual([
           409,
           'conflict',
@@ -109,12 +111,12 @@ describe('writers of tasks', () => {
     for (let round = 0; round < 10; round += 1) {
       const title = `repeats ${round}`;
       const { id } = await make({ title, date: '2026-01-05', recurrence: 'FREQ=DAILY' });
-      const answers = await all(10, (n) => api(n).patch(`/tasks/${id}`, { done: true }));
-      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-      expect(new Set(answers.map(({ body }) => body.task.next_task_id)).size).toBe(1);
+      const responses = await all(10, (n) => api(n).patch(`/tasks/${id}`, { done: true }));
+      expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
+      expect(new Set(responses.map(({ body }) => body.task.next_task_id)).size).toBe(1);
       const made = await one.sql(`SELECT id, status FROM tasks WHERE title = $1 ORDER BY date`, [title]);
       expect(made.map(({ status }) => status)).toEqual([2, 0]);
-      expect(made[1]!.id).toBe(answers[0]!.body.task.next_task_id);
+      expect(made[1]!.id).toBe(responses[0]!.body.task.next_task_id);
     }
     await expectConsistent();
   });
@@ -138,11 +140,11 @@ describe('writers of tasks', () => {
   test('two moves cannot close a circle of folders', async () => {
     for (let round = 0; round < 15; round += 1) {
       const [a, b] = [await folder(), await folder()];
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         api(0).patch(`/task_folders/${a.id}`, { parent_id: b.id }),
         api(1).patch(`/task_folders/${b.id}`, { parent_id: a.id }),
       ]);
-      expect(answers.map(({ status, body }) => [status, body.error]).toSorted()).toEqual([
+      expect(responses.map(({ status, body }) => [status, body.error]).toSorted()).toEqual([
         [200, undefined],
         [422, 'folder_cycle'],
       ]);
@@ -155,13 +157,13 @@ describe('writers of tasks', () => {
       const { id } = await folder();
       const outside = await all(4, () => make());
       const repeating = await make({ folder_id: id, date: '2026-01-05', recurrence: 'FREQ=DAILY' });
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         ...outside.map((task, n) => api(n).patch(`/tasks/${task.id}`, { folder_id: id })),
         ...Array.from({ length: 4 }, (_, n) => api(n).post('/tasks', { title: 'x', folder_id: id })),
         api(0).patch(`/tasks/${repeating.id}`, { done: true }),
-        api(1).patch(`/task_folders/${id}`, { members: people.map((person) => person.id) }),
+        api(1).patch(`/task_folders/${id}`, { members: users.map((user) => user.id) }),
       ]);
-      expect(answers.map(({ status }) => status).filter((status) => status >= 400)).toEqual([]);
+      expect(responses.map(({ status }) => status).filter((status) => status >= 400)).toEqual([]);
     }
     await expectConsistent();
   });
@@ -171,14 +173,14 @@ describe('writers of tasks', () => {
     const folders = [await folder(), await folder()];
     folders.push(await folder({ parent_id: folders[0].id }), await folder({ parent_id: folders[1].id }));
     const tasks = await all(12, (n) => make({ folder_id: folders[n % 4].id }));
-    const some = () => people.filter(() => Math.random() < 0.5).map((person) => person.id);
+    const some = () => users.filter(() => Math.random() < 0.5).map((user) => user.id);
     const steps: (() => Promise<any>)[] = [
       () => api(pick([0, 1])).patch(`/tasks/${pick(tasks).id}`, { assignees: some() }),
       () =>
         api(pick([0, 1])).patch(`/tasks/${pick(tasks).id}`, {
           folder_id: pick([null, ...folders.map((f) => f.id)]),
         }),
-      () => api(pick([0, 1]), pick(people)).patch(`/tasks/${pick(tasks).id}`, { title: `t${Math.random()}` }),
+      () => api(pick([0, 1]), pick(users)).patch(`/tasks/${pick(tasks).id}`, { title: `t${Math.random()}` }),
       () => api(pick([0, 1])).patch(`/task_folders/${pick(folders).id}`, { members: some() }),
       () =>
         api(pick([0, 1])).patch(`/task_folders/${pick(folders.slice(2)).id}`, {
@@ -220,7 +222,7 @@ describe('writers of tasks', () => {
 
   test('deleting, renaming and restoring linked tasks against editing their note: no deadlock, links as the tasks are', async () => {
     deadlocks();
-    const invited = people.map((person) => ({ id: person.id, role: 'editor' }));
+    const invited = users.map((user) => ({ id: user.id, role: 'editor' }));
     // Two notes of the same people, told of in opposite orders unless the counters are locked in one.
     const notes = await all(2, async () => {
       const { id } = (await alice.api.post('/notes', { title: 'n' })).body.note;
@@ -228,12 +230,12 @@ describe('writers of tasks', () => {
       return id as string;
     });
     const tasks = await all(4, async (n) => {
-      const assignees = [pick(people).id, alice.id];
-      return (await api(n, people[n]).post(`/notes/${notes[n % 2]}/task`, { title: `t${n}`, assignees })).body
+      const assignees = [pick(users).id, alice.id];
+      return (await api(n, users[n]).post(`/notes/${notes[n % 2]}/task`, { title: `t${n}`, assignees })).body
         .task;
     });
     await all(8, async (n) => {
-      const owner = people[n % 4]!;
+      const owner = users[n % 4]!;
       const task = tasks[n % 4]!;
       for (let k = 0; k < 12; k += 1) {
         const { status } = await pick([
@@ -241,8 +243,8 @@ describe('writers of tasks', () => {
           () => api(k, owner).post(`/tasks/${task.id}/restore`),
           () => api(k, owner).patch(`/tasks/${task.id}`, { title: `t${n} ${k}` }),
           () =>
-            api(k, owner).post(`/notes/${pick(notes)}/task`, { title: 'more', assignees: [pick(people).id] }),
-          () => api(k, owner).patch(`/tasks/${task.id}`, { assignees: [pick(people).id] }),
+            api(k, owner).post(`/notes/${pick(notes)}/task`, { title: 'more', assignees: [pick(users).id] }),
+          () => api(k, owner).patch(`/tasks/${task.id}`, { assignees: [pick(users).id] }),
           () =>
             api(k).put(`/notes/${pick(notes)}/invited`, {
               invited: invited.toSorted(() => Math.random() - 0.5),
@@ -273,10 +275,10 @@ describe('writers of tasks', () => {
       await make({ folder_id: id, title: 'last' }),
     ];
     const moved = await all(10, () => make({ folder_id: id, title: 'moved' }));
-    const answers = await all(10, (n) =>
+    const responses = await all(10, (n) =>
       api(n).patch(`/tasks/${moved[n].id}`, { position: { after: first.id } }),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
     const titles = async () =>
       (await alice.api.get(`/tasks?folder_id=${id}&sort=position`)).body.tasks.map((task: any) => task.title);
     expect(await titles()).toEqual(['first', ...Array(10).fill('moved'), 'last']);

@@ -5,12 +5,12 @@ import { until } from '../support/until.ts';
 /** Found by the fuzzer of synchronisation: many notes in one transaction must not undo the order of the locks. */
 describe('the purge of notes whose time in the trash is over', () => {
   let app: TestApp;
-  let people: TestUser[];
+  let users: TestUser[];
   const connections: pg.Client[] = [];
 
   beforeAll(async () => {
     app = await TestApp.start();
-    people = (await app.tenant('acme', 'alice', 'bob')).sort((a, b) => (a.id < b.id ? -1 : 1));
+    users = (await app.tenant('acme', 'alice', 'bob')).sort((a, b) => (a.id < b.id ? -1 : 1));
   });
   afterAll(async () => {
     for (const connection of connections) await connection.end();
@@ -44,7 +44,7 @@ describe('the purge of notes whose time in the trash is over', () => {
   };
 
   test('takes the counters of all in one order, so that it and a writer do not wait for each other', async () => {
-    const [low, high] = people as [TestUser, TestUser];
+    const [low, high] = users as [TestUser, TestUser];
     // By itself the first needs the higher counter, the second then the lower one.
     await trash(high, await make(high, []), 2);
     await trash(low, await make(low, [high]), 1);

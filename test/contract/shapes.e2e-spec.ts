@@ -202,8 +202,8 @@ describe('responses have exactly the described shape', () => {
   });
 
   test('account security', async () => {
-    const person = await personWithPassword(app, 'secure');
-    const { api } = person;
+    const user = await personWithPassword(app, 'secure');
+    const { api } = user;
     const begun = await api.post('/auth/initiate-2fa', { password: PASSWORD });
     fits('initiateTwoFactor', begun);
     const authenticator = new Authenticator(begun.body.secret);
@@ -220,7 +220,7 @@ describe('responses have exactly the described shape', () => {
     fits('listApplicationPasswords', await api.get('/settings/application-passwords'));
     fits('readApplicationPassword', await api.get(path));
     fits('deleteApplicationPassword', await api.delete(path));
-    await session(app, person);
+    await session(app, user);
     const state = await api.get('/settings/security');
     fits('readSecurity', state);
     expect(state.body.recent_events.length).toBeGreaterThan(3);
@@ -272,15 +272,15 @@ describe('responses have exactly the described shape', () => {
     fits('deleteSignature', await api.delete(path));
     fits('readGeneralPreferences', await api.get('/settings/general-preferences'));
     for (const body of offered('updateGeneralPreferences')) {
-      const answer = await api.put('/settings/general-preferences', body);
-      expect(answer.status).toBe(200);
-      fits('updateGeneralPreferences', answer);
+      const response = await api.put('/settings/general-preferences', body);
+      expect(response.status).toBe(200);
+      fits('updateGeneralPreferences', response);
     }
     fits('readNotificationPreferences', await api.get('/settings/notifications'));
     for (const body of offered('updateNotificationPreferences')) {
-      const answer = await api.put('/settings/notifications', body);
-      expect(answer.status).toBe(200);
-      fits('updateNotificationPreferences', answer);
+      const response = await api.put('/settings/notifications', body);
+      expect(response.status).toBe(200);
+      fits('updateNotificationPreferences', response);
     }
     fits('deactivateProfile', await api.delete('/settings/profile'));
   });

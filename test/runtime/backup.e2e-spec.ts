@@ -19,12 +19,12 @@ const PEOPLE = {
 /** The whole product as an operator runs it: two embedded databases, two mail services, the command line beside a server. */
 test('a backup beside a running server is restored into another data directory', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'workspace-backup-'));
-  const people = path.join(directory, 'people.json');
+  const users = path.join(directory, 'people.json');
   const place = path.join(directory, 'backup');
-  writeFileSync(people, JSON.stringify(PEOPLE));
+  writeFileSync(users, JSON.stringify(PEOPLE));
   const server = await started(await launch());
   const env = { DATA_DIR: server.dataDir };
-  const [{ token }] = json(await spawnWorkspace(env, 'provision', '--file', people, '--tokens')).users;
+  const [{ token }] = json(await spawnWorkspace(env, 'provision', '--file', users, '--tokens')).users;
   const api = new Client(`http://127.0.0.1:${server.port}`, token);
   const note = (await api.post('/notes', { title: 'Kept', content: '<p>Text</p>' })).body.note;
   const mailboxes = (await api.get('/mail/users/me/mailboxes')).body.results;

@@ -53,7 +53,7 @@ const mails = (server: Running): Mail[] =>
 const serving = (server: Running) =>
   until('the server to serve', () => logged(server).some(({ msg }) => msg === 'serving'));
 
-const answers = (port: number): Promise<number | undefined> =>
+const responses = (port: number): Promise<number | undefined> =>
   fetch(`http://127.0.0.1:${port}/users/me/mailboxes`).then(
     ({ status }) => status,
     () => undefined,
@@ -65,7 +65,7 @@ describe('the mail service of npm start', () => {
     await serving(server);
     expect(mails(server)).toHaveLength(1);
     const [first] = mails(server) as [Mail];
-    expect(await answers(first.port)).toBe(403);
+    expect(await responses(first.port)).toBe(403);
     // No token (64 hex digits) on the command line, in the environment or in the log.
     for (const file of ['cmdline', 'environ'])
       expect(readFileSync(`/proc/${first.process}/${file}`, 'utf8')).not.toMatch(/[0-9a-f]{64}/);
@@ -73,7 +73,7 @@ describe('the mail service of npm start', () => {
     await until('another one', () => mails(server).length === 2);
     const [, second] = mails(server) as [Mail, Mail];
     expect(second.port).toBe(first.port);
-    expect(await answers(second.port)).toBe(403);
+    expect(await responses(second.port)).toBe(403);
     server.child.kill('SIGTERM');
     expect(await server.exit).toBe(0);
     expect(isAlive(second.process)).toBe(false);

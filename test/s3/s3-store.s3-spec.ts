@@ -171,10 +171,10 @@ describe('files in S3', () => {
     expect(await store.size(key)).toBeUndefined();
     await store.remove(key);
     process.env['AWS_SECRET_ACCESS_KEY'] = 'wrong';
-    const refused = await openBlobStore(parseBlobStoreUrl(swift.url));
-    await expect(refused.check()).rejects.toThrow(BlobStoreError);
+    const rejected = await openBlobStore(parseBlobStoreUrl(swift.url));
+    await expect(rejected.check()).rejects.toThrow(BlobStoreError);
     process.env['AWS_SECRET_ACCESS_KEY'] = Swift.env.AWS_SECRET_ACCESS_KEY;
-    for (const each of [store, refused]) each.close();
+    for (const each of [store, rejected]) each.close();
   });
 
   test('without the store the interface says so, and goes on with everything else', async () => {

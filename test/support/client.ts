@@ -1,9 +1,12 @@
-export interface Answer<B = any> {
+export interface ApiResponse<B = any> {
   status: number;
   headers: Headers;
   body: B;
   text: string;
 }
+
+/** The former name, for tests that are being written. */
+export type { ApiResponse as Answer };
 
 export interface RequestOptions {
   body?: unknown;
@@ -30,7 +33,7 @@ export class Client {
     this.request('DELETE', path, { body, ...options });
 
   /** @param path below `/apis/v1`, or absolute when it begins with `//` (then without the first slash) */
-  async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
     const headers: Record<string, string> = { ...options.headers };
     if (this.token !== null) headers['authorization'] ??= `Bearer ${this.token}`;
     let body: string | Buffer | undefined = options.raw;

@@ -1,5 +1,5 @@
 import type { TestUser } from './app.ts';
-import type { Answer } from './client.ts';
+import type { ApiResponse } from './client.ts';
 
 export const option = (id: string, label = id.toUpperCase()) => ({ id, label });
 
@@ -15,25 +15,21 @@ export const SIMPLE = definitionOf([
 ]);
 
 /** Fails with the body of an unexpected response. */
-export function ok(response: Answer, status = 200): any {
+export function ok(response: ApiResponse, status = 200): any {
   expect([response.status, response.status === status ? null : response.body]).toEqual([status, null]);
   return response.body;
 }
 
-export async function draft(
-  person: TestUser,
-  definition: object = SIMPLE,
-  fields: object = {},
-): Promise<any> {
-  return ok(await person.api.post('/forms', { title: 'Survey', definition, ...fields }), 201).form;
+export async function draft(user: TestUser, definition: object = SIMPLE, fields: object = {}): Promise<any> {
+  return ok(await user.api.post('/forms', { title: 'Survey', definition, ...fields }), 201).form;
 }
 
 /** A form that accepts responses. */
 export async function published(
-  person: TestUser,
+  user: TestUser,
   definition: object = SIMPLE,
   fields: object = {},
 ): Promise<any> {
-  const { id } = await draft(person, definition, fields);
-  return ok(await person.api.post(`/forms/${id}/publish`)).form;
+  const { id } = await draft(user, definition, fields);
+  return ok(await user.api.post(`/forms/${id}/publish`)).form;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { type TestUser, TestApp } from './app.ts';
-import type { Answer } from './client.ts';
+import type { ApiResponse } from './client.ts';
 import { GuestBrowser, liveCall } from './guests.ts';
 import { LiveKit } from './livekit/livekit.ts';
 import { OtherServer } from './smtp.ts';
@@ -49,12 +49,12 @@ export class GuestWorkspace {
     await this.app.sql('DELETE FROM guest_limits');
   }
 
-  ok = (response: Answer, status = 200): any => {
+  ok = (response: ApiResponse, status = 200): any => {
     expect({ status: response.status, body: response.body }).toMatchObject({ status });
     return response.body;
   };
 
-  rejected = (response: Answer, status: number, error: string): any => {
+  rejected = (response: ApiResponse, status: number, error: string): any => {
     expect({ status: response.status, error: response.body?.error }).toEqual({ status, error });
     return response.body;
   };
@@ -66,22 +66,22 @@ export class GuestWorkspace {
     return this.ok(await this.alice.api.post('/chat/rooms', body), 201).room.id;
   };
 
-  say = async (room: string, body: string, person = this.alice): Promise<any> => {
+  say = async (room: string, body: string, user = this.alice): Promise<any> => {
     const message = { client_msg_id: randomUUID(), body };
-    return this.ok(await person.api.post(`/chat/rooms/${room}/messages`, message), 201).message;
+    return this.ok(await user.api.post(`/chat/rooms/${room}/messages`, message), 201).message;
   };
 
-  invite = async (call: string, fields: object, person = this.alice): Promise<any> => {
+  invite = async (call: string, fields: object, user = this.alice): Promise<any> => {
     const body = { call_id: call, ...fields };
-    return this.ok(await person.api.post('/call/external_invites', body), 201).invites[0];
+    return this.ok(await user.api.post('/call/external_invites', body), 201).invites[0];
   };
 
   /** A link without approval. */
   openLink = (call: string, fields: object = {}): Promise<any> =>
     this.invite(call, { kind: 'link', require_approval: false, ...fields });
 
-  review = (id: string, decision: string, person = this.alice, fields = {}): Promise<Answer> =>
-    person.api.post(`/call/external_invites/approvals/${id}/review`, { decision, ...fields });
+  review = (id: string, decision: string, user = this.alice, fields = {}): Promise<ApiResponse> =>
+    user.api.post(`/call/external_invites/approvals/${id}/review`, { decision, ...fields });
 
   /** An admitted guest of a link. */
   newGuest = async (call: string, name = 'Gina Guest'): Promise<GuestBrowser> => {

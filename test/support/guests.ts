@@ -1,6 +1,6 @@
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import type { TestUser, TestApp } from './app.ts';
-import type { Answer, Client, RequestOptions } from './client.ts';
+import type { ApiResponse, Client, RequestOptions } from './client.ts';
 import type { OtherServer } from './smtp.ts';
 import { until } from './until.ts';
 
@@ -41,11 +41,11 @@ export class GuestBrowser {
   }
 
   path = (route: string): string => `/call/external/${this.token}/${route}`;
-  get = (route: string): Promise<Answer> => this.api.get(this.path(route), this.options());
-  post = (route: string, body?: unknown): Promise<Answer> =>
+  get = (route: string): Promise<ApiResponse> => this.api.get(this.path(route), this.options());
+  post = (route: string, body?: unknown): Promise<ApiResponse> =>
     this.api.post(this.path(route), body, this.options());
 
-  async claim(body: object): Promise<Answer> {
+  async claim(body: object): Promise<ApiResponse> {
     const response = await this.api.post(this.path('claim'), body);
     if (response.status === 201) {
       this.session = response.body.session.token;
@@ -55,7 +55,7 @@ export class GuestBrowser {
     return response;
   }
 
-  async renew(guestToken = this.guestToken): Promise<Answer> {
+  async renew(guestToken = this.guestToken): Promise<ApiResponse> {
     const response = await this.api.post(this.path('session/mint'), { guest_token: guestToken });
     if (response.status === 200) {
       this.session = response.body.session.token;

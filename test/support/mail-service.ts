@@ -10,7 +10,7 @@ import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { emptyDatabase } from './database.ts';
 import { memoryDirectory } from './memory-directory.ts';
 
-export interface MailAnswer<B = any> {
+export interface MailResponse<B = any> {
   status: number;
   headers: http.IncomingHttpHeaders;
   body: B;
@@ -37,7 +37,7 @@ export class MailClient {
     route: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<MailAnswer> {
+  ): Promise<MailResponse> {
     const plain = typeof body === 'string' || Buffer.isBuffer(body);
     const own = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
@@ -141,7 +141,7 @@ export class TestMailService {
 }
 
 /** The mailbox ids of a user by path. */
-export async function mailboxesOf(person: MailClient): Promise<Record<string, string>> {
-  const { body } = await person.get('/users/me/mailboxes?showHidden=true');
+export async function mailboxesOf(user: MailClient): Promise<Record<string, string>> {
+  const { body } = await user.get('/users/me/mailboxes?showHidden=true');
   return Object.fromEntries(body.results.map(({ path, id }: { path: string; id: string }) => [path, id]));
 }

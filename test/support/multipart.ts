@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import type { Answer, Client } from './client.ts';
+import type { ApiResponse, Client } from './client.ts';
 
 /** One part of a form; a file when it has a file name. */
 export interface Part {
@@ -38,7 +38,7 @@ export const upload = (
   path: string,
   content: string | Buffer,
   part: Partial<Part> = {},
-): Promise<Answer> => api.request('POST', path, form({ filename: 'file.bin', ...part, content }));
+): Promise<ApiResponse> => api.request('POST', path, form({ filename: 'file.bin', ...part, content }));
 
 /** A request whose body the test writes in pieces. */
 export class SlowRequest {

@@ -27,30 +27,30 @@ export class NoteSearch {
     await this.app.get(OutboxWorker).drain();
   }
 
-  async make(person: TestUser, title: string, content = '', more: object = {}): Promise<any> {
-    const { status, body } = await person.api.post('/notes', { title, content, ...more });
+  async make(user: TestUser, title: string, content = '', more: object = {}): Promise<any> {
+    const { status, body } = await user.api.post('/notes', { title, content, ...more });
     expect(status).toBe(201);
     return body.note;
   }
 
   /** Creates filler notes: with more than 300, a search of this user reads the index of words. */
-  async crowd(person: TestUser, notes: number, title = 'one of a crowd'): Promise<void> {
+  async crowd(user: TestUser, notes: number, title = 'one of a crowd'): Promise<void> {
     await this.app.sql(
       `SELECT count(w.outcome) FROM generate_series(1, $3::int) g,
        LATERAL note_create($1, $2, gen_random_uuid(), jsonb_build_object('title', $4::text || ' ' || g), '<p>x</p>', gen_random_uuid()) w`,
-      [person.tenantId, person.id, notes, title],
+      [user.tenantId, user.id, notes, title],
     );
   }
 
   /** @param more further query parameters, beginning with `&` */
-  async search(person: TestUser, q: string, more = ''): Promise<any> {
-    const { status, body } = await person.api.get(`/search/notes?q=${encodeURIComponent(q)}${more}`);
+  async search(user: TestUser, q: string, more = ''): Promise<any> {
+    const { status, body } = await user.api.get(`/search/notes?q=${encodeURIComponent(q)}${more}`);
     expect([q, status, body]).toEqual([q, 200, expect.anything()]);
     return body;
   }
 
   /** The titles of the results, sorted. */
-  async titles(person: TestUser, q: string, more = ''): Promise<string[]> {
-    return (await this.search(person, q, more)).notes.map((note: any) => note.title).toSorted();
+  async titles(user: TestUser, q: string, more = ''): Promise<string[]> {
+    return (await this.search(user, q, more)).notes.map((note: any) => note.title).toSorted();
   }
 }

@@ -40,16 +40,16 @@ export class NotificationTest {
   }
 
   /** The first page of a user's notifications, after all events. */
-  async listOf(person = this.bob, query = ''): Promise<any> {
+  async listOf(user = this.bob, query = ''): Promise<any> {
     await this.drain();
-    const { status, body } = await person.api.get(`/notifications${query}`);
+    const { status, body } = await user.api.get(`/notifications${query}`);
     expect(status).toBe(200);
     return body;
   }
 
   /** The one notification of a user. */
-  async only(person = this.bob): Promise<any> {
-    const { notifications } = await this.listOf(person);
+  async only(user = this.bob): Promise<any> {
+    const { notifications } = await this.listOf(user);
     expect(notifications).toHaveLength(1);
     return notifications[0];
   }
@@ -64,13 +64,13 @@ export class NotificationTest {
     return (await this.alice.api.post('/notes', { title })).body.note;
   }
 
-  invite(id: string, people: TestUser[]): Promise<unknown> {
-    const invited = people.map((person) => ({ id: person.id, role: 'viewer' }));
+  invite(id: string, users: TestUser[]): Promise<unknown> {
+    const invited = users.map((user) => ({ id: user.id, role: 'viewer' }));
     return this.alice.api.put(`/notes/${id}/invited`, { invited });
   }
 
-  settings = (person: TestUser, preferences: object): Promise<unknown> =>
-    person.api.put('/settings/notifications', preferences);
+  settings = (user: TestUser, preferences: object): Promise<unknown> =>
+    user.api.put('/settings/notifications', preferences);
 
   /** Sends the e-mails of notifications whose time has not come. */
   async mailDue(of = this.app): Promise<void> {

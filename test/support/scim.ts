@@ -1,5 +1,5 @@
 import type { TestApp, TestUser } from './app.ts';
-import type { Answer, RequestOptions } from './client.ts';
+import type { ApiResponse, RequestOptions } from './client.ts';
 import { Client } from './client.ts';
 
 export const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -55,7 +55,7 @@ export class ScimClient {
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const options: RequestOptions = {
       body,
       headers: { 'content-type': 'application/scim+json', ...headers },

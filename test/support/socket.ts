@@ -19,8 +19,8 @@ export class TestSocket {
   }
 
   /** Opens a socket of a user at this application. @throws Error with the reason of the server */
-  static async open(app: TestApp, person: TestUser, options: object = {}): Promise<TestSocket> {
-    const { body } = await app.as(person.token).post('/auth/socket/token');
+  static async open(app: TestApp, user: TestUser, options: object = {}): Promise<TestSocket> {
+    const { body } = await app.as(user.token).post('/auth/socket/token');
     return TestSocket.with(app, body.token, options);
   }
 

@@ -157,8 +157,8 @@ async function purge(actor: Actor): Promise<void> {
   if (response.status === 0) world.ledger.anyLifeMayBePurged(note.id);
   if (response.status !== 200) return;
   world.ledger.mayBePurged(response.body.note);
-  const everybody = world.site.users.map((one) => one.id);
-  world.access.taken(note.id, everybody, response.began);
+  const everyUser = world.site.users.map((one) => one.id);
+  world.access.taken(note.id, everyUser, response.began);
   const at = world.notes.indexOf(note);
   if (at >= 0) world.notes.splice(at, 1);
   world.purged.push(note.id);

@@ -1,11 +1,11 @@
 import type { TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { GuestBrowser } from '../../support/guests.ts';
 
 const CALLS = 4;
 const GUESTS = 3;
 
-const created = ({ status, body }: Answer): any => {
+const created = ({ status, body }: ApiResponse): any => {
   if (status !== 201) throw new Error(`the fuzz workspace: ${status} ${JSON.stringify(body)}`);
   return body;
 };

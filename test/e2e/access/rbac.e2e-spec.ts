@@ -35,8 +35,8 @@ describe('groups, members and permissions', () => {
     const { owners, admins, members } = groups;
     return { slug, owner, admin, mia, max, owners, admins, members };
   };
-  const groupsOf = async (person: TestUser) => {
-    const { groups } = (await person.api.get('/rbac/groups?limit=200')).body;
+  const groupsOf = async (user: TestUser) => {
+    const { groups } = (await user.api.get('/rbac/groups?limit=200')).body;
     return Object.fromEntries(groups.map((group: any) => [group.key, group])) as Record<string, any>;
   };
   const create = async (by: TestUser, name: string, permissions: string[] = []) => {
@@ -69,8 +69,8 @@ describe('groups, members and permissions', () => {
         'guests.invite',
         'reports.share',
       ]);
-      const everybody = (await owner.api.get(of(members, '/members'))).body.members;
-      expect(everybody.map((member: any) => member.user_id)).toContain(mia.id);
+      const everyUser = (await owner.api.get(of(members, '/members'))).body.members;
+      expect(everyUser.map((member: any) => member.user_id)).toContain(mia.id);
     });
 
     test('cannot be renamed or deleted; owners keep all permissions; members follow the workspace', async () => {
@@ -350,9 +350,9 @@ describe('groups, members and permissions', () => {
       const { owner, mia, max, admins, owners } = await manager();
       const auditors = await create(owner, 'Auditors', ['audit.read']);
       for (const group of [admins, owners, auditors])
-        for (const person of [mia, max])
+        for (const user of [mia, max])
           rejected(
-            await mia.api.post(of(group, '/members'), { user_id: person.id }),
+            await mia.api.post(of(group, '/members'), { user_id: user.id }),
             403,
             'cannot_grant_unheld',
           );
@@ -428,8 +428,8 @@ describe('groups, members and permissions', () => {
   });
 
   describe('a workspace keeps an active owner', () => {
-    const deactivate = (person: TestUser, tenantId = person.tenantId) =>
-      app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, person.id, tenantId, 'deactivated'));
+    const deactivate = (user: TestUser, tenantId = user.tenantId) =>
+      app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, user.id, tenantId, 'deactivated'));
 
     test('for any removal of the last one', async () => {
       const { owner, mia, owners } = await workspace();
@@ -445,9 +445,9 @@ describe('groups, members and permissions', () => {
       rejected(await owner.api.get('/rbac/groups'), 403, 'forbidden');
     });
 
-    const as = async (person: { id: string }, tenantId: string | null) => {
+    const as = async (user: { id: string }, tenantId: string | null) => {
       const identity = app.get(IdentityApi);
-      const [token] = await identity.issueTokens([{ accountId: person.id, tenantId }], 'test');
+      const [token] = await identity.issueTokens([{ accountId: user.id, tenantId }], 'test');
       return app.as(token!);
     };
     const actingOwners = (tenantId: string | null) =>
@@ -501,11 +501,11 @@ describe('groups, members and permissions', () => {
         }),
       );
       const run = async (
-        people: TestUser[],
+        users: TestUser[],
         owners: any,
         { kind, by, whom }: { kind: string; by: number; whom: number },
       ) => {
-        const [actor, target] = [people[by]!, people[whom]!];
+        const [actor, target] = [users[by]!, users[whom]!];
         const { tenantId } = actor;
         const operator = (status: 'active' | 'deactivated') =>
           app

@@ -43,14 +43,14 @@ const deliveries = fc.infiniteStream(
 describe('calls under lost and reordered events, in two processes', () => {
   let apps: TestApp[];
   let livekit: LiveKit;
-  let people: TestUser[];
+  let users: TestUser[];
 
   beforeAll(async () => {
     livekit = await LiveKit.start();
     const first = await TestApp.start(livekit.settings);
     apps = [first, await TestApp.start(livekit.settings, first.databaseUrl)];
     livekit.webhooks.targets.push(...apps.map(({ base }) => base));
-    people = await first.tenant('acme', ...PEOPLE);
+    users = await first.tenant('acme', ...PEOPLE);
   });
   afterAll(async () => {
     for (const app of (apps ?? []).toReversed()) await app.stop();
@@ -61,14 +61,14 @@ describe('calls under lost and reordered events, in two processes', () => {
   class Run {
     private readonly connections = new Map<number, Connection>();
     private readonly left: Connection[] = [];
-    private readonly members = new Set(people.keys());
+    private readonly members = new Set(users.keys());
     readonly calls = new Set<string>();
     room = '';
 
-    api = (n: number, app: number) => apps[app]!.as(people[n]!.token);
+    api = (n: number, app: number) => apps[app]!.as(users[n]!.token);
 
     async open(): Promise<void> {
-      const member_ids = people.slice(1).map(({ id }) => id);
+      const member_ids = users.slice(1).map(({ id }) => id);
       const created = await this.api(0, 0).post('/chat/rooms', { type: 'group', name: 'Random', member_ids });
       this.room = created.body.room.id;
     }
@@ -114,12 +114,12 @@ describe('calls under lost and reordered events, in two processes', () => {
 
     async exclude(n: number, app: number): Promise<void> {
       if (n === 0) return;
-      await this.api(0, app).delete(`/chat/rooms/${this.room}/members/${people[n]!.id}`);
+      await this.api(0, app).delete(`/chat/rooms/${this.room}/members/${users[n]!.id}`);
       this.members.delete(n);
     }
 
     async include(n: number, app: number): Promise<void> {
-      await this.api(0, app).post(`/chat/rooms/${this.room}/members`, { user_id: people[n]!.id });
+      await this.api(0, app).post(`/chat/rooms/${this.room}/members`, { user_id: users[n]!.id });
       this.members.add(n);
     }
 
@@ -182,7 +182,7 @@ describe('calls under lost and reordered events, in two processes', () => {
         expect({ id, connected }).toEqual({ id, connected: livekit.connected(room) });
         if (state === 'ended') expect(livekit.rooms.has(room)).toBe(false);
       }
-      const allowed = new Set([...this.members].map((n) => people[n]!.id));
+      const allowed = new Set([...this.members].map((n) => users[n]!.id));
       const connected = this.rooms.flatMap((room) =>
         livekit.connected(room).map((identity) => identity.split(':')[1]),
       );
@@ -208,7 +208,7 @@ describe('calls under lost and reordered events, in two processes', () => {
       return (await this.api(0, app).get(`/chat/rooms/${this.room}/recordings`)).body.recordings;
     }
 
-    private nameOf = (call: string) => `t${people[0]!.tenantId!.replaceAll('-', '')}.${call}`;
+    private nameOf = (call: string) => `t${users[0]!.tenantId!.replaceAll('-', '')}.${call}`;
 
     private get rooms(): string[] {
       return [...this.calls].map(this.nameOf);

@@ -65,10 +65,8 @@ describe('calls of members', () => {
 
   test('a room has one live call, also when many members create it at once', async () => {
     const roomId = await makeRoom([bob, carol]);
-    const people = [alice, bob, carol, alice, bob, carol, alice, bob];
-    const responses = await Promise.all(
-      people.map(({ api }) => api.post('/call/rooms', { room_id: roomId })),
-    );
+    const users = [alice, bob, carol, alice, bob, carol, alice, bob];
+    const responses = await Promise.all(users.map(({ api }) => api.post('/call/rooms', { room_id: roomId })));
     expect(responses.map(({ status }) => status).toSorted()).toEqual([
       200, 200, 200, 200, 200, 200, 200, 201,
     ]);

@@ -51,9 +51,9 @@ describe('notifications, declines and recordings of calls', () => {
     await livekit.webhooks.settled();
     return connection;
   };
-  const listOf = async (person: Person, type: string): Promise<any[]> => {
+  const listOf = async (user: Person, type: string): Promise<any[]> => {
     await drain();
-    const { body } = await person.api.get('/notifications?limit=200');
+    const { body } = await user.api.get('/notifications?limit=200');
     return body.notifications.filter((each: any) => each.type === type);
   };
   const decline = (call: string, by: Person) => by.api.post(`/call/${call}/decline`);
@@ -74,8 +74,8 @@ describe('notifications, declines and recordings of calls', () => {
 
   test('a started call notifies the other members, with its title and its page', async () => {
     const call = await startCall('Budget 2027');
-    for (const person of [bob, carol])
-      expect(await listOf(person, 'call.started')).toMatchObject([
+    for (const user of [bob, carol])
+      expect(await listOf(user, 'call.started')).toMatchObject([
         {
           title: 'Alice started the call “Budget 2027”',
           actor: { id: alice.id },
@@ -92,11 +92,11 @@ describe('notifications, declines and recordings of calls', () => {
     await join(call, bob);
     expect((await decline(call, carol)).body).toEqual({ call_id: call, user_id: carol.id });
     await end(call);
-    for (const person of [alice, bob, carol]) expect(await listOf(person, 'call.missed')).toEqual([]);
+    for (const user of [alice, bob, carol]) expect(await listOf(user, 'call.missed')).toEqual([]);
     const second = await startCall('Second');
     await end(second);
-    for (const person of [bob, carol])
-      expect(await listOf(person, 'call.missed')).toMatchObject([
+    for (const user of [bob, carol])
+      expect(await listOf(user, 'call.missed')).toMatchObject([
         { title: 'You missed the call “Second”', subject: { kind: 'call', id: second } },
       ]);
     expect(await listOf(alice, 'call.missed')).toEqual([]);
@@ -121,8 +121,8 @@ describe('notifications, declines and recordings of calls', () => {
     expect([await listOf(bob, 'call.missed'), await listOf(carol, 'call.missed')]).toEqual([[], []]);
     await join(call, alice);
     await end(call);
-    for (const person of [bob, carol])
-      expect(await listOf(person, 'call.missed')).toMatchObject([{ title: 'You missed the call “Weekly”' }]);
+    for (const user of [bob, carol])
+      expect(await listOf(user, 'call.missed')).toMatchObject([{ title: 'You missed the call “Weekly”' }]);
   });
 
   test('a decline reaches the host and all clients of the user; only a live call of the user can be declined', async () => {
@@ -154,8 +154,8 @@ describe('notifications, declines and recordings of calls', () => {
     const { recording, egressId } = await record(call);
     await livekit.complete(egressId);
     await ready(recording.id);
-    for (const person of [alice, bob])
-      expect(await listOf(person, 'recording.ready')).toMatchObject([
+    for (const user of [alice, bob])
+      expect(await listOf(user, 'recording.ready')).toMatchObject([
         {
           title: 'The recording of “Recorded” is ready',
           subject: { kind: 'recording', id: recording.id },

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { upload } from '../../support/multipart.ts';
 
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
@@ -23,17 +23,17 @@ describe('chat', () => {
   });
   afterAll(() => app?.stop());
 
-  const ok = (response: Answer, status = 200): any => {
+  const ok = (response: ApiResponse, status = 200): any => {
     expect({ status: response.status, body: response.body }).toMatchObject({ status });
     return response.body;
   };
-  const rejected = (response: Answer, status: number, error: string): any => {
+  const rejected = (response: ApiResponse, status: number, error: string): any => {
     expect({ status: response.status, error: response.body?.error }).toEqual({ status, error });
     return response.body;
   };
   const newRoom = async (fields: object = {}, owner = alice): Promise<any> =>
     ok(await owner.api.post('/chat/rooms', { type: 'group', name: 'Offsite', ...fields }), 201).room;
-  const post = (room: string, fields: object = {}, sender = alice): Promise<Answer> =>
+  const post = (room: string, fields: object = {}, sender = alice): Promise<ApiResponse> =>
     sender.api.post(`/chat/rooms/${room}/messages`, {
       client_msg_id: randomUUID(),
       body: 'hello',

@@ -31,8 +31,8 @@ describe('thumbnails of chat attachments', () => {
     expect(status).toBe(201);
     return body.attachment;
   };
-  const statusOf = async (person: TestUser, path: string): Promise<number> =>
-    (await person.api.get(path.replace('/apis/v1', ''))).status;
+  const statusOf = async (user: TestUser, path: string): Promise<number> =>
+    (await user.api.get(path.replace('/apis/v1', ''))).status;
   const blobs = async (): Promise<number> =>
     (await app.sql<{ count: number }>('SELECT count(*)::int AS count FROM blobs'))[0]!.count;
 

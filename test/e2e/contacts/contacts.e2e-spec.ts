@@ -249,7 +249,7 @@ describe('contacts', () => {
   });
 
   test('search finds beginnings of words in any script, addresses and digits', async () => {
-    const people = [
+    const users = [
       { full_name: 'José Ångström', emails: ['jose.angstrom@firma.example'], phones: ['601 123 456'] },
       { full_name: '王小明', organization: { name: '北京大学' } },
       { full_name: 'Владимир Иванов' },
@@ -258,7 +258,7 @@ describe('contacts', () => {
       { full_name: 'O’Brien-Smith', nicknames: ['Obi'] },
       { full_name: '김민수', phones: ['+82 10-1234-5678'] },
     ];
-    for (const person of people) await create(person);
+    for (const user of users) await create(user);
     const expected: [string, string[]][] = [
       ['jos', ['José Ångström']],
       ['angstrom jose', ['José Ångström']],
@@ -282,7 +282,7 @@ describe('contacts', () => {
       ['민수', ['김민수']],
       ['5678', ['김민수']],
       ['jose smith', []],
-      ['=', people.map(({ full_name }) => full_name)],
+      ['=', users.map(({ full_name }) => full_name)],
     ];
     for (const [q, names] of expected)
       expect([q, (await found(q)).toSorted()]).toEqual([q, names.toSorted()]);

@@ -1,6 +1,6 @@
 import { readCards, newCard, writeCard } from '../../../src/lib/vcard/index.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { Answer, Client } from '../../support/client.ts';
+import type { ApiResponse, Client } from '../../support/client.ts';
 import { upload } from '../../support/multipart.ts';
 
 const IMPORT = '/contact/phone-sync/import';
@@ -34,11 +34,11 @@ describe('phone synchronisation', () => {
     `${path}?${new URLSearchParams({ addressbook_id: bookId, device_id: 'pixel', ...query }).toString()}`;
   const send = (raw: string | Buffer, query: Record<string, string> = {}, api: Client = alice.api) =>
     api.request('POST', at(IMPORT, query), { raw, headers: { 'content-type': 'text/vcard; charset=utf-8' } });
-  const imported = ({ status, body }: Answer): any => {
+  const imported = ({ status, body }: ApiResponse): any => {
     expect([status, body.error]).toEqual([200, undefined]);
     return body.import;
   };
-  const counts = (response: Answer): object => {
+  const counts = (response: ApiResponse): object => {
     const { created, updated, merged, unchanged, skipped, failed } = imported(response);
     return { created, updated, merged, unchanged, skipped, failed };
   };

@@ -6,7 +6,7 @@ import { ContactPhotos } from '../../../src/modules/contacts/contact-photos.js';
 import { readCard } from '../../../src/lib/vcard/index.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { Answer, Client } from '../../support/client.ts';
+import type { ApiResponse, Client } from '../../support/client.ts';
 
 const PIXELS = {
   width: 90,
@@ -49,7 +49,12 @@ describe('photos of contacts', () => {
     (await alice.api.post(`/contact/addressbooks/${bookId}/contacts`, { full_name, ...fields })).body.contact;
   const pathOf = ({ addressbook_id, external_id }: any) =>
     `/contact/addressbooks/${addressbook_id}/contacts/${encodeURIComponent(external_id)}`;
-  const put = (to: string, raw: Buffer, headers: object = {}, api: Client = alice.api): Promise<Answer> =>
+  const put = (
+    to: string,
+    raw: Buffer,
+    headers: object = {},
+    api: Client = alice.api,
+  ): Promise<ApiResponse> =>
     api.request('PUT', to, { raw, headers: { 'content-type': 'image/png', ...headers } });
   const bytesOf = async (url: string, { api }: TestUser = alice): Promise<Buffer> => {
     const headers = { authorization: `Bearer ${api.token}` };

@@ -328,8 +328,8 @@ describe('exports, analytics and search', () => {
       definitionOf([{ id: 't', type: 'short_text', title: 'Über Äpfel' }]),
       { title: 'Obst <b>', description: 'Wochenmarkt' },
     );
-    const search = async (person: TestUser, q: string) =>
-      ok(await person.api.get(`/search/forms?q=${encodeURIComponent(q)}`)).results;
+    const search = async (user: TestUser, q: string) =>
+      ok(await user.api.get(`/search/forms?q=${encodeURIComponent(q)}`)).results;
     for (const q of ['obst', 'WOCHENMARKT', 'uber apfel'])
       expect([q, (await search(owner, q)).map((result: any) => result.form.id)]).toEqual([q, [form.id]]);
     expect((await search(owner, 'obst'))[0].highlight.title).toBe('<mark>Obst</mark> &lt;b&gt;');

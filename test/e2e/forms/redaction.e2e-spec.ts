@@ -72,7 +72,7 @@ describe('redaction: each role against each route', () => {
   let app: TestApp;
   let form: any;
   let ids: Record<string, string>;
-  let people: Record<string, TestUser>;
+  let users: Record<string, TestUser>;
 
   beforeAll(async () => {
     app = await TestApp.start();
@@ -89,17 +89,17 @@ describe('redaction: each role against each route', () => {
     ];
     const made = await app.tenant('acme', ...names);
     const [outsider] = await app.tenant('evil', 'outsider');
-    people = Object.fromEntries([...names.map((name, n) => [name, made[n]!]), ['outsider', outsider]]);
+    users = Object.fromEntries([...names.map((name, n) => [name, made[n]!]), ['outsider', outsider]]);
     await fill();
   });
   afterAll(() => app?.stop());
 
-  const person = (name: string): TestUser => people[name]!;
+  const user = (name: string): TestUser => users[name]!;
 
   /** The form in two versions, a response of the owner, and the shared report. */
   async function fill(): Promise<void> {
-    const { api } = person('owner');
-    form = await published(person('owner'), definitionOf([...SHOWN, REMOVED]), { title: 'Survey' });
+    const { api } = user('owner');
+    form = await published(user('owner'), definitionOf([...SHOWN, REMOVED]), { title: 'Survey' });
     const path = `/forms/${form.id}`;
     ok(await api.post(`${path}/submit`, { answers: { team: 'red', [REMOVED.id]: ANSWER } }), 201);
     ok(await api.patch(path, { definition: definitionOf([...SHOWN, ...HIDDEN], LOGIC) }));
@@ -124,7 +124,7 @@ describe('redaction: each role against each route', () => {
     };
     const { response } = ok(await api.post(`${path}/submit`, { answers }), 201);
     const access = ['editor', 'viewer', 'respondent', 'both'].map((name) => ({
-      user_id: person(name).id,
+      user_id: user(name).id,
       role: name === 'both' ? 'respondent' : name,
     }));
     ok(await api.put(`${path}/access`, { access }));
@@ -135,13 +135,10 @@ describe('redaction: each role against each route', () => {
       charts: [{ question: 'team', kind: 'bar' }],
     };
     const { report } = ok(await api.post(`${path}/reports`, { name: 'Teams', definition }), 201);
-    const group = ok(await person('root').api.post('/rbac/groups', { name: 'Readers', permissions: [] }), 201)
+    const group = ok(await user('root').api.post('/rbac/groups', { name: 'Readers', permissions: [] }), 201)
       .group.id;
-    ok(
-      await person('root').api.post(`/rbac/groups/${group}/members`, { user_id: person('grouped').id }),
-      201,
-    );
-    const viewers = [{ user_id: person('reader').id }, { user_id: person('both').id }, { group_id: group }];
+    ok(await user('root').api.post(`/rbac/groups/${group}/members`, { user_id: user('grouped').id }), 201);
+    const viewers = [{ user_id: user('reader').id }, { user_id: user('both').id }, { group_id: group }];
     ok(
       await api.post(`${path}/reports/${report.id}/share`, {
         viewers,
@@ -170,18 +167,18 @@ describe('redaction: each role against each route', () => {
 
   const onForm = async (name: string) => {
     const results: Record<string, { status: number; text: string }> = {};
-    for (const route of ROUTES) results[route] = await read(person(name), `/forms/${form.id}${route}`);
-    results['xlsx of report'] = await read(person(name), `/forms/${form.id}/report.xlsx`, {
+    for (const route of ROUTES) results[route] = await read(user(name), `/forms/${form.id}${route}`);
+    results['xlsx of report'] = await read(user(name), `/forms/${form.id}/report.xlsx`, {
       report_id: ids['report'],
     });
-    results['xlsx of all'] = await read(person(name), `/forms/${form.id}/report.xlsx`, {
+    results['xlsx of all'] = await read(user(name), `/forms/${form.id}/report.xlsx`, {
       definition: { columns: [`${MARK}-text`] },
     });
     return results;
   };
   const onShared = async (name: string) => {
     const results: Record<string, { status: number; text: string }> = {};
-    for (const route of SHARED) results[route] = await read(person(name), route);
+    for (const route of SHARED) results[route] = await read(user(name), route);
     return results;
   };
   const statuses = (results: Record<string, { status: number }>) =>
@@ -239,14 +236,14 @@ describe('redaction: each role against each route', () => {
       expect(statuses(shared)).toEqual([200]);
       for (const each of [results, shared]) {
         expect(marked(each, MARK)).toEqual([]);
-        expect(marked(each, person('owner').email)).toEqual([]);
+        expect(marked(each, user('owner').email)).toEqual([]);
       }
       expect(shared['/reports/shared/:report/responses']!.text).toContain('blue');
       for (const q of ['hidden', 'survey'])
-        expect(ok(await person(name).api.get(`/search/forms?q=${q}`)).results).toEqual([]);
-      expect(ok(await person(name).api.get('/forms?q=hidden')).forms).toEqual([]);
+        expect(ok(await user(name).api.get(`/search/forms?q=${q}`)).results).toEqual([]);
+      expect(ok(await user(name).api.get('/forms?q=hidden')).forms).toEqual([]);
       await app.get(OutboxWorker).drain();
-      const { text } = await person(name).api.get('/notifications');
+      const { text } = await user(name).api.get('/notifications');
       expect([text.includes('Teams'), text.includes(MARK)]).toEqual([true, false]);
     },
   );

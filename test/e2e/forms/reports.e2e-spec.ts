@@ -52,10 +52,10 @@ describe('reports', () => {
     ok(await owner.api.post(`${base()}/reports`, { name, definition }), 201).report;
   const share = (report: any, viewers: object[], expose: object = {}) =>
     owner.api.post(`${base()}/reports/${report.id}/share`, { viewers, expose });
-  const bytes = async (person: TestUser, body: object) => {
+  const bytes = async (user: TestUser, body: object) => {
     const response = await fetch(`${app.base}/apis/v1${base()}/report.xlsx`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${person.token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     return { status: response.status, bytes: new Uint8Array(await response.arrayBuffer()) };

@@ -22,10 +22,10 @@ describe('responses to forms', () => {
   });
   afterAll(() => app?.stop());
 
-  const share = async (form: any, people: [TestUser, string][]) =>
+  const share = async (form: any, users: [TestUser, string][]) =>
     ok(
       await owner.api.put(`/forms/${form.id}/access`, {
-        access: people.map(([person, role]) => ({ user_id: person.id, role })),
+        access: users.map(([user, role]) => ({ user_id: user.id, role })),
       }),
     );
   const open = async (definition: object = SIMPLE, settings: object = {}) => {
@@ -36,8 +36,8 @@ describe('responses to forms', () => {
     ]);
     return form;
   };
-  const submit = (person: TestUser, form: any, answers: object, more: object = {}) =>
-    person.api.post(`/forms/${form.id}/submit`, { answers, ...more });
+  const submit = (user: TestUser, form: any, answers: object, more: object = {}) =>
+    user.api.post(`/forms/${form.id}/submit`, { answers, ...more });
   const stored = async (form: any) => ok(await owner.api.get(`/forms/${form.id}/responses`)).responses;
 
   test('a response is stored once for each client_response_id, with discarded answers named', async () => {
@@ -225,8 +225,8 @@ describe('responses to forms', () => {
       { id: 'any', type: 'file', title: 'Any', settings: { max_files: 2 } },
     ];
     const form = await open(definitionOf(questions), { allow_edit: true });
-    const upload = (person: TestUser, question: string, content: Buffer | string, filename = 'cv.pdf') =>
-      person.api.request(
+    const upload = (user: TestUser, question: string, content: Buffer | string, filename = 'cv.pdf') =>
+      user.api.request(
         'POST',
         `/forms/${form.id}/attachments?question_id=${question}`,
         formData({ content, filename }),
@@ -255,14 +255,14 @@ describe('responses to forms', () => {
     expect((await submit(ann, form, { cv: answer })).body.error).toBe('upload_used');
     expect((await stored(form))[0].answers.cv.files[0]).toMatchObject({ id: cv.id, size: PDF.length });
     const path = `/forms/${form.id}/responses/${response.id}/files/${cv.id}`;
-    for (const person of [owner, ann]) {
-      const file = await person.api.get(path);
+    for (const user of [owner, ann]) {
+      const file = await user.api.get(path);
       expect([file.status, file.headers.get('content-disposition')]).toEqual([
         200,
         expect.stringContaining('attachment'),
       ]);
     }
-    for (const person of [ben, eve]) expect((await person.api.get(path)).status).toBe(404);
+    for (const user of [ben, eve]) expect((await user.api.get(path)).status).toBe(404);
     // A change without the file deletes it; a file without a response is deleted after its expiry.
     const { upload: other } = ok(await upload(ann, 'any', 'x', 'x.txt'), 201);
     ok(await submit(ann, form, {}, { response_id: response.id }));
@@ -332,11 +332,11 @@ describe('responses to forms', () => {
     ok(await submit(ben, form, {}), 201);
     expect((await submit(ann, form, {})).body.error).toBe('already_submitted');
     const one = `${path}/responses/${response.id}`;
-    for (const [person, status] of [
+    for (const [user, status] of [
       [ann, 403],
       [eve, 404],
     ] as const)
-      expect((await person.api.delete(one)).status).toBe(status);
+      expect((await user.api.delete(one)).status).toBe(status);
     expect(ok(await owner.api.delete(one))).toMatchObject({ deleted: true, response: { id: response.id } });
     for (const call of [
       owner.api.delete(one),
@@ -370,7 +370,7 @@ describe('responses to forms', () => {
       ['group', 'Members', 'respondent'],
     ]);
     expect(ok(await owner.api.get(`${path}/access`))).toEqual(set);
-    const role = async (person: TestUser) => ok(await person.api.get(path)).form.role;
+    const role = async (user: TestUser) => ok(await user.api.get(path)).form.role;
     expect([await role(ann), await role(ben), await role(eve)]).toEqual(['viewer', 'editor', 'respondent']);
     expect(ok(await eve.api.get('/forms')).forms.map(({ id }: any) => id)).toContain(form.id);
     const seen = ok(await eve.api.get(path)).form;

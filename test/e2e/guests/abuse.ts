@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newToken } from '../../../src/platform/secrets/workspace-token.js';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import type { GuestWorkspace } from '../../support/guest-workspace.ts';
 import { claimsOf, type GuestBrowser } from '../../support/guests.ts';
 import { form } from '../../support/multipart.ts';
@@ -9,7 +9,7 @@ import { form } from '../../support/multipart.ts';
 export const abuseTests = (world: GuestWorkspace): void =>
   describe('abuse', () => {
     const { ok, rejected, browser, newRoom, newCall, newGuest, openLink, invite, say } = world;
-    const send = (guest: GuestBrowser, fields: object): Promise<Answer> =>
+    const send = (guest: GuestBrowser, fields: object): Promise<ApiResponse> =>
       guest.post('chat/messages', { client_msg_id: randomUUID(), body: 'x', ...fields });
     const upload = async (guest: GuestBrowser, filename: string, content: string | Buffer): Promise<any> => {
       const body = form({ filename, content });

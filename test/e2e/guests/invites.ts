@@ -5,8 +5,8 @@ export const invitesTests = (world: GuestWorkspace): void =>
     const { ok, rejected, newRoom, invite, review, newCall } = world;
     test('inputs', async () => {
       const call = await newCall();
-      const post = (fields: object, person = world.alice) =>
-        person.api.post('/call/external_invites', { call_id: call, ...fields });
+      const post = (fields: object, user = world.alice) =>
+        user.api.post('/call/external_invites', { call_id: call, ...fields });
       for (const fields of [
         { kind: 'personal' },
         { kind: 'link', emails: [GINA] },
@@ -49,8 +49,8 @@ export const invitesTests = (world: GuestWorkspace): void =>
 
     test('a denied domain is rejected until administrators allow it', async () => {
       const call = await newCall({}, world.bob);
-      const request = (domain: string, person = world.bob) =>
-        person.api.post('/call/external_invites/domain_request', { domain, reason: 'auditors' });
+      const request = (domain: string, user = world.bob) =>
+        user.api.post('/call/external_invites/domain_request', { domain, reason: 'auditors' });
       for (const domain of ['localhost', '127.0.0.1', 'co.uk', 'a_b.example'])
         rejected(await request(domain), 422, 'invalid_domain');
       const { domain_request: made } = ok(await request('Rival.Example'), 201);

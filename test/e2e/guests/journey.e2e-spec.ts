@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { codeOf, GuestBrowser } from '../../support/guests.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
 import { OtherServer } from '../../support/smtp.ts';
@@ -31,11 +31,11 @@ describe('a call with guests', () => {
   });
   beforeEach(() => livekit.webhooks.deliverBy(() => 'deliver'));
 
-  const ok = (response: Answer, status = 200): any => {
+  const ok = (response: ApiResponse, status = 200): any => {
     expect({ status: response.status, body: response.body }).toMatchObject({ status });
     return response.body;
   };
-  const rejected = (response: Answer, status: number, error: string): void =>
+  const rejected = (response: ApiResponse, status: number, error: string): void =>
     expect({ status: response.status, error: response.body?.error }).toEqual({ status, error });
   const newCall = async () => {
     const body = { type: 'group', name: 'Offsite', member_ids: [bob.id] };
@@ -43,8 +43,8 @@ describe('a call with guests', () => {
     const call = ok(await alice.api.post('/call/rooms', { room_id: room }), 201).room.id as string;
     return { room, call };
   };
-  const joinAs = async (person: TestUser, call: string) =>
-    livekit.join(ok(await person.api.post(`/call/tokens/${call}/mint`)).token);
+  const joinAs = async (user: TestUser, call: string) =>
+    livekit.join(ok(await user.api.post(`/call/tokens/${call}/mint`)).token);
   const linkOf = async (call: string) => {
     const body = { call_id: call, kind: 'link', require_approval: false };
     return ok(await alice.api.post('/call/external_invites', body), 201).invites[0].token as string;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { GINA, MARKER, type GuestWorkspace } from '../../support/guest-workspace.ts';
 import { codeOf, type GuestBrowser } from '../../support/guests.ts';
 import { form } from '../../support/multipart.ts';
@@ -14,13 +14,13 @@ export const markerTests = (world: GuestWorkspace): void =>
   describe('what guests see', () => {
     const { ok, browser, newRoom, newCall, invite, say, review, newGuest } = world;
     const message = (body: string) => ({ client_msg_id: randomUUID(), body });
-    const file = (guest: GuestBrowser): Promise<Answer> => {
+    const file = (guest: GuestBrowser): Promise<ApiResponse> => {
       const body = form({ filename: 'a.txt', content: 'x' });
       const headers = { ...body.headers, ...(guest.session && { 'x-guest-session': guest.session }) };
       return guest.api.request('POST', guest.path('chat/attachments'), { raw: body.raw, headers });
     };
     /** A request to each public operation. The last ones end the session of the guest. */
-    const operations: Record<string, (guest: GuestBrowser) => Promise<Answer>> = {
+    const operations: Record<string, (guest: GuestBrowser) => Promise<ApiResponse>> = {
       'GET /status': (guest) => guest.get('status'),
       'GET /logo': (guest) => guest.get('logo'),
       'GET /chat/messages': (guest) => guest.get('chat/messages?limit=100'),

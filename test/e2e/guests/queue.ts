@@ -81,8 +81,8 @@ export const queueTests = (world: GuestWorkspace): void =>
       const call = await newCall({}, world.bob);
       const gina = browser((await invite(call, { kind: 'link' }, world.bob)).token);
       ok(await gina.claim({ name: 'Gina' }), 201);
-      const of = async (person: TestUser, query = '') =>
-        ok(await person.api.get(`/call/external_invites/approvals?call_id=${call}${query}`)).approvals.map(
+      const of = async (user: TestUser, query = '') =>
+        ok(await user.api.get(`/call/external_invites/approvals?call_id=${call}${query}`)).approvals.map(
           ({ id }: any) => id,
         );
       expect(await of(world.bob)).toEqual([gina.id]);

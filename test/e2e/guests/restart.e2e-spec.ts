@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Person, TestApp } from '../../support/app.ts';
-import { type Answer, Client } from '../../support/client.ts';
+import { type ApiResponse, Client } from '../../support/client.ts';
 import { codeOf, GuestBrowser } from '../../support/guests.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
 import { OtherServer } from '../../support/smtp.ts';
@@ -35,7 +35,7 @@ describe('guests and the end of the process', () => {
     await relay?.stop();
   });
 
-  const ok = (response: Answer, status = 200): any => {
+  const ok = (response: ApiResponse, status = 200): any => {
     expect({ status: response.status, body: response.body }).toMatchObject({ status });
     return response.body;
   };

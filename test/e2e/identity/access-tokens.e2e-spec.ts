@@ -21,10 +21,10 @@ import { type ProvisionedUser, provision } from '../../../src/provision/provisio
 import { Db } from '../../../src/platform/database/db.js';
 import { TokenResolver } from '../../../src/platform/context/token-resolver.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { until } from '../../support/until.ts';
 
-const isRefused = ({ status, headers, body }: Answer, challenge = 'Bearer error="invalid_token"') => {
+const isRefused = ({ status, headers, body }: ApiResponse, challenge = 'Bearer error="invalid_token"') => {
   expect({ status, challenge: headers.get('www-authenticate'), body }).toEqual({
     status: 401,
     challenge,
@@ -44,9 +44,9 @@ describe('access tokens', () => {
   afterAll(() => app?.stop());
 
   const identity = () => app.get<IdentityApi>(IdentityApi);
-  const fresh = async (person: TestUser, ttl?: number): Promise<string> => {
+  const fresh = async (user: TestUser, ttl?: number): Promise<string> => {
     const [token] = await identity().issueTokens(
-      [{ accountId: person.id, tenantId: person.tenantId }],
+      [{ accountId: user.id, tenantId: user.tenantId }],
       'test',
       ttl,
     );
@@ -265,9 +265,9 @@ describe('access tokens', () => {
   test('concurrently verified tokens are not confused', async () => {
     const names = Array.from({ length: 10 }, (_, n) => `p${n}`);
     const people = await app.tenant('crowd', ...names);
-    await Promise.all(people.map((person) => person.api.post('/notes', { title: person.email })));
-    const cold = await Promise.all(people.map(async (person) => app.as(await fresh(person)).get('/notes')));
-    expect(cold.map(({ body }) => body.notes[0].title)).toEqual(people.map((person) => person.email));
+    await Promise.all(people.map((user) => user.api.post('/notes', { title: user.email })));
+    const cold = await Promise.all(people.map(async (user) => app.as(await fresh(user)).get('/notes')));
+    expect(cold.map(({ body }) => body.notes[0].title)).toEqual(people.map((user) => user.email));
   });
 
   describe('revoked', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { IdentityApi } from '../../../src/modules/identity/identity.api.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { TestIssuer } from '../../support/issuer.ts';
 import { until } from '../../support/until.ts';
 
@@ -25,10 +25,10 @@ describe('tokens of an external issuer', () => {
     await issuer?.down();
   });
 
-  const call = async (claims: Record<string, unknown>): Promise<Answer> =>
+  const call = async (claims: Record<string, unknown>): Promise<ApiResponse> =>
     app.as(await issuer.token(claims)).get('/notes');
   const verified = (email: string) => ({ email, email_verified: true });
-  const isRefused = ({ status, headers }: Answer) =>
+  const isRefused = ({ status, headers }: ApiResponse) =>
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"']);
 
   test('are accepted by verified address, in the workspace that they name by slug or id', async () => {

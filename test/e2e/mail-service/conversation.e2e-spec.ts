@@ -17,15 +17,15 @@ afterAll(() => mail?.stop());
 
 const box = (id: string | undefined): string => `/users/me/mailboxes/${id}`;
 
-async function draft(person: MailClient, boxes: Record<string, string>, fields: object): Promise<number> {
-  const { status, body } = await person.post(`${box(boxes['Drafts'])}/messages`, { draft: true, ...fields });
+async function draft(user: MailClient, boxes: Record<string, string>, fields: object): Promise<number> {
+  const { status, body } = await user.post(`${box(boxes['Drafts'])}/messages`, { draft: true, ...fields });
   expect([status, body]).toEqual([200, expect.objectContaining({ success: true })]);
   return body.message.id;
 }
 
-async function submit(person: MailClient, boxes: Record<string, string>, fields: object) {
-  const id = await draft(person, boxes, fields);
-  const { body } = await person.post(`${box(boxes['Drafts'])}/messages/${id}/submit`, {});
+async function submit(user: MailClient, boxes: Record<string, string>, fields: object) {
+  const id = await draft(user, boxes, fields);
+  const { body } = await user.post(`${box(boxes['Drafts'])}/messages/${id}/submit`, {});
   expect(body).toEqual({
     success: true,
     queueId: expect.stringMatching(/^[0-9a-f]{18}$/),
@@ -35,16 +35,16 @@ async function submit(person: MailClient, boxes: Record<string, string>, fields:
 }
 
 /** Waits for a message with this subject. @returns the newest one */
-async function arrived(person: MailClient, mailbox: string | undefined, subject: string): Promise<any> {
+async function arrived(user: MailClient, mailbox: string | undefined, subject: string): Promise<any> {
   const value = await until(subject, async () => {
-    const { body } = await person.get(`${box(mailbox)}/messages`);
+    const { body } = await user.get(`${box(mailbox)}/messages`);
     return body.results.find((row: { subject: string }) => row.subject === subject);
   });
-  return (await person.get(`${box(mailbox)}/messages/${(value as { id: number }).id}`)).body;
+  return (await user.get(`${box(mailbox)}/messages/${(value as { id: number }).id}`)).body;
 }
 
-const list = async (person: MailClient, mailbox: string | undefined, query = '') =>
-  (await person.get(`${box(mailbox)}/messages${query}`)).body;
+const list = async (user: MailClient, mailbox: string | undefined, query = '') =>
+  (await user.get(`${box(mailbox)}/messages${query}`)).body;
 
 describe('two users', () => {
   const file = Buffer.from('Zahlen – ünïcode\n');
@@ -86,8 +86,8 @@ describe('two users', () => {
       'x-content-type-options': 'nosniff',
     });
 
-    const answer = { mailbox: bobs['INBOX'], id: letter.id, action: 'reply' };
-    await submit(bob, bobs, { text: 'thanks', reference: answer });
+    const response = { mailbox: bobs['INBOX'], id: letter.id, action: 'reply' };
+    await submit(bob, bobs, { text: 'thanks', reference: response });
     const reply = await arrived(alice, alices['INBOX'], 'Re: Numbers ✓');
     expect(reply.thread).toBe(sent.thread);
     expect(reply.references).toContain(letter.messageId);
@@ -176,7 +176,7 @@ describe('a user', () => {
   test('cannot reach mail of another user', async () => {
     const id = await draft(alice, alices, { subject: 'private' });
     const theirs = `${box(alices['Drafts'])}/messages`;
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       bob.get(box(alices['Drafts'])),
       bob.get(theirs),
       bob.get(`${theirs}/${id}`),
@@ -190,7 +190,7 @@ describe('a user', () => {
       bob.put(box(alices['Drafts']), { path: 'x' }),
       bob.delete(box(alices['Drafts'])),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 404));
     for (const path of [
       `/users/${alice.id}/mailboxes`,
       `/users/${alice.id}/mailboxes/${alices['Drafts']}/messages`,
@@ -342,8 +342,8 @@ describe('a user', () => {
       ['GET', `${box(alices['INBOX'])}/messages?includeHeaders=%00`, undefined],
     ];
     for (const [method, path, body] of requests) {
-      const { status, body: answer } = await alice.request(method, path, body);
-      expect([method, path, status === 500 && answer.code === 'InternalServer']).toEqual([
+      const { status, body: response } = await alice.request(method, path, body);
+      expect([method, path, status === 500 && response.code === 'InternalServer']).toEqual([
         method,
         path,
         false,
@@ -386,11 +386,11 @@ describe('limits', () => {
         { error: 'User is over quota', code: 'OverQuotaError' },
       ]);
       const large = { filename: 'a', content: Buffer.alloc(1_000_000).toString('base64') };
-      const refused = await carl.post(`${box(boxes['Drafts'])}/messages`, {
+      const rejected = await carl.post(`${box(boxes['Drafts'])}/messages`, {
         draft: true,
         attachments: [large],
       });
-      expect(refused.body.code).toBe('MessageTooLarge');
+      expect(rejected.body.code).toBe('MessageTooLarge');
     } finally {
       await small.stop();
     }

@@ -342,8 +342,9 @@ describe('reception by SMTP', () => {
         () => 'taken',
         (error: Error) => (/421/.test(error.message) ? 'later' : 'refused'),
       );
-    const answers: string[] = [];
-    while (answers.length < 150) answers.push(...(await Promise.all(Array.from({ length: 50 }, attempt))));
-    expect(new Set(answers)).toEqual(new Set(['refused', 'later']));
+    const responses: string[] = [];
+    while (responses.length < 150)
+      responses.push(...(await Promise.all(Array.from({ length: 50 }, attempt))));
+    expect(new Set(responses)).toEqual(new Set(['refused', 'later']));
   });
 });

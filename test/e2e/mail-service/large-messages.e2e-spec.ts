@@ -39,22 +39,22 @@ async function created(fields: Record<string, unknown>): Promise<string> {
   return `${drafts}/${body.message.id}`;
 }
 
-async function contentsOf(person: MailClient, message: string): Promise<Buffer[]> {
-  const { body } = await person.get(message);
+async function contentsOf(user: MailClient, message: string): Promise<Buffer[]> {
+  const { body } = await user.get(message);
   const contents: Buffer[] = [];
   for (const { id } of body.attachments)
-    contents.push((await person.get(`${message}/attachments/${id}`)).bytes);
+    contents.push((await user.get(`${message}/attachments/${id}`)).bytes);
   return contents;
 }
 
-async function inboxOf(person: MailClient): Promise<string> {
-  return `/users/me/mailboxes/${(await mailboxesOf(person))['INBOX']}/messages`;
+async function inboxOf(user: MailClient): Promise<string> {
+  return `/users/me/mailboxes/${(await mailboxesOf(user))['INBOX']}/messages`;
 }
 
-async function arrived(person: MailClient, subject: string): Promise<string> {
-  const inbox = await inboxOf(person);
+async function arrived(user: MailClient, subject: string): Promise<string> {
+  const inbox = await inboxOf(user);
   const value = await until(subject, async () =>
-    (await person.get(inbox)).body.results.find((row: any) => row.subject === subject),
+    (await user.get(inbox)).body.results.find((row: any) => row.subject === subject),
   );
   return `${inbox}/${value.id}`;
 }
@@ -169,9 +169,9 @@ test('files of a killed process are removed after some hours', async () => {
 
 test('the directory is removed at shutdown', async () => {
   const other = await TestMailService.start();
-  const person = await other.person('carol');
-  const [mailbox] = Object.values(await mailboxesOf(person));
-  await person.post(`/users/me/mailboxes/${mailbox}/messages`, { attachments: [{ content: base64 }] });
+  const user = await other.person('carol');
+  const [mailbox] = Object.values(await mailboxesOf(user));
+  await user.post(`/users/me/mailboxes/${mailbox}/messages`, { attachments: [{ content: base64 }] });
   const spool = readdirSync(other.dataDir).find((name) => name.startsWith('mail-spool-'));
   const directory = path.join(other.dataDir, spool!);
   expect(existsSync(directory)).toBe(true);

@@ -170,9 +170,9 @@ const BEFORE: Record<string, () => Promise<unknown>> = {
   'create-user-duplicate': async () => {
     alice = await logIn('alice');
     bob = await logIn('bob');
-    for (const [person, id, boxes] of [[alice, ALICE, BOXES] as const, [bob, BOB, BOBS] as const]) {
-      known.set(id, person.id);
-      const own = await mailboxesOf(person);
+    for (const [user, id, boxes] of [[alice, ALICE, BOXES] as const, [bob, BOB, BOBS] as const]) {
+      known.set(id, user.id);
+      const own = await mailboxesOf(user);
       for (const [path, captured] of Object.entries(boxes)) known.set(captured, own[path]!);
     }
     inbox = known.get(BOXES['INBOX']!)!;
@@ -210,8 +210,8 @@ const BEFORE: Record<string, () => Promise<unknown>> = {
 };
 
 async function post(client: MailClient, path: string, body: unknown): Promise<void> {
-  const { status, body: answer } = await client.request('POST', path, body);
-  if (status !== 200) throw new Error(JSON.stringify(answer));
+  const { status, body: response } = await client.request('POST', path, body);
+  if (status !== 200) throw new Error(JSON.stringify(response));
 }
 
 function caller(capture: Capture): MailClient {
@@ -224,13 +224,13 @@ async function replay(capture: Capture, client = caller(capture), numbered = tru
   const { method, path, body, headers = {} } = capture.request;
   const sent = typeof body === 'string' ? ours(body) : body && JSON.parse(ours(JSON.stringify(body)));
   const type = Object.entries(headers).filter(([name]) => /^content-/i.test(name));
-  const answer = await client.request(method, ours(path), sent, Object.fromEntries(type));
-  const lines = differences(capture.json, answer.body, learn, numbered);
-  if (answer.status !== capture.status)
-    lines.unshift(`status ${capture.status} expected, received ${answer.status}`);
+  const response = await client.request(method, ours(path), sent, Object.fromEntries(type));
+  const lines = differences(capture.json, response.body, learn, numbered);
+  if (response.status !== capture.status)
+    lines.unshift(`status ${capture.status} expected, received ${response.status}`);
   const theirs = capture.contentType;
-  if (theirs !== (answer.headers['content-type'] ?? '') && !capture.label.startsWith('get-attachment'))
-    lines.push(`content type ${theirs} expected, received ${answer.headers['content-type']}`);
+  if (theirs !== (response.headers['content-type'] ?? '') && !capture.label.startsWith('get-attachment'))
+    lines.push(`content type ${theirs} expected, received ${response.headers['content-type']}`);
   const deviation = DEVIATIONS[capture.label]?.lines ?? [];
   return lines.filter((line) => {
     const [member = '', difference] = line.split(': ');
@@ -282,8 +282,8 @@ describe('captured edge cases of a real WildDuck', () => {
     ['subject', '"subject" length must be less than or equal to 2048 characters long', 2_049],
   ])('%s that is too long', async (field, error, length) => {
     const path = `/users/me/mailboxes/${known.get(BOXES['Drafts']!)}/messages`;
-    const answer = await erin.post(path, { draft: true, [field]: 'x'.repeat(length) });
-    expect([answer.status, answer.body]).toEqual([
+    const response = await erin.post(path, { draft: true, [field]: 'x'.repeat(length) });
+    expect([response.status, response.body]).toEqual([
       400,
       { error, code: 'InputValidationError', details: { [field]: error } },
     ]);
@@ -292,14 +292,14 @@ describe('captured edge cases of a real WildDuck', () => {
   test('too many invalid passwords', async () => {
     const attempt = () =>
       mail.root.post('/authenticate', { username: 'alice', password: 'wrong', token: true });
-    const answers = [];
-    for (let n = 0; n < 13; n += 1) answers.push((await attempt()).body);
-    expect(answers[11]).toEqual({
+    const responses = [];
+    for (let n = 0; n < 13; n += 1) responses.push((await attempt()).body);
+    expect(responses[11]).toEqual({
       error: 'Authentication failed',
       code: 'AuthFailed',
       id: expect.any(String),
     });
-    expect(answers[12]).toEqual({ error: 'Authentication was rate limited', code: 'RateLimitedError' });
+    expect(responses[12]).toEqual({ error: 'Authentication was rate limited', code: 'RateLimitedError' });
   });
 
   test('every listed exception and deviation exists', () => {

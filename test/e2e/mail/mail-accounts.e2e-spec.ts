@@ -20,8 +20,7 @@ describe('mail accounts', () => {
     await duck?.stop();
   });
 
-  const person = async (name = 'alice'): Promise<TestUser> =>
-    (await app.tenant(`t${(tenants += 1)}`, name))[0];
+  const user = async (name = 'alice'): Promise<TestUser> => (await app.tenant(`t${(tenants += 1)}`, name))[0];
   const account = async ({ id }: TestUser) =>
     (await app.sql('SELECT * FROM mail_accounts WHERE user_id = $1', [id]))[0];
   const asked = () => duck.requests.map(({ method, url }) => `${method} ${url}`);
@@ -30,7 +29,7 @@ describe('mail accounts', () => {
     app.sql('UPDATE mail_accounts SET retry_at = NULL WHERE user_id = $1', [who.id]);
 
   test('are created on first use and reused', async () => {
-    const alice = await person();
+    const alice = await user();
     expect((await alice.api.get(BOXES)).status).toBe(200);
     expect((await alice.api.get(BOXES)).status).toBe(200);
     expect(asked()).toEqual([
@@ -60,7 +59,7 @@ describe('mail accounts', () => {
   });
 
   test('passwords and tokens are stored encrypted and bound to their owner', async () => {
-    const alice = await person();
+    const alice = await user();
     await alice.api.get(BOXES);
     const row = await account(alice);
     const { password } = duck.requests[0]!.body;
@@ -77,7 +76,7 @@ describe('mail accounts', () => {
   });
 
   test('an expired token is renewed once and the request is repeated', async () => {
-    const alice = await person();
+    const alice = await user();
     await alice.api.get(BOXES);
     duck.requests.length = 0;
     duck.killTokens();
@@ -96,7 +95,7 @@ describe('mail accounts', () => {
     [403, { code: 'InvalidToken', message: 'Invalid accessToken value' }],
     [403, { error: 'Not enough privileges', code: 'MissingPrivileges' }],
   ])('a service that rejects every token (%i %j) is our failure, not the caller’s', async (status, body) => {
-    const alice = await person();
+    const alice = await user();
     duck.script = ({ url }) => (url.startsWith('/users/me/') ? { status, json: body } : undefined);
     for (const path of [
       BOXES,
@@ -110,7 +109,7 @@ describe('mail accounts', () => {
   });
 
   test('other 403 responses reach the caller', async () => {
-    const alice = await person();
+    const alice = await user();
     duck.script = ({ url }) =>
       url.startsWith('/users/me/')
         ? { status: 403, json: { error: 'User is disabled', code: 'UserDisabled' } }
@@ -120,7 +119,7 @@ describe('mail accounts', () => {
   });
 
   test('after a rejected password, the account is not used for a while', async () => {
-    const alice = await person();
+    const alice = await user();
     await alice.api.get(BOXES);
     const { username } = duck.requests[0]!.body;
     const known = duck.accounts.get(username)!;
@@ -137,7 +136,7 @@ describe('mail accounts', () => {
   });
 
   test('an account whose creation was interrupted by a crash is found again', async () => {
-    const alice = await person();
+    const alice = await user();
     let calls = 0;
     duck.script = ({ url }, response) => {
       if (url !== '/authenticate' || (calls += 1) > 1) return undefined;
@@ -157,7 +156,7 @@ describe('mail accounts', () => {
   });
 
   test('a taken address requires a linked account', async () => {
-    const alice = await person();
+    const alice = await user();
     duck.add('taken', 'x', alice.email);
     expect(await alice.api.get(BOXES)).toMatchObject({
       status: 403,
@@ -181,7 +180,7 @@ describe('mail accounts', () => {
           : undefined,
       ({ url }: Recorded) => (url === '/users' ? { status: 500, json: { error: 'x' } } : undefined),
     ]) {
-      const alice = await person();
+      const alice = await user();
       duck.script = script;
       expect(await alice.api.get(BOXES)).toMatchObject({ status: 500, body: { error: 'Proxy failed' } });
       expect((await account(alice)).token).toBeNull();
@@ -193,7 +192,7 @@ describe('mail accounts', () => {
       { ...duck.settings, MAIL_ACCOUNT_DOMAIN: 'mail.example' },
       app.databaseUrl,
     );
-    const alice = await person('carla');
+    const alice = await user('carla');
     expect((await second.as(alice.token).get(BOXES)).status).toBe(200);
     expect(duck.requests[0]!.body.address).toBe('carla@mail.example');
     await second.stop();
@@ -201,7 +200,7 @@ describe('mail accounts', () => {
 
   test('MAIL_ACCOUNTS=link creates no accounts', async () => {
     const second = await TestApp.start({ ...duck.settings, MAIL_ACCOUNTS: 'link' }, app.databaseUrl);
-    const alice = await person();
+    const alice = await user();
     const answer = await second.as(alice.token).get(BOXES);
     expect(answer).toMatchObject({ status: 403, body: { error: 'mail_account_required' } });
     expect(duck.requests).toEqual([]);
@@ -216,7 +215,7 @@ describe('mail accounts', () => {
     afterAll(() => service?.stop());
 
     test('requests carry the service token and the user’s id', async () => {
-      const alice = await person();
+      const alice = await user();
       expect((await service.as(alice.token).get(BOXES)).status).toBe(200);
       const { id } = [...duck.accounts.values()].at(-1)!;
       expect(asked()).toEqual(['POST /users', `GET /users/${id}/mailboxes`]);
@@ -224,7 +223,7 @@ describe('mail accounts', () => {
     });
 
     test('a rejected service token is a 500', async () => {
-      const alice = await person();
+      const alice = await user();
       duck.script = ({ url }) =>
         url.endsWith('/mailboxes')
           ? { status: 403, json: { code: 'InvalidToken', message: 'x' } }
@@ -241,7 +240,7 @@ describe('mail accounts', () => {
     const env = () => ({ DATABASE_URL: app.databaseUrl, ...duck.settings, MAIL_ACCOUNTS: 'link' });
 
     test('links an existing account to one user in one workspace, in all processes within seconds', async () => {
-      const alice = await person();
+      const alice = await user();
       const { id } = duck.add('alice.real', 'secret word');
       const linked = await workspace(
         env(),
@@ -265,7 +264,7 @@ describe('mail accounts', () => {
     });
 
     test('replaces the previous account', async () => {
-      const alice = await person();
+      const alice = await user();
       await alice.api.get(BOXES);
       const before = duck.requests[0]!.body.username;
       duck.add('other.account', 'pw');
@@ -287,7 +286,7 @@ describe('mail accounts', () => {
     });
 
     test('reads the password from the environment', async () => {
-      const alice = await person();
+      const alice = await user();
       duck.add('by.env', 'from the environment');
       const result = await spawnWorkspace(
         { ...env(), MAIL_ACCOUNT_PASSWORD: 'from the environment' },
@@ -303,7 +302,7 @@ describe('mail accounts', () => {
     });
 
     test('reads the password from standard input', async () => {
-      const alice = await person();
+      const alice = await user();
       duck.add('by.input', ' from a pipe ');
       const args = ['mail', 'link', '--email', alice.email, '--username', 'by.input', '--password-stdin'];
       expect(await spawnWorkspaceWith(' from a pipe \n', env(), ...args)).toMatchObject({
@@ -313,7 +312,7 @@ describe('mail accounts', () => {
     });
 
     test('in mode `service` no password is needed', async () => {
-      const alice = await person();
+      const alice = await user();
       const { id } = duck.add('without.password', 'never used');
       const result = await workspace(
         { ...env(), MAIL_SERVICE_MODE: 'service' },
@@ -329,7 +328,7 @@ describe('mail accounts', () => {
     });
 
     test('reports the error and changes nothing', async () => {
-      const alice = await person();
+      const alice = await user();
       duck.add('right', 'right');
       const link = (...args: string[]) => workspace(env(), 'mail', 'link', ...args);
       const named = ['--email', alice.email, '--username', 'right'];
@@ -368,10 +367,10 @@ describe('mail accounts', () => {
         { ...duck.settings, LOG_LEVEL: 'trace', MAIL_SERVICE_TIMEOUT_MS: '700' },
         app.databaseUrl,
       );
-      const alice = await person();
+      const alice = await user();
       await alice.api.get(BOXES);
       const api = loud.as(alice.token);
-      const answers = [await api.get(`${BOXES}?accessToken=query-secret`)];
+      const responses = [await api.get(`${BOXES}?accessToken=query-secret`)];
       const secrets = [
         duck.requests[0]!.body.password,
         tokenOf(duck.requests[2]!),
@@ -386,9 +385,9 @@ describe('mail accounts', () => {
       ]) {
         duck.script = script as never;
         duck.killTokens();
-        answers.push(await api.get(BOXES), await api.post('/mail/draft', { mailbox: INBOX, subject: 'x' }));
+        responses.push(await api.get(BOXES), await api.post('/mail/draft', { mailbox: INBOX, subject: 'x' }));
       }
-      const told = `${lines.join('')}${answers.map(({ text }) => text).join('')}`;
+      const told = `${lines.join('')}${responses.map(({ text }) => text).join('')}`;
       expect(lines.join('')).toContain('the mail service sent no usable response');
       for (const secret of secrets) expect(told).not.toContain(secret);
       await loud.stop();

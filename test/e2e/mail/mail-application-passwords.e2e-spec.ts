@@ -1,14 +1,14 @@
 import { ApplicationPasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { TestMailService } from '../../support/mail-service.ts';
 import { type Recorded, WildDuck } from '../../support/wild-duck.ts';
 
 const PATH = '/settings/application-passwords';
 const BOXES = '/mail/users/me/mailboxes';
 
-const says = ({ status, body }: Answer) => [status, body?.error];
+const says = ({ status, body }: ApiResponse) => [status, body?.error];
 const make = ({ api }: TestUser, more: object = {}) =>
   api.post(PATH, { description: 'Thunderbird', scopes: ['imap', 'smtp', 'caldav'], ...more });
 const drain = async (app: TestApp) => {

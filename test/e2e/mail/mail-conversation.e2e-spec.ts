@@ -3,7 +3,7 @@ import { RecipientsApi } from '../../../src/modules/mail/index.js';
 import type { RequestContext } from '../../../src/platform/context/request-context.js';
 import { mailTarget } from '../../../src/modules/mail/gate/mail-target.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { TestMailService } from '../../support/mail-service.ts';
 import { until } from '../../support/until.ts';
 
@@ -21,8 +21,8 @@ describe('a conversation', () => {
   beforeAll(async () => {
     mail = await TestMailService.start();
     app = await TestApp.start(mail.settings);
-    const people = await app.tenant('letters', 'alice', 'bob', 'carol');
-    [alice, bob] = people.map((person) => new Writer(person, used)) as [Writer, Writer];
+    const users = await app.tenant('letters', 'alice', 'bob', 'carol');
+    [alice, bob] = users.map((person) => new Writer(person, used)) as [Writer, Writer];
   });
   afterAll(async () => {
     await app?.stop();
@@ -268,7 +268,7 @@ class Writer {
     private readonly used: Set<string>,
   ) {}
 
-  async api(method: string, path: string, body?: unknown): Promise<Answer> {
+  async api(method: string, path: string, body?: unknown): Promise<ApiResponse> {
     const answer = await this.person.api.request(method, path, { body });
     if (answer.status < 300) this.note(method, path);
     return answer;

@@ -85,14 +85,17 @@ describe('the dialect', () => {
     const page = capture('list-messages-next');
     const [cursor] = /next=(.+)$/.exec(page.path)!.slice(1) as [string];
     const list = async (query: string) => {
-      const answer = await alice.api.get(mail(`/${INBOX}/messages?${query}`));
-      return { answer, asked: Object.fromEntries(new URLSearchParams(duck.mail.at(-1)!.url.split('?')[1])) };
+      const response = await alice.api.get(mail(`/${INBOX}/messages?${query}`));
+      return {
+        answer: response,
+        asked: Object.fromEntries(new URLSearchParams(duck.mail.at(-1)!.url.split('?')[1])),
+      };
     };
 
     test('the next page is requested in both dialects', async () => {
       for (const direction of ['&direction=next', '']) {
-        const { answer, asked } = await list(`limit=2&order=asc&cursor=${cursor}${direction}`);
-        expect(answer.body).toEqual(withUnseen(page.json));
+        const { answer: response, asked } = await list(`limit=2&order=asc&cursor=${cursor}${direction}`);
+        expect(response.body).toEqual(withUnseen(page.json));
         expect(asked).toEqual({
           limit: '2',
           order: 'asc',
@@ -107,8 +110,10 @@ describe('the dialect', () => {
       const back = capture('list-messages-previous');
       const [before] = /previous=(.+)$/.exec(back.path)!.slice(1) as [string];
       for (const direction of ['previous', 'prev', 'PREVIOUS']) {
-        const { answer, asked } = await list(`limit=2&order=asc&cursor=${before}&direction=${direction}`);
-        expect(answer.body).toEqual(withUnseen(back.json));
+        const { answer: response, asked } = await list(
+          `limit=2&order=asc&cursor=${before}&direction=${direction}`,
+        );
+        expect(response.body).toEqual(withUnseen(back.json));
         expect(asked).toEqual({ limit: '2', order: 'asc', cursor: before, previous: before, direction });
       }
     });
@@ -141,8 +146,8 @@ describe('the dialect', () => {
 
     test('the mail service rejects invalid cursors', async () => {
       duck.script = () => capture('list-messages-garbage-cursor');
-      const { answer } = await list('cursor=abcdef');
-      expect([answer.status, answer.body]).toEqual([400, capture('list-messages-garbage-cursor').json]);
+      const { answer: response } = await list('cursor=abcdef');
+      expect([response.status, response.body]).toEqual([400, capture('list-messages-garbage-cursor').json]);
     });
   });
 
@@ -193,8 +198,8 @@ describe('the dialect', () => {
       [{ message: '', seen: true }, { message: '', seen: true }, 'bulk empty string'],
     ])('the mail service rejects %j', async (body, asked, label) => {
       duck.script = () => capture(label);
-      const answer = await bulk(body);
-      expect([answer.status, answer.body]).toEqual([400, capture(label).json]);
+      const response = await bulk(body);
+      expect([response.status, response.body]).toEqual([400, capture(label).json]);
       expect(sent()).toEqual([['PUT', `/${INBOX}/messages`, asked]]);
     });
 
@@ -334,8 +339,8 @@ describe('the dialect', () => {
       });
       const [bob] = await app.tenant('other', 'bob');
       boxes.put(TRASH);
-      const answer = await bob.api.put(mail(`/${TRASH}/messages`), { message: [1], restoreToOrigin: true });
-      expect(answer.body.mailbox).toBe(INBOX);
+      const response = await bob.api.put(mail(`/${TRASH}/messages`), { message: [1], restoreToOrigin: true });
+      expect(response.body.mailbox).toBe(INBOX);
     });
 
     test.each([

@@ -11,7 +11,7 @@ describe('the convenience routes of mail', () => {
   let duck: WildDuck;
   let app: TestApp;
   let alice: TestUser;
-  let people = 0;
+  let users = 0;
 
   beforeAll(async () => {
     duck = await WildDuck.start();
@@ -26,15 +26,15 @@ describe('the convenience routes of mail', () => {
   });
 
   const contextOf = ({ tenantId, id }: TestUser) => ({ tenantId, userId: id }) as never;
-  const recipients = async (person: TestUser) =>
-    (await app.get(RecipientsApi).list(contextOf(person), null, 100)).map(({ address, name, uses }) => ({
+  const recipients = async (user: TestUser) =>
+    (await app.get(RecipientsApi).list(contextOf(user), null, 100)).map(({ address, name, uses }) => ({
       address,
       name,
       uses,
     }));
-  const suggest = async (person: TestUser, text: string) =>
-    (await app.get(RecipientsApi).suggest(contextOf(person), text)).map(({ address }) => address);
-  const writer = async (): Promise<TestUser> => (await app.tenant('acme', `writer${(people += 1)}`))[0];
+  const suggest = async (user: TestUser, text: string) =>
+    (await app.get(RecipientsApi).suggest(contextOf(user), text)).map(({ address }) => address);
+  const writer = async (): Promise<TestUser> => (await app.tenant('acme', `writer${(users += 1)}`))[0];
   const stored = (id: number) => ({
     status: 200,
     json: { success: true, message: { id, mailbox: DRAFTS, size: 9 } },
@@ -113,13 +113,13 @@ describe('the convenience routes of mail', () => {
     const draft = capture('get-draft');
 
     test('reads the draft, sends it and records its recipients', async () => {
-      const person = await writer();
+      const user = await writer();
       duck.script = ({ method, url }) => {
         if (!url.startsWith('/users/me/')) return undefined;
         const each = method === 'GET' ? capture('get-draft-reply') : capture('submit-draft-sendtime');
         return { status: each.status, json: each.json };
       };
-      const { status, body } = await person.api.post('/mail/draft/submit', {
+      const { status, body } = await user.api.post('/mail/draft/submit', {
         mailbox_id: DRAFTS,
         message_id: '4',
       });
@@ -128,22 +128,22 @@ describe('the convenience routes of mail', () => {
         ['GET', `/users/me/mailboxes/${DRAFTS}/messages/4`, undefined],
         ['POST', `/users/me/mailboxes/${DRAFTS}/messages/4/submit`, {}],
       ]);
-      expect(await recipients(person)).toEqual([
+      expect(await recipients(user)).toEqual([
         { address: 'carol@example.org', name: 'Carol', uses: 1 },
         { address: 'dave@example.org', name: '', uses: 1 },
       ]);
     });
 
     test('also sends a long draft', async () => {
-      const person = await writer();
+      const user = await writer();
       duck.script = ({ method, url }) => {
         if (!url.startsWith('/users/me/')) return undefined;
         const { status, json } =
           method === 'GET' ? capture('get-draft-reply') : capture('submit-draft-sendtime');
         return { status, json: method === 'GET' ? { ...json, text: 'x'.repeat(500_000) } : json };
       };
-      await person.api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '4' });
-      expect((await recipients(person)).map(({ address }) => address)).toEqual([
+      await user.api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '4' });
+      expect((await recipients(user)).map(({ address }) => address)).toEqual([
         'carol@example.org',
         'dave@example.org',
       ]);
@@ -164,7 +164,7 @@ describe('the convenience routes of mail', () => {
       'bob-submit-ratelimit-1',
       'submit-draft-no-recipients',
     ])('%s', async (label) => {
-      const person = await writer();
+      const user = await writer();
       const each = capture(label);
       duck.script = ({ url, method }) => {
         if (!url.startsWith('/users/me/')) return undefined;
@@ -172,12 +172,12 @@ describe('the convenience routes of mail', () => {
           ? { status: 200, json: draft.json }
           : { status: each.status, json: each.json };
       };
-      const { status, body } = await person.api.post('/mail/draft/submit', {
+      const { status, body } = await user.api.post('/mail/draft/submit', {
         mailbox_id: DRAFTS,
         message_id: 2,
       });
       expect([status, body]).toEqual([each.status, each.json]);
-      expect(await recipients(person)).toHaveLength(each.status === 200 ? 1 : 0);
+      expect(await recipients(user)).toHaveLength(each.status === 200 ? 1 : 0);
     });
 
     test.each([
@@ -216,17 +216,17 @@ describe('the convenience routes of mail', () => {
   });
 
   describe('recipients', () => {
-    const save = async (person: TestUser, id: number, fields: object) => {
+    const save = async (user: TestUser, id: number, fields: object) => {
       duck.script = ({ url }) => (url.startsWith('/users/me/') ? stored(id) : undefined);
-      expect((await person.api.post('/mail/draft', { mailbox: DRAFTS, draft: true, ...fields })).status).toBe(
+      expect((await user.api.post('/mail/draft', { mailbox: DRAFTS, draft: true, ...fields })).status).toBe(
         200,
       );
     };
     const to = (...addresses: string[]) => ({ to: addresses.map((address) => ({ address, name: '' })) });
 
     test('of to, cc and bcc are recorded once each, invalid ones are not', async () => {
-      const person = await writer();
-      await save(person, 1, {
+      const user = await writer();
+      await save(user, 1, {
         to: [{ address: 'Bob@Example.com', name: 'Bob B' }, { address: '' }, {}, null, 'x'],
         cc: [
           { address: 'bob@example.com' },
@@ -238,7 +238,7 @@ describe('the convenience routes of mail', () => {
         from: { address: 'me@example.com' },
         replyTo: { address: 'reply@example.com' },
       });
-      expect((await recipients(person)).map(({ address, name }) => [address, name])).toEqual([
+      expect((await recipients(user)).map(({ address, name }) => [address, name])).toEqual([
         ['Bob@Example.com', 'Bob B'],
         ['erin@example.org', 'Erin'],
         ['secret@example.org', ''],
@@ -249,87 +249,87 @@ describe('the convenience routes of mail', () => {
     });
 
     test('a message counts once, however often it is saved', async () => {
-      const person = await writer();
-      await save(person, 1, to('bob@x.example'));
-      await save(person, 2, {
+      const user = await writer();
+      await save(user, 1, to('bob@x.example'));
+      await save(user, 2, {
         ...to('bob@x.example', 'eve@x.example'),
         replacePrevious: { mailbox: DRAFTS, id: 1 },
       });
-      await save(person, 3, { ...to('bob@x.example'), replacePrevious: { id: 2 } });
+      await save(user, 3, { ...to('bob@x.example'), replacePrevious: { id: 2 } });
       duck.script = ({ method }) =>
         method === 'GET'
           ? { status: 200, json: { success: true, ...to('bob@x.example') } }
           : { status: 200, json: { success: true } };
       for (let n = 0; n < 2; n += 1)
-        await person.api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '3' });
-      expect(await recipients(person)).toEqual(
+        await user.api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '3' });
+      expect(await recipients(user)).toEqual(
         expect.arrayContaining([
           { address: 'bob@x.example', name: '', uses: 1 },
           { address: 'eve@x.example', name: '', uses: 1 },
         ]),
       );
-      await save(person, 4, to('bob@x.example'));
-      expect((await recipients(person))[0]).toEqual({ address: 'bob@x.example', name: '', uses: 2 });
+      await save(user, 4, to('bob@x.example'));
+      expect((await recipients(user))[0]).toEqual({ address: 'bob@x.example', name: '', uses: 2 });
     });
 
     test('frequent and recent recipients come first', async () => {
-      const person = await writer();
-      for (const id of [1, 2]) await save(person, id, to('old@x.example'));
+      const user = await writer();
+      for (const id of [1, 2]) await save(user, id, to('old@x.example'));
       await app.sql(
         `UPDATE mail_recipients SET rank = rank - 6, last_used_at = last_used_at - interval '180 days' WHERE user_id = $1`,
-        [person.id],
+        [user.id],
       );
-      await save(person, 3, to('new@x.example'));
-      for (const id of [4, 5]) await save(person, id, to('dear@x.example'));
-      expect((await recipients(person)).map(({ address }) => address)).toEqual([
+      await save(user, 3, to('new@x.example'));
+      for (const id of [4, 5]) await save(user, id, to('dear@x.example'));
+      expect((await recipients(user)).map(({ address }) => address)).toEqual([
         'dear@x.example',
         'new@x.example',
         'old@x.example',
       ]);
-      for (const id of [6, 7, 8]) await save(person, id, to('old@x.example'));
-      expect((await recipients(person))[0]!.address).toBe('old@x.example');
+      for (const id of [6, 7, 8]) await save(user, id, to('old@x.example'));
+      expect((await recipients(user))[0]!.address).toBe('old@x.example');
     });
 
     test('are found by a prefix of the address or of a name, in any case, without patterns', async () => {
-      const person = await writer();
-      await save(person, 1, {
+      const user = await writer();
+      await save(user, 1, {
         to: [
           { address: 'Anna.Smith@x.example', name: 'Ánna van Dyk' },
           { address: 'a%b@x.example', name: '' },
         ],
       });
-      expect(await suggest(person, 'ANNA')).toEqual(['Anna.Smith@x.example']);
-      expect(await suggest(person, 'van')).toEqual(['Anna.Smith@x.example']);
-      expect(await suggest(person, 'án')).toEqual(['Anna.Smith@x.example']);
+      expect(await suggest(user, 'ANNA')).toEqual(['Anna.Smith@x.example']);
+      expect(await suggest(user, 'van')).toEqual(['Anna.Smith@x.example']);
+      expect(await suggest(user, 'án')).toEqual(['Anna.Smith@x.example']);
       for (const text of ['smith', '%', '_nna', '', '  ', '\0', '\ud800', 'x.example'])
-        expect(await suggest(person, text)).toEqual([]);
-      expect(await suggest(person, 'a%')).toEqual(['a%b@x.example']);
+        expect(await suggest(user, text)).toEqual([]);
+      expect(await suggest(user, 'a%')).toEqual(['a%b@x.example']);
       expect(await suggest(alice, 'anna')).toEqual([]);
     });
 
     test('are bounded: the least used are removed', async () => {
-      const person = await writer();
+      const user = await writer();
       await app.sql(
         `INSERT INTO mail_recipients (tenant_id, user_id, address_key, address, name, rank, cause)
          SELECT $1, $2, 'p' || n || '@x.example', 'p' || n || '@x.example', '', n / 1000.0, 'x' FROM generate_series(1, 2000) n`,
-        [person.tenantId, person.id],
+        [user.tenantId, user.id],
       );
-      await save(person, 1, to('a@x.example', 'b@x.example'));
+      await save(user, 1, to('a@x.example', 'b@x.example'));
       const rows = await app.sql('SELECT address FROM mail_recipients WHERE user_id = $1 ORDER BY rank', [
-        person.id,
+        user.id,
       ]);
       expect([rows.length, rows[0].address]).toEqual([2000, 'p3@x.example']);
     });
 
     test('are listed in pages without gaps', async () => {
-      const person = await writer();
-      await save(person, 1, to(...Array.from({ length: 25 }, (_, n) => `p${n}@x.example`)));
+      const user = await writer();
+      await save(user, 1, to(...Array.from({ length: 25 }, (_, n) => `p${n}@x.example`)));
       const api = app.get(RecipientsApi);
       const seen: string[] = [];
       for (
-        let page = await api.list(contextOf(person), null, 10);
+        let page = await api.list(contextOf(user), null, 10);
         page.length > 0;
-        page = await api.list(contextOf(person), page.at(-1)!, 10)
+        page = await api.list(contextOf(user), page.at(-1)!, 10)
       )
         seen.push(...page.map(({ address }) => address));
       expect(new Set(seen).size).toBe(25);
@@ -337,7 +337,7 @@ describe('the convenience routes of mail', () => {
     });
 
     test('invalid recipients have no effect', async () => {
-      const person = await writer();
+      const user = await writer();
       await fc.assert(
         fc.asyncProperty(
           fc.array(
@@ -351,7 +351,7 @@ describe('the convenience routes of mail', () => {
           ),
           async (list) => {
             duck.script = ({ url }) => (url.startsWith('/users/me/') ? stored(1) : undefined);
-            const { status } = await person.api.post('/mail/draft', {
+            const { status } = await user.api.post('/mail/draft', {
               mailbox: DRAFTS,
               to: list,
               cc: list[0],

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { until } from '../../support/until.ts';
 import {
   capture,
@@ -112,7 +112,7 @@ describe('the mail proxy', () => {
   const replay = ({ status, json }: Capture) => {
     duck.script = ({ url }) => (url.startsWith('/users/me/') ? { status, json } : undefined);
   };
-  const isError = ({ status, body }: Answer, expected: [number, string]) =>
+  const isError = ({ status, body }: ApiResponse, expected: [number, string]) =>
     expect({ status, body }).toEqual({
       status: expected[0],
       body: expect.objectContaining({ error: expected[1], message: expect.stringMatching(/\S/) }),
@@ -123,10 +123,10 @@ describe('the mail proxy', () => {
     test('each operation and each kind of error', () => {
       expect(PASSED.length).toBeGreaterThan(75);
       for (const [method, shape] of OPERATIONS) {
-        const answers = PASSED.filter(
+        const responses = PASSED.filter(
           (each) => each.method === method && shape.test(each.path.split('?', 1)[0]!),
         );
-        expect([method, String(shape), answers.some(({ status }) => status === 200)]).toEqual([
+        expect([method, String(shape), responses.some(({ status }) => status === 200)]).toEqual([
           method,
           String(shape),
           true,
@@ -589,12 +589,12 @@ describe('the mail proxy', () => {
     test.each(broken)('%s', async (_, script) => {
       duck.script = script;
       const api = hasty.as(alice.token);
-      const answers = [
+      const responses = [
         await api.get(mail('')),
         await api.post(mail(`/${DRAFTS}/messages`), { draft: true }),
         await api.post('/mail/draft', { mailbox: DRAFTS, draft: true }),
       ];
-      for (const answer of answers) {
+      for (const answer of responses) {
         expect({ status: answer.status, body: answer.body }).toEqual({
           status: 500,
           body: { error: 'Proxy failed', message: expect.any(String) },

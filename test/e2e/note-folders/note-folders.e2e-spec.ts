@@ -24,7 +24,7 @@ describe('note folders', () => {
   const note = async (folder_id: string | null, by = alice): Promise<any> =>
     (await by.api.post('/notes', { title: 'n', folder_id })).body.note;
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
-  const field = (answer: { body: any }) => answer.body.details[0].field;
+  const field = (response: { body: any }) => response.body.details[0].field;
 
   test('create, read, list', async () => {
     const { status, headers, body } = await alice.api.post('/note_folders', {
@@ -104,9 +104,9 @@ describe('note folders', () => {
     ['color', { name: 'x', color: 'red' }],
     ['id', { name: 'x', id: 'y' }],
   ])('rejects an invalid %s: %j', async (name, body) => {
-    const answer = await alice.api.post('/note_folders', body);
-    expect(outcome(answer)).toEqual([422, 'validation_failed']);
-    expect(field(answer)).toBe(name);
+    const response = await alice.api.post('/note_folders', body);
+    expect(outcome(response)).toEqual([422, 'validation_failed']);
+    expect(field(response)).toBe(name);
   });
 
   describe('revisions', () => {
@@ -230,12 +230,12 @@ describe('note folders', () => {
   test('of two moves that together would close a circle, one is rejected', async () => {
     for (let round = 0; round < 15; round += 1) {
       const [a, b] = [await folder(), await folder()];
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         alice.api.patch(`/note_folders/${a.id}`, { parent_id: b.id }),
         other.as(alice.token).patch(`/note_folders/${b.id}`, { parent_id: a.id }),
       ]);
-      expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 422]);
-      expect(answers.find((answer) => answer.status === 422)!.body.error).toBe('folder_cycle');
+      expect(responses.map((response) => response.status).toSorted()).toEqual([200, 422]);
+      expect(responses.find((response) => response.status === 422)!.body.error).toBe('folder_cycle');
     }
   });
 

@@ -20,8 +20,8 @@ describe('the list of notes', () => {
   });
   afterAll(() => app?.stop());
 
-  const titles = async (query: string, person = alice): Promise<string[]> => {
-    const { status, body } = await person.api.get(`/notes${query}`);
+  const titles = async (query: string, user = alice): Promise<string[]> => {
+    const { status, body } = await user.api.get(`/notes${query}`);
     expect(status).toBe(200);
     return body.notes.map((note: any) => note.title);
   };
@@ -234,14 +234,14 @@ describe('the list of notes', () => {
 
   test('a cursor is valid only for its list and its user', async () => {
     const { next } = (await alice.api.get('/notes?limit=1')).body;
-    const refused = [
+    const rejected = [
       `/notes?limit=1&sort=title&cursor=${next}`,
       `/notes?cursor=${next}x`,
       '/notes?cursor=abc',
       '/notes?cursor=.',
       '/notes?cursor=',
     ];
-    for (const path of refused) expect((await alice.api.get(path)).body.error).toBe('invalid_cursor');
+    for (const path of rejected) expect((await alice.api.get(path)).body.error).toBe('invalid_cursor');
     expect((await bob.api.get(`/notes?limit=1&cursor=${next}`)).body.error).toBe('invalid_cursor');
     expect((await alice.api.get(`/notes?limit=7&cursor=${next}`)).status).toBe(200);
   });

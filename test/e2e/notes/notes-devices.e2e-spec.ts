@@ -11,8 +11,8 @@ describe('updated_device', () => {
   });
   afterAll(() => app?.stop());
 
-  const newest = async (person: TestUser): Promise<any> =>
-    (await person.api.get('/notes/index?limit=1')).body.notes[0];
+  const newest = async (user: TestUser): Promise<any> =>
+    (await user.api.get('/notes/index?limit=1')).body.notes[0];
 
   test('names the device of the last change, so that a client knows its own', async () => {
     const { note } = (await alice.api.post('/notes', { title: 'a', device_id: 'phone' })).body;

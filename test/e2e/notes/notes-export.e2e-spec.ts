@@ -176,10 +176,10 @@ describe('the export of a note', () => {
     test('when too many wait, with Retry-After', async () => {
       const { who, stop } = await server({ DOCX_WORKERS: '1', DOCX_QUEUE: '1' });
       const id = await make(alice, { content: LARGE });
-      const answers = await Promise.all(Array.from({ length: 6 }, () => download(who, id)));
-      const refused = answers.filter(({ status }) => status !== 200);
-      expect(refused.length).toBeGreaterThanOrEqual(3);
-      for (const { status, error, headers } of refused)
+      const responses = await Promise.all(Array.from({ length: 6 }, () => download(who, id)));
+      const rejected = responses.filter(({ status }) => status !== 200);
+      expect(rejected.length).toBeGreaterThanOrEqual(3);
+      for (const { status, error, headers } of rejected)
         expect([status, error, headers.get('retry-after')]).toEqual([503, 'docx_converter_unavailable', '5']);
       expect((await download(who, id)).status).toBe(200);
       await stop();
@@ -249,10 +249,10 @@ describe('the export of a note', () => {
     let waiting = send();
     await until('the queue to be full', async () => {
       const full = (await probe()) === 503;
-      const refused = (await Promise.race([waiting.answer, Promise.resolve('waits')])) !== 'waits';
+      const rejected = (await Promise.race([waiting.answer, Promise.resolve('waits')])) !== 'waits';
       // A probe may have been quicker than the one that is to wait.
-      if (refused) waiting = send();
-      return full && !refused;
+      if (rejected) waiting = send();
+      return full && !rejected;
     });
     waiting.leave();
     await until('a free place in the queue', async () => (await probe()) === 'gone');

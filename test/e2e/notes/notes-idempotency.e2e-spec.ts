@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 
 describe('Idempotency-Key on writes of existing notes', () => {
   let app: TestApp;
@@ -15,7 +15,7 @@ describe('Idempotency-Key on writes of existing notes', () => {
 
   const make = async (): Promise<string> =>
     (await alice.api.post('/notes', { title: 'n', content: '<p>text</p>' })).body.note.id;
-  const parts = ({ status, headers, text }: Answer) => [status, headers.get('etag'), text];
+  const parts = ({ status, headers, text }: ApiResponse) => [status, headers.get('etag'), text];
 
   test.each([
     ['PATCH', '', { title: 'changed', base_revision: 1 }],

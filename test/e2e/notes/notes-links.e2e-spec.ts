@@ -21,8 +21,8 @@ describe('links of notes to tasks', () => {
     expect((await alice.api.put(`/notes/${id}/invited`, { invited })).status).toBe(200);
     return id;
   };
-  const links = async (person: TestUser, id: string): Promise<any[]> =>
-    (await person.api.get(`/notes/${id}`)).body.note.links;
+  const links = async (user: TestUser, id: string): Promise<any[]> =>
+    (await user.api.get(`/notes/${id}`)).body.note.links;
 
   test('a reader of the note that cannot read the task sees no title, wherever the note appears', async () => {
     const id = await shared('plan');

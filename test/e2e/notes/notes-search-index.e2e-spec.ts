@@ -73,7 +73,7 @@ describe('the search index of notes', () => {
     let bob: TestUser;
     beforeAll(async () => {
       [alice, bob] = await world.people('alice', 'bob');
-      for (const person of [alice, bob]) await world.crowd(person, others);
+      for (const user of [alice, bob]) await world.crowd(user, others);
       await world.indexed();
     });
 
@@ -93,8 +93,8 @@ describe('the search index of notes', () => {
       expect(notes.map(({ title, role }: any) => [title, role])).toEqual([['shared', 'viewer']]);
       await invite(note.id);
       // Not indexed yet: the lexeme of bob is still there, the role is not.
-      const answer = await world.search(bob, 'confidential');
-      expect(answer).toEqual({ notes: [], total: 0, next: null, query: 'confidential' });
+      const response = await world.search(bob, 'confidential');
+      expect(response).toEqual({ notes: [], total: 0, next: null, query: 'confidential' });
       await world.indexed();
       const [{ tsv }] = await world.app.sql('SELECT tsv::text FROM note_search WHERE note_id = $1', [
         note.id,

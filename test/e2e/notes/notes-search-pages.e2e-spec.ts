@@ -162,12 +162,12 @@ describe('the response of a search', () => {
     test('a cursor belongs to its query and its user', async () => {
       const { next } = await world.search(alice, 'page', '&limit=1');
       const [mallory] = await world.people('mallory');
-      for (const [person, q] of [
+      for (const [user, q] of [
         [alice, 'pages'],
         [alice, 'page&state=all'],
         [mallory, 'page'],
       ] as const) {
-        const { status, body } = await person.api.get(`/search/notes?q=${q}&cursor=${next}`);
+        const { status, body } = await user.api.get(`/search/notes?q=${q}&cursor=${next}`);
         expect([status, body.error]).toEqual([422, 'invalid_cursor']);
       }
     });

@@ -70,9 +70,9 @@ describe('sharing a note', () => {
         () => api.delete(`/notes/${id}/share`),
         () => api.put(`/notes/${id}/invited`, { invited: [] }),
       ];
-      const statuses = async (person: TestUser, revision: number) => {
+      const statuses = async (user: TestUser, revision: number) => {
         const result: number[] = [];
-        for (const attempt of attempts(person.api, revision)) result.push((await attempt()).status);
+        for (const attempt of attempts(user.api, revision)) result.push((await attempt()).status);
         return result;
       };
       expect(await statuses(bob, 1)).toEqual([200, 200, 200, 403, 403, 403, 403, 403, 403, 403, 403]);
@@ -93,9 +93,7 @@ describe('sharing a note', () => {
       const id = await make();
       await invite(id, [bob.id, carol.id]);
       const { body } = await invite(id, [{ id: carol.id, role: 'editor' }]);
-      expect(body.note.invited.map((person: any) => [person.id, person.role])).toEqual([
-        [carol.id, 'editor'],
-      ]);
+      expect(body.note.invited.map((user: any) => [user.id, user.role])).toEqual([[carol.id, 'editor']]);
       expect((await bob.api.get(`/notes/${id}`)).status).toBe(404);
       expect((await bob.api.get('/notes')).body.notes.map((note: any) => note.id)).not.toContain(id);
       expect((await carol.api.patch(`/notes/${id}`, { title: 'now', base_revision: 1 })).status).toBe(200);
@@ -108,7 +106,7 @@ describe('sharing a note', () => {
       const id = await make();
       await invite(id, [alice.id, bob.id, { id: bob.id, role: 'editor' }, bob.email]);
       const first = (await alice.api.get(`/notes/${id}`)).body.note;
-      expect(first.invited.map((person: any) => [person.id, person.role])).toEqual([[bob.id, 'viewer']]);
+      expect(first.invited.map((user: any) => [user.id, user.role])).toEqual([[bob.id, 'viewer']]);
       const head = async () =>
         (await app.sql('SELECT head::int FROM sync_heads WHERE user_id = $1', [bob.id]))[0].head;
       const before = await head();
@@ -124,7 +122,7 @@ describe('sharing a note', () => {
       expect(outcome(await invite(id, [carol.id, alice.id], bob))).toEqual([200, undefined]);
       expect((await bob.api.get(`/notes/${id}`)).status).toBe(404);
       const { note } = (await alice.api.get(`/notes/${id}`)).body;
-      expect(note.invited.map((person: any) => [person.id, person.role])).toEqual([[carol.id, 'viewer']]);
+      expect(note.invited.map((user: any) => [user.id, user.role])).toEqual([[carol.id, 'viewer']]);
     });
 
     test.each([
@@ -143,21 +141,21 @@ describe('sharing a note', () => {
       ],
     ])('rejects %s', async (_, body, code) => {
       const id = await make();
-      const answer = await alice.api.put(`/notes/${id}/invited`, body);
-      expect(outcome(answer)).toEqual([422, 'validation_failed']);
-      expect(answer.body.details[0].code).toBe(code);
+      const response = await alice.api.put(`/notes/${id}/invited`, body);
+      expect(outcome(response)).toEqual([422, 'validation_failed']);
+      expect(response.body.details[0].code).toBe(code);
     });
 
     test('members of other workspaces are unknown, and named by their position', async () => {
       const id = await make();
-      const answer = await invite(id, [
+      const response = await invite(id, [
         bob.id,
         mallory.id,
         mallory.email,
         '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000',
       ]);
-      expect(outcome(answer)).toEqual([422, 'unknown_user']);
-      expect(answer.body.details.map((detail: any) => detail.field)).toEqual([
+      expect(outcome(response)).toEqual([422, 'unknown_user']);
+      expect(response.body.details.map((detail: any) => detail.field)).toEqual([
         'invited.1',
         'invited.2',
         'invited.3',
@@ -177,7 +175,7 @@ describe('sharing a note', () => {
       const [owner, ...rest] = crowd;
       const { id } = (await owner.api.post('/notes', { title: 'all hands' })).body.note;
       const { status, body } = await owner.api.put(`/notes/${id}/invited`, {
-        invited: rest.map((person) => person.id),
+        invited: rest.map((user) => user.id),
       });
       expect([status, body.note.invited.length]).toEqual([200, 200]);
       expect((await owner.api.patch(`/notes/${id}`, { title: 'x', base_revision: 1 })).status).toBe(200);
@@ -216,9 +214,9 @@ describe('sharing a note', () => {
       const id = await make();
       const link = await share(id, { role: 'editor' });
       const path = `/notes/${id}?share_token=${link.token}`;
-      const answer = await bob.api.patch(path, { title: 'by link', base_revision: 1 });
-      expect(answer.status).toBe(200);
-      expect(answer.body.note).toMatchObject({
+      const response = await bob.api.patch(path, { title: 'by link', base_revision: 1 });
+      expect(response.status).toBe(200);
+      expect(response.body.note).toMatchObject({
         title: 'by link',
         role: 'editor',
         revision: 2,
@@ -292,9 +290,9 @@ describe('sharing a note', () => {
       [{ expires_at: '2999-02-30T00:00:00Z' }, 'expires_at'],
       [{ expires_at: 5 }, 'expires_at'],
     ])('rejects %j', async (body, field) => {
-      const answer = await alice.api.post(`/notes/${await make()}/share`, body);
-      expect(outcome(answer)).toEqual([422, 'validation_failed']);
-      expect(answer.body.details[0].field).toBe(field);
+      const response = await alice.api.post(`/notes/${await make()}/share`, body);
+      expect(outcome(response)).toEqual([422, 'validation_failed']);
+      expect(response.body.details[0].field).toBe(field);
     });
 
     test('a share token is no use in a list or as a bearer token', async () => {
@@ -321,7 +319,7 @@ describe('sharing a note', () => {
       'SELECT user_id, role, gone, folder_id, seq = (SELECT head FROM sync_heads h WHERE h.user_id = m.user_id AND h.tenant_id = m.tenant_id) AS latest FROM note_members m WHERE note_id = $1',
       [id],
     );
-    const of = (person: TestUser) => rows.find((row) => row.user_id === person.id);
+    const of = (user: TestUser) => rows.find((row) => row.user_id === user.id);
     expect(of(bob)).toMatchObject({ role: null, gone: 'unshared', latest: true });
     expect(of(carol)).toMatchObject({ role: 'viewer', gone: null, latest: true });
     expect(of(alice)).toMatchObject({ role: 'owner', gone: null, latest: true });

@@ -21,9 +21,9 @@ describe('the transfer of notes to another member', () => {
   };
   const create = async (title: string): Promise<string> =>
     (await leaver.api.post('/notes', { title, content: '<p>kept</p>' })).body.note.id;
-  const cursorOf = async (person: TestUser) => (await person.api.get('/notes/changes?limit=500')).body.cursor;
-  const since = async (person: TestUser, cursor: string): Promise<any[]> =>
-    (await person.api.get(`/notes/changes?cursor=${cursor}`)).body.notes;
+  const cursorOf = async (user: TestUser) => (await user.api.get('/notes/changes?limit=500')).body.cursor;
+  const since = async (user: TestUser, cursor: string): Promise<any[]> =>
+    (await user.api.get(`/notes/changes?cursor=${cursor}`)).body.notes;
 
   test('gives the heir all notes with history and trash; invited members stay, share links end', async () => {
     const [shared, linked, trashed] = [
@@ -76,8 +76,8 @@ describe('the transfer of notes to another member', () => {
   });
 
   test('note folders move with their notes; notes of others leave the folders', async () => {
-    const folder = async (person: TestUser, fields: object) =>
-      (await person.api.post('/note_folders', fields)).body.folder.id as string;
+    const folder = async (user: TestUser, fields: object) =>
+      (await user.api.post('/note_folders', fields)).body.folder.id as string;
     await folder(heir, { name: 'mine', position: 3 });
     const [second, first] = [
       await folder(leaver, { name: 'second', position: 2 }),

@@ -73,8 +73,8 @@ describe('notes', () => {
       await alice.api.post('/notes', { id });
       await alice.api.delete(`/notes/${id}`, { base_revision: 1 });
       await alice.api.delete(`/notes/${id}/purge`);
-      for (const person of [alice, bob]) {
-        const { status, body } = await person.api.post('/notes', { id, title: 'second life' });
+      for (const user of [alice, bob]) {
+        const { status, body } = await user.api.post('/notes', { id, title: 'second life' });
         expect([status, body.error]).toEqual([409, 'already_exists']);
       }
       expect((await alice.api.get(`/notes/${id}`)).status).toBe(404);
@@ -209,8 +209,8 @@ describe('notes', () => {
     ])('a revision that is %s is 422', async (_, body, tag) => {
       const { id } = await make();
       const headers: Record<string, string> = tag ? { 'if-match': tag.replaceAll('ID', id) } : {};
-      const answer = await alice.api.patch(`/notes/${id}`, { title: 'new', ...body }, { headers });
-      expect([answer.status, answer.body.error]).toEqual([422, 'invalid_revision']);
+      const response = await alice.api.patch(`/notes/${id}`, { title: 'new', ...body }, { headers });
+      expect([response.status, response.body.error]).toEqual([422, 'invalid_revision']);
       expect((await alice.api.get(`/notes/${id}`)).body.note.title).toBe('A note');
     });
 
@@ -254,8 +254,8 @@ describe('notes', () => {
       const { id } = await make({ title: 'T', content: '<p>C</p>', labels: ['l'] });
       const same = { title: 'T', content: '<p>C</p>', labels: ['l'], folder_id: null, base_revision: 1 };
       for (const body of [same, { base_revision: 1 }, { base_revision: 1, unknown: 2, device_id: 'd' }]) {
-        const answer = await alice.api.patch(`/notes/${id}`, body);
-        expect([answer.status, answer.body.error]).toEqual([422, 'no_changes']);
+        const response = await alice.api.patch(`/notes/${id}`, body);
+        expect([response.status, response.body.error]).toEqual([422, 'no_changes']);
       }
     });
 
@@ -269,30 +269,34 @@ describe('notes', () => {
 
     test('HTML that equals the stored HTML after cleaning is no change', async () => {
       const { id } = await make({ content: '<p>a</p>' });
-      const answer = await alice.api.patch(`/notes/${id}`, {
+      const response = await alice.api.patch(`/notes/${id}`, {
         content: '<p onclick=x>a</p>',
         base_revision: 1,
       });
-      expect(answer.body.error).toBe('no_changes');
+      expect(response.body.error).toBe('no_changes');
     });
   });
 
   describe('the order of errors', () => {
     test('not found comes before an invalid revision and an invalid body', async () => {
       const note = await make();
-      const answer = await bob.api.patch(`/notes/${note.id}`, { title: 7 });
-      expect([answer.status, answer.body.error]).toEqual([404, 'not_found']);
+      const response = await bob.api.patch(`/notes/${note.id}`, { title: 7 });
+      expect([response.status, response.body.error]).toEqual([404, 'not_found']);
     });
 
     test('deleted comes before an invalid revision and an invalid body', async () => {
       const { id } = await make();
       await alice.api.delete(`/notes/${id}`, { base_revision: 1 });
-      for (const answer of [
+      for (const response of [
         await alice.api.patch(`/notes/${id}`, { title: 7 }),
         await alice.api.delete(`/notes/${id}`),
       ]) {
-        expect(answer.status).toBe(409);
-        expect(answer.body).toMatchObject({ error: 'deleted', revision: 1, deleted_at: expect.any(String) });
+        expect(response.status).toBe(409);
+        expect(response.body).toMatchObject({
+          error: 'deleted',
+          revision: 1,
+          deleted_at: expect.any(String),
+        });
       }
     });
 
@@ -349,9 +353,9 @@ describe('notes', () => {
     test('a stale delete changes nothing', async () => {
       const { id } = await make();
       await alice.api.patch(`/notes/${id}`, { title: 'two', base_revision: 1 });
-      const answer = await alice.api.delete(`/notes/${id}`, { base_revision: 1 });
-      expect(answer.status).toBe(409);
-      expect(answer.body).toMatchObject({ error: 'conflict', title: 'two', revision: 2 });
+      const response = await alice.api.delete(`/notes/${id}`, { base_revision: 1 });
+      expect(response.status).toBe(409);
+      expect(response.body).toMatchObject({ error: 'conflict', title: 'two', revision: 2 });
       expect((await alice.api.get(`/notes/${id}`)).body.note.deleted).toBe(false);
     });
 
@@ -439,8 +443,8 @@ describe('notes', () => {
       for (const n of ['2', '2147483648', '9999999999'])
         expect((await alice.api.get(`/notes/${id}/revisions/${n}`)).status).toBe(404);
       for (const n of ['0', '-1', 'x', '1.5', '01', '99999999999999999999']) {
-        const answer = await alice.api.get(`/notes/${id}/revisions/${n}`);
-        expect([answer.status, answer.body.error]).toEqual([422, 'invalid_revision']);
+        const response = await alice.api.get(`/notes/${id}/revisions/${n}`);
+        expect([response.status, response.body.error]).toEqual([422, 'invalid_revision']);
       }
     });
 

@@ -117,8 +117,8 @@ describe('notifications', () => {
         { user_id: at.carol.id, role: 'respondent' },
       ];
       expect((await at.alice.api.put(`/forms/${form.id}/access`, { access })).status).toBe(200);
-      for (const person of [at.bob, at.carol, at.carol]) {
-        const { status } = await person.api.post(`/forms/${form.id}/submit`, { answers: { q: 'x' } });
+      for (const user of [at.bob, at.carol, at.carol]) {
+        const { status } = await user.api.post(`/forms/${form.id}/submit`, { answers: { q: 'x' } });
         expect(status).toBe(201);
       }
       expect(await at.only(at.bob)).toMatchObject({
@@ -173,14 +173,14 @@ describe('notifications', () => {
       await at.settings(at.carol, { types: { 'room.added': { in_app: false, email: false } } });
       await notify(false);
       expect(await at.only()).toMatchObject({ type: 'test.happened', title: 'Happened', subject: null });
-      for (const person of [at.alice, at.carol, at.olaf])
-        expect((await at.listOf(person)).notifications).toEqual([]);
+      for (const user of [at.alice, at.carol, at.olaf])
+        expect((await at.listOf(user)).notifications).toEqual([]);
     });
   });
 
   test('participants of an event are notified of the invitation, of a new time and of its end', async () => {
     const calendar = (await at.alice.api.get('/calendar')).body.calendars[0].id;
-    const people = [at.bob, at.carol].map(({ email }) => ({ email }));
+    const users = [at.bob, at.carol].map(({ email }) => ({ email }));
     const hours = (hour: number) => ({
       start: `2027-03-01T${hour}:00:00`,
       end: `2027-03-01T${hour + 1}:00:00`,
@@ -189,7 +189,7 @@ describe('notifications', () => {
       title: 'Offsite',
       ...hours(10),
       time_zone: 'Europe/Berlin',
-      attendees: people,
+      attendees: users,
     });
     expect(created.status).toBe(201);
     const { id, revision } = created.body.event;

@@ -13,11 +13,11 @@ describe('notifications', () => {
       await of.get<ChatNotifier>(ChatNotifier).run();
       await at.drain(of);
     };
-    const room = async (type: string, people: TestUser[], name?: string) =>
-      (await at.alice.api.post('/chat/rooms', { type, name, member_ids: people.map(({ id }) => id) })).body
+    const room = async (type: string, users: TestUser[], name?: string) =>
+      (await at.alice.api.post('/chat/rooms', { type, name, member_ids: users.map(({ id }) => id) })).body
         .room.id;
-    const say = (id: string, body: string, mentions: string[] = [], person = at.alice) =>
-      person.api.post(`/chat/rooms/${id}/messages`, { client_msg_id: uuidv7(), body, mentions });
+    const say = (id: string, body: string, mentions: string[] = [], user = at.alice) =>
+      user.api.post(`/chat/rooms/${id}/messages`, { client_msg_id: uuidv7(), body, mentions });
 
     test('unread messages of a room are one notification, also with two processes', async () => {
       const id = await room('group', [at.bob, at.carol], 'Offsite');

@@ -37,17 +37,17 @@ describe('notifications', () => {
     test('notifications of other users and workspaces are unknown', async () => {
       await at.task();
       const { id } = await at.only();
-      for (const person of [at.alice, at.carol, at.olaf]) {
+      for (const user of [at.alice, at.carol, at.olaf]) {
         for (const [method, path, body] of [
           ['PUT', 'read', {}],
           ['PUT', 'lifecycle', { state: 'dismissed' }],
           ['PUT', 'lifecycle', { state: 'nonsense' }],
           ['PATCH', 'lifecycle', { snooze_until: new Date(Date.now() + 1e6).toISOString() }],
         ] as const) {
-          const { status } = await person.api.request(method, `/notifications/${id}/${path}`, { body });
+          const { status } = await user.api.request(method, `/notifications/${id}/${path}`, { body });
           expect(status).toBe(404);
         }
-        await person.api.put('/notifications/read_all', {});
+        await user.api.put('/notifications/read_all', {});
       }
       expect((await at.only()).state).toBe('unread');
     });

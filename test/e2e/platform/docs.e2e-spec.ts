@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { TestApp } from '../../support/app.ts';
 
-interface Answer {
+interface ApiResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   bytes: Buffer;
@@ -16,7 +16,7 @@ describe('the documentation', () => {
   afterAll(() => app?.stop());
 
   /** `fetch` decompresses by itself; this client shows the bytes of the response. */
-  const get = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  const get = (path: string, headers: Record<string, string> = {}): Promise<ApiResponse> =>
     new Promise((resolve, reject) => {
       request(`${app.base}/apis/v1${path}`, { headers }, (response) => {
         const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { rawExchange } from '../../support/raw.ts';
 
 /** What each answer carries, success or not. */
@@ -25,7 +25,7 @@ describe('the HTTP interface', () => {
   });
   afterAll(() => app?.stop());
 
-  const isError = ({ status, headers, body }: Answer, expected: [number, string], details?: unknown) => {
+  const isError = ({ status, headers, body }: ApiResponse, expected: [number, string], details?: unknown) => {
     expect({ status, body }).toEqual({
       status: expected[0],
       body: { error: expected[1], message: expect.stringMatching(/\S/), ...(details ? { details } : {}) },

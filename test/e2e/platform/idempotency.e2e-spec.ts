@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../src/platform/context/request-conte
 import { either } from '../../../src/platform/database/statement.js';
 import { JsonReply } from '../../../src/platform/http/json-reply.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { lockWaits } from '../../support/locks.ts';
 import { until } from '../../support/until.ts';
 
@@ -21,10 +21,10 @@ describe('Idempotency-Key', () => {
 
   let n = 0;
   const newKey = () => `key-${(n += 1)}`;
-  const post = (key: string, body: unknown = { title: 'once' }, person = alice, path = '/notes') =>
-    person.api.post(path, body, { headers: { 'idempotency-key': key } });
+  const post = (key: string, body: unknown = { title: 'once' }, user = alice, path = '/notes') =>
+    user.api.post(path, body, { headers: { 'idempotency-key': key } });
   const count = async () => (await app.sql('SELECT count(*)::int AS n FROM notes'))[0].n as number;
-  const essence = ({ status, headers, text }: Answer) => [
+  const essence = ({ status, headers, text }: ApiResponse) => [
     status,
     headers.get('etag'),
     headers.get('location'),
@@ -60,8 +60,8 @@ describe('Idempotency-Key', () => {
     const twin = await app.member('beta', alice.email);
     const mine = await post(key);
     const ids = [mine.body.note.id];
-    for (const person of [bob, elsewhere, twin]) {
-      const answer = await post(key, { title: 'once' }, person);
+    for (const user of [bob, elsewhere, twin]) {
+      const answer = await post(key, { title: 'once' }, user);
       expect(answer.status).toBe(201);
       ids.push(answer.body.note.id);
     }

@@ -163,15 +163,15 @@ describe('uploads and downloads', () => {
     test('of exactly 20 MiB is accepted, of one byte more rejected', async () => {
       const content = Buffer.alloc(MAX + 1, 'x');
       expect((await stored(content.subarray(0, MAX))).size).toBe(MAX);
-      const refused = { status: 413, body: { error: 'file_too_large', max_bytes: MAX } };
-      expect(await leavesNothing(() => upload(alice.api, target, content))).toMatchObject(refused);
+      const rejected = { status: 413, body: { error: 'file_too_large', max_bytes: MAX } };
+      expect(await leavesNothing(() => upload(alice.api, target, content))).toMatchObject(rejected);
       const { raw, headers } = form({ filename: 'a', content });
       const chunked = new SlowRequest(alice.api, 'POST', target, {
         ...headers,
         'transfer-encoding': 'chunked',
       });
       void chunked.write(raw).then(() => chunked.end());
-      expect(await leavesNothing(() => chunked.answer)).toMatchObject(refused);
+      expect(await leavesNothing(() => chunked.answer)).toMatchObject(rejected);
     });
 
     test('a much larger file is rejected before it is read', async () => {
@@ -347,9 +347,9 @@ describe('uploads and downloads', () => {
   });
 
   describe('a client', () => {
-    const begin = async (person: TestUser) => {
+    const begin = async (user: TestUser) => {
       const { raw, headers } = form({ filename: 'a', content: Buffer.alloc(1_000_000, 'x') });
-      const request = new SlowRequest(person.api, 'POST', target, {
+      const request = new SlowRequest(user.api, 'POST', target, {
         ...headers,
         'content-length': raw.length,
       });

@@ -45,8 +45,8 @@ describe('presence', () => {
     await flush();
     await one.get(PresenceDevices).sweep();
   };
-  const connect = async (app: TestApp, person: TestUser): Promise<TestSocket> => {
-    const socket = await TestSocket.open(app, person);
+  const connect = async (app: TestApp, user: TestUser): Promise<TestSocket> => {
+    const socket = await TestSocket.open(app, user);
     open.push(socket);
     await flush();
     return socket;
@@ -57,21 +57,21 @@ describe('presence', () => {
     await until('the end of the socket', () => app.get(UserConnections).all.every((each) => each.id !== id));
     await flush();
   };
-  const shown = async (reader: TestUser, person: TestUser): Promise<any> => {
-    const { status, body } = await reader.api.get(`/presence/${person.id}`);
+  const shown = async (reader: TestUser, user: TestUser): Promise<any> => {
+    const { status, body } = await reader.api.get(`/presence/${user.id}`);
     expect([status, body.presence.length]).toEqual([200, 1]);
     return body.presence[0];
   };
-  const follow = async (person: TestUser, ...others: TestUser[]): Promise<TestSocket> => {
-    const socket = await connect(two, person);
+  const follow = async (user: TestUser, ...others: TestUser[]): Promise<TestSocket> => {
+    const socket = await connect(two, user);
     const user_ids = others.map(({ id }) => id);
     expect((await socket.send('presence.subscribe', { user_ids })).ok).toBe(true);
     return socket;
   };
-  const received = (socket: TestSocket, person: TestUser): string[] =>
+  const received = (socket: TestSocket, user: TestUser): string[] =>
     socket
       .named('presence')
-      .filter(({ user_id }) => user_id === person.id)
+      .filter(({ user_id }) => user_id === user.id)
       .map(({ status }) => status);
 
   test('the best status of all devices, at any process', async () => {
@@ -179,8 +179,8 @@ describe('presence', () => {
       ]);
       await one.sql(`UPDATE presence_devices SET expires_at = now() WHERE user_id = $1`, [dora.id]);
       await sweep();
-      for (const person of [carol, dora])
-        await follower.next('presence', (event) => event.user_id === person.id && event.status === 'offline');
+      for (const user of [carol, dora])
+        await follower.next('presence', (event) => event.user_id === user.id && event.status === 'offline');
       expect(await both()).toEqual([
         ['offline', '', true],
         ['offline', '', true],
@@ -288,7 +288,7 @@ describe('presence', () => {
 
   test('pages of all users who are not offline', async () => {
     const others = await one.tenant(`acme-${count}`, 'p1', 'p2', 'p3', 'p4');
-    for (const person of others) await connect(one, person);
+    for (const user of others) await connect(one, user);
     const ids: string[] = [];
     let cursor = '';
     do {

@@ -41,8 +41,8 @@ describe('sockets', () => {
     await one?.stop();
   });
 
-  const connect = async (app: TestApp, person: TestUser, options: object = {}): Promise<TestSocket> => {
-    const socket = await TestSocket.open(app, person, options);
+  const connect = async (app: TestApp, user: TestUser, options: object = {}): Promise<TestSocket> => {
+    const socket = await TestSocket.open(app, user, options);
     open.push(socket);
     return socket;
   };
@@ -53,8 +53,8 @@ describe('sockets', () => {
     return body.room.id;
   };
   const text = (room_id: string, body = 'hello') => ({ room_id, client_msg_id: randomUUID(), body });
-  const post = (person: TestUser, room: string, body = 'hello') =>
-    person.api.post(`/chat/rooms/${room}/messages`, { client_msg_id: randomUUID(), body });
+  const post = (user: TestUser, room: string, body = 'hello') =>
+    user.api.post(`/chat/rooms/${room}/messages`, { client_msg_id: randomUUID(), body });
   const inRoom = (room: string) => (payload: any) => payload.room_id === room;
 
   describe('authentication', () => {

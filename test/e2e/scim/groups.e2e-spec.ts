@@ -157,12 +157,12 @@ describe('groups by SCIM', () => {
     const [mallory] = await app.tenant('evil', 'mallory');
     const evil = await ScimClient.of(app, mallory, 'evil.example');
     const { id } = await create({ displayName: 'secret group' });
-    for (const answer of [
+    for (const response of [
       await evil.get(`/Groups/${id}`),
       await evil.patch(`/Groups/${id}`, [{ op: 'replace', path: 'displayName', value: 'stolen' }]),
       await evil.delete(`/Groups/${id}`),
     ])
-      expect(answer.status).toBe(404);
+      expect(response.status).toBe(404);
     expect((await evil.get('/Groups')).text).not.toContain('secret');
   });
 

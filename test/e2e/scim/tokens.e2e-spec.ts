@@ -103,9 +103,9 @@ describe('tokens of identity providers', () => {
     try {
       const { secret } = await create();
       const client = new ScimClient(limited.base, secret);
-      const answers = [];
-      for (let n = 0; n < 5; n += 1) answers.push(await client.get('/Users?count=0'));
-      const rejected = answers.at(-1)!;
+      const responses = [];
+      for (let n = 0; n < 5; n += 1) responses.push(await client.get('/Users?count=0'));
+      const rejected = responses.at(-1)!;
       expect([rejected.status, rejected.body.status]).toEqual([429, '429']);
       expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
     } finally {

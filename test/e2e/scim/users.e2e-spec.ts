@@ -149,13 +149,13 @@ describe('users by SCIM', () => {
 
   test('userName and externalId are unique, also for parallel requests', async () => {
     const userName = address();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3, 4].map(() =>
         scim.post('/Users', { schemas: [USER_SCHEMA], userName, externalId: `e-${userName}` }),
       ),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
-    for (const { status, body } of answers) if (status === 409) expect(body.scimType).toBe('uniqueness');
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    for (const { status, body } of responses) if (status === 409) expect(body.scimType).toBe('uniqueness');
     const upper = await scim.post('/Users', { schemas: [USER_SCHEMA], userName: userName.toUpperCase() });
     expect([upper.status, upper.body.scimType]).toEqual([409, 'uniqueness']);
     const external = await scim.post('/Users', {
@@ -370,11 +370,14 @@ describe('users by SCIM', () => {
   });
 
   test('the last owner cannot be removed, another one can', async () => {
-    for (const answer of [
+    for (const response of [
       await scim.delete(`/Users/${owner.id}`),
       await scim.patch(`/Users/${owner.id}`, [replace('active', false)]),
     ])
-      expect([answer.status, answer.body.detail]).toEqual([409, 'The workspace must keep an active owner.']);
+      expect([response.status, response.body.detail]).toEqual([
+        409,
+        'The workspace must keep an active owner.',
+      ]);
     const second = await app.member('acme', address(), 'owner');
     expect((await scim.delete(`/Users/${second.id}`)).status).toBe(204);
     expect((await memberOf(second.id)).role).toBe('member');

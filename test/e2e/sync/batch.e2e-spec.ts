@@ -15,8 +15,8 @@ describe('POST /batch', () => {
   });
   afterAll(() => app?.stop());
 
-  const batch = async (person: TestUser, requests: object[], options: object = {}): Promise<any[]> => {
-    const { status, body } = await person.api.post('/batch', { requests, ...options });
+  const batch = async (user: TestUser, requests: object[], options: object = {}): Promise<any[]> => {
+    const { status, body } = await user.api.post('/batch', { requests, ...options });
     expect([status, body.error]).toEqual([200, undefined]);
     return body.responses;
   };

@@ -13,20 +13,18 @@ describe('the change feeds', () => {
   afterAll(() => app?.stop());
 
   /** A workspace of its own for each test: feeds start empty. */
-  const people = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
+  const users = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
     app.tenant(`t${(n += 1)}`, ...names);
-  const create = async (person: TestUser, fields: object = {}): Promise<any> =>
-    (await person.api.post('/notes', { title: 'n', ...fields })).body.note;
-  const changes = async (person: TestUser, cursor?: string, query = ''): Promise<any> => {
-    const { status, body } = await person.api.get(
-      `/notes/changes?${cursor ? `cursor=${cursor}` : ''}${query}`,
-    );
+  const create = async (user: TestUser, fields: object = {}): Promise<any> =>
+    (await user.api.post('/notes', { title: 'n', ...fields })).body.note;
+  const changes = async (user: TestUser, cursor?: string, query = ''): Promise<any> => {
+    const { status, body } = await user.api.get(`/notes/changes?${cursor ? `cursor=${cursor}` : ''}${query}`);
     expect(status).toBe(200);
     return body;
   };
 
   test('an empty workspace: an empty page with a valid cursor', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const empty = await changes(alice);
     expect(empty).toEqual({
       notes: [],
@@ -41,7 +39,7 @@ describe('the change feeds', () => {
   });
 
   test('each changed note is delivered once, in its current state, in the order of its last change', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const [a, b] = [await create(alice, { title: 'a' }), await create(alice, { title: 'b' })];
     const { cursor } = await changes(alice);
     await alice.api.patch(`/notes/${b.id}`, { title: 'b2', base_revision: 1 });
@@ -57,7 +55,7 @@ describe('the change feeds', () => {
   });
 
   test('trash, restore and purge', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const note = await create(alice, { content: '<p>secret</p>' });
     let { cursor } = await changes(alice);
     const step = async () => {
@@ -86,7 +84,7 @@ describe('the change feeds', () => {
   });
 
   test('a lost note is a removal without content; a regained note is complete', async () => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     const { id } = await create(alice, { content: '<p>secret</p>' });
     const start = (await changes(bob)).cursor;
     await alice.api.put(`/notes/${id}/invited`, { invited: [bob.id] });
@@ -113,7 +111,7 @@ describe('the change feeds', () => {
   });
 
   test('pages: limit, size, and always one record', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     for (let i = 0; i < 5; i += 1) await create(alice, { title: `${i}` });
     const titles: string[][] = [];
     for (let cursor: string | undefined; ;) {
@@ -134,7 +132,7 @@ describe('the change feeds', () => {
   });
 
   test('the index: live notes newest first, then a cursor for changes', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const notes: any[] = [];
     for (let i = 0; i < 5; i += 1) notes.push(await create(alice, { title: `${i}`, content: '<p>c</p>' }));
     await alice.api.delete(`/notes/${notes[1].id}`, { base_revision: 1 });
@@ -160,7 +158,7 @@ describe('the change feeds', () => {
   });
 
   test('an expired or invalid cursor is 410, whatever the reason', async () => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     await create(alice);
     const { cursor } = await changes(alice);
     const index = (await alice.api.get('/notes/index')).body;
@@ -199,7 +197,7 @@ describe('the change feeds', () => {
   });
 
   test('the deletion of removals expires only the cursors that needed them', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const [a, b] = [await create(alice), await create(alice)];
     const before = (await changes(alice)).cursor;
     await alice.api.delete(`/notes/${a.id}`, { base_revision: 1 });
@@ -219,7 +217,7 @@ describe('the change feeds', () => {
   });
 
   test('a first walk through the changes survives the deletion of removals meanwhile', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const made = [await create(alice), await create(alice), await create(alice)];
     await alice.api.delete(`/notes/${made[0].id}`, { base_revision: 1 });
     await alice.api.delete(`/notes/${made[0].id}/purge`);
@@ -232,7 +230,7 @@ describe('the change feeds', () => {
   test.each([1, 2, 100])(
     'a first walk in pages of %d gets no removal of notes that it never had',
     async (limit) => {
-      const [alice] = await people('alice');
+      const [alice] = await users('alice');
       const make = async (title: string) => create(alice, { title });
       const purge = async ({ id }: any) => {
         await alice.api.delete(`/notes/${id}`, { base_revision: 1 });
@@ -264,7 +262,7 @@ describe('the change feeds', () => {
   );
 
   test('folders and notes keep their common order', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const { folder } = (await alice.api.post('/note_folders', { name: 'f' })).body;
     const note = await create(alice, { folder_id: folder.id });
     const notesCursor = (await changes(alice)).cursor;
@@ -289,7 +287,7 @@ describe('the change feeds', () => {
     test('responds on the first change and holds no connection meanwhile', async () => {
       const one = await TestApp.start({ DATABASE_POOL_MAX: '1' }, app.databaseUrl);
       try {
-        const [alice] = await people('alice');
+        const [alice] = await users('alice');
         const { cursor } = await changes(alice);
         const waiting = one.as(alice.token).get(`/notes/changes?cursor=${cursor}&wait=25`);
         await until('a waiting request', () => one.get(HeadWatch).waiting > 0);
@@ -303,7 +301,7 @@ describe('the change feeds', () => {
     });
 
     test('a change elsewhere does not end the wait; the timeout does', async () => {
-      const [alice] = await people('alice');
+      const [alice] = await users('alice');
       const { cursor } = await changes(alice);
       const waiting = alice.api.get(`/notes/changes?cursor=${cursor}&wait=2`);
       await alice.api.post('/note_folders', { name: 'not a note' });
@@ -313,7 +311,7 @@ describe('the change feeds', () => {
 
     test('a disconnected client stops waiting; a draining process responds', async () => {
       const one = await TestApp.start({}, app.databaseUrl);
-      const [alice] = await people('alice');
+      const [alice] = await users('alice');
       const watch = one.get(HeadWatch);
       const waiters = (count: number) => until('the waiters', () => watch.waiting === count);
       const gone = new AbortController();
@@ -334,17 +332,17 @@ describe('the change feeds', () => {
     test.each(['wait=26', 'wait=-1', 'wait=x', 'limit=0', 'limit=501', 'include=all'])(
       'rejects %s',
       async (query) => {
-        const [alice] = await people('alice');
+        const [alice] = await users('alice');
         expect((await alice.api.get(`/notes/changes?${query}`)).status).toBe(422);
       },
     );
   });
 
   test('records of folders name the device of their last write', async () => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     for (const path of ['/note_folders', '/task_folders']) {
-      const newest = async (person: TestUser) => {
-        const { body } = await person.api.get(`${path}/changes`);
+      const newest = async (user: TestUser) => {
+        const { body } = await user.api.get(`${path}/changes`);
         return body[path.slice(1)].at(-1);
       };
       const created = await alice.api.post(path, { name: 'f', device_id: 'phone' });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 
 describe('a write that is repeated after a lost response', () => {
   let app: TestApp;
@@ -13,7 +13,7 @@ describe('a write that is repeated after a lost response', () => {
   });
   afterAll(() => app?.stop());
 
-  const essence = ({ status, headers, text }: Answer) => [status, headers.get('etag'), text];
+  const essence = ({ status, headers, text }: ApiResponse) => [status, headers.get('etag'), text];
   const make = async (path: string, body: object): Promise<string> => {
     const response = await alice.api.post(path, body);
     expect(response.status).toBe(201);

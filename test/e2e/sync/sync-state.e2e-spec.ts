@@ -16,8 +16,8 @@ describe('GET /sync/state', () => {
   });
   afterAll(() => app?.stop());
 
-  const state = async (person: TestUser, query = ''): Promise<any> => {
-    const { status, body } = await person.api.get(`/sync/state${query}`);
+  const state = async (user: TestUser, query = ''): Promise<any> => {
+    const { status, body } = await user.api.get(`/sync/state${query}`);
     expect(status).toBe(200);
     return body;
   };

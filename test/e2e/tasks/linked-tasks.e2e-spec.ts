@@ -29,9 +29,9 @@ describe('tasks made from notes', () => {
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
   const links = async (id: string) => (await alice.api.get(`/notes/${id}`)).body.note.links;
   /** The changes in the note feed of a user since a cursor. */
-  const since = async (person: TestUser, cursor: string) =>
-    (await person.api.get(`/notes/changes?cursor=${cursor}`)).body;
-  const cursorOf = async (person: TestUser) => (await person.api.get('/notes/changes?limit=500')).body.cursor;
+  const since = async (user: TestUser, cursor: string) =>
+    (await user.api.get(`/notes/changes?cursor=${cursor}`)).body;
+  const cursorOf = async (user: TestUser) => (await user.api.get('/notes/changes?limit=500')).body.cursor;
 
   test('refer to the note, and the note links to them, at the same revision', async () => {
     const note = await makeNote();
@@ -104,8 +104,12 @@ describe('tasks made from notes', () => {
       expect((await alice.api.post(`/notes/${note.id}/task`, body)).body.task.title).toBe('Team offsite');
     const untitled = await makeNote('');
     for (const body of [undefined, { title: ' ' }]) {
-      const answer = await alice.api.post(`/notes/${untitled.id}/task`, body);
-      expect([...outcome(answer), answer.body.details[0].field]).toEqual([422, 'validation_failed', 'title']);
+      const response = await alice.api.post(`/notes/${untitled.id}/task`, body);
+      expect([...outcome(response), response.body.details[0].field]).toEqual([
+        422,
+        'validation_failed',
+        'title',
+      ]);
     }
     expect(await links(untitled.id)).toEqual([]);
   });
@@ -130,8 +134,8 @@ describe('tasks made from notes', () => {
       ['assignees.1', { assignees: [{ id: bob.id }, { email: 'x@y.example' }] }],
       ['references.0', { references: [{ type: 'note', id: UNKNOWN_USER }] }],
     ] as const) {
-      const answer = await alice.api.post(path, body);
-      expect([answer.status, answer.body.details[0].field]).toEqual([422, field]);
+      const response = await alice.api.post(path, body);
+      expect([response.status, response.body.details[0].field]).toEqual([422, field]);
     }
     await alice.api.delete(`/notes/${note.id}`, { base_revision: 1 });
     expect(outcome(await alice.api.post(path, { date: 7 }))).toEqual([409, 'deleted']);

@@ -51,11 +51,10 @@ describe('attachments of tasks', () => {
   };
   const blobOf = async (attachment: string): Promise<string> =>
     (await app.sql('SELECT blob_id FROM task_attachments WHERE id = $1', [attachment]))[0]?.blob_id;
-  const seq = async (person: TestUser, task: string): Promise<number> =>
+  const seq = async (user: TestUser, task: string): Promise<number> =>
     Number(
-      (
-        await app.sql('SELECT seq FROM task_members WHERE user_id = $1 AND task_id = $2', [person.id, task])
-      )[0].seq,
+      (await app.sql('SELECT seq FROM task_members WHERE user_id = $1 AND task_id = $2', [user.id, task]))[0]
+        .seq,
     );
 
   test('a file is added, shown, downloaded and removed; all members of the task see each step', async () => {
@@ -172,11 +171,11 @@ describe('attachments of tasks', () => {
     });
 
     /** As if by a shared folder. */
-    const letSee = async (person: TestUser) => {
+    const letSee = async (user: TestUser) => {
       await app.sql(
         `INSERT INTO task_members (tenant_id, task_id, user_id, role, seq, listed_at, position, due_on, open, assigned, trashed)
          SELECT tenant_id, task_id, $2, 'viewer', 999999, listed_at, position, due_on, open, false, false FROM task_members WHERE task_id = $1 LIMIT 1`,
-        [task, person.id],
+        [task, user.id],
       );
     };
 
@@ -190,17 +189,17 @@ describe('attachments of tasks', () => {
     });
 
     test('others and other workspaces find nothing, and their files are not read', async () => {
-      for (const person of [bob, eve]) {
+      for (const user of [bob, eve]) {
         for (const [method, target] of [
           ['GET', `/tasks/${task}/attachments/${id}`],
           ['HEAD', `/tasks/${task}/attachments/${id}`],
           ['GET', `/tasks/${task}/attachments`],
           ['DELETE', `/tasks/${task}/attachments/${id}`],
         ] as const) {
-          expect((await person.api.request(method, target)).status).toBe(404);
+          expect((await user.api.request(method, target)).status).toBe(404);
         }
         const { headers } = form();
-        const request = new SlowRequest(person.api, 'POST', `/tasks/${task}/attachments`, {
+        const request = new SlowRequest(user.api, 'POST', `/tasks/${task}/attachments`, {
           ...headers,
           'content-length': MAX,
         });
@@ -260,11 +259,11 @@ describe('attachments of tasks', () => {
   test('fifty at most, also when many come at once', async () => {
     const task = await newTask();
     for (let n = 0; n < 46; n += 1) await attach(task, String(n));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => upload(alice.api, `/tasks/${task}/attachments`, 'x')),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 422, 422, 422, 422]);
-    expect(answers.find(({ status }) => status === 422)?.body.error).toBe('too_many_attachments');
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 422, 422, 422, 422]);
+    expect(responses.find(({ status }) => status === 422)?.body.error).toBe('too_many_attachments');
     expect((await read(task)).attachments).toHaveLength(50);
     const stored = await app.sql(
       `SELECT count(*)::int AS n FROM blobs b JOIN task_attachments a ON (a.tenant_id, a.blob_id) = (b.tenant_id, b.id)

@@ -30,9 +30,9 @@ describe('tasks and time', () => {
     return body.task;
   };
   const complete = async (id: string, body: object = { done: true }) => {
-    const { status, body: answer } = await alice.api.patch(`/tasks/${id}`, body);
-    expect([status, answer.error]).toEqual([200, undefined]);
-    return answer.task;
+    const { status, body: response } = await alice.api.patch(`/tasks/${id}`, body);
+    expect([status, response.error]).toEqual([200, undefined]);
+    return response.task;
   };
   const read = async (id: string) => (await alice.api.get(`/tasks/${id}`)).body.task;
   const events = async (id: string, ...types: string[]) =>

@@ -13,30 +13,30 @@ describe('the feeds of tasks and task folders', () => {
   afterAll(() => app?.stop());
 
   /** A workspace of its own for each test: feeds start empty. */
-  const people = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
+  const users = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
     app.tenant(`t${(n += 1)}`, ...names);
-  const made = async (person: TestUser, path: string, fields: object): Promise<any> => {
-    const { status, body } = await person.api.post(path, fields);
+  const made = async (user: TestUser, path: string, fields: object): Promise<any> => {
+    const { status, body } = await user.api.post(path, fields);
     expect([path, status, body.error]).toEqual([path, 201, undefined]);
     return body.task ?? body.folder;
   };
-  const create = (person: TestUser, fields: object = {}) => made(person, '/tasks', { title: 't', ...fields });
-  const folder = (person: TestUser, fields: object = {}) =>
-    made(person, '/task_folders', { name: 'f', ...fields });
-  const edit = async (person: TestUser, path: string, fields: object): Promise<any> => {
-    const { status, body } = await person.api.patch(path, fields);
+  const create = (user: TestUser, fields: object = {}) => made(user, '/tasks', { title: 't', ...fields });
+  const folder = (user: TestUser, fields: object = {}) =>
+    made(user, '/task_folders', { name: 'f', ...fields });
+  const edit = async (user: TestUser, path: string, fields: object): Promise<any> => {
+    const { status, body } = await user.api.patch(path, fields);
     expect([path, status, body.error]).toEqual([path, 200, undefined]);
     return body.task ?? body.folder;
   };
-  const ask = async (person: TestUser, path: string): Promise<any> => {
-    const { status, body } = await person.api.get(path);
+  const ask = async (user: TestUser, path: string): Promise<any> => {
+    const { status, body } = await user.api.get(path);
     expect([path, status]).toEqual([path, 200]);
     return body;
   };
-  const changes = (person: TestUser, cursor?: string, query = '') =>
-    ask(person, `/tasks/changes?${cursor ? `cursor=${cursor}` : ''}${query}`);
-  const folderChanges = (person: TestUser, cursor?: string) =>
-    ask(person, `/task_folders/changes?${cursor ? `cursor=${cursor}` : ''}`);
+  const changes = (user: TestUser, cursor?: string, query = '') =>
+    ask(user, `/tasks/changes?${cursor ? `cursor=${cursor}` : ''}${query}`);
+  const folderChanges = (user: TestUser, cursor?: string) =>
+    ask(user, `/task_folders/changes?${cursor ? `cursor=${cursor}` : ''}`);
   const removal = (id: string, reason: string) => ({
     id,
     removed: true,
@@ -54,17 +54,17 @@ describe('the feeds of tasks and task folders', () => {
   };
 
   /** Follows a feed from where it stands now. */
-  async function follow(person: TestUser, path: string, list: string) {
-    let { cursor } = await ask(person, `${path}/changes`);
+  async function follow(user: TestUser, path: string, list: string) {
+    let { cursor } = await ask(user, `${path}/changes`);
     return async (): Promise<any[]> => {
-      const page = await ask(person, `${path}/changes?cursor=${cursor}`);
+      const page = await ask(user, `${path}/changes?cursor=${cursor}`);
       ({ cursor } = page);
       return page[list];
     };
   }
 
   test('nothing yet, then every changed task once, as it is now, in the order of its last change', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const empty = await changes(alice);
     expect(empty).toEqual({
       tasks: [],
@@ -86,7 +86,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('trash, restore and purge', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const task = await create(alice, { description: '<p>secret</p>' });
     const step = await follow(alice, '/tasks', 'tasks');
     await alice.api.delete(`/tasks/${task.id}`);
@@ -105,7 +105,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('a removed assignee gets a removal without content of the task', async () => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     const hidden = await create(alice, { title: 'hidden secret' });
     const task = await create(alice, {
       description: '<p>secret</p>',
@@ -138,7 +138,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('sharing a folder gives it and its tasks, another role changes them, unsharing takes them all', async () => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     const top = await folder(alice, { name: 'top' });
     const below = await folder(alice, { name: 'below', parent_id: top.id });
     const inTop = await create(alice, { folder_id: top.id, description: '<p>secret</p>' });
@@ -182,8 +182,8 @@ describe('the feeds of tasks and task folders', () => {
     await edit(alice, `/tasks/${inTop.id}`, { folder_id: below.id });
     expect(await both()).toEqual([[], [[inTop.id, 'editor', below.id]]]);
     await share([]);
-    const answers = [await bob.api.get('/tasks/changes'), await bob.api.get('/task_folders/changes')];
-    expect(answers.map(({ text }) => text.includes('secret'))).toEqual([false, false]);
+    const responses = [await bob.api.get('/tasks/changes'), await bob.api.get('/task_folders/changes')];
+    expect(responses.map(({ text }) => text.includes('secret'))).toEqual([false, false]);
     expect(await both()).toEqual([
       [
         [top.id, 'unshared', undefined],
@@ -195,14 +195,14 @@ describe('the feeds of tasks and task folders', () => {
         [assigned.id, 'editor', null],
       ].toSorted(),
     ]);
-    expect(answers.map(({ body }) => body.tasks?.length ?? body.folders.length)).toEqual([1, 0]);
+    expect(responses.map(({ body }) => body.tasks?.length ?? body.folders.length)).toEqual([1, 0]);
   });
 
   test.each([
     ['keep', { deleted: false, folder_id: null }],
     ['delete', { deleted: true, folder_id: null }],
   ])('a folder deleted with contents=%s', async (contents, left) => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     const { id } = await folder(alice, { members: [bob.id] });
     const mine = await create(alice, { folder_id: id });
     const bobs = await create(bob, { folder_id: id });
@@ -224,7 +224,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('pages: limit, size, and always one record; summaries have no description', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     for (let i = 0; i < 5; i += 1) await create(alice, { title: `${i}` });
     const titles: string[][] = [];
     for (let cursor: string | undefined; ;) {
@@ -257,7 +257,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('many long subtasks count for the size of a page', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const tasks = [await create(alice), await create(alice), await create(alice)];
     await app.sql(
       `INSERT INTO subtasks (tenant_id, task_id, id, title, done, position, created_at, updated_at)
@@ -272,7 +272,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('the index: live tasks newest first, then a cursor for changes', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     const tasks: any[] = [];
     for (let i = 0; i < 5; i += 1)
       tasks.push(await create(alice, { title: `${i}`, description: '<p>d</p>' }));
@@ -302,7 +302,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('any unusable cursor is 410', async () => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     await create(alice);
     const { cursor } = await changes(alice);
     const others = [
@@ -333,7 +333,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('forgetting removals expires just the cursors that needed them, and lets deleted folders go', async () => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     const { id } = await folder(alice, { members: [bob.id] });
     const task = await create(alice, { folder_id: id });
     const before = [(await changes(bob)).cursor, (await folderChanges(bob)).cursor];
@@ -356,7 +356,7 @@ describe('the feeds of tasks and task folders', () => {
   });
 
   test('wait returns as soon as a task changes', async () => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     const { cursor } = await changes(bob);
     const waiting = bob.api.get(`/tasks/changes?cursor=${cursor}&wait=25`);
     await until('a waiting request', () => app.get(HeadWatch).waiting > 0);

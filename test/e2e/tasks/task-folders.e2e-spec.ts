@@ -26,18 +26,18 @@ describe('task folders', () => {
   };
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
   const share = async (id: string, members: unknown[], by = alice) => {
-    const answer = await by.api.patch(`/task_folders/${id}`, { members });
-    expect([answer.status, answer.body.error]).toEqual([200, undefined]);
-    return answer.body.folder;
+    const response = await by.api.patch(`/task_folders/${id}`, { members });
+    expect([response.status, response.body.error]).toEqual([200, undefined]);
+    return response.body.folder;
   };
-  const rows = (person: TestUser) =>
+  const rows = (user: TestUser) =>
     app.sql(
       `SELECT id, role, seq, gone FROM (
          SELECT task_id AS id, role, seq::int, gone FROM task_members WHERE user_id = $1
          UNION ALL SELECT folder_id, role, seq::int, gone FROM task_folder_members WHERE user_id = $1) x ORDER BY seq`,
-      [person.id],
+      [user.id],
     );
-  const row = async (person: TestUser, id: string) => (await rows(person)).find((r) => r.id === id);
+  const row = async (user: TestUser, id: string) => (await rows(user)).find((r) => r.id === id);
 
   test('create, read, list', async () => {
     const { status, headers, body } = await alice.api.post('/task_folders', {
@@ -111,8 +111,8 @@ describe('task folders', () => {
     ['members.0.role', { name: 'x', members: [{ id: UNKNOWN_USER, role: 'owner' }] }],
     ['id', { name: 'x', id: 'y' }],
   ])('rejects an invalid %s: %j', async (name, body) => {
-    const answer = await alice.api.post('/task_folders', body);
-    expect([answer.status, answer.body.details?.[0].field]).toEqual([422, name]);
+    const response = await alice.api.post('/task_folders', body);
+    expect([response.status, response.body.details?.[0].field]).toEqual([422, name]);
   });
 
   test.each(['patch', 'put'] as const)('%s changes only the given fields', async (verb) => {
@@ -226,12 +226,12 @@ describe('task folders', () => {
       const one = await task({ folder_id: shared.id });
       const two = await task({ folder_id: below.id });
       const outside = await task({ folder_id: top.id });
-      const answer = await share(shared.id, [
+      const response = await share(shared.id, [
         { email: bob.email, role: 'editor' },
         { id: carol.id, role: 'viewer' },
         alice.id,
       ]);
-      expect(answer.members).toEqual([
+      expect(response.members).toEqual([
         { user_id: bob.id, id: bob.id, email: bob.email, name: 'Bob', role: 'editor', inherited: false },
         {
           user_id: carol.id,
@@ -242,7 +242,7 @@ describe('task folders', () => {
           inherited: false,
         },
       ]);
-      expect([answer.task_count, answer.parent_id]).toEqual([1, top.id]);
+      expect([response.task_count, response.parent_id]).toEqual([1, top.id]);
       const seen = (await bob.api.get(`/task_folders/${shared.id}`)).body.folder;
       expect([seen.role, seen.parent_id, seen.task_count]).toEqual(['editor', null, 1]);
       const lower = (await carol.api.get(`/task_folders/${below.id}`)).body.folder;

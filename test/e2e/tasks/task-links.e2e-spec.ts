@@ -23,18 +23,18 @@ describe('links between tasks and notes', () => {
     return id;
   };
   const refs = (...ids: string[]) => ({ references: ids.map((id) => ({ type: 'note', id })) });
-  const make = async (person: TestUser, fields: object): Promise<any> => {
-    const { status, body } = await person.api.post('/tasks', { title: 't', ...fields });
+  const make = async (user: TestUser, fields: object): Promise<any> => {
+    const { status, body } = await user.api.post('/tasks', { title: 't', ...fields });
     expect([status, body.error]).toEqual([201, undefined]);
     return body.task;
   };
-  const edit = async (person: TestUser, id: string, fields: object): Promise<any> => {
-    const { status, body } = await person.api.patch(`/tasks/${id}`, fields);
+  const edit = async (user: TestUser, id: string, fields: object): Promise<any> => {
+    const { status, body } = await user.api.patch(`/tasks/${id}`, fields);
     expect([status, body.error]).toEqual([200, undefined]);
     return body.task;
   };
-  const links = async (id: string, person = alice): Promise<string[]> =>
-    (await person.api.get(`/notes/${id}`)).body.note.links.map((link: any) => link.id);
+  const links = async (id: string, user = alice): Promise<string[]> =>
+    (await user.api.get(`/notes/${id}`)).body.note.links.map((link: any) => link.id);
 
   test('a task that is created with references to notes is linked by them', async () => {
     const [one, two] = [await makeNote('one'), await makeNote('two')];
@@ -146,18 +146,18 @@ describe('links between tasks and notes', () => {
     const tasks: any[] = [];
     for (let n = 0; n < 4; n += 1) tasks.push(await make(n % 2 ? alice : bob, refs(notes[n % 3] as string)));
     const one = (n: number): Promise<unknown> => {
-      const person = n % 2 ? alice : bob;
+      const user = n % 2 ? alice : bob;
       const task = tasks[(n * 7) % tasks.length];
       const owner = tasks.indexOf(task) % 2 ? alice : bob;
       const chosen = notes.filter((_, i) => (n >> i) % 2 === 0);
       if (n % 5 === 0) return owner.api.delete(`/tasks/${task.id}`);
       if (n % 5 === 1) return owner.api.post(`/tasks/${task.id}/restore`);
-      if (n % 5 === 2) return person.api.post('/tasks', { title: `n${n}`, ...refs(...chosen) });
+      if (n % 5 === 2) return user.api.post('/tasks', { title: `n${n}`, ...refs(...chosen) });
       return owner.api.patch(`/tasks/${task.id}`, { title: `t${n}`, ...refs(...chosen) });
     };
     for (let round = 0; round < 6; round += 1) {
-      const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => one(round * 10 + n)));
-      for (const answer of answers as { status: number }[]) expect(answer.status).toBeLessThan(500);
+      const responses = await Promise.all(Array.from({ length: 10 }, (_, n) => one(round * 10 + n)));
+      for (const response of responses as { status: number }[]) expect(response.status).toBeLessThan(500);
     }
     const broken = await app.sql(
       `WITH linked AS (SELECT note.id AS note, (link->>'id')::uuid AS task FROM notes note, jsonb_array_elements(note.links) AS link),

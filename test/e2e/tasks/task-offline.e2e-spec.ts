@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/client.ts';
 import { upload } from '../../support/multipart.ts';
 
 describe('tasks of clients that work offline', () => {
@@ -21,16 +21,16 @@ describe('tasks of clients that work offline', () => {
     return body.task;
   };
   /** The records that a user's feed gains by a write. */
-  const gained = async (person: TestUser, write: () => Promise<Answer>, query = ''): Promise<any[]> => {
-    const { cursor, next } = (await person.api.get('/tasks/changes?limit=500')).body;
+  const gained = async (user: TestUser, write: () => Promise<ApiResponse>, query = ''): Promise<any[]> => {
+    const { cursor, next } = (await user.api.get('/tasks/changes?limit=500')).body;
     expect(next).toBeNull();
     const { status, body } = await write();
     expect([Math.floor(status / 100), body.error]).toEqual([2, undefined]);
-    return (await person.api.get(`/tasks/changes?cursor=${cursor}${query}`)).body.tasks;
+    return (await user.api.get(`/tasks/changes?cursor=${cursor}${query}`)).body.tasks;
   };
 
   describe('Idempotency-Key', () => {
-    const parts = ({ status, headers, text }: Answer) => [status, headers.get('etag'), text];
+    const parts = ({ status, headers, text }: ApiResponse) => [status, headers.get('etag'), text];
 
     test.each([
       ['PATCH', '', { title: 'changed', base_revision: 1 }],
@@ -69,8 +69,8 @@ describe('tasks of clients that work offline', () => {
       await app.sql(`UPDATE tasks SET purge_at = now() WHERE id = $1`, [id]);
       await app.get(TaskClock).purge();
       expect(await app.sql(`SELECT 1 FROM idempotency_keys WHERE reply LIKE '%secret%'`)).toEqual([]);
-      for (const answer of [await create(), await rename()])
-        expect([answer.status, answer.body.error]).toEqual([404, 'not_found']);
+      for (const response of [await create(), await rename()])
+        expect([response.status, response.body.error]).toEqual([404, 'not_found']);
     });
   });
 
@@ -81,7 +81,7 @@ describe('tasks of clients that work offline', () => {
       const device = { device_id: 'alices-laptop' };
       const bobs = await bob.api.get('/tasks/changes?limit=500');
       expect(bobs.body.tasks.at(-1)).toMatchObject({ id: task.id, updated_device: 'alices-phone' });
-      const writes: [string, () => Promise<Answer>, string | null][] = [
+      const writes: [string, () => Promise<ApiResponse>, string | null][] = [
         ['update', () => alice.api.patch(root, { title: 'x', ...device }), 'alices-laptop'],
         ['update without a device', () => alice.api.put(root, { title: 'y' }), null],
         ['comment', () => alice.api.post(`${root}/comments`, { body: 'c', ...device }), 'alices-laptop'],
@@ -137,7 +137,7 @@ describe('tasks of clients that work offline', () => {
     const { task } = (await carol.api.post('/tasks', { title: 't', assignees: [dora.id] })).body;
     const other = (await carol.api.post('/tasks', { title: 'other' })).body.task;
     await app.sql(`UPDATE tenant_members SET status = 'deactivated' WHERE user_id = $1`, [dora.id]);
-    const error = ({ status, body }: Answer) => [status, body.error, body.details?.[0].code];
+    const error = ({ status, body }: ApiResponse) => [status, body.error, body.details?.[0].code];
     const unknown = [422, 'unknown_user', 'unknown_user'];
     for (const named of [dora.id, dora.email]) {
       expect(error(await carol.api.post('/tasks', { title: 'x', assignees: [named] }))).toEqual(unknown);

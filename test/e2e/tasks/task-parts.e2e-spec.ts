@@ -76,15 +76,15 @@ describe('parts of tasks', () => {
     test('readers get 403 for writes, other users 404', async () => {
       const { id } = await make();
       const { subtask } = (await alice.api.post(`/tasks/${id}/subtasks`, { title: 'x' })).body;
-      for (const [person, expected] of [
+      for (const [user, expected] of [
         [carol, [403, 'forbidden']],
         [dora, [404, 'not_found']],
       ] as const) {
-        expect(outcome(await person.api.post(`/tasks/${id}/subtasks`, { title: 7 }))).toEqual(expected);
-        expect(outcome(await person.api.put(`/tasks/${id}/subtasks/${subtask.id}`, { title: 7 }))).toEqual(
+        expect(outcome(await user.api.post(`/tasks/${id}/subtasks`, { title: 7 }))).toEqual(expected);
+        expect(outcome(await user.api.put(`/tasks/${id}/subtasks/${subtask.id}`, { title: 7 }))).toEqual(
           expected,
         );
-        expect(outcome(await person.api.delete(`/tasks/${id}/subtasks/${subtask.id}`))).toEqual(expected);
+        expect(outcome(await user.api.delete(`/tasks/${id}/subtasks/${subtask.id}`))).toEqual(expected);
       }
       expect(outcome(await alice.api.put(`/tasks/${id}/subtasks/${UNKNOWN_USER}`, { title: 7 }))).toEqual([
         404,
@@ -113,8 +113,8 @@ describe('parts of tasks', () => {
       ['position', { title: 'x', position: { after: UNKNOWN_USER } }],
       ['position', { title: 'x', position: '!' }],
     ])('rejects an invalid %s: %j', async (name, body) => {
-      const answer = await alice.api.post(`/tasks/${(await make()).id}/subtasks`, body);
-      expect([answer.status, answer.body.details?.[0].field]).toEqual([422, name]);
+      const response = await alice.api.post(`/tasks/${(await make()).id}/subtasks`, body);
+      expect([response.status, response.body.details?.[0].field]).toEqual([422, name]);
     });
 
     test('an assignee must see the task', async () => {
@@ -236,8 +236,8 @@ describe('parts of tasks', () => {
     test('once per Idempotency-Key', async () => {
       const { id } = await make();
       const once = { headers: { 'idempotency-key': 'c' } };
-      const answers = [1, 2].map(() => () => bob.api.post(`/tasks/${id}/comments`, { body: 'x' }, once));
-      const [first, second] = [await answers[0]!(), await answers[1]!()];
+      const responses = [1, 2].map(() => () => bob.api.post(`/tasks/${id}/comments`, { body: 'x' }, once));
+      const [first, second] = [await responses[0]!(), await responses[1]!()];
       expect(second.text).toBe(first.text);
       expect((await bob.api.get(`/tasks/${id}`)).body.task.comments_count).toBe(1);
     });

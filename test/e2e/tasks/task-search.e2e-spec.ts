@@ -11,36 +11,36 @@ describe('search of tasks', () => {
   });
   afterAll(() => app?.stop());
 
-  const people = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
+  const users = <const Names extends readonly string[]>(...names: Names): Promise<UsersOf<Names>> =>
     app.tenant(`t${(n += 1)}`, ...names);
-  const make = async (person: TestUser, title: string, fields: object = {}): Promise<any> => {
-    const { status, body } = await person.api.post('/tasks', { title, ...fields });
+  const make = async (user: TestUser, title: string, fields: object = {}): Promise<any> => {
+    const { status, body } = await user.api.post('/tasks', { title, ...fields });
     expect([status, body.error]).toEqual([201, undefined]);
     return body.task;
   };
-  const folder = async (person: TestUser, fields: object = {}): Promise<any> =>
-    (await person.api.post('/task_folders', { name: 'f', ...fields })).body.folder;
-  const edit = async (person: TestUser, path: string, fields: object) => {
-    const { status, body } = await person.api.patch(path, fields);
+  const folder = async (user: TestUser, fields: object = {}): Promise<any> =>
+    (await user.api.post('/task_folders', { name: 'f', ...fields })).body.folder;
+  const edit = async (user: TestUser, path: string, fields: object) => {
+    const { status, body } = await user.api.patch(path, fields);
     expect([path, status, body.error]).toEqual([path, 200, undefined]);
   };
-  const search = async (person: TestUser, q: string, more = ''): Promise<any> => {
-    const { status, body } = await person.api.get(`/search/tasks?q=${encodeURIComponent(q)}${more}`);
+  const search = async (user: TestUser, q: string, more = ''): Promise<any> => {
+    const { status, body } = await user.api.get(`/search/tasks?q=${encodeURIComponent(q)}${more}`);
     expect([q, status, body]).toEqual([q, 200, expect.anything()]);
     return body;
   };
-  const titles = async (person: TestUser, q: string, more = ''): Promise<string[]> =>
-    (await search(person, q, more)).tasks.map((task: any) => task.title).toSorted();
+  const titles = async (user: TestUser, q: string, more = ''): Promise<string[]> =>
+    (await search(user, q, more)).tasks.map((task: any) => task.title).toSorted();
   async function indexed(): Promise<void> {
     await app.get(OutboxWorker).drain();
   }
   async function nothing(): Promise<void> {}
   /** Tasks of no interest: with more than 300, a search of this person goes through the index of words. */
-  const crowd = (person: TestUser, tasks: number, title = 'one of a crowd') =>
+  const crowd = (user: TestUser, tasks: number, title = 'one of a crowd') =>
     app.sql(
       `SELECT count(w.outcome) FROM generate_series(1, $3::int) g,
        LATERAL task_create($1, $2, gen_random_uuid(), jsonb_build_object('patch', jsonb_build_object('title', $4 || ' ' || g))) w`,
-      [person.tenantId, person.id, tasks, title],
+      [user.tenantId, user.id, tasks, title],
     );
 
   describe.each([
@@ -50,7 +50,7 @@ describe('search of tasks', () => {
     ['a user with many tasks', 301, indexed],
   ] as const)('%s', (_name, others, then) => {
     test('finds words of title and description in any language, best first', async () => {
-      const [alice] = await people('alice');
+      const [alice] = await users('alice');
       await crowd(alice, others);
       if (others > 0) await indexed();
       const hotel = await make(alice, 'Book the Höhenhotel', {
@@ -87,7 +87,7 @@ describe('search of tasks', () => {
     });
 
     test('filters', async () => {
-      const [alice] = await people('alice');
+      const [alice] = await users('alice');
       await crowd(alice, others);
       if (others > 0) await indexed();
       const { id } = await folder(alice);
@@ -112,8 +112,8 @@ describe('search of tasks', () => {
   });
 
   test.each([0, 301])('finds what one sees, and nothing else, beside %i other tasks', async (others) => {
-    const [alice, bob, carol] = await people('alice', 'bob', 'carol');
-    const [mallory] = await people('mallory');
+    const [alice, bob, carol] = await users('alice', 'bob', 'carol');
+    const [mallory] = await users('mallory');
     await crowd(bob, others);
     const { id } = await folder(alice);
     const below = await folder(alice, { parent_id: id });
@@ -146,7 +146,7 @@ describe('search of tasks', () => {
   });
 
   test('pages, and a cursor that is good for its own question only', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     await crowd(alice, 25, 'paged');
     await indexed();
     const seen: string[] = [];
@@ -164,7 +164,7 @@ describe('search of tasks', () => {
   });
 
   test('total stops at 1,000, among the most recently changed', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     await crowd(alice, 1_005, 'legion');
     await app.sql(
       `INSERT INTO task_search (tenant_id, task_id, revision, audience, rules, tsv, beginning)
@@ -177,7 +177,7 @@ describe('search of tasks', () => {
   });
 
   test('a lost index row, or one of another folder owner, is repaired', async () => {
-    const [alice, bob] = await people('alice', 'bob');
+    const [alice, bob] = await users('alice', 'bob');
     await crowd(bob, 301);
     const { id } = await folder(alice, { members: [bob.id] });
     const kept = await make(alice, 'repairme', { folder_id: id });
@@ -194,7 +194,7 @@ describe('search of tasks', () => {
   });
 
   test('a match deep in a long description is excerpted', async () => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     await make(alice, 'long', { description: `<p>${'filler words '.repeat(2_000)}</p><p>deepneedle</p>` });
     await indexed();
     const [hit] = (await search(alice, 'deepneedle')).tasks;
@@ -211,14 +211,14 @@ describe('search of tasks', () => {
     'q=x&folder_id=x',
     'q=x&limit=0',
   ])('rejects ?%s', async (query) => {
-    const [alice] = await people('alice');
+    const [alice] = await users('alice');
     expect((await alice.api.get(`/search/tasks?${query}`)).status).toBe(422);
   });
 
   test.each([`'`, `"`, '\\', `' | ''`, `:*`, '\u0001u', '(((', `a' & 'b`])(
     'is not led astray by %j',
     async (q) => {
-      const [alice] = await people('alice');
+      const [alice] = await users('alice');
       await make(alice, 'harmless');
       expect((await search(alice, q)).tasks).toEqual([]);
     },

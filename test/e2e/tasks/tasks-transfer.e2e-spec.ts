@@ -19,20 +19,20 @@ describe('the transfer of tasks and task folders to another member', () => {
     leaver = await app.member('acme', `leaver${(leavers += 1)}@acme.example`);
   });
 
-  const folder = async (person: TestUser, fields: object): Promise<any> => {
-    const { status, body } = await person.api.post('/task_folders', fields);
+  const folder = async (user: TestUser, fields: object): Promise<any> => {
+    const { status, body } = await user.api.post('/task_folders', fields);
     expect([status, body.error]).toEqual([201, undefined]);
     return body.folder;
   };
-  const task = async (person: TestUser, fields: object): Promise<any> => {
-    const { status, body } = await person.api.post('/tasks', fields);
+  const task = async (user: TestUser, fields: object): Promise<any> => {
+    const { status, body } = await user.api.post('/tasks', fields);
     expect([status, body.error]).toEqual([201, undefined]);
     return body.task;
   };
-  const cursorOf = async (person: TestUser, path = '/tasks') =>
-    (await person.api.get(`${path}/changes?limit=500`)).body.cursor;
-  const since = async (person: TestUser, cursor: string, path = '/tasks'): Promise<any[]> =>
-    (await person.api.get(`${path}/changes?cursor=${cursor}`)).body[path.slice(1)];
+  const cursorOf = async (user: TestUser, path = '/tasks') =>
+    (await user.api.get(`${path}/changes?limit=500`)).body.cursor;
+  const since = async (user: TestUser, cursor: string, path = '/tasks'): Promise<any[]> =>
+    (await user.api.get(`${path}/changes?cursor=${cursor}`)).body[path.slice(1)];
   const leave = async () => {
     expect((await owner.api.post(`/tenant/members/${leaver.id}/deactivate`)).status).toBe(200);
     const content = (await owner.api.get(`/tenant/members/${leaver.id}/content`)).body.content;
@@ -125,8 +125,8 @@ describe('the transfer of tasks and task folders to another member', () => {
     const { cursor } = (await editor.api.get('/tasks/changes?limit=500')).body;
     await leave();
     expect((await since(editor, cursor)).map((each) => each.title)).toEqual(['Quartalsplan']);
-    const found = async (person: TestUser) =>
-      (await person.api.get('/search/tasks?q=quartals')).body.tasks.map((each: any) => each.title).toSorted();
+    const found = async (user: TestUser) =>
+      (await user.api.get('/search/tasks?q=quartals')).body.tasks.map((each: any) => each.title).toSorted();
     for (const index of [false, true]) {
       if (index) await app.get(OutboxWorker).drain();
       expect(await found(recipient)).toEqual(['Quartalsplan', 'Quartalszahlen']);

@@ -21,10 +21,10 @@ describe('tasks', () => {
     return body.task;
   };
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
-  const field = (answer: { body: any }) => answer.body.details[0].field;
-  const feed = async (person: TestUser) =>
+  const field = (response: { body: any }) => response.body.details[0].field;
+  const feed = async (user: TestUser) =>
     app.sql(`SELECT task_id, role, seq::int, gone FROM task_members WHERE user_id = $1 ORDER BY seq`, [
-      person.id,
+      user.id,
     ]);
 
   describe('create and read', () => {
@@ -138,12 +138,12 @@ describe('tasks', () => {
 
     test('once per Idempotency-Key', async () => {
       const options = { headers: { 'idempotency-key': 'task-1' } };
-      const answers = [
+      const responses = [
         await alice.api.post('/tasks', { title: 'once' }, options),
         await alice.api.post('/tasks', { title: 'once' }, options),
       ];
-      expect(answers.map((a) => a.status)).toEqual([201, 201]);
-      expect(answers[1]!.text).toBe(answers[0]!.text);
+      expect(responses.map((a) => a.status)).toEqual([201, 201]);
+      expect(responses[1]!.text).toBe(responses[0]!.text);
       expect((await alice.api.get('/tasks?q=once')).body.tasks).toHaveLength(1);
     });
 
@@ -189,9 +189,9 @@ describe('tasks', () => {
       ['position', { title: 'x', position: null }],
       ['id', { title: 'x', id: 'y' }],
     ])('rejects an invalid %s: %j', async (name, body) => {
-      const answer = await alice.api.post('/tasks', body);
-      expect(answer.status).toBe(422);
-      expect(field(answer)).toBe(name);
+      const response = await alice.api.post('/tasks', body);
+      expect(response.status).toBe(422);
+      expect(field(response)).toBe(name);
     });
   });
 
@@ -221,7 +221,7 @@ describe('tasks', () => {
     test('an assignment given and taken shows in the feed as it does for notes', async () => {
       const task = await make({ assignees: [bob.id] });
       await alice.api.patch(`/tasks/${task.id}`, { assignees: [carol.id] });
-      const of = async (person: TestUser) => (await feed(person)).filter((row) => row.task_id === task.id);
+      const of = async (user: TestUser) => (await feed(user)).filter((row) => row.task_id === task.id);
       expect(await of(bob)).toMatchObject([{ role: null, gone: 1 }]);
       expect(await of(carol)).toMatchObject([{ role: 'editor', gone: null }]);
       expect((await bob.api.get(`/tasks/${task.id}`)).status).toBe(404);

@@ -49,17 +49,17 @@ test('the view has one digit for each slot', () => {
 
 test('a suggestion lies in the window, and no required attendee is busy', () => {
   const workingHours = { from: '09:00', to: '17:00', days: [] };
-  const person = (isRequired: boolean) =>
+  const user = (isRequired: boolean) =>
     times.map((list) => ({ name: 'x', zone: 'UTC', workingHours, busy: merged(list), isRequired }));
   fc.assert(
-    fc.property(fc.array(fc.oneof(person(true), person(false)), { minLength: 1, maxLength: 4 }), (people) => {
+    fc.property(fc.array(fc.oneof(user(true), user(false)), { minLength: 1, maxLength: 4 }), (users) => {
       const options = { from: 0, to: 42, duration: 4, step: 2, count: 50, withinHours: false, buffer: 1 };
-      const found = suggestTimes(people, options);
+      const found = suggestTimes(users, options);
       const isBlocked = (busy: readonly BusyTime[], from: number, to: number) =>
         busy.some(
           ({ start, end, type }) => start < to && end > from && (type === 'busy' || type === 'out_of_office'),
         );
-      const required = people.filter(({ isRequired }) => isRequired);
+      const required = users.filter(({ isRequired }) => isRequired);
       const possible = [];
       for (let start = 0; start + 4 <= 42; start += 2)
         if (!required.some(({ busy }) => isBlocked(busy, start - 1, start + 5))) possible.push(start);
