@@ -14,14 +14,15 @@ import { docsHeaders, JSON_HEADERS } from '../platform/http/security-headers.js'
  * They are generated when the code changes, not at each start; contract tests compare them with the code.
  */
 export function serveDocs(app: NestExpressApplication, config: Config): void {
-  const document = committed('openapi.json') as OpenAPIObject;
-  if (config.signInIssuer === null) withoutSignIn(document);
   const docs = `/${API_PREFIX}/docs`;
   const documentPath = `/${API_PREFIX}/openapi.json`;
   const socketsPath = `/${API_PREFIX}/asyncapi.json`;
   app.use([docs, documentPath, socketsPath], compression());
-  app.use(documentPath, documentHandler(document));
-  app.use(socketsPath, documentHandler(committed('asyncapi.json')));
+  app.use(
+    documentPath,
+    documentHandler('openapi.json', config.signInIssuer === null ? withoutSignIn : undefined),
+  );
+  app.use(socketsPath, documentHandler('asyncapi.json'));
   app.use(docs, docsHeaders);
   // Without a document of its own, or the page would contain all of it again.
   SwaggerModule.setup(docs, app, {} as OpenAPIObject, {
@@ -40,21 +41,31 @@ export function serveDocs(app: NestExpressApplication, config: Config): void {
   });
 }
 
-const committed = (name: string): object =>
-  JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')) as object;
-
-/** Responds to GET and HEAD of exactly this path; clients revalidate by ETag. */
-function documentHandler(document: object): RequestHandler {
+/** The text of a committed document, without insignificant spaces, and its ETag. */
+function readDocument(name: string, change?: (document: OpenAPIObject) => void) {
+  const document = JSON.parse(
+    readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'),
+  ) as OpenAPIObject;
+  change?.(document);
   const text = JSON.stringify(document);
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  const fixed = JSON_HEADERS.filter(([name]) => name !== 'Cache-Control');
+  return { text, etag: `"${createHash('sha256').update(text).digest('base64url')}"` };
+}
+
+/**
+ * Responds to GET and HEAD of exactly this path; clients revalidate by ETag. The first request reads the document, so that
+ * starts do not wait for it.
+ */
+function documentHandler(name: string, change?: (document: OpenAPIObject) => void): RequestHandler {
+  let read: ReturnType<typeof readDocument> | undefined;
+  const fixed = JSON_HEADERS.filter(([header]) => header !== 'Cache-Control');
   return (request, response, next) => {
     if (request.path !== '/' || !['GET', 'HEAD'].includes(request.method)) return next();
-    for (const [name, value] of fixed) response.setHeader(name, value);
+    read ??= readDocument(name, change);
+    for (const [header, value] of fixed) response.setHeader(header, value);
     response.setHeader('Cache-Control', 'no-cache');
-    response.setHeader('ETag', etag);
+    response.setHeader('ETag', read.etag);
     if (request.fresh) response.status(304).end();
-    else response.end(text);
+    else response.end(read.text);
   };
 }
 

@@ -29,27 +29,33 @@ const SPANNING: Record<string, readonly string[]> = {
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A frame of a module, of another part of the application, or of a test. Source maps of libraries name a `src` too. */
+/** A frame of a module, of another part of the application, or of a test. */
 const FRAME =
-  /^(?:(?:src|dist)\/(?:modules\/([\w-]+)|(cli|demo|provision|runtime|mail-service))|test\/(?!support|contract)[\w-]+)\//;
+  /^(?:dist\/(?:modules\/([\w-]+)|(cli|demo|provision|runtime|mail-service))|test\/(?!support|contract)[\w-]+)\//;
 
-/** The module of the first frame outside `platform`: the code that asked for the transaction. */
-function beginner(stack: string): string {
-  for (const frame of stack.split(ROOT)) {
-    const part = FRAME.exec(frame);
+/** The module that runs this code: the first frame of the stack outside `platform`. */
+function currentModule(): string {
+  for (const frame of callSites()) {
+    const file = frame.getFileName() ?? '';
+    const path = file.startsWith('file:') ? fileURLToPath(file) : file;
+    const part = path.startsWith(ROOT) ? FRAME.exec(path.slice(ROOT.length)) : null;
     const module = part && (part[1] ?? part[2] ?? 'test');
     if (module) return module;
   }
   return 'platform';
 }
 
-/** The module that runs this code: the first frame of the stack outside `platform`. */
-function currentModule(): string {
-  const { stackTraceLimit } = Error;
+/** The stack without source maps, which would take longer than the statements that are watched. */
+function callSites(): NodeJS.CallSite[] {
+  const before = {
+    stackTraceLimit: Error.stackTraceLimit,
+    prepareStackTrace: Reflect.get(Error, 'prepareStackTrace') as unknown,
+  };
   Error.stackTraceLimit = 40;
-  const module = beginner(new Error('here').stack ?? '');
-  Error.stackTraceLimit = stackTraceLimit;
-  return module;
+  Error.prepareStackTrace = (_, frames) => frames;
+  const frames = new Error('here').stack as unknown as NodeJS.CallSite[];
+  Object.assign(Error, before);
+  return frames;
 }
 
 /** Names of statements and tables by home. */

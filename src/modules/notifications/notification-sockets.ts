@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '../../platform/memory/cache-size.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Bus } from '../../platform/bus/bus.js';
@@ -36,9 +37,9 @@ const UNREAD = defineServerEvent(
 export class NotificationSockets implements OnModuleInit {
   private readonly logger = new Logger(NotificationSockets.name);
   /** Versions of notifications by id, as this process has sent or compared them. */
-  private readonly delivered = new LRUCache<string, string>({ max: MAX_DELIVERED });
+  private readonly delivered = new LRUCache<string, string>(growingTo(MAX_DELIVERED));
   /** `performance.now()` of the last report of counts, by user. It covers all earlier changes to `read`. */
-  private readonly counted = new LRUCache<string, number>({ max: MAX_DELIVERED });
+  private readonly counted = new LRUCache<string, number>(growingTo(MAX_DELIVERED));
 
   constructor(
     private readonly bus: Bus,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '../memory/cache-size.js';
 import { Config } from '../../config/config.js';
 import type { ApiError } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
@@ -20,7 +21,7 @@ export class RequestLimiter {
   private readonly interval: number;
   private readonly limit: number;
   /** Times (`performance.now()`) until which the requests of users are paid for. */
-  private readonly paidUntil = new LRUCache<string, number>({ max: MAX_USERS });
+  private readonly paidUntil = new LRUCache<string, number>(growingTo(MAX_USERS));
 
   constructor({ API_REQUESTS_PER_MINUTE: limit }: Config) {
     this.limit = limit;

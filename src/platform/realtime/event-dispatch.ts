@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '../memory/cache-size.js';
 import { Errors } from '../http/errors.js';
 import { validated } from '../http/input.pipe.js';
 import { asApiError } from '../http/server/exception.filter.js';
@@ -21,7 +22,7 @@ type Acknowledge = (response: object) => void;
 @Injectable()
 export class EventDispatch {
   private readonly logger = new Logger(EventDispatch.name);
-  private readonly buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
+  private readonly buckets = new LRUCache<string, Bucket>(growingTo(MAX_BUCKETS));
 
   constructor(
     private readonly events: SocketEvents,

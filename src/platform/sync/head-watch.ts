@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '../memory/cache-size.js';
 import { Db } from '../database/db.js';
 import { type Statement, workspace } from '../database/statement.js';
 import { Lifecycle } from '../observability/lifecycle.js';
@@ -41,7 +42,7 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   private readonly byOwner = new Map<string, Set<Waiter>>();
   private readonly counters = ['SELECT tenant_id, user_id AS id, head FROM sync_heads'];
   private heads: Statement<HeadRow> | undefined;
-  private readonly recent = new LRUCache<string, number>({ max: MAX_RECENT, ttl: RECENT_MS });
+  private readonly recent = new LRUCache<string, number>({ ...growingTo(MAX_RECENT), ttl: RECENT_MS });
   private polledAt = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;

@@ -26,7 +26,7 @@ describe('odd messages', () => {
     port = await mail.get(SmtpReceiver).listen(0);
     app = await TestApp.start(mail.settings);
     [alice, bob] = await app.tenant('odd', 'alice', 'bob');
-    for (const person of [alice, bob]) await inboxOf(person);
+    for (const user of [alice, bob]) await inboxOf(user);
   });
   afterAll(async () => {
     await app?.stop();
@@ -39,8 +39,8 @@ describe('odd messages', () => {
   }
 
   function expectFits(schema: string, value: unknown): void {
-    const valid = ajv.validate({ $ref: `api#/components/schemas/${schema}` }, value);
-    expect(valid ? null : ajv.errors?.slice(0, 3)).toBeNull();
+    const check = ajv.getSchema(`api#/components/schemas/${schema}`)!;
+    expect(check(value) ? null : check.errors?.slice(0, 3)).toBeNull();
   }
 
   async function send({ raw }: OddMail, { email }: TestUser): Promise<string> {

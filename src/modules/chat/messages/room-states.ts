@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '../../../platform/memory/cache-size.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
 import type { RoomKey } from '../chat-changes.js';
 import type { ChatMessageResponse } from '../message.response.js';
@@ -28,7 +29,7 @@ export interface RoomState extends RoomKey {
 /** The positions up to which this process has delivered the rooms of its sockets. */
 @Injectable()
 export class RoomStates {
-  private readonly states = new LRUCache<string, RoomState>({ max: MAX_ROOMS });
+  private readonly states = new LRUCache<string, RoomState>(growingTo(MAX_ROOMS));
   private readonly loaded = new LRUCache<string, RoomState>({
     max: MAX_LOADED,
     dispose: (state) => (state.members = undefined),

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '../../../platform/memory/cache-size.js';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../../config/config.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
@@ -37,7 +38,7 @@ const PAUSE_SECONDS = 15;
 @Injectable()
 export class MailAccounts {
   private readonly logger = new Logger('Mail');
-  private readonly cache = new LRUCache<string, MailCredential>({ max: CACHE_SIZE, ttl: CACHE_MS });
+  private readonly cache = new LRUCache<string, MailCredential>({ ...growingTo(CACHE_SIZE), ttl: CACHE_MS });
   private readonly pending = new Map<string, Promise<MailCredential>>();
 
   constructor(
