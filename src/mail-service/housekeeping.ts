@@ -1,5 +1,4 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Db } from '../platform/database/db.js';
 import { mailService } from './mail-service.schema.js';
 import { PeriodicJobs } from '../platform/jobs/periodic-jobs.js';
 import { CalendarPartsRepository } from './calendar-parts/calendar-parts.repository.js';
@@ -32,14 +31,13 @@ export class Housekeeping implements OnModuleInit {
     private readonly messages: MessagesRepository,
     private readonly tokens: AccessTokens,
     private readonly calendarParts: CalendarPartsRepository,
-    private readonly db: Db,
   ) {}
 
   onModuleInit(): void {
     this.jobs.register({
       name: 'expire-messages',
       everySeconds: 60,
-      run: async () => void (await this.messages.removeExpired()),
+      run: () => this.messages.removeExpired(),
     });
     this.jobs.register({ name: 'purge-tokens', everySeconds: DAY, run: () => this.tokens.purge() });
     this.jobs.register({
@@ -50,12 +48,12 @@ export class Housekeeping implements OnModuleInit {
     this.jobs.register({
       name: 'purge-threads',
       everySeconds: DAY,
-      run: async () => void (await this.db.single((tx) => tx.query(purgeThreads, []))),
+      statement: purgeThreads,
     });
     this.jobs.register({
       name: 'purge-system-messages',
       everySeconds: DAY,
-      run: async () => void (await this.db.single((tx) => tx.query(purgeSystemMessages, []))),
+      statement: purgeSystemMessages,
     });
   }
 }

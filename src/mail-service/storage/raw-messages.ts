@@ -62,7 +62,7 @@ export class RawMessages implements OnModuleInit {
     this.jobs.register({
       name: 'collect-raw-messages',
       everySeconds: 60,
-      run: async () => void (await this.collect()),
+      run: () => this.collect(),
     });
   }
 

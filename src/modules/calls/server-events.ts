@@ -1,5 +1,4 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
@@ -33,16 +32,13 @@ const forget = workspace.statement<never>(
 export class ServerEvents implements OnModuleInit {
   private readonly handlers = new Map<string, Handler<never>>();
 
-  constructor(
-    private readonly jobs: PeriodicJobs,
-    private readonly db: Db,
-  ) {}
+  constructor(private readonly jobs: PeriodicJobs) {}
 
   onModuleInit(): void {
     this.jobs.register({
       name: 'calls.forget-events',
       everySeconds: 3_600,
-      run: async () => void (await this.db.single((tx) => tx.query(forget, []))),
+      statement: forget,
     });
   }
 

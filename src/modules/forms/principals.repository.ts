@@ -1,11 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
+import type { ErrorKind } from '../../platform/http/api-error.js';
+import { detailsAt, Errors } from '../../platform/http/errors.js';
 
 /** A member or a group with access. */
 export interface Principal {
   kind: 'user' | 'group';
   id: string;
+}
+
+interface PrincipalInput {
+  user_id?: string;
+  group_id?: string;
 }
 
 const unknown = workspace.statement<{ place: number }>(
@@ -30,18 +37,40 @@ export const principalName = (row: string): string =>
 /** Members and groups that get access to forms and reports. */
 @Injectable()
 export class PrincipalsRepository {
-  /** @returns positions of those that are not active members or groups of the workspace */
-  async unknown(reader: Reader, tenantId: string, principals: readonly Principal[]): Promise<number[]> {
+  /**
+   * Reads the principals of the list `field` of an input.
+   * @throws ApiError 422 for entries that do not name exactly one of `user_id` and `group_id`, or that repeat another;
+   *   `unknownPrincipal` for those that are not active members or groups of the workspace
+   */
+  async read(
+    reader: Reader,
+    tenantId: string,
+    field: string,
+    entries: readonly PrincipalInput[],
+    unknownPrincipal: ErrorKind,
+  ): Promise<Principal[]> {
+    const { principals, invalid } = principalsOf(entries);
+    if (invalid.length > 0)
+      throw Errors.validationFailed.with({
+        details: detailsAt(field, invalid, 'one_principal', 'must name one user_id or group_id, once'),
+      });
     const values = [principals.map(({ kind }) => kind), principals.map(({ id }) => id)];
-    return (await reader.query(unknown, [tenantId, ...values])).map(({ place }) => place);
+    const places = (await reader.query(unknown, [tenantId, ...values])).map(({ place }) => place);
+    if (places.length > 0)
+      throw unknownPrincipal.with({
+        details: detailsAt(
+          field,
+          places,
+          'unknown_user',
+          'is not an active member or group of this workspace',
+        ),
+      });
+    return principals;
   }
 }
 
-/**
- * Reads the principals of an input list.
- * @returns the positions of entries that do not name exactly one of `user_id` and `group_id`, or that repeat another
- */
-export function principalsOf(entries: readonly { user_id?: string; group_id?: string }[]): {
+/** @returns the positions of entries that name none or two, or that repeat another */
+function principalsOf(entries: readonly PrincipalInput[]): {
   principals: Principal[];
   invalid: number[];
 } {

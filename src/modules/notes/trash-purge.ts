@@ -2,13 +2,11 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { sweep, type Sweep } from '../../platform/jobs/sweep.js';
 
 const BATCH = 100;
 
-const purgeDue = workspace.statement<{ count: number }>(
-  'notes.purge_due',
-  `SELECT notes_purge_due($1) AS count`,
-);
+const purgeDue: Sweep = workspace.statement('notes.purge_due', `SELECT notes_purge_due($1) AS count`);
 
 /** Purges trashed notes whose `purge_at` is over, TRASH_RETENTION_DAYS after they were trashed. */
 @Injectable()
@@ -19,19 +17,11 @@ export class TrashPurge implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({
-      name: 'purge-trashed-notes',
-      everySeconds: 600,
-      run: async () => void (await this.purge()),
-    });
+    this.jobs.register({ name: 'purge-trashed-notes', everySeconds: 600, run: () => this.purge() });
   }
 
   /** @returns the number of purged notes */
   async purge(): Promise<number> {
-    for (let total = 0; ;) {
-      const [row] = await this.db.tx((tx) => tx.query(purgeDue, [BATCH]));
-      total += row?.count ?? 0;
-      if ((row?.count ?? 0) < BATCH) return total;
-    }
+    return sweep(this.db, purgeDue, BATCH);
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { HtmlPolicy } from '../../platform/html/html-policy.js';
-import { fieldError, Errors } from '../../platform/http/errors.js';
+import { detailsAt, fieldError, Errors } from '../../platform/http/errors.js';
 import { cleanHtmlField } from '../../platform/resources/html-field.js';
 import { TenantsApi } from '../tenants/index.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
@@ -91,11 +91,7 @@ export class TaskInputs {
     const found = await this.tenants.findMembers(ctx.tenantId, names.filter(Boolean));
     const unknown = names.flatMap((name, n) => (found.has(name) ? [] : [n]));
     if (unknown.length > 0) {
-      const details = unknown.map((n) => ({
-        field: `${field}.${n}`,
-        code: 'unknown_user',
-        message: `${field}.${n} is not a member of this workspace`,
-      }));
+      const details = detailsAt(field, unknown, 'unknown_user', 'is not a member of this workspace');
       throw TaskErrors.unknownUser.with({ details });
     }
     return names.map((name) => found.get(name) as string);

@@ -27,7 +27,7 @@ export class BlobCollector implements OnModuleInit {
     this.jobs.register({
       name: 'collect-blobs',
       everySeconds: 60,
-      run: async () => void (await this.collect()),
+      run: () => this.collect(),
     });
   }
 

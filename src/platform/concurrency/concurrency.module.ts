@@ -1,5 +1,4 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
-import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { IdempotentWrites } from './idempotency.js';
@@ -12,16 +11,13 @@ const forgetOld = workspace.statement<never>(
 @Global()
 @Module({ providers: [IdempotentWrites], exports: [IdempotentWrites] })
 export class ConcurrencyModule implements OnModuleInit {
-  constructor(
-    private readonly jobs: PeriodicJobs,
-    private readonly db: Db,
-  ) {}
+  constructor(private readonly jobs: PeriodicJobs) {}
 
   onModuleInit(): void {
     this.jobs.register({
       name: 'forget-idempotency-keys',
       everySeconds: 3600,
-      run: async () => void (await this.db.single((tx) => tx.query(forgetOld, []))),
+      statement: forgetOld,
     });
   }
 }

@@ -1,4 +1,4 @@
-import { type ApiError, defineError } from './api-error.js';
+import { type ApiError, defineError, type FieldProblem } from './api-error.js';
 
 /** The errors of all routes. `<domain>.errors.ts` has the errors of a domain. */
 export const Errors = {
@@ -79,3 +79,16 @@ export const Errors = {
 /** 422 `validation_failed` for one field. */
 export const fieldError = (field: string, code: string, message: string): ApiError =>
   Errors.validationFailed.with({ details: [{ field, code, message }] });
+
+/**
+ * Details of an error of some entries of a list field.
+ * @param positions of the entries, from 0
+ * @param problem follows the name of the entry in the message
+ */
+export const detailsAt = (
+  field: string,
+  positions: readonly number[],
+  code: string,
+  problem: string,
+): FieldProblem[] =>
+  positions.map((n) => ({ field: `${field}.${n}`, code, message: `${field}.${n} ${problem}` }));

@@ -1,13 +1,18 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { either } from '../database/statement.js';
+import { either, type Statement } from '../database/statement.js';
 import { JobMetrics } from './job-metrics.js';
 
 interface PeriodicJob {
   /** Unique; the same in every process. */
   name: string;
   everySeconds: number;
-  run(): Promise<void>;
+  run(): Promise<unknown>;
+}
+
+/** A job of one statement, e.g. the deletion of expired rows. */
+interface StatementJob extends Omit<PeriodicJob, 'run'> {
+  statement: Statement<never>;
 }
 
 const CHECK_MS = 15_000;
@@ -49,8 +54,9 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly metrics: JobMetrics,
   ) {}
 
-  register(job: PeriodicJob): void {
-    this.jobs.push(job);
+  register(job: PeriodicJob | StatementJob): void {
+    if ('run' in job) this.jobs.push(job);
+    else this.jobs.push({ ...job, run: () => this.db.single((tx) => tx.query(job.statement, [])) });
   }
 
   onApplicationBootstrap(): void {

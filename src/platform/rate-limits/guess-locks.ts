@@ -54,7 +54,7 @@ export class GuessLocks implements OnModuleInit {
     this.jobs.register({
       name: 'guess-locks.forget',
       everySeconds: 3600,
-      run: async () => void (await this.db.single((tx) => tx.query(forgetOld, []))),
+      statement: forgetOld,
     });
   }
 

@@ -40,7 +40,7 @@ export class RateLimits implements OnModuleInit {
     this.jobs.register({
       name: 'rate-limits.forget',
       everySeconds: 300,
-      run: async () => void (await this.db.single((tx) => tx.query(forgetPaid, []))),
+      statement: forgetPaid,
     });
   }
 

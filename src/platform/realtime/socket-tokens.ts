@@ -58,7 +58,7 @@ export class SocketTokens implements OnModuleInit {
     this.jobs.register({
       name: 'socket-tokens.forget',
       everySeconds: 300,
-      run: async () => void (await this.db.single((tx) => tx.query(forget, []))),
+      statement: forget,
     });
   }
 

@@ -14,7 +14,7 @@ import { type GroupMemberRow, GroupMembersRepository } from './group-members.rep
 import type { AddGroupMembers } from './groups.dto.js';
 import { permissionsOf, presentMember } from './groups.presenter.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';
-import { emptyChoice } from './groups.service.js';
+import { oneOrMore } from './groups.service.js';
 
 export const isMembersGroup = (group: GroupRow): boolean => group.system && group.key === 'members';
 
@@ -50,11 +50,8 @@ export class GroupMembersService {
   async add(ctx: RequestContext, groupId: string, body: Checked<AddGroupMembers>): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
       const group = await this.manageable(tx, ctx, groupId);
-      const { user_id, user_ids = [] } = body.value;
-      const wanted = [...new Set([...user_ids, ...(user_id === undefined ? [] : [user_id])])].map((id) =>
-        id.toLowerCase(),
-      );
-      if (wanted.length === 0) throw emptyChoice('user_id and user_ids');
+      const { user_id, user_ids } = body.value;
+      const wanted = oneOrMore('user_id and user_ids', user_id, user_ids).map((id) => id.toLowerCase());
       const active = await this.members.active(tx, ctx.tenantId, wanted);
       if (wanted.some((id) => !active.has(id))) throw AccessErrors.memberNotFound.with();
       if (isMembersGroup(group)) return added([]);

@@ -12,7 +12,7 @@ import { isPermission } from '../permissions.js';
 import type { GrantPermissions } from './groups.dto.js';
 import { presentPermissions } from './groups.presenter.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';
-import { assertKnown, emptyChoice } from './groups.service.js';
+import { assertKnown, oneOrMore } from './groups.service.js';
 
 /** Permissions of groups. Callers grant and revoke only permissions that they hold. */
 @Injectable()
@@ -36,9 +36,8 @@ export class GroupPermissionsService {
   async grant(ctx: RequestContext, groupId: string, body: Checked<GrantPermissions>): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
       const { held, group } = await this.changeable(tx, ctx, groupId);
-      const { permission, permissions = [] } = body.value;
-      const wanted = [...new Set([...permissions, ...(permission === undefined ? [] : [permission])])];
-      if (wanted.length === 0) throw emptyChoice('permission and permissions');
+      const { permission, permissions } = body.value;
+      const wanted = oneOrMore('permission and permissions', permission, permissions);
       assertKnown(wanted, 'permissions');
       assertHolds(held, wanted);
       const granted = await this.groups.grant(tx, ctx.tenantId, groupId, ctx.userId, wanted);

@@ -3,7 +3,7 @@ import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurr
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { fieldError } from '../../../platform/http/errors.js';
+import { detailsAt, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
@@ -82,13 +82,18 @@ export class GroupsService {
 
 /** @throws ApiError 422 `unknown_permission` */
 export function assertKnown(permissions: readonly string[], field: string): void {
-  const details = permissions.flatMap((permission, n) =>
-    isPermission(permission)
-      ? []
-      : [{ field: `${field}.${n}`, code: 'unknown_permission', message: `${field}.${n} does not exist` }],
-  );
+  const unknown = permissions.flatMap((permission, n) => (isPermission(permission) ? [] : [n]));
+  const details = detailsAt(field, unknown, 'unknown_permission', 'does not exist');
   if (details.length > 0) throw AccessErrors.unknownPermission.with({ details });
 }
 
-export const emptyChoice = (fields: string) =>
-  fieldError('', 'is_not_empty', `One of ${fields} is required.`);
+/**
+ * The distinct values of two fields: one value, and a list.
+ * @param fields their names, for the error
+ * @throws ApiError 422 when both are missing
+ */
+export function oneOrMore(fields: string, one: string | undefined, more: readonly string[] = []): string[] {
+  if (one === undefined && more.length === 0)
+    throw fieldError('', 'is_not_empty', `One of ${fields} is required.`);
+  return [...new Set([...more, ...(one === undefined ? [] : [one])])];
+}

@@ -6,7 +6,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { changedFields } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { detailsAt, Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
@@ -169,11 +169,7 @@ export class AddressbooksService {
     const ids = await this.tenants.findMembers(ctx.tenantId, names.filter(Boolean));
     const unknown = names.flatMap((name, n) => (ids.has(name) ? [] : [n]));
     if (unknown.length > 0) {
-      const details = unknown.map((n) => ({
-        field: `shares.${n}`,
-        code: 'unknown_user',
-        message: `shares.${n} is not a member of this workspace`,
-      }));
+      const details = detailsAt('shares', unknown, 'unknown_user', 'is not a member of this workspace');
       throw ContactErrors.unknownUser.with({ details });
     }
     const roles = new Map(

@@ -41,8 +41,7 @@ export class DuplicatesRepository implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const run = async () => void (await this.db.single((tx) => tx.query(forget, [])));
-    this.jobs.register({ name: 'forget-contact-merges', everySeconds: 86_400, run });
+    this.jobs.register({ name: 'forget-contact-merges', everySeconds: 86_400, statement: forget });
   }
 
   /** Keys that several contacts of a book have, with the ids of the contacts. */

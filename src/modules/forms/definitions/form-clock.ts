@@ -3,13 +3,11 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { sweep, type Sweep } from '../../../platform/jobs/sweep.js';
 
 const BATCH = 200;
 
-const closeEnded = workspace.statement<{ count: number }>(
-  'forms.close_ended',
-  `SELECT forms_close_ended($1) AS count`,
-);
+const closeEnded: Sweep = workspace.statement('forms.close_ended', `SELECT forms_close_ended($1) AS count`);
 
 /** Reports the ends of the windows of forms, each once. */
 @Injectable()
@@ -21,22 +19,11 @@ export class FormClock implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({
-      name: 'forms.close-ended',
-      everySeconds: 15,
-      run: async () => void (await this.tick()),
-    });
+    this.jobs.register({ name: 'forms.close-ended', everySeconds: 15, run: () => this.tick() });
   }
 
   /** @returns the number of windows that have ended since the last run */
   async tick(): Promise<number> {
-    for (let total = 0; ;) {
-      const count = await this.db.single(async (tx) => {
-        this.outbox.notice(tx);
-        return (await tx.query(closeEnded, [BATCH]))[0]?.count ?? 0;
-      });
-      total += count;
-      if (count < BATCH) return total;
-    }
+    return sweep(this.db, closeEnded, BATCH, (tx) => this.outbox.notice(tx));
   }
 }

@@ -1,12 +1,12 @@
 import { Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { ShareLinkController } from '../../../platform/resources/share-link.controller.js';
 import { FormErrors } from '../forms.errors.js';
 import { FORMS } from '../forms.resource.js';
 import { SetFormAccess, ShareForm } from './sharing.dto.js';
@@ -18,56 +18,24 @@ const LINK_ERRORS = [FORMS.notFound, Errors.forbidden, FormErrors.archived];
 
 @ApiTags('forms')
 @Controller('forms/:id')
-export class FormSharingController {
-  constructor(private readonly sharing: FormSharingService) {}
-
-  @Endpoint('POST share', {
-    id: 'shareForm',
-    summary: 'Create the share link',
-    description:
+export class FormSharingController extends ShareLinkController(FormSharingService, {
+  name: 'form',
+  terms: ShareForm,
+  envelope: FORMS.envelopes.item,
+  example: { role: 'respond' },
+  descriptions: {
+    share:
       'The link opens the form to signed-in members of the workspace. Only this response contains it. An existing link gets the new role and expiry; its token stays and is not shown again.',
-    errors: LINK_ERRORS,
-    response: [FORMS.envelopes.item, 'The form with its share link.'],
-    example: { role: 'respond' },
-    optionalBody: true,
-  })
-  share(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Idempotency() key: IdempotencyKey | null,
-    @CheckedBody(ShareForm) body: Checked<ShareForm>,
-  ): Promise<JsonReply> {
-    return this.sharing.share(ctx, id, key, body);
-  }
-
-  @Endpoint('POST share/regenerate', {
-    id: 'regenerateFormShare',
-    summary: 'Replace the share link',
-    description: 'The previous link stops working; role and expiry stay.',
-    errors: [...LINK_ERRORS, SharingErrors.notShared],
-    response: [FORMS.envelopes.item, 'The form with its new share link.'],
-  })
-  regenerate(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Idempotency() key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
-    return this.sharing.regenerate(ctx, id, key);
-  }
-
-  @Endpoint('DELETE share', {
-    id: 'revokeFormShare',
-    summary: 'Revoke the share link',
-    description: 'The link stops working at once. Without a link nothing changes.',
-    errors: LINK_ERRORS,
-    response: [FORMS.envelopes.item, 'The form without a share link.'],
-  })
-  revoke(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Idempotency() key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
-    return this.sharing.revoke(ctx, id, key);
+    revoke: 'The link stops working at once. Without a link nothing changes.',
+  },
+  errors: {
+    share: LINK_ERRORS,
+    regenerate: [...LINK_ERRORS, SharingErrors.notShared],
+    revoke: LINK_ERRORS,
+  },
+}) {
+  constructor(private readonly sharing: FormSharingService) {
+    super(sharing);
   }
 
   @Endpoint('GET access', {

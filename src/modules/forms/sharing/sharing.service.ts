@@ -6,9 +6,9 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { ShareLinks } from '../../../platform/resources/share-link.controller.js';
 import { FormAccess, hashOfToken } from '../form-access.js';
 import { FormEvents } from '../changes/form-events.js';
 import { FormWritesRepository } from '../changes/form-writes.repository.js';
@@ -17,7 +17,7 @@ import { type Form, FormAccessRow } from '../forms.entity.js';
 import { FormErrors } from '../forms.errors.js';
 import { FormsRepository } from '../forms.repository.js';
 import { FORMS } from '../forms.resource.js';
-import { principalName, principalsOf, PrincipalsRepository } from '../principals.repository.js';
+import { principalName, PrincipalsRepository } from '../principals.repository.js';
 import type { SetFormAccess, ShareForm } from './sharing.dto.js';
 import { SharingErrors } from './sharing.errors.js';
 import type { FormAccessResponse } from './sharing.response.js';
@@ -33,7 +33,7 @@ type Link = Pick<Form, 'shareTokenHash' | 'shareRole' | 'shareExpiresAt'>;
 
 /** The share link of a form and the roles of members and groups. */
 @Injectable()
-export class FormSharingService {
+export class FormSharingService implements ShareLinks<ShareForm> {
   constructor(
     private readonly forms: FormsRepository,
     private readonly rows: FormWritesRepository,
@@ -44,7 +44,7 @@ export class FormSharingService {
     private readonly db: Db,
   ) {}
 
-  /** Creates the link, or changes role and expiry of the existing one, whose token stays. @throws ApiError 404, 403 */
+  /** @throws ApiError 404, 403 */
   async share(
     ctx: RequestContext,
     id: string,
@@ -64,7 +64,7 @@ export class FormSharingService {
     });
   }
 
-  /** Replaces the token; role and expiry stay. @throws ApiError 404, 403, 409 `not_shared` */
+  /** @throws ApiError 404, 403, 409 `not_shared` */
   async regenerate(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
     const token = newToken();
     return this.change(ctx, id, key, ({ shareTokenHash, shareRole, shareExpiresAt }) => {
@@ -73,7 +73,7 @@ export class FormSharingService {
     });
   }
 
-  /** Ends the link; without a link, changes nothing. @throws ApiError 404, 403 */
+  /** @throws ApiError 404, 403 */
   async revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
     const link: Link = { shareTokenHash: null, shareRole: null, shareExpiresAt: null };
     return this.change(ctx, id, key, () => ({ link, token: undefined }));
@@ -89,10 +89,13 @@ export class FormSharingService {
   async set(ctx: RequestContext, id: string, body: Checked<SetFormAccess>): Promise<JsonReply> {
     await this.access.open(ctx, id, 'owner');
     const entries = body.value.access;
-    const { principals, invalid } = principalsOf(entries);
-    if (invalid.length > 0) throw notOnePrincipal(invalid);
-    const unknown = await this.principals.unknown(this.db, ctx.tenantId, principals);
-    if (unknown.length > 0) throw unknownPrincipals(unknown);
+    const principals = await this.principals.read(
+      this.db,
+      ctx.tenantId,
+      'access',
+      entries,
+      SharingErrors.unknownUser,
+    );
     return this.db.tx(async (tx) => {
       if (!(await this.rows.lock(tx, ctx, id))) throw FORMS.notFound.with();
       const { tenantId } = ctx;
@@ -138,21 +141,3 @@ export class FormSharingService {
 
 /** 256 random bits. */
 const newToken = (): string => randomBytes(32).toString('base64url');
-
-const notOnePrincipal = (positions: readonly number[]) =>
-  Errors.validationFailed.with({
-    details: positions.map((n) => ({
-      field: `access.${n}`,
-      code: 'one_principal',
-      message: `access.${n} must name one user_id or group_id, once`,
-    })),
-  });
-
-const unknownPrincipals = (positions: readonly number[]) =>
-  SharingErrors.unknownUser.with({
-    details: positions.map((n) => ({
-      field: `access.${n}`,
-      code: 'unknown_user',
-      message: `access.${n} is not an active member or group of this workspace`,
-    })),
-  });

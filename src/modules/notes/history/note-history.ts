@@ -84,7 +84,7 @@ export class NoteHistory implements OnModuleInit {
     this.jobs.register({
       name: 'pack-note-history',
       everySeconds: 120,
-      run: async () => void (await this.packDue()),
+      run: () => this.packDue(),
     });
   }
 

@@ -7,6 +7,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { ShareLinkController } from '../../../platform/resources/share-link.controller.js';
 import { TenantErrors } from '../../tenants/index.js';
 import { NoteEnvelope } from '../note.response.js';
 import { NoteErrors } from '../notes.errors.js';
@@ -17,58 +18,24 @@ const SHARING_ERRORS = [NoteErrors.notFound, Errors.forbidden, NoteErrors.delete
 
 @ApiTags('notes')
 @Controller('notes/:id')
-export class NotesSharingController {
-  constructor(private readonly sharing: NotesSharingService) {}
-
-  @Endpoint('POST share', {
-    id: 'shareNote',
-    summary: 'Create the share link',
-    description:
+export class NotesSharingController extends ShareLinkController(NotesSharingService, {
+  name: 'note',
+  terms: ShareNote,
+  envelope: NoteEnvelope,
+  etag: 'note',
+  descriptions: {
+    share:
       'The link (`share_token`) opens the note to signed-in members of the workspace. An existing link gets the new role and expiry; its token stays. Only for the owner.',
-    response: [NoteEnvelope, 'The note with its share link.'],
-    etag: 'note',
-    optionalBody: true,
-    errors: [...SHARING_ERRORS, TenantErrors.restrictedByPolicy],
-  })
-  share(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Idempotency() key: IdempotencyKey | null,
-    @CheckedBody(ShareNote) body: Checked<ShareNote>,
-  ): Promise<JsonReply> {
-    return this.sharing.share(ctx, id, key, body);
-  }
-
-  @Endpoint('POST share/regenerate', {
-    id: 'regenerateNoteShare',
-    summary: 'Replace the share link',
-    description: 'The previous link stops working; role and expiry stay.',
-    response: [NoteEnvelope, 'The note with its new share link.'],
-    etag: 'note',
-    errors: [...SHARING_ERRORS, NoteErrors.notShared, TenantErrors.restrictedByPolicy],
-  })
-  regenerate(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Idempotency() key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
-    return this.sharing.regenerate(ctx, id, key);
-  }
-
-  @Endpoint('DELETE share', {
-    id: 'revokeNoteShare',
-    summary: 'Revoke the share link',
-    description: 'A note without a link is returned unchanged.',
-    response: [NoteEnvelope, 'The note without a share link.'],
-    etag: 'note',
-    errors: SHARING_ERRORS,
-  })
-  revoke(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Idempotency() key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
-    return this.sharing.revoke(ctx, id, key);
+    revoke: 'A note without a link is returned unchanged.',
+  },
+  errors: {
+    share: [...SHARING_ERRORS, TenantErrors.restrictedByPolicy],
+    regenerate: [...SHARING_ERRORS, NoteErrors.notShared, TenantErrors.restrictedByPolicy],
+    revoke: SHARING_ERRORS,
+  },
+}) {
+  constructor(private readonly sharing: NotesSharingService) {
+    super(sharing);
   }
 
   @Endpoint('PUT invited', {

@@ -6,9 +6,10 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
-import { fieldError } from '../../../platform/http/errors.js';
+import { detailsAt, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
+import type { ShareLinks } from '../../../platform/resources/share-link.controller.js';
 import { TenantErrors, TenantPolicies, TenantsApi } from '../../tenants/index.js';
 import { written } from '../note-outcome.js';
 import { noteReply } from '../note.presenter.js';
@@ -22,7 +23,7 @@ const newToken = (): string => randomBytes(24).toString('base64url');
 
 /** The share link and the invited members of a note. Only the owner changes them; an invited member may leave. */
 @Injectable()
-export class NotesSharingService {
+export class NotesSharingService implements ShareLinks<ShareNote> {
   constructor(
     private readonly sharing: NotesSharingRepository,
     private readonly tenants: TenantsApi,
@@ -31,7 +32,6 @@ export class NotesSharingService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Creates the share link, or changes role and expiry of the existing one, whose token stays. */
   async share(
     ctx: RequestContext,
     id: string,
@@ -68,7 +68,6 @@ export class NotesSharingService {
     });
   }
 
-  /** Ends the share link, if there is one. */
   async revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
     return this.writes.run(ctx, key, (tx) => this.apply(tx, ctx, id, { kind: 'revoke' }));
   }
@@ -139,12 +138,7 @@ export class NotesSharingService {
 
 /** 422 `unknown_user` for these positions of the list. */
 function unknownUsers(positions: readonly number[], reason: string): ApiError {
-  const details = positions.map((n) => ({
-    field: `invited.${n}`,
-    code: 'unknown_user',
-    message: `invited.${n} ${reason}`,
-  }));
-  return NoteErrors.unknownUser.with({ details });
+  return NoteErrors.unknownUser.with({ details: detailsAt('invited', positions, 'unknown_user', reason) });
 }
 
 function inactive(ids: readonly string[], invited: ReadonlyMap<string, SharedRole> | null): ApiError {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { API_PREFIX, Config } from '../../../config/config.js';
+import { Config } from '../../../config/config.js';
 import {
-  applyPatch,
   CORE,
   type Filter,
   GROUPS,
@@ -9,9 +8,7 @@ import {
   listResponse,
   matches,
   parseFilter,
-  type Projection,
   project,
-  readResource,
   scopeOf,
 } from '../../../lib/scim/index.js';
 import { Db } from '../../../platform/database/db.js';
@@ -22,14 +19,11 @@ import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { CreateGroup, Provisioning } from '../../access/index.js';
 import { scimError } from '../scim-failure.js';
 import { versionOf, type ScimQuery, type ScimTarget } from '../scim-query.js';
-import { checkVersion, readReply, resourceReply } from '../scim-resource.js';
-import { emptyReply, scimReply } from '../scim-reply.js';
-import { SCIM_PATH } from '../scim-path.js';
+import { scimReply } from '../scim-reply.js';
+import { ScimResources } from '../scim-resources.js';
 import type { ScimActor } from '../scim-authenticator.js';
 import { VisibleUsers } from '../visible-users.js';
 import { type ScimGroupRow, ScimGroupsRepository } from './scim-groups.repository.js';
-
-const NOT_FOUND = 'The workspace has no such group.';
 
 /** The values of a group in a resource. */
 interface GroupValues {
@@ -40,17 +34,15 @@ interface GroupValues {
 
 /** Groups of SCIM: those of the workspace, except the group of all members. The members of `owners` are read-only. */
 @Injectable()
-export class ScimGroupsService {
-  private readonly base: string;
-
+export class ScimGroupsService extends ScimResources<ScimGroupRow> {
   constructor(
     private readonly groups: ScimGroupsRepository,
     private readonly users: VisibleUsers,
-    private readonly provisioning: Provisioning,
-    private readonly db: Db,
+    provisioning: Provisioning,
+    db: Db,
     config: Config,
   ) {
-    this.base = `${config.publicUrl}/${API_PREFIX}/${SCIM_PATH}`;
+    super(GROUPS, groups, provisioning, db, config);
   }
 
   async list({ tenantId }: ScimActor, query: ScimQuery): Promise<BodyReply> {
@@ -64,46 +56,27 @@ export class ScimGroupsService {
     return scimReply(listResponse(resources, found.length, startIndex));
   }
 
-  async read({ tenantId }: ScimActor, target: ScimTarget): Promise<BodyReply> {
-    return readReply(GROUPS, this.present(await this.existing(tenantId, target.id)), target);
-  }
-
   /** @throws ApiError 400; 409 `uniqueness` */
-  async create(actor: ScimActor, body: unknown, projection: Projection): Promise<BodyReply> {
-    const { tenantId } = actor;
-    const values = valuesOf(readResource(GROUPS, body));
-    const id = await this.db.tx(async (tx) => {
-      await this.provisioning.lock(tx, tenantId);
+  protected async insert(actor: ScimActor, resource: Json): Promise<string> {
+    const values = valuesOf(resource);
+    return this.db.tx(async (tx) => {
+      await this.provisioning.lock(tx, actor.tenantId);
       const created = await this.provisioning.createGroup(tx, actor, values.name);
       await this.write(tx, actor, created, values, []);
       return created;
     });
-    return resourceReply(GROUPS, this.present(await this.existing(tenantId, id)), projection, 201);
-  }
-
-  async replace(actor: ScimActor, target: ScimTarget, body: unknown): Promise<BodyReply> {
-    return this.change(actor, target, () => readResource(GROUPS, body));
-  }
-
-  async patch(actor: ScimActor, target: ScimTarget, body: unknown): Promise<BodyReply> {
-    return this.change(actor, target, (before) => readResource(GROUPS, applyPatch(GROUPS, before, body)));
   }
 
   /** @throws ApiError 403 for a group of the system */
-  async delete(actor: ScimActor, target: ScimTarget): Promise<BodyReply> {
-    await this.db.tx(async (tx) => {
-      const { id } = await this.locked(tx, actor, target);
-      await this.provisioning.deleteGroup(tx, actor, id);
-    });
-    return emptyReply(204);
+  protected async remove(tx: Tx, actor: ScimActor, { id }: ScimGroupRow): Promise<void> {
+    await this.provisioning.deleteGroup(tx, actor, id);
   }
 
-  private async change(
+  protected async change(
     actor: ScimActor,
     target: ScimTarget,
     changed: (before: Json) => Json,
-  ): Promise<BodyReply> {
-    const { tenantId } = actor;
+  ): Promise<void> {
     await this.db.tx(async (tx) => {
       const row = await this.locked(tx, actor, target);
       const values = valuesOf(changed(this.present(row)));
@@ -116,7 +89,6 @@ export class ScimGroupsService {
         (row.members ?? []).map(({ value }) => value),
       );
     });
-    return resourceReply(GROUPS, this.present(await this.existing(tenantId, target.id)), target);
   }
 
   /** @param before ids of the members */
@@ -140,21 +112,7 @@ export class ScimGroupsService {
     await this.provisioning.changeMembers(tx, actor, id, { add, remove });
   }
 
-  private async locked(tx: Tx, { tenantId }: ScimActor, target: ScimTarget): Promise<ScimGroupRow> {
-    await this.provisioning.lock(tx, tenantId);
-    const row = await this.groups.byId(tenantId, target.id, tx);
-    if (!row) throw scimError(404, NOT_FOUND);
-    checkVersion(target, this.present(row));
-    return row;
-  }
-
-  private async existing(tenantId: string, id: string): Promise<ScimGroupRow> {
-    const row = await this.groups.byId(tenantId, id);
-    if (!row) throw scimError(404, NOT_FOUND);
-    return row;
-  }
-
-  private present(row: ScimGroupRow): Json {
+  protected present(row: ScimGroupRow): Json {
     const { id, name: displayName, external_id: externalId, members_hash: hash } = row;
     const fixed = { id, displayName, ...(externalId !== null && { externalId }) };
     const members = row.members?.map((member) => ({

@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { API_PREFIX, Config } from '../../../config/config.js';
+import { Config } from '../../../config/config.js';
 import {
-  applyPatch,
   type Filter,
   type Json,
   listResponse,
   matches,
   parseFilter,
-  type Projection,
   project,
-  readResource,
   scopeOf,
   USERS,
 } from '../../../lib/scim/index.js';
@@ -20,31 +17,27 @@ import { Provisioning } from '../../access/index.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { scimError } from '../scim-failure.js';
 import type { ScimQuery, ScimTarget } from '../scim-query.js';
-import { checkVersion, readReply, resourceReply } from '../scim-resource.js';
-import { emptyReply, scimReply } from '../scim-reply.js';
-import { SCIM_PATH } from '../scim-path.js';
+import { scimReply } from '../scim-reply.js';
+import { ScimResources } from '../scim-resources.js';
 import type { ScimActor } from '../scim-authenticator.js';
 import { userResource, valuesOf } from './scim-user.mapper.js';
 import { ScimUserWrites } from './scim-user-writes.js';
 import { type LookUp, ScimUsersRepository, type ScimUserRow } from './scim-users.repository.js';
 
 const CHANGED = 'The user has changed meanwhile; read it and try again.';
-const NOT_FOUND = 'The workspace has no such user.';
 
 /** Users of SCIM: members of the workspace. */
 @Injectable()
-export class ScimUsersService {
-  private readonly base: string;
-
+export class ScimUsersService extends ScimResources<ScimUserRow> {
   constructor(
     private readonly users: ScimUsersRepository,
     private readonly writes: ScimUserWrites,
-    private readonly provisioning: Provisioning,
     private readonly tenants: TenantsApi,
-    private readonly db: Db,
+    provisioning: Provisioning,
+    db: Db,
     config: Config,
   ) {
-    this.base = `${config.publicUrl}/${API_PREFIX}/${SCIM_PATH}`;
+    super(USERS, users, provisioning, db, config);
   }
 
   async list({ tenantId }: ScimActor, query: ScimQuery): Promise<BodyReply> {
@@ -57,43 +50,26 @@ export class ScimUsersService {
     return scimReply(listResponse(shown, total, startIndex));
   }
 
-  async read({ tenantId }: ScimActor, target: ScimTarget): Promise<BodyReply> {
-    return readReply(USERS, this.present(await this.existing(tenantId, target.id)), target);
-  }
-
   /** @throws ApiError 403 outside the verified domains; 409 `uniqueness` */
-  async create(actor: ScimActor, body: unknown, projection: Projection): Promise<BodyReply> {
-    const values = valuesOf(readResource(USERS, body));
+  protected async insert(actor: ScimActor, resource: Json): Promise<string> {
+    const values = valuesOf(resource);
     const admission = await this.writes.admission(actor, values.email);
-    const id = await this.db.tx(async (tx) => {
+    return this.db.tx(async (tx) => {
       await this.provisioning.lock(tx, actor.tenantId);
       return this.writes.create(tx, actor, values, admission);
     });
-    const resource = this.present(await this.existing(actor.tenantId, id));
-    return resourceReply(USERS, resource, projection, 201);
-  }
-
-  async replace(actor: ScimActor, target: ScimTarget, body: unknown): Promise<BodyReply> {
-    return this.change(actor, target, () => readResource(USERS, body));
-  }
-
-  async patch(actor: ScimActor, target: ScimTarget, body: unknown): Promise<BodyReply> {
-    return this.change(actor, target, (before) => readResource(USERS, applyPatch(USERS, before, body)));
   }
 
   /** Deactivates the membership, removes it from its groups, and hides it from the client. @throws ApiError 409 */
-  async delete(actor: ScimActor, target: ScimTarget): Promise<BodyReply> {
-    await this.db.tx(async (tx) => {
-      await this.writes.delete(tx, actor, await this.locked(tx, actor, target));
-    });
-    return emptyReply(204);
+  protected async remove(tx: Tx, actor: ScimActor, row: ScimUserRow): Promise<void> {
+    await this.writes.delete(tx, actor, row);
   }
 
-  private async change(
+  protected async change(
     actor: ScimActor,
     target: ScimTarget,
     changed: (before: Json) => Json,
-  ): Promise<BodyReply> {
+  ): Promise<void> {
     const { tenantId } = actor;
     const before = await this.existing(tenantId, target.id);
     const { email: checked } = valuesOf(changed(this.present(before)));
@@ -107,22 +83,6 @@ export class ScimUsersService {
     });
     // The copies of the address in all memberships; an event repeats it when this process ends in between.
     if (email !== null) await this.tenants.setEmail(target.id, email);
-    return resourceReply(USERS, this.present(await this.existing(tenantId, target.id)), target);
-  }
-
-  private async locked(tx: Tx, { tenantId }: ScimActor, target: ScimTarget): Promise<ScimUserRow> {
-    await this.provisioning.lock(tx, tenantId);
-    const row = await this.users.byId(tenantId, target.id, tx);
-    if (!row) throw scimError(404, NOT_FOUND);
-    checkVersion(target, this.present(row));
-    return row;
-  }
-
-  /** @throws ApiError 404 */
-  private async existing(tenantId: string, id: string): Promise<ScimUserRow> {
-    const row = await this.users.byId(tenantId, id);
-    if (!row) throw scimError(404, NOT_FOUND);
-    return row;
   }
 
   private async page(tenantId: string, { startIndex, count }: ScimQuery): Promise<Json[]> {
@@ -146,7 +106,7 @@ export class ScimUsersService {
     return { resources, total };
   }
 
-  private present(row: ScimUserRow): Json {
+  protected present(row: ScimUserRow): Json {
     return userResource(row, this.base);
   }
 }

@@ -1,12 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
-import { workspace, type Statement } from '../../../platform/database/statement.js';
+import { workspace } from '../../../platform/database/statement.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { sweep, type Sweep } from '../../../platform/jobs/sweep.js';
 
 const BATCH = 200;
-
-type Sweep = Statement<{ count: number }>;
 
 const remind: Sweep = workspace.statement('tasks.remind', `SELECT tasks_remind($1) AS count`);
 const fallDue: Sweep = workspace.statement('tasks.fall_due', `SELECT tasks_fall_due($1) AS count`);
@@ -22,16 +21,8 @@ export class TaskClock implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({
-      name: 'remind-of-tasks',
-      everySeconds: 10,
-      run: async () => void (await this.tick()),
-    });
-    this.jobs.register({
-      name: 'purge-trashed-tasks',
-      everySeconds: 600,
-      run: async () => void (await this.purge()),
-    });
+    this.jobs.register({ name: 'remind-of-tasks', everySeconds: 10, run: () => this.tick() });
+    this.jobs.register({ name: 'purge-trashed-tasks', everySeconds: 600, run: () => this.purge() });
   }
 
   /** Appends the events whose moment has come. @returns their number */
@@ -44,15 +35,7 @@ export class TaskClock implements OnModuleInit {
     return this.sweep(purgeDue);
   }
 
-  /** In batches, so that no transaction grows long. */
-  private async sweep(statement: Sweep): Promise<number> {
-    for (let total = 0; ;) {
-      const count = await this.db.tx(async (tx) => {
-        this.outbox.notice(tx);
-        return (await tx.query(statement, [BATCH]))[0]?.count ?? 0;
-      });
-      total += count;
-      if (count < BATCH) return total;
-    }
+  private sweep(statement: Sweep): Promise<number> {
+    return sweep(this.db, statement, BATCH, (tx) => this.outbox.notice(tx));
   }
 }

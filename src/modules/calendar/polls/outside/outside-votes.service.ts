@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../../platform/database/db.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
-import { type Language, languageOf } from '../../../../platform/languages/languages.js';
+import { acceptedLanguage } from '../../../../platform/languages/languages.js';
 import { storable } from '../../model/vevent-content.js';
 import { type Answer, ANSWERS, type PollRecord, statusOf } from '../poll-record.js';
 import { PollsRepository } from '../polls.repository.js';
@@ -20,7 +20,7 @@ export class OutsideVotesService {
   ) {}
 
   async page(token: string, languages: string | undefined): Promise<BodyReply> {
-    const language = preferred(languages);
+    const language = acceptedLanguage(languages) ?? 'en';
     const voter = this.links.read(token);
     const poll = voter && (await this.polls.findForParticipant(this.db, voter));
     if (!voter || !poll) return unknownPollPage(language);
@@ -29,7 +29,7 @@ export class OutsideVotesService {
 
   /** Replaces the votes of the participant. A closed poll shows its result. @param form of the page */
   async vote(token: string, form: Buffer, languages: string | undefined): Promise<BodyReply> {
-    const language = preferred(languages);
+    const language = acceptedLanguage(languages) ?? 'en';
     const voter = this.links.read(token);
     if (!voter) return unknownPollPage(language);
     const { participantId } = voter;
@@ -59,7 +59,3 @@ function read(form: Buffer, poll: PollRecord) {
 
 const isAnswer = (text: string | null): text is Answer =>
   (ANSWERS as readonly (string | null)[]).includes(text);
-
-/** The first language of an Accept-Language header that has texts. */
-const preferred = (header = ''): Language =>
-  header.split(',').flatMap((tag) => languageOf(tag.split(';')[0]?.trim()) ?? [])[0] ?? 'en';

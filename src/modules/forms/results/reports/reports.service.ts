@@ -13,7 +13,7 @@ import { FormAccess } from '../../form-access.js';
 import { FormEvents } from '../../changes/form-events.js';
 import type { FormReport } from '../../forms.entity.js';
 import { FormsRepository } from '../../forms.repository.js';
-import { principalsOf, PrincipalsRepository } from '../../principals.repository.js';
+import { PrincipalsRepository } from '../../principals.repository.js';
 import { type ReportDefinition, reportDefinitionOf } from './report-definition.js';
 import type { CreateReport, ShareReport, UpdateReport } from './reports.dto.js';
 import { reportConflict, ReportErrors } from './reports.errors.js';
@@ -113,10 +113,13 @@ export class ReportsService {
   ): Promise<JsonReply> {
     return this.change(ctx, formId, id, async (tx, before) => {
       const { viewers, expose = {} } = body.value;
-      const { principals, invalid } = principalsOf(viewers);
-      if (invalid.length > 0) throw notOnePrincipal(invalid);
-      const unknown = await this.principals.unknown(tx, ctx.tenantId, principals);
-      if (unknown.length > 0) throw unknownViewers(unknown);
+      const principals = await this.principals.read(
+        tx,
+        ctx.tenantId,
+        'viewers',
+        viewers,
+        ReportErrors.unknownViewer,
+      );
       const { responses = before.exposeResponses, form = before.exposeForm } = expose;
       assertRowsAllowed(before.definition as ReportDefinition, responses);
       const values = { exposeResponses: responses, exposeForm: form };
@@ -185,21 +188,3 @@ const present = (report: FormReport): FormReportResponse => ({
   created_at: report.createdAt.toISOString(),
   updated_at: report.updatedAt.toISOString(),
 });
-
-const notOnePrincipal = (positions: readonly number[]) =>
-  Errors.validationFailed.with({
-    details: positions.map((n) => ({
-      field: `viewers.${n}`,
-      code: 'one_principal',
-      message: `viewers.${n} must name one user_id or group_id, once`,
-    })),
-  });
-
-const unknownViewers = (positions: readonly number[]) =>
-  ReportErrors.unknownViewer.with({
-    details: positions.map((n) => ({
-      field: `viewers.${n}`,
-      code: 'unknown_user',
-      message: `viewers.${n} is not an active member or group of this workspace`,
-    })),
-  });
