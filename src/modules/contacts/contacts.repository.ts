@@ -78,13 +78,17 @@ const idsAfter = workspace.statement<{ id: string }>(
     ORDER BY id LIMIT $4`,
 );
 
+// Reads at most $4 contacts of each key: a whole company may share a phone number.
 const byKeys = workspace.statement<ContactRow & { shared: string[] }>(
   'contacts.by_keys',
   `SELECT ${CONTACT_COLUMNS}, found.shared
-     FROM (SELECT contact_id, array_agg(word) AS shared FROM contact_words
-            WHERE tenant_id = $1 AND addressbook_id = $2 AND word = ANY ($3) GROUP BY contact_id LIMIT $4) found
+     FROM (SELECT listed.contact_id, array_agg(wanted.word) AS shared
+             FROM unnest($3::text[]) AS wanted (word), LATERAL (
+               SELECT contact_id FROM contact_words WHERE tenant_id = $1 AND addressbook_id = $2 AND word = wanted.word
+                ORDER BY contact_id LIMIT $4) listed
+            GROUP BY listed.contact_id ORDER BY count(*) DESC, listed.contact_id LIMIT $4) found
      JOIN contacts contact ON contact.tenant_id = $1 AND contact.id = found.contact_id
-    ORDER BY contact.id`,
+    ORDER BY cardinality(found.shared) DESC, contact.id`,
 );
 
 const RETURNED = `SELECT ${CONTACT_COLUMNS} FROM`;
@@ -232,7 +236,7 @@ export class ContactsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Contacts of a book with one of these keys, and the keys they have. */
+  /** Contacts of a book with one of these keys, those with most keys first, and the keys they were found by. */
   async withKeys(
     reader: Reader,
     { tenantId }: Pick<RequestContext, 'tenantId'>,

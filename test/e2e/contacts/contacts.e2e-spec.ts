@@ -248,6 +248,18 @@ describe('contacts', () => {
     expect(await list()).toHaveLength(2);
   });
 
+  test('among many contacts with one phone number, the best match comes first', async () => {
+    const phones = ['+420601123456'];
+    for (let n = 0; n < 25; n += 1) await create({ full_name: `Colleague ${n}`, phones });
+    const best = await create({ full_name: 'Maria Silva', phones, emails: ['maria@example.com'] });
+    const again = { full_name: 'Silva, Maria', phones, emails: ['maria@example.com'] };
+    const { body } = await alice.api.post(path, again);
+    expect(body.possible_duplicates).toHaveLength(20);
+    expect(body.possible_duplicates[0].id).toBe(best.id);
+    const rejected = await alice.api.post(path, { ...again, on_duplicate: 'reject' });
+    expect([outcome(rejected), rejected.body.contact.id]).toEqual([[409, 'duplicate_contact'], best.id]);
+  });
+
   test('search finds beginnings of words in any script, addresses and digits', async () => {
     const users = [
       { full_name: 'José Ångström', emails: ['jose.angstrom@firma.example'], phones: ['601 123 456'] },
