@@ -30,6 +30,8 @@ export async function serverArguments(
     wal_compression: await bestWalCompression(cluster, account, binaries),
     random_page_cost: '1.1',
     jit: 'off',
+    // Cached plans of a table that grows from empty, as in an import, read all its rows until the next ANALYZE: check every 10 s, not every minute.
+    autovacuum_naptime: '10s',
     TimeZone: 'UTC',
     log_timezone: 'UTC',
     logging_collector: 'on',
