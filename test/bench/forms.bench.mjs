@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { Connection } from './connection.mjs';
-import { databaseCpu, startScript } from './processes.mjs';
+import { databaseCpu, execute, startScript } from './processes.mjs';
 import { print, withWorkspace } from './workspace.mjs';
 
 const { values: options } = parseArgs({
@@ -95,13 +95,6 @@ async function seed(url, tenant, form, count) {
   await client.end();
 }
 
-async function query(url, text) {
-  const client = new pg.Client(url);
-  await client.connect();
-  await client.query(text);
-  await client.end();
-}
-
 function headOf(headers) {
   return Object.entries({ Host: 'bench', ...headers })
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -147,7 +140,7 @@ async function compare({ application, floor, databaseUrl }, name, request, conne
       cpu: own,
       total: own + ((await databaseCpu(databaseUrl)) - database) / leg.rate,
     });
-    await query(databaseUrl, 'DELETE FROM outbox');
+    await execute(databaseUrl, 'DELETE FROM outbox');
     idle.resume();
   }
   const mean = (turn, key) => (legs[turn][0][key] + legs[turn][1][key]) / 2;
@@ -160,8 +153,15 @@ async function compare({ application, floor, databaseUrl }, name, request, conne
 async function submissions(bench) {
   const body = JSON.stringify({ answers: ANSWERS });
   const request = `POST ${bench.path}/submit HTTP/1.1\r\n${headOf(bench.headers)}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  await warmUp(bench, request);
   for (const connections of options.connections.split(',').map(Number))
     await compare(bench, 'submit', request, connections);
+}
+
+/** The first requests compile code, and their plans know nothing of the tables. */
+async function warmUp({ application, floor, databaseUrl }, request) {
+  for (const { port } of [application, floor]) await load(port, request, 8);
+  await execute(databaseUrl, 'VACUUM (ANALYZE)');
 }
 
 async function listPages(bench) {

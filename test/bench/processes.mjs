@@ -47,6 +47,14 @@ export async function databaseCpu(databaseUrl) {
   return rows.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
 }
 
+/** Runs one statement on a connection of its own. */
+export async function execute(databaseUrl, text) {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+
 /** A process that listens on a port. */
 export class Listener {
   constructor(name, child, port) {
