@@ -89,6 +89,7 @@ const byKeys = workspace.statement<ContactRow & { shared: string[] }>(
             GROUP BY listed.contact_id ORDER BY count(*) DESC, listed.contact_id LIMIT $4) found
      JOIN contacts contact ON contact.tenant_id = $1 AND contact.id = found.contact_id
     ORDER BY cardinality(found.shared) DESC, contact.id`,
+  { pipelined: true },
 );
 
 const RETURNED = `SELECT ${CONTACT_COLUMNS} FROM`;

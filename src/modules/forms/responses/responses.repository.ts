@@ -59,6 +59,7 @@ const count = workspace.statement<{ count: number }>(
 const find = workspace.statement<ResponseRow>(
   'form_responses.find',
   `${SELECT} WHERE response.tenant_id = $1 AND response.form_id = $2 AND response.id = $3`,
+  { pipelined: true },
 );
 
 const remove = workspace.statement<{ deleted: boolean }>(

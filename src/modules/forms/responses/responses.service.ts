@@ -106,8 +106,11 @@ export class ResponsesService {
   }
 
   private async readable(ctx: RequestContext, id: string, responseId: string): Promise<ResponseRow> {
-    const { role } = await this.access.open(ctx, id, 'respondent');
-    const row = await this.responses.find(ctx, id, responseId);
+    // Both statements go to the database at once.
+    const [{ role }, row] = await Promise.all([
+      this.access.open(ctx, id, 'respondent'),
+      this.responses.find(ctx, id, responseId),
+    ]);
     const isViewer = includes(role, 'viewer') || includes(await this.access.baseRole(ctx), 'viewer');
     if (!row || (!isViewer && row.respondent_id !== ctx.userId)) throw ResponseErrors.responseNotFound.with();
     return row;
