@@ -76,25 +76,46 @@ END $$;
 -- Gives the task its next number in the feed of every user concerned. The caller holds the lock of the task row.
 -- p_device: the client that writes; null when unknown.
 CREATE FUNCTION task_advance(task tasks, p_device text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_users uuid[];
+  v_roles task_role[];
+  v_in_folder boolean[];
+  v_heads bigint[];
 BEGIN
-  WITH audience AS MATERIALIZED (
-    SELECT found.user_id, found.role, found.in_folder FROM task_audience(task) found),
-  concerned AS (
-    SELECT user_id FROM audience
-    UNION SELECT member.user_id FROM task_members member
-           WHERE member.tenant_id = task.tenant_id AND member.task_id = task.id AND member.role IS NOT NULL),
-  heads AS (
-    INSERT INTO sync_heads AS current (tenant_id, user_id, head)
-    SELECT task.tenant_id, concerned.user_id, 1 FROM concerned ORDER BY concerned.user_id
+  IF task.folder_id IS NULL AND task.assignee_ids <@ ARRAY[task.creator_id] AND NOT EXISTS (
+    SELECT FROM task_members member
+     WHERE member.tenant_id = task.tenant_id AND member.task_id = task.id AND member.user_id <> task.creator_id
+       AND member.role IS NOT NULL) THEN
+    -- Most tasks concern one user. The general statement below has the same result and takes three times as long.
+    v_users := ARRAY[task.creator_id];
+    v_roles := ARRAY['owner'];
+    v_in_folder := ARRAY[false];
+    INSERT INTO sync_heads AS current (tenant_id, user_id, head) VALUES (task.tenant_id, task.creator_id, 1)
     ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = current.head + 1
-    RETURNING current.user_id, current.head)
+    RETURNING ARRAY[current.head] INTO v_heads;
+  ELSE
+    WITH audience AS MATERIALIZED (
+      SELECT found.user_id, found.role, found.in_folder FROM task_audience(task) found),
+    concerned AS (
+      SELECT user_id FROM audience
+      UNION SELECT member.user_id FROM task_members member
+             WHERE member.tenant_id = task.tenant_id AND member.task_id = task.id AND member.role IS NOT NULL),
+    heads AS (
+      INSERT INTO sync_heads AS current (tenant_id, user_id, head)
+      SELECT task.tenant_id, concerned.user_id, 1 FROM concerned ORDER BY concerned.user_id
+      ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = current.head + 1
+      RETURNING current.user_id, current.head)
+    SELECT array_agg(heads.user_id), array_agg(audience.role), array_agg(audience.in_folder), array_agg(heads.head)
+      INTO v_users, v_roles, v_in_folder, v_heads
+      FROM heads LEFT JOIN audience ON audience.user_id = heads.user_id;
+  END IF;
   INSERT INTO task_members (tenant_id, task_id, user_id, role, folder_id, seq, gone, gone_at, device_id,
                             listed_at, position, due_on, open, assigned, trashed)
-  SELECT task.tenant_id, task.id, heads.user_id, audience.role, CASE WHEN audience.in_folder THEN task.folder_id END, heads.head,
-         CASE WHEN audience.role IS NULL THEN 1 END, CASE WHEN audience.role IS NULL THEN clock_timestamp() END, p_device,
+  SELECT task.tenant_id, task.id, counted.user_id, counted.role, CASE WHEN counted.in_folder THEN task.folder_id END, counted.head,
+         CASE WHEN counted.role IS NULL THEN 1 END, CASE WHEN counted.role IS NULL THEN clock_timestamp() END, p_device,
          task.updated_at, task.position, coalesce(task.date, 'infinity'), task.status < 2,
-         heads.user_id = ANY (task.assignee_ids), task.deleted_at IS NOT NULL
-    FROM heads LEFT JOIN audience ON audience.user_id = heads.user_id
+         counted.user_id = ANY (task.assignee_ids), task.deleted_at IS NOT NULL
+    FROM unnest(v_users, v_roles, v_in_folder, v_heads) AS counted (user_id, role, in_folder, head)
   ON CONFLICT (tenant_id, task_id, user_id) DO UPDATE SET
     role = excluded.role, folder_id = excluded.folder_id, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
     device_id = excluded.device_id, listed_at = excluded.listed_at, position = excluded.position,
@@ -136,13 +157,18 @@ CREATE FUNCTION position_after(p_last text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   c_digits CONSTANT text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   v_time bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);
-  v_key text := '';
+  v_key text;
 BEGIN
-  FOR i IN 1 .. 8 LOOP
-    v_key := substr(c_digits, (v_time % 62)::int + 1, 1) || v_key;
-    v_time := v_time / 62;
-  END LOOP;
-  v_key := 'h' || v_key || substr(c_digits, floor(random() * 62)::int + 1, 1) || substr(c_digits, floor(random() * 61)::int + 2, 1);
+  v_key := 'h'
+    || substr(c_digits, (v_time / 3521614606208 % 62)::int + 1, 1)
+    || substr(c_digits, (v_time / 56800235584 % 62)::int + 1, 1)
+    || substr(c_digits, (v_time / 916132832 % 62)::int + 1, 1)
+    || substr(c_digits, (v_time / 14776336 % 62)::int + 1, 1)
+    || substr(c_digits, (v_time / 238328 % 62)::int + 1, 1)
+    || substr(c_digits, (v_time / 3844 % 62)::int + 1, 1)
+    || substr(c_digits, (v_time / 62 % 62)::int + 1, 1)
+    || substr(c_digits, (v_time % 62)::int + 1, 1)
+    || substr(c_digits, floor(random() * 62)::int + 1, 1) || substr(c_digits, floor(random() * 61)::int + 2, 1);
   RETURN CASE WHEN p_last >= v_key COLLATE "C" THEN p_last || 'V' ELSE v_key END;
 END $$;
 
