@@ -217,19 +217,52 @@ describe('events', () => {
       ['Night', '2026-03-29T04:00:00Z'],
       ['Exact', '2026-03-29T05:00:00Z'],
     ]);
-    // 02:30 does not exist on this day: the offset before the gap counts, the recurrence id stays.
-    await create({ title: 'Gap', start: at('2026-03-28T02:30:00'), rrule: 'FREQ=DAILY;COUNT=3' }, own);
-    const gap = (await window(own, '2026-03-28', '2026-03-31', ann, '&q=gap')).map(
-      ({ start_utc, recurrence_id }) => [start_utc, recurrence_id.date_time],
-    );
-    expect(gap).toEqual([
-      ['2026-03-28T01:30:00Z', '2026-03-28T02:30:00'],
-      ['2026-03-29T01:30:00Z', '2026-03-29T02:30:00'],
-      ['2026-03-30T00:30:00Z', '2026-03-30T02:30:00'],
-    ]);
     // An endless series has instances far in the future.
     expect(await window(own, '2126-01-01', '2126-01-03', ann, '&q=stand')).toHaveLength(2);
   });
+
+  test.each([
+    ['Europe/Berlin', '2026-03-28T02:30', '2026-03-29T03:30', '2026-03-29T01:30:00Z'],
+    ['America/New_York', '2026-03-07T02:30', '2026-03-08T03:30', '2026-03-08T07:30:00Z'],
+    ['Australia/Lord_Howe', '2026-10-03T02:15', '2026-10-04T02:45', '2026-10-03T15:45:00Z'],
+    // Apia left out 30 December 2011.
+    ['Pacific/Apia', '2011-12-29T09:00', '2011-12-31T09:00', '2011-12-30T19:00:00Z'],
+  ])(
+    'an instance in a clock change of %s takes place later; its recurrence id stays',
+    async (time_zone, first, shown, utc) => {
+      const own = await newCalendar('Gap');
+      const start = { date_time: `${first}:00`, time_zone };
+      const { id } = await create(
+        { title: 'Gap', start, duration: 'P0DT1H', rrule: 'FREQ=DAILY;COUNT=4' },
+        own,
+      );
+      const day = 24 * 3600_000;
+      const around = [new Date(Date.parse(utc) - day), new Date(Date.parse(utc) + day)] as const;
+      const instances = () => window(own, ...(around.map((at) => at.toISOString()) as [string, string]));
+      const before = await instances();
+      const moved = before.find(
+        (one) => one.start_utc === utc && one.start.date_time !== one.recurrence_id.date_time,
+      );
+      expect(moved.start).toEqual({ date_time: `${shown}:00`, time_zone });
+      expect(Date.parse(moved.end_utc) - Date.parse(utc)).toBe(3600_000);
+      expect(Date.parse(`${moved.end.date_time}Z`) - Date.parse(`${shown}:00Z`)).toBe(3600_000);
+      expect((await ann.api.get(path(moved, own))).body.event).toMatchObject({
+        id: moved.id,
+        start: moved.start,
+        end: moved.end,
+      });
+      // The series states the time of day, and repeating the shown times moves nothing.
+      expect((await ann.api.get(path({ id }, own))).body.event.start).toEqual(start);
+      const { start: from, end } = moved;
+      const all = await ann.api.put(path(moved, own), { scope: 'all', start: from, end, title: 'Renamed' });
+      expect([all.status, all.body.event.start]).toEqual([200, start]);
+      const one = await ann.api.put(path(moved, own), { scope: 'this', start: from, end, location: 'Here' });
+      expect(one.status).toBe(200);
+      expect((await instances()).map(({ start_utc, end_utc }) => [start_utc, end_utc])).toEqual(
+        before.map(({ start_utc, end_utc }) => [start_utc, end_utc]),
+      );
+    },
+  );
 
   test('windows contain what overlaps them, half-open', async () => {
     const own = await newCalendar('Windows');

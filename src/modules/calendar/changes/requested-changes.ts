@@ -1,7 +1,7 @@
 import type { UpdateEvent } from '../input/event.dto.js';
 import type { EventRecord, EventTimes } from '../model/event-record.js';
 import { contentOf as contentAt, occurrenceOf } from '../model/event-series.js';
-import { isDay, nominalLength, wallOf, wallText } from '../model/event-times.js';
+import { instantOf, isDay, nominalLength, wallIn, wallOf, wallText } from '../model/event-times.js';
 import type { Changes } from './event-change.js';
 import { contentOf, hasTimes, recurrenceOf, timesOf } from '../input/event-patch.js';
 
@@ -39,7 +39,7 @@ export function wholeTimes(
   const isDate = isDay(times.starts);
   const start =
     isDate === isDay(record.starts)
-      ? wallOf(record.starts) + wallOf(times.starts) - wallOf(key)
+      ? wallOf(record.starts) + shiftOf(record, times, key)
       : wallOf(isDate ? record.starts.slice(0, 10) : `${record.starts}${times.starts.slice(10)}`);
   return { ...times, starts: wallText(start, isDate), ends: wallText(start + nominalLength(times), isDate) };
 }
@@ -48,3 +48,16 @@ function instanceTimes(record: EventRecord, key: string): EventTimes {
   const occurrence = occurrenceOf(record, key, 'UTC');
   return occurrence ? contentAt(record, occurrence) : record;
 }
+
+/**
+ * How far a request moves an instance, seconds. The response shows an instance in the gap of a clock change at its later wall
+ * time, so a request that repeats this time moves nothing.
+ */
+function shiftOf({ time_zone: zone }: EventTimes, times: EventTimes, key: string): number {
+  const [nominal, requested] = [wallOf(key), wallOf(times.starts)];
+  const shown = onClock(nominal, zone);
+  return shown === nominal ? requested - nominal : onClock(requested, times.time_zone) - shown;
+}
+
+const onClock = (wall: number, zone: string | null): number =>
+  zone === null ? wall : wallIn(zone, instantOf(wall, zone));

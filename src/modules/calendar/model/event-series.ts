@@ -8,7 +8,16 @@ import {
   type Series,
 } from '../../../lib/recurrence/index.js';
 import type { EventContent, EventRecord, EventRow, EventTimes, OverrideRow } from './event-record.js';
-import { formatInstant, instantOf, isDay, lengthAt, nominalLength, wallOf, wallText } from './event-times.js';
+import {
+  formatInstant,
+  instantOf,
+  isDay,
+  lengthAt,
+  nominalLength,
+  wallIn,
+  wallOf,
+  wallText,
+} from './event-times.js';
 
 /** One instance of an event, or a single event. */
 export interface Occurrence {
@@ -89,6 +98,24 @@ export function contentOf(record: EventRow, occurrence: Occurrence): EventConten
 function shifted(times: EventTimes, wall: number): Pick<EventTimes, 'starts' | 'ends'> {
   const isDate = isDay(times.starts);
   return { starts: wallText(wall, isDate), ends: wallText(wall + nominalLength(times), isDate) };
+}
+
+/**
+ * The times of an instance as a clock shows them: a start or an end in the gap of a clock change has moved forward
+ * (the offset before the gap counts), and an exact length may end at another wall time.
+ */
+export function clockTimes(
+  content: EventTimes,
+  { start, end }: Pick<Occurrence, 'start' | 'end'>,
+  readerZone: string,
+): Pick<EventTimes, 'starts' | 'ends'> {
+  const { starts, ends, time_zone: zone, end_time_zone: endZone, exact_duration: isExact } = content;
+  const at = (text: string, name: string | null, instant: number) =>
+    name === null || isDay(text) ? text : wallText(wallIn(name, instant), false);
+  return {
+    starts: at(starts, zone, start),
+    ends: at(ends, endZone ?? zone ?? (isExact ? readerZone : null), end),
+  };
 }
 
 function occurrenceAt(

@@ -16,6 +16,7 @@ import type {
 } from './event.response.js';
 import { participantOf, permissionsOf, responseAt } from '../model/event-policy.js';
 import {
+  clockTimes,
   contentOf,
   instanceId,
   isSeries,
@@ -33,9 +34,7 @@ import {
   nominalLength,
   type TimeValue,
   timeValue,
-  wallIn,
   wallOf,
-  wallText,
 } from '../model/event-times.js';
 
 /** The reader of events: a user in a calendar. */
@@ -105,14 +104,18 @@ function shape(
   const content = contentOf(record, occurrence);
   const { key } = occurrence;
   const isPart = key !== null;
+  // The start of a series states the time of day of all its instances.
+  const isPattern = !isPart && isSeries(record);
+  const clock = clockTimes(content, occurrence, viewer.readerZone);
+  const endZone = content.end_time_zone ?? content.time_zone;
   const times = {
     id: isPart ? instanceId(record, key) : record.id,
     calendar_id: viewer.calendar.id,
     type,
     series_id: isPart ? record.id : null,
     recurrence_id: isPart ? timeValue(key, record.time_zone) : null,
-    start: timeValue(content.starts, content.time_zone),
-    end: endOf(content, occurrence, viewer),
+    start: timeValue(isPattern ? content.starts : clock.starts, content.time_zone),
+    end: timeValue(isPattern && !content.exact_duration ? content.ends : clock.ends, endZone),
     start_utc: formatInstant(occurrence.start),
     end_utc: formatInstant(occurrence.end),
     all_day: isDay(content.starts),
@@ -131,13 +134,6 @@ function shape(
   return permissions.see_details
     ? { ...times, ...details(record, entry, viewer, content, key) }
     : { ...times, ...busyOnly(content) };
-}
-
-/** The end on the clock: an exact length ends at another wall time where a clock change lies between. */
-function endOf(content: EventContent, { end }: Occurrence, { readerZone }: Viewer): TimeValue {
-  const zone = content.end_time_zone ?? content.time_zone;
-  const text = content.exact_duration ? wallText(wallIn(zone ?? readerZone, end), false) : content.ends;
-  return timeValue(text, zone);
 }
 
 /** The fields of an event whose details the viewer may not see. */
