@@ -1,5 +1,6 @@
 import { revisionTag } from '../../platform/concurrency/etag.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
+import { VERSIONED_FIELDS } from './notes.dto.js';
 
 // The view note_views makes the JSON of notes; these functions add the envelopes.
 
@@ -18,9 +19,11 @@ export function noteWithRole(id: string, revision: number, note: string, role: s
   return new JsonReply(`{"note":${note},"role":"${role}"}`, { etag: revisionTag('note', id, revision) });
 }
 
-/** `{ note, purged: true }`. A repeated request gets it without title and content: nothing of a purged note is stored. */
+/** `{ note, purged: true }`. A repeated request gets it with empty versioned fields: nothing of a purged note is stored. */
 export function purgedReply(note: string): JsonReply {
-  const emptied = JSON.stringify({ ...JSON.parse(note), title: '', content: '', labels: [] });
+  const values = JSON.parse(note) as Record<string, unknown>;
+  for (const name of VERSIONED_FIELDS) values[name] = Array.isArray(values[name]) ? [] : '';
+  const emptied = JSON.stringify(values);
   return new JsonReply(`{"note":${note},"purged":true}`, { remembered: `{"note":${emptied},"purged":true}` });
 }
 
