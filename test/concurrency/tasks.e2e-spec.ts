@@ -49,7 +49,7 @@ describe('writers of tasks', () => {
 
   /**
    * Whatever order writers came in: who sees a task is exactly its maker, its assignees and the members of its folder,
-   * and of the folders above it; everybody's numbers are unique and not above their counter.
+   * and of the folders above it; the numbers of each user are unique and not above the counter.
    */
   const expectConsistent = async () => {
     const wrong = await one.sql(
@@ -223,7 +223,7 @@ describe('writers of tasks', () => {
   test('deleting, renaming and restoring linked tasks against editing their note: no deadlock, links as the tasks are', async () => {
     deadlocks();
     const invited = users.map((user) => ({ id: user.id, role: 'editor' }));
-    // Two notes of the same people, told of in opposite orders unless the counters are locked in one.
+    // Two notes of the same users, whose counters are locked in opposite orders unless they are sorted.
     const notes = await all(2, async () => {
       const { id } = (await alice.api.post('/notes', { title: 'n' })).body.note;
       await alice.api.put(`/notes/${id}/invited`, { invited });

@@ -57,7 +57,7 @@ describe('the AsyncAPI description', () => {
     expect(bare).toEqual([]);
   });
 
-  test('what a client sends and receives fits it', async () => {
+  test('payloads of clients and of the server fit it', async () => {
     const [socket, other] = [await TestSocket.open(app, alice), await TestSocket.open(app, bob)];
     const { room } = (await alice.api.post('/chat/rooms', { type: 'group', name: 'r', member_ids: [bob.id] }))
       .body;

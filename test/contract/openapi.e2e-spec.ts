@@ -51,7 +51,7 @@ describe('the OpenAPI description', () => {
       const successes = Object.keys(spec.responses).filter((status) => status.startsWith('2'));
       // A file that is stored can be had in parts too, and need not be sent to who has it.
       const partial = spec.responses['206'] && isFile(spec.responses['206']);
-      // What adds something answers 200 where all of it was there already, with the same shape.
+      // An addition responds 200 with the same shape when nothing is new.
       const unchanged = spec.responses['200'] && spec.responses['201'];
       // 202 beside 200: the request has no result yet.
       const isPending = spec.responses['200'] && spec.responses['202'];

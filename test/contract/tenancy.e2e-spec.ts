@@ -31,7 +31,7 @@ describe('the tenancy matrix', () => {
     app = await TestApp.start({ ...duck.settings, ...livekit.settings, SMTP_URL: 'smtp://127.0.0.1:9' });
     [alice] = await app.tenant('acme', 'alice');
     const [mallory] = await app.tenant('evil', 'mallory');
-    // No plain member: what they hold in their own workspace must not count here.
+    // An owner: permissions in the own workspace must not count in another one.
     const twin = await app.member('evil', alice.email, 'admin');
     // One address is one mail account: the twin's other one is linked. Alice's comes first.
     await alice.api.get('/mail/users/me/mailboxes');

@@ -73,7 +73,7 @@ const run = (program, ...args) =>
     timeout: 120_000,
   }).toString();
 
-/** Opens a document and prints it. @returns the text of each page, and what the PDF says of itself */
+/** Opens a document and prints it. @returns the text of each page, and the metadata of the PDF */
 function render(name, bytes) {
   writeFileSync(path.join(DIRECTORY, `${name}.docx`), bytes);
   const profile = pathToFileURL(path.join(DIRECTORY, 'profile')).href;

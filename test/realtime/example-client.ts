@@ -3,7 +3,7 @@ import { io, type Socket } from 'socket.io-client';
 /** The messages of a room by `seq`, and the number of the newest change that the client has applied. */
 export type Room = { modSeq: number; messages: Map<number, any> };
 
-/** A complete chat client (docs/realtime.md). `session.resume` returns what it has missed, after any time and at any process. */
+/** A complete chat client (docs/realtime.md). `session.resume` returns the missed changes, after any time and from any process. */
 export class ExampleClient {
   readonly rooms = new Map<string, Room>();
   socket: Socket | undefined;

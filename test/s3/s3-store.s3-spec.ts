@@ -110,7 +110,7 @@ describe('files in S3', () => {
     expect(await contents()).toEqual(there);
   });
 
-  test('what a killed process has uploaded goes', async () => {
+  test('uploads of a killed process are removed', async () => {
     const there = await contents();
     const script = path.join(ROOT, 'test', 'support', 'blob-put.mjs');
     const { PATH, HOME, TMPDIR } = process.env;
@@ -148,7 +148,7 @@ describe('files in S3', () => {
     expect(await contents()).toEqual(there);
   });
 
-  test('a store that cannot be reached, knows no such bucket, or refuses us: 503', async () => {
+  test('a store that cannot be reached, knows no such bucket, or rejects the credentials: 503', async () => {
     const elsewhere = `s3://files?endpoint=http://127.0.0.1:${await freePort()}`;
     const nowhere = `s3://no-such-bucket?endpoint=http://127.0.0.1:${swift.port}`;
     const key = { tenantId: randomUUID(), id: randomUUID() };
@@ -159,7 +159,7 @@ describe('files in S3', () => {
       const store = await openBlobStore(parseBlobStoreUrl(url));
       await expect(store.write(key, bytes())).rejects.toThrow(BlobStoreError);
       await expect(store.open(key)).rejects.toThrow(BlobStoreError);
-      // Asked for the size alone, S3 says of a missing bucket what it says of a missing object.
+      // A HEAD request gets the same response for a missing bucket as for a missing object.
       if (url === elsewhere) await expect(store.size(key)).rejects.toThrow(BlobStoreError);
       await expect(store.remove(key)).rejects.toThrow(BlobStoreError);
       await expect(store.check()).rejects.toThrow(BlobStoreError);

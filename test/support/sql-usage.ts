@@ -20,7 +20,7 @@ const code = (sql: string): string =>
 
 /**
  * Which tables, views and functions a text of SQL names. Reads the names, not a plan: a plan shows nothing of PL/pgSQL and
- * leaves out what the planner proves to be empty. A name after a point is a column; an alias hides the table of its name.
+ * omits parts that the planner proves to be empty. A name after a point is a column; an alias hides the table of its name.
  */
 export class SqlUsage {
   private constructor(

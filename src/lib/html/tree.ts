@@ -133,10 +133,10 @@ function convert(element: P5.Element, depth: number): Element {
 export function tagsAreAllowed(html: string, startTags: number): boolean {
   let allowed = true;
   let seen = 0;
-  const refuse = (): void => void (allowed = false);
+  const reject = (): void => void (allowed = false);
   const ignore = (): void => undefined;
   const tag = ({ tagName }: Token.TagToken): void => {
-    if (!TAGS.has(tagName)) refuse();
+    if (!TAGS.has(tagName)) reject();
   };
   const tokenizer = new Tokenizer(
     { sourceCodeLocationInfo: false },
@@ -146,14 +146,14 @@ export function tagsAreAllowed(html: string, startTags: number): boolean {
         tag(token);
       },
       onEndTag: tag,
-      onComment: refuse,
-      onDoctype: refuse,
-      onNullCharacter: refuse,
+      onComment: reject,
+      onDoctype: reject,
+      onNullCharacter: reject,
       onCharacter: ignore,
       onWhitespaceCharacter: ignore,
       onEof: ignore,
       onParseError: ({ code }) => {
-        if (code.startsWith('eof-') || code === ErrorCodes.unexpectedNullCharacter) refuse();
+        if (code.startsWith('eof-') || code === ErrorCodes.unexpectedNullCharacter) reject();
       },
     },
   );

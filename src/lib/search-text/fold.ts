@@ -2,8 +2,8 @@
 const MAX_LEXEME = 64;
 
 /**
- * What a search ignores: marks that are left out in writing as often as not, and what only joins or hyphenates. Not every
- * mark: the signs of Indic scripts, Thai vowels and the voicing of kana make other words.
+ * Characters that a search ignores: marks that writers often omit, joiners and hyphens. Other marks count: the signs of Indic
+ * scripts, Thai vowels and the voicing of kana make other words.
  */
 const IGNORED = new RegExp(
   `[${[

@@ -91,7 +91,7 @@ function lead(before: string): string {
   return end.slice(end.search(/\s/) + 1);
 }
 
-/** Cheap refusal of pieces that cannot match: a token that begins with a term is in the folded text as it stands. */
+/** Rejects pieces that cannot match, cheaply: a token that begins with a term is part of the folded text. */
 function mayMatch(piece: string, query: SearchQuery): boolean {
   const text = fold(piece);
   return query.terms.some((term) => text.includes(term.text));

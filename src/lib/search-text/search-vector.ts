@@ -1,7 +1,7 @@
 import { quoted, readerLexeme, UNPLACED } from './lexeme.js';
 import { pairs, spans } from './tokens.js';
 
-/** PostgreSQL keeps positions up to this one and refuses vectors of 1 MB. */
+/** PostgreSQL keeps positions up to this one and rejects vectors of 1 MB. */
 const MAX_POSITION = 16_383;
 const MAX_BYTES = 900_000;
 /** Further occurrences of a word say nothing more about its rank. */

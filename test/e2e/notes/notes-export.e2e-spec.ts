@@ -236,7 +236,7 @@ describe('the export of a note', () => {
       );
       return { answer, leave: () => client.abort() };
     };
-    /** What a further export meets: 503, or a wait. */
+    /** The outcome of a further export: 503, or a wait. */
     const probe = async () => {
       const one = send();
       const timer = setTimeout(one.leave, 300);

@@ -20,7 +20,7 @@ describe('the search index of notes', () => {
       [alice] = await world.people('alice');
     });
 
-    /** Holds the worker back: what is found meanwhile is found without it. */
+    /** Stops the worker: results do not depend on it meanwhile. */
     beforeEach(() => {
       let arrived: () => void;
       reached = new Promise((resolve) => (arrived = resolve));

@@ -241,7 +241,7 @@ describe('the database', () => {
           ]);
         expect((await ask()).map(({ status }) => status)).toEqual([200, 201, 201]);
         proxy.silence();
-        // On the dead lines, then on new ones that are never answered.
+        // On the dead connections, then on new ones that get no response.
         for (let n = 0; n < 2; n += 1) {
           for (const { status, headers, body } of await ask())
             expect([status, body.error, headers.get('retry-after')]).toEqual([

@@ -3,7 +3,7 @@ import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/client.ts';
 import { rawExchange } from '../../support/raw.ts';
 
-/** What each answer carries, success or not. */
+/** Headers and bodies of all responses, successful or not. */
 const SECURITY_HEADERS = {
   'cache-control': 'private, no-store',
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",

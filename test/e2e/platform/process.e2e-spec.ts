@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 
-/** A process of ours with what it printed. */
+/** A process of the application, with its output. */
 function start(
   args: string[],
   env: Record<string, string>,

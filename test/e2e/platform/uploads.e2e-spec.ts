@@ -36,7 +36,7 @@ const find = either.statement<Row>(
   `SELECT content_type, size::int, encode(sha256, 'hex') AS sha256 FROM blobs WHERE tenant_id = $1 AND id = $2`,
 );
 
-/** What a domain does with files, and nothing else. */
+/** A domain that only stores files. */
 @Controller('test-files')
 class FilesController {
   constructor(

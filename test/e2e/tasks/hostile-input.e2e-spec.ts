@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
-/** Whatever a client sends is answered, and never by "something went wrong on our side". */
+/** Each request gets a response, and none an internal error. */
 describe('hostile input to tasks', () => {
   let app: TestApp;
   let alice: TestUser;

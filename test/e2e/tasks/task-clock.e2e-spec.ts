@@ -13,7 +13,7 @@ describe('tasks and time', () => {
     app = await TestApp.start();
     other = await TestApp.start({}, app.databaseUrl);
     [alice, bob] = await app.tenant('acme', 'alice', 'bob');
-    // Events leave the outbox as soon as they are delivered: what was in it at any time is kept beside it.
+    // Delivered events leave the outbox, so a copy of each is kept beside it.
     await app.sql('CREATE TABLE outbox_seen (LIKE outbox)');
     await app.sql(`CREATE FUNCTION see_event() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN INSERT INTO outbox_seen SELECT NEW.*; RETURN NULL; END $$`);

@@ -148,7 +148,7 @@ describe('parts of tasks', () => {
   });
 
   describe('comments', () => {
-    test.each(['body', 'text', 'content'])('by everybody who sees the task, as %s', async (name) => {
+    test.each(['body', 'text', 'content'])('by any user who sees the task, as %s', async (name) => {
       const { id } = await make();
       const { status, headers, body } = await carol.api.post(`/tasks/${id}/comments`, {
         [name]: '<b>Hi</b>',

@@ -125,7 +125,7 @@ describe('search of tasks', () => {
     const all = async (who: TestUser) => titles(who, 'needle');
     const bobs = ['needle assigned', 'needle of bob'];
     expect([await all(bob), await all(carol), await all(mallory)]).toEqual([bobs, [], []]);
-    // What a folder gives and takes, it gives and takes at once: nothing has to be indexed for it.
+    // Access by a folder begins and ends at once: it needs no indexing.
     const rows = () => app.sql('SELECT xmin::text FROM task_search WHERE task_id = $1', [filed.id]);
     const before = await rows();
     await edit(alice, `/task_folders/${id}`, { members: [bob.id, { id: carol.id, role: 'viewer' }] });

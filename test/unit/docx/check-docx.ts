@@ -25,7 +25,7 @@ const CONTENT: Record<string, RegExp> = {
   'w:r': /^w:(?:rPr|t|br|tab|drawing)$/,
 };
 
-/** Every rule of the format that what we write could break. @returns the violations */
+/** Checks the rules of the format that our writer could break. @returns the violations */
 export function violations(docx: Docx): string[] {
   const found: string[] = [];
   const say = (what: string): void => void found.push(what);

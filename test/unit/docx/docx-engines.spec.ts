@@ -32,7 +32,7 @@ describe('the embedded engine', () => {
   };
   afterAll(() => Promise.all(engines.map((each) => each.close())));
 
-  it('gives what the writer gives', async () => {
+  it('returns the document of the writer', async () => {
     const note = source('<p>x</p>', { title: 'T' });
     expect(Buffer.from(await engine().convert(note)).equals(writeDocx(note))).toBe(true);
   });
@@ -63,7 +63,7 @@ describe('the embedded engine', () => {
     expect(textOf(readDocx(await small.convert(source('next'))).body)).toBe('next');
   });
 
-  it('fails for what it cannot write, and goes on with the next', async () => {
+  it('rejects a document that it cannot write, and converts the next one', async () => {
     const one = engine();
     await expect(one.convert(source('<div>'.repeat(300)))).rejects.toThrow('too_deep');
     expect(textOf(readDocx(await one.convert(source('next'))).body)).toBe('next');
@@ -143,7 +143,7 @@ describe('the LibreOffice engine', () => {
     }
   };
 
-  it('hands over a page and takes back what the program made, leaving nothing', async () => {
+  it('passes a page to the program, returns its document and leaves no file', async () => {
     const one = office('cat "$in" > "$out"; pwd > "$log"; env | cut -d= -f1 | sort | tr "\\n" " " >> "$log"');
     const made = Buffer.from(await one.convert(source('<p>text</p>', { title: 'T & U' }))).toString();
     expect(made).toContain('<title>T &amp; U</title>');

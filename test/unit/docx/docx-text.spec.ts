@@ -42,7 +42,7 @@ describe('paragraphs', () => {
     expect(all(docx.body, 'w:br')).toHaveLength(2);
   });
 
-  it('are aligned, by what is left and right to the reader', () => {
+  it('are aligned to the left and right of the reader', () => {
     const docx = convert(
       '<p style="text-align: center">c</p><p style="text-align: right">r</p><p style="text-align:justify">j</p>' +
         '<p dir="rtl" style="text-align: left">l</p><p dir="rtl" style="text-align: right">m</p><p style="text-align: end">e</p>',
@@ -108,7 +108,7 @@ describe('text', () => {
       expect(properties(run(convert(`<span style="color: ${color}">x</span>`), 'x'))).toEqual([]);
   });
 
-  it('keeps what XML escapes, and drops what it cannot hold', () => {
+  it('keeps characters that XML escapes, and drops those that it excludes', () => {
     const docx = convert(
       '<p>a &lt;b&gt; &amp; "c" \u0001\u0008\u001B\uFFFE\uD800d\u0085 \u{1F600} ]]&gt;</p>',
       {

@@ -12,7 +12,7 @@ const RICH =
   '<img alt="i" src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="></p>';
 
 describe('a document', () => {
-  it('says what it is', () => {
+  it('describes itself', () => {
     const docx = convert(RICH, { title: 'The title' });
     const core = docx.part('docProps/core.xml');
     expect(child(core, 'dc:title')?.text).toBe('The title');
@@ -83,7 +83,7 @@ describe('a document', () => {
 });
 
 describe('hostile HTML', () => {
-  it('shows none of what is no text', () => {
+  it('omits elements that contain no text', () => {
     const docx = convert(
       '<script>a</script><style>b</style><iframe src="https://x.test">c</iframe><svg><text>d</text><image href="file:///etc/passwd"/></svg>' +
         '<object data="x">e</object><noscript>f</noscript><template>g</template><math><mi>h</mi></math><video src=x>i</video><textarea>j</textarea>' +
@@ -130,7 +130,7 @@ describe('hostile HTML', () => {
   });
 
   it('loses no text (property)', () => {
-    // Marks that stand in no markup, so that what arrives can be compared with what was sent.
+    // Marks that occur in no markup, so that the text of the document can be compared with that of the note.
     const marked = nested.map((html) => {
       let n = 0;
       return cleanHtml(html.replaceAll(/\btext\b/g, () => `§${n++}§`));

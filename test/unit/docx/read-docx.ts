@@ -43,7 +43,7 @@ export function all(node: Xml, name: string): Xml[] {
   return node.children.flatMap((each) => [...(each.name === name ? [each] : []), ...all(each, name)]);
 }
 
-/** What a reader sees of it: line breaks as `\n`, tabs as `\t`. */
+/** The visible text: line breaks as `\n`, tabs as `\t`. */
 export function textOf(node: Xml): string {
   if (node.name === 'w:t') return node.text;
   if (node.name === 'w:br') return '\n';

@@ -78,7 +78,7 @@ describe('workers', () => {
   };
   afterAll(() => Promise.all(pools.map((each) => each.close())));
 
-  it('give what the inline path gives, text after text', async () => {
+  it('return the same as the inline path for each text', async () => {
     const one = pool({ workers: 1 });
     for (const offender of ['<script>x</script>', '', '<p onclick=x>a</p>', '<svg><p>', '\0']) {
       const html = large(offender);

@@ -1,7 +1,7 @@
 import { HtmlPolicy } from '../../../src/platform/html/html-policy.js';
 import { dangers } from './browser-view.ts';
 
-/** An attack and what has to be left of it (`&gt;` for legibility: in text a bare `>` is written). */
+/** An attack and the expected HTML (with `&gt;` for legibility; the policy writes a bare `>` in text). */
 const VECTORS: [attack: string, left: string][] = [
   // Elements that act.
   ['a<script>alert(1)</script>b', 'ab'],

@@ -119,7 +119,7 @@ const LEAF = fc.constantFrom(
   '&lt;',
 );
 
-/** Properly nested allowed tags in combinations of which many, not all, are what the parser makes of them. */
+/** Properly nested allowed tags. The parser changes some of the combinations. */
 export const nested: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
   node: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },

@@ -68,7 +68,7 @@ describe('the header', () => {
     expect(header(title)).toBe(expected);
   });
 
-  it('gives the name back to whoever reads it, and is one line of ASCII (property)', () => {
+  it('is one line of ASCII from which a reader gets the name (property)', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (title) => {
         expect(header(title)).toMatch(/^attachment; filename=[ -~]+$/);

@@ -138,7 +138,7 @@ const properties = fc.array(
   { maxLength: 6 },
 );
 
-test('what is written is read back, in lines of at most 75 octets', () => {
+test('written values are read back; lines have at most 75 octets', () => {
   fc.assert(
     fc.property(fc.array(properties, { minLength: 1, maxLength: 3 }), (all) => {
       const children = all.map((list) =>

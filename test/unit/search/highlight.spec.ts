@@ -7,7 +7,7 @@ import { SearchQuery } from '../../../src/lib/search-text/search-query.js';
 const title = (text: string, q: string) => highlight(text, SearchQuery.parse(q));
 const body = (html: string, q: string) => snippet(html, SearchQuery.parse(q)).html;
 
-/** What a browser shows, and which elements it makes of it. */
+/** The text that a browser shows, and the elements that it creates. */
 function shown(html: string): { text: string; marked: string[]; elements: string[] } {
   const found = { text: '', marked: [] as string[], elements: [] as string[] };
   const walk = (nodes: P5.ChildNode[]): string =>
@@ -184,7 +184,7 @@ describe('the text of HTML', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
         const html = pieces.join('');
-        // What is stored has passed the HTML policy: neither raw text elements nor comments.
+        // Stored HTML has passed the policy: it has no raw text elements and no comments.
         fc.pre(!/<[!?]|<\/[^a-z]|<(?:script|style|xmp|textarea|title|iframe|noscript|plaintext)/i.test(html));
         const context = defaultTreeAdapter.createElement('div', names.NS.HTML, []);
         const { text: seen } = shownIn(context, html);
