@@ -17,6 +17,7 @@ import { accountOf, tenantNamed, tenantOf } from './accounts.js';
 import { linkMail, type MailLink, passwordFor } from './mail-link.js';
 import { provision } from '../provision/provision.js';
 import { ProvisionFile } from '../provision/provision-file.js';
+import { addErasure } from './erasure.js';
 import { addMigrate } from './migrate.js';
 import { addTenant } from './tenant.js';
 
@@ -125,6 +126,7 @@ export function createProgram(loadConfig: () => Config): Command {
   addBackup(program, loadConfig);
   addClients(program, loadConfig);
   addAccountSecurity(program, user, loadConfig);
+  addErasure(user, loadConfig);
 
   program
     .command('mail')

@@ -28,6 +28,7 @@ const change = ofUser({
   name: Joi.string().max(256).allow(''),
   existingPassword: Joi.string().max(256),
 });
+const removal = ofUser();
 const login = ofService({
   username: Joi.string().min(1).max(256).required(),
   password: Joi.string().max(256).required(),
@@ -57,6 +58,11 @@ export class AccountsController {
     @Call(change) input: { user: string; password?: string; name?: string },
   ) {
     return this.accounts.change(input.user, serviceOnly(caller, input));
+  }
+
+  @Delete('users/:user')
+  remove(@CallerOf() caller: Caller, @Call(removal) input: { user: string }) {
+    return this.accounts.remove(serviceOnly(caller, input).user);
   }
 
   @Post('authenticate')

@@ -53,6 +53,26 @@ const dropTokens = mailService.statement<never>(
   'accounts.drop_tokens',
   `DELETE FROM access_tokens WHERE user_id = $1`,
 );
+// A mailbox has more rows than a request deletes.
+const erasureTimeout = mailService.statement<never>(
+  'accounts.erasure_timeout',
+  `SET LOCAL statement_timeout = '120s'`,
+);
+const lock = mailService.statement<{ id: string }>(
+  'accounts.lock',
+  `SELECT id FROM users WHERE id = $1 FOR UPDATE`,
+);
+const deleteMessages = mailService.statement<never>(
+  'accounts.delete_messages',
+  `WITH deleted AS (DELETE FROM messages WHERE user_id = $1 RETURNING raw_id)
+   SELECT forget_raws(array_agg(DISTINCT raw_id)) FROM deleted`,
+);
+const deleteQueued = mailService.statement<never>(
+  'accounts.delete_queued',
+  `WITH deleted AS (DELETE FROM queue WHERE user_id = $1 RETURNING raw_id)
+   SELECT forget_raws(array_agg(DISTINCT raw_id)) FROM deleted`,
+);
+const remove = mailService.statement<never>('accounts.remove', `DELETE FROM users WHERE id = $1`);
 const ownDomains = mailService.statement<{ domain: string }>(
   'accounts.own_domains',
   `SELECT domain FROM unnest($1::text[]) AS domain
@@ -128,6 +148,16 @@ export class AccountsRepository {
       const [changed] = await tx.query(change, [id, values.password ?? null, values.name ?? null]);
       if (changed && values.password !== undefined) await tx.query(dropTokens, [id]);
       return changed !== undefined;
+    });
+  }
+
+  /** Deletes an account with all its messages, also queued ones. @returns false for an unknown account */
+  async remove(id: string): Promise<boolean> {
+    return this.db.tx(async (tx: Tx) => {
+      await tx.query(erasureTimeout, []);
+      if ((await tx.query(lock, [id])).length === 0) return false;
+      for (const statement of [deleteQueued, deleteMessages, remove]) await tx.query(statement, [id]);
+      return true;
     });
   }
 

@@ -74,6 +74,14 @@ export class AccountsService {
     return { success: true };
   }
 
+  /** Deletes an account with all its messages. @throws MailError 404 */
+  async remove(id: string): Promise<{ success: true }> {
+    const isRemoved = await this.accounts.remove(id);
+    this.tokens.clearCache();
+    if (!isRemoved) throw mailErrors.userNotFound();
+    return { success: true };
+  }
+
   /** @throws MailError 403 for an unknown user or an invalid password, another 403 after too many failures */
   async authenticate(input: Login): Promise<Record<string, unknown>> {
     const account = await this.accounts.findByLogin(normalizeAddress(input.username));

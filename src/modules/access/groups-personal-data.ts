@@ -10,10 +10,31 @@ const groups = workspace.statement<never>(
       WHERE member.tenant_id = $1 AND member.user_id = $2 ORDER BY team.id`),
 );
 
-/** The groups of a user. */
+const eraseMemberships = workspace.statement<never>(
+  'access.erase_memberships',
+  `WITH removed AS (DELETE FROM rbac_members WHERE tenant_id = $1 AND user_id = $2 RETURNING group_id)
+   UPDATE rbac_groups team SET members_count = team.members_count - 1 FROM removed
+    WHERE team.tenant_id = $1 AND team.id = removed.group_id`,
+);
+
+const eraseResets = workspace.statement<never>(
+  'access.erase_second_factor_resets',
+  `DELETE FROM second_factor_resets WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseInvitations = workspace.statement<never>(
+  'access.erase_invitations',
+  `DELETE FROM tenant_invitations WHERE tenant_id = $1 AND lower(email) = lower($2)`,
+);
+
+/** The groups of a user, and the invitation by which the user joined. */
 @Injectable()
 export class GroupsPersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {
-    super(data, { name: 'groups', rows: { 'groups.json': groups } });
+    super(data, {
+      name: 'groups',
+      rows: { 'groups.json': groups },
+      erasure: { rows: [eraseMemberships, eraseResets], rowsByAddress: [eraseInvitations] },
+    });
   }
 }

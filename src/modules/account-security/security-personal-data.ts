@@ -16,6 +16,31 @@ const passkeys = directory.statement<never>(
        FROM passkeys passkey WHERE passkey.account_id = $1 ORDER BY passkey.id`),
 );
 
+const eraseApplicationPasswords = workspace.statement<never>(
+  'passkeys.erase_application_passwords',
+  `DELETE FROM application_passwords WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const erasePasskeys = directory.statement<never>(
+  'passkeys.erase_passkeys',
+  `DELETE FROM passkeys WHERE account_id = $1`,
+);
+
+const eraseSecondFactors = directory.statement<never>(
+  'passkeys.erase_second_factors',
+  `DELETE FROM second_factors WHERE account_id = $1`,
+);
+
+const eraseRecoveryCodes = directory.statement<never>(
+  'passkeys.erase_recovery_codes',
+  `DELETE FROM recovery_codes WHERE account_id = $1`,
+);
+
+const eraseAccountTokens = directory.statement<never>(
+  'passkeys.erase_account_tokens',
+  `DELETE FROM account_tokens WHERE account_id = $1`,
+);
+
 /** Passkeys and application passwords of a user, without secrets. */
 @Injectable()
 export class SecurityPersonalData extends PersonalDataSource {
@@ -24,6 +49,10 @@ export class SecurityPersonalData extends PersonalDataSource {
       name: 'security',
       rows: { 'application-passwords.json': applicationPasswords },
       accountRows: { 'passkeys.json': passkeys },
+      erasure: {
+        rows: [eraseApplicationPasswords],
+        accountRows: [erasePasskeys, eraseSecondFactors, eraseRecoveryCodes, eraseAccountTokens],
+      },
     });
   }
 }

@@ -60,6 +60,80 @@ const ownedCalendars = workspace.statement<{ id: string }>(
   `SELECT calendar.id FROM calendars calendar WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2 ORDER BY calendar.id`,
 );
 
+// Meetings in calendars of other members stay there.
+const erasePrivateEvents = workspace.statement<never>(
+  'calendar.erase_private_events',
+  `DELETE FROM calendar_events event USING calendars calendar
+    WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2 AND event.tenant_id = $1 AND event.origin_calendar_id = calendar.id
+      AND NOT EXISTS (SELECT FROM calendar_shares share WHERE share.tenant_id = $1 AND share.calendar_id = calendar.id)
+      AND NOT EXISTS (
+        SELECT FROM calendar_entries entry
+          JOIN calendars other ON other.tenant_id = $1 AND other.id = entry.calendar_id AND other.owner_id <> $2
+         WHERE entry.tenant_id = $1 AND entry.event_id = event.id)`,
+);
+
+const erasePrivateCalendars = workspace.statement<never>(
+  'calendar.erase_private_calendars',
+  `DELETE FROM calendars calendar
+    WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2
+      AND NOT EXISTS (SELECT FROM calendar_shares share WHERE share.tenant_id = $1 AND share.calendar_id = calendar.id)
+      AND NOT EXISTS (SELECT FROM calendar_events event WHERE event.tenant_id = $1 AND event.origin_calendar_id = calendar.id)`,
+);
+
+// These calendars are the origin of meetings that stay.
+const renameCalendars = workspace.statement<never>(
+  'calendar.erase_calendar_names',
+  `UPDATE calendars calendar SET name = 'Calendar', description = ''
+    WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2
+      AND NOT EXISTS (SELECT FROM calendar_shares share WHERE share.tenant_id = $1 AND share.calendar_id = calendar.id)`,
+);
+
+const eraseOrganizer = workspace.statement<never>(
+  'calendar.erase_organizer',
+  `UPDATE calendar_events SET organizer_email = 'deleted-' || $2::text || '@deleted.invalid', organizer_name = 'Deleted user'
+    WHERE tenant_id = $1 AND organizer_id = $2`,
+);
+
+const eraseParticipant = workspace.statement<never>(
+  'calendar.erase_participant',
+  `UPDATE event_participants SET email = 'deleted-' || $2::text || '@deleted.invalid', name = 'Deleted user', comment = ''
+    WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseProposals = workspace.statement<never>(
+  'calendar.erase_proposals',
+  `UPDATE event_proposals SET by_email = 'deleted-' || $2::text || '@deleted.invalid', by_name = 'Deleted user', comment = ''
+    WHERE tenant_id = $1 AND by_user_id = $2`,
+);
+
+const erasePolls = workspace.statement<never>(
+  'calendar.erase_private_polls',
+  `DELETE FROM polls poll WHERE poll.tenant_id = $1 AND poll.owner_id = $2 AND NOT EXISTS (
+      SELECT FROM poll_participants voter
+       WHERE voter.tenant_id = $1 AND voter.poll_id = poll.id AND voter.user_id IS DISTINCT FROM $2)`,
+);
+
+const eraseVoter = workspace.statement<never>(
+  'calendar.erase_voter',
+  `UPDATE poll_participants SET email = 'deleted-' || $2::text || '@deleted.invalid', name = 'Deleted user', comment = ''
+    WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseCalendarFeeds = workspace.statement<never>(
+  'calendar.erase_calendar_feeds',
+  `DELETE FROM calendar_feeds WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseCalendarPreferences = workspace.statement<never>(
+  'calendar.erase_calendar_preferences',
+  `DELETE FROM calendar_preferences WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseSchedulingMessages = workspace.statement<never>(
+  'calendar.erase_scheduling_messages',
+  `DELETE FROM scheduling_messages WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 /** The calendars of a user as JSON and as iCalendar, with responses, proposals and votes of the user. */
 @Injectable()
 export class CalendarPersonalData extends PersonalDataSource {
@@ -78,6 +152,21 @@ export class CalendarPersonalData extends PersonalDataSource {
         'proposals.json': proposals,
         'polls.json': polls,
         'votes.json': votes,
+      },
+      erasure: {
+        rows: [
+          erasePrivateEvents,
+          erasePrivateCalendars,
+          renameCalendars,
+          eraseOrganizer,
+          eraseParticipant,
+          eraseProposals,
+          erasePolls,
+          eraseVoter,
+          eraseCalendarFeeds,
+          eraseCalendarPreferences,
+          eraseSchedulingMessages,
+        ],
       },
     });
   }

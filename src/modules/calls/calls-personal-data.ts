@@ -16,10 +16,20 @@ const joined = workspace.statement<never>(
       WHERE call.tenant_id = $1 AND (call.host_id = $2 OR joined.first_joined_at IS NOT NULL) ORDER BY call.id`),
 );
 
+const erasePrivate = workspace.statement<never>(
+  'calls.erase_private',
+  `DELETE FROM calls call
+    WHERE call.tenant_id = $1 AND call.host_id = $2 AND call.room_id IS NULL
+      AND NOT EXISTS (SELECT FROM call_members member
+                       WHERE member.tenant_id = $1 AND member.call_id = call.id AND member.user_id <> $2)
+      AND NOT EXISTS (SELECT FROM call_participants participant
+                       WHERE participant.tenant_id = $1 AND participant.call_id = call.id AND participant.principal_id <> $2)`,
+);
+
 /** Calls that a user hosted or joined. */
 @Injectable()
 export class CallsPersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {
-    super(data, { name: 'calls', rows: { 'calls.json': joined } });
+    super(data, { name: 'calls', rows: { 'calls.json': joined }, erasure: { rows: [erasePrivate] } });
   }
 }

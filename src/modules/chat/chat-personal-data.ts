@@ -25,10 +25,34 @@ const files = workspace.statement<never>(
        FROM chat_attachments file WHERE file.tenant_id = $1 AND file.owner_id = $2 ORDER BY file.id`),
 );
 
+const erasePrivateRooms = workspace.statement<never>(
+  'chat.erase_private_rooms',
+  `WITH private AS (
+     SELECT room.id FROM chat_rooms room
+       JOIN chat_members mine ON mine.tenant_id = $1 AND mine.room_id = room.id AND mine.user_id = $2
+      WHERE room.tenant_id = $1 AND NOT EXISTS (
+        SELECT FROM chat_members other WHERE other.tenant_id = $1 AND other.room_id = room.id AND other.user_id <> $2)),
+   messages AS (
+     DELETE FROM chat_messages USING private WHERE chat_messages.tenant_id = $1 AND chat_messages.room_id = private.id),
+   members AS (
+     DELETE FROM chat_members USING private WHERE chat_members.tenant_id = $1 AND chat_members.room_id = private.id)
+   DELETE FROM chat_rooms USING private WHERE chat_rooms.tenant_id = $1 AND chat_rooms.id = private.id`,
+);
+
+const eraseUnsentFiles = workspace.statement<never>(
+  'chat.erase_unsent_files',
+  `DELETE FROM chat_attachments WHERE tenant_id = $1 AND owner_id = $2 AND room_id IS NULL`,
+);
+
 /** Messages and files that a user sent, and the rooms of the user. */
 @Injectable()
 export class ChatPersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {
-    super(data, { name: 'chat', rows: { 'messages.json': messages, 'rooms.json': rooms }, files });
+    super(data, {
+      name: 'chat',
+      rows: { 'messages.json': messages, 'rooms.json': rooms },
+      files,
+      erasure: { rows: [erasePrivateRooms, eraseUnsentFiles] },
+    });
   }
 }

@@ -34,6 +34,42 @@ const ownedBooks = workspace.statement<{ id: string }>(
   `SELECT book.id FROM addressbooks book WHERE book.tenant_id = $1 AND book.owner_id = $2 ORDER BY book.id`,
 );
 
+const erasePrivateBooks = workspace.statement<never>(
+  'contacts.erase_private_books',
+  `WITH private AS (
+     SELECT book.id FROM addressbooks book
+      WHERE book.tenant_id = $1 AND book.owner_id = $2 AND NOT EXISTS (
+        SELECT FROM addressbook_shares share WHERE share.tenant_id = $1 AND share.addressbook_id = book.id)),
+   words AS (
+     DELETE FROM contact_words USING private WHERE contact_words.tenant_id = $1 AND contact_words.addressbook_id = private.id)
+   DELETE FROM addressbooks USING private WHERE addressbooks.tenant_id = $1 AND addressbooks.id = private.id`,
+);
+
+const eraseReceivedAddresses = workspace.statement<never>(
+  'contacts.erase_received_addresses',
+  `DELETE FROM received_addresses WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseReceivedAddressScans = workspace.statement<never>(
+  'contacts.erase_received_address_scans',
+  `DELETE FROM received_address_scans WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseSuppressedAddresses = workspace.statement<never>(
+  'contacts.erase_suppressed_addresses',
+  `DELETE FROM suppressed_addresses WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseContactImports = workspace.statement<never>(
+  'contacts.erase_contact_imports',
+  `DELETE FROM contact_imports WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseContactMerges = workspace.statement<never>(
+  'contacts.erase_contact_merges',
+  `DELETE FROM contact_merges WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 /** The address books of a user as JSON and, with photos, as vCard. */
 @Injectable()
 export class ContactsPersonalData extends PersonalDataSource {
@@ -46,6 +82,16 @@ export class ContactsPersonalData extends PersonalDataSource {
     super(data, {
       name: 'contacts',
       rows: { 'address-books.json': books, 'contacts.json': contacts, 'senders.json': addresses },
+      erasure: {
+        rows: [
+          erasePrivateBooks,
+          eraseReceivedAddresses,
+          eraseReceivedAddressScans,
+          eraseSuppressedAddresses,
+          eraseContactImports,
+          eraseContactMerges,
+        ],
+      },
     });
   }
 

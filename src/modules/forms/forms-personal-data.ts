@@ -28,6 +28,32 @@ const files = workspace.statement<never>(
        FROM form_uploads file WHERE file.tenant_id = $1 AND file.user_id = $2 ORDER BY file.id`),
 );
 
+const erasePrivateFiles = workspace.statement<never>(
+  'forms.erase_private_files',
+  `WITH private AS (
+     SELECT form.id FROM forms form
+      WHERE form.tenant_id = $1 AND form.owner_id = $2
+        AND NOT EXISTS (SELECT FROM form_access access WHERE access.tenant_id = $1 AND access.form_id = form.id)
+        AND NOT EXISTS (SELECT FROM form_responses response
+                         WHERE response.tenant_id = $1 AND response.form_id = form.id AND response.respondent_id IS DISTINCT FROM $2)),
+   files AS (
+     DELETE FROM form_uploads USING private WHERE form_uploads.tenant_id = $1 AND form_uploads.form_id = private.id
+     RETURNING form_uploads.blob_id)
+   SELECT blob_release($1, array_agg(files.blob_id)) FROM files HAVING count(*) > 0`,
+);
+
+// Responses to forms of other owners belong to these forms.
+const erasePrivateForms = workspace.statement<never>(
+  'forms.erase_private_forms',
+  `WITH private AS (
+     SELECT form.id FROM forms form
+      WHERE form.tenant_id = $1 AND form.owner_id = $2
+        AND NOT EXISTS (SELECT FROM form_access access WHERE access.tenant_id = $1 AND access.form_id = form.id)
+        AND NOT EXISTS (SELECT FROM form_responses response
+                         WHERE response.tenant_id = $1 AND response.form_id = form.id AND response.respondent_id IS DISTINCT FROM $2))
+   DELETE FROM forms USING private WHERE forms.tenant_id = $1 AND forms.id = private.id`,
+);
+
 /** Forms of a user, and the responses and files that the user submitted. Anonymous responses name no user. */
 @Injectable()
 export class FormsPersonalData extends PersonalDataSource {
@@ -36,6 +62,7 @@ export class FormsPersonalData extends PersonalDataSource {
       name: 'forms',
       rows: { 'forms.json': owned, 'responses.json': submitted, 'reports.json': reports },
       files,
+      erasure: { rows: [erasePrivateFiles, erasePrivateForms] },
     });
   }
 }

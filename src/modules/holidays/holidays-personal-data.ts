@@ -9,10 +9,19 @@ const subscriptions = workspace.statement<never>(
        FROM holiday_subscriptions subscription WHERE subscription.tenant_id = $1 AND subscription.user_id = $2`),
 );
 
+const eraseHolidaySubscriptions = workspace.statement<never>(
+  'holidays.erase_holiday_subscriptions',
+  `DELETE FROM holiday_subscriptions WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 /** The holiday subscriptions of a user. */
 @Injectable()
 export class HolidaysPersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {
-    super(data, { name: 'holidays', rows: { 'subscriptions.json': subscriptions } });
+    super(data, {
+      name: 'holidays',
+      rows: { 'subscriptions.json': subscriptions },
+      erasure: { rows: [eraseHolidaySubscriptions] },
+    });
   }
 }

@@ -23,6 +23,21 @@ const links = directory.statement<never>(
        FROM account_links link WHERE link.account_id = $1 ORDER BY link.issuer`),
 );
 
+const eraseSessionsIn = directory.statement<never>(
+  'identity.erase_sessions_in',
+  `DELETE FROM sessions WHERE tenant_id = $1 AND account_id = $2`,
+);
+
+const eraseSessions = directory.statement<never>(
+  'identity.erase_sessions',
+  `DELETE FROM sessions WHERE account_id = $1`,
+);
+
+const eraseLinks = directory.statement<never>(
+  'identity.erase_links',
+  `DELETE FROM account_links WHERE account_id = $1`,
+);
+
 /** The account of a user and its sessions, in all workspaces. */
 @Injectable()
 export class AccountPersonalData extends PersonalDataSource {
@@ -30,6 +45,7 @@ export class AccountPersonalData extends PersonalDataSource {
     super(data, {
       name: 'account',
       accountRows: { 'account.json': account, 'sessions.json': sessions, 'linked-accounts.json': links },
+      erasure: { directoryRows: [eraseSessionsIn], accountRows: [eraseSessions, eraseLinks] },
     });
   }
 }

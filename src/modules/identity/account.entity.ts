@@ -13,6 +13,7 @@ export class Account {
   @Column('timestamptz', { name: 'tokens_valid_after', nullable: true }) tokensValidAfter!: Date | null;
   @Column('timestamptz', { name: 'password_changed_at', nullable: true }) passwordChangedAt!: Date | null;
   @Column('timestamptz', { name: 'second_factor_since', nullable: true }) secondFactorSince!: Date | null;
+  @Column('timestamptz', { name: 'erased_at', nullable: true }) erasedAt!: Date | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }

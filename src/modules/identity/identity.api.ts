@@ -139,6 +139,12 @@ export class IdentityApi {
     await this.recordAccessChange(tx, accountId);
   }
 
+  /** Closes the account and removes its address, name and password. @returns false when that has been done before */
+  async eraseAccount(tx: Tx, accountId: string): Promise<boolean> {
+    await this.deactivate(tx, accountId);
+    return this.repository.erase(tx, accountId);
+  }
+
   /** Reopens a closed account; its sessions stay ended. */
   async activate(tx: Tx, accountId: string): Promise<void> {
     await this.repository.setStatus(tx, accountId, 'active');

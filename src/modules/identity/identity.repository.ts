@@ -125,6 +125,15 @@ const setStatus = directory.statement<never>(
   `UPDATE accounts SET status = $2, closed_by_owner = $3, updated_at = now() WHERE id = $1`,
 );
 
+const erase = directory.statement<{ id: string }>(
+  'identity.erase',
+  `UPDATE accounts
+      SET email = 'deleted-' || id || '@deleted.invalid', email_key = 'deleted-' || id || '@deleted.invalid',
+          display_name = 'Deleted user', password_hash = NULL, password_changed_at = NULL, second_factor_since = NULL,
+          erased_at = now(), updated_at = now()
+    WHERE id = $1 AND erased_at IS NULL RETURNING id`,
+);
+
 const lockAccount = directory.statement<never>(
   'identity.lock_account',
   `SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
@@ -246,6 +255,11 @@ export class IdentityRepository {
     closedByOwner = false,
   ): Promise<void> {
     await tx.query(setStatus, [accountId, status, closedByOwner]);
+  }
+
+  /** Removes address, name and password. @returns false when that has been done before */
+  async erase(tx: Tx, accountId: string): Promise<boolean> {
+    return (await tx.query(erase, [accountId])).length > 0;
   }
 
   async lockAccount(tx: Tx, accountId: string): Promise<void> {

@@ -24,6 +24,7 @@ export const identitySchema: SchemaPart = {
       'SessionIssuers1798100000001',
       new URL('migrations/0601-session-issuers.sql', import.meta.url),
     ),
+    sqlMigration('AccountErasure1798112308252', new URL('migrations/0701-erasure.sql', import.meta.url)),
   ],
   sql: [],
 };

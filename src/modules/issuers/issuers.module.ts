@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TenantsModule } from '../tenants/index.js';
 import { IssuerAccounts } from './issuer-accounts.js';
 import { IssuerClient } from './issuer-client.js';
+import { IssuerPersonalData } from './issuer-personal-data.js';
 import { IssuerSignIn } from './issuer-sign-in.js';
 import { IssuersController } from './issuers.controller.js';
 import { IssuersRepository } from './issuers.repository.js';
@@ -12,7 +13,15 @@ import { IssuerHttp } from './outbound/issuer-http.js';
 @Module({
   imports: [TenantsModule],
   controllers: [IssuersController],
-  providers: [IssuersRepository, IssuersService, IssuerHttp, IssuerClient, IssuerAccounts, IssuerSignIn],
+  providers: [
+    IssuerPersonalData,
+    IssuersRepository,
+    IssuersService,
+    IssuerHttp,
+    IssuerClient,
+    IssuerAccounts,
+    IssuerSignIn,
+  ],
   exports: [IssuerSignIn],
 })
 export class IssuersModule {}

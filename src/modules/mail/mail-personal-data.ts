@@ -1,15 +1,18 @@
 import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
+import type { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { PersonalArchive } from '../../platform/personal-data/personal-archive.js';
 import {
   type DataOwner,
+  type ErasedMember,
   PersonalData,
   PersonalDataSource,
 } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
+import { MailProvider } from './accounts/mail-provider.js';
 import { type Fields, isFields } from './fields.js';
 import { MailClient, type MailSession } from './mail-client.js';
 import { messagesPath } from './mail-call.js';
@@ -24,6 +27,26 @@ const recipients = workspace.statement<never>(
        FROM mail_recipients recipient WHERE recipient.tenant_id = $1 AND recipient.user_id = $2 ORDER BY recipient.address_key`),
 );
 
+const eraseMailRecipients = workspace.statement<never>(
+  'mail_recipients.erase_mail_recipients',
+  `DELETE FROM mail_recipients WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseMailMoves = workspace.statement<never>(
+  'mail_recipients.erase_mail_moves',
+  `DELETE FROM mail_moves WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseMailPendingAccounts = workspace.statement<never>(
+  'mail_recipients.erase_mail_pending_accounts',
+  `DELETE FROM mail_pending_accounts WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseMailAccounts = workspace.statement<never>(
+  'mail_recipients.erase_mail_accounts',
+  `DELETE FROM mail_accounts WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 /** The messages of a user as they are stored (RFC 5322), when the embedded mail service has the mailbox. */
 @Injectable()
 export class MailPersonalData extends PersonalDataSource {
@@ -31,9 +54,14 @@ export class MailPersonalData extends PersonalDataSource {
     data: PersonalData,
     private readonly client: MailClient,
     private readonly accounts: MailAccountsRepository,
+    private readonly provider: MailProvider,
     private readonly config: Config,
   ) {
-    super(data, { name: 'mail', rows: { 'recipients.json': recipients } });
+    super(data, {
+      name: 'mail',
+      rows: { 'recipients.json': recipients },
+      erasure: { rows: [eraseMailRecipients, eraseMailMoves, eraseMailPendingAccounts, eraseMailAccounts] },
+    });
   }
 
   override async export(owner: DataOwner, archive: PersonalArchive): Promise<void> {
@@ -52,6 +80,14 @@ export class MailPersonalData extends PersonalDataSource {
       JSON.stringify(mailboxes.map(({ id, path }) => ({ id, path }))),
     ]);
     for (const { id } of mailboxes) await this.mailbox(session, String(id), archive);
+  }
+
+  /** Deletes the mailbox that the workspace created. A linked one, and that of another mail service, belongs to its operator. */
+  override async erase(member: ErasedMember, db: Db): Promise<void> {
+    const account = await this.accounts.read(member);
+    if (this.config.MAIL_SERVICE_EMBEDDED && account?.origin === 'created')
+      await this.provider.deleteAccount({ username: account.username, id: account.mail_user_id });
+    await super.erase(member, db);
   }
 
   private async mailbox(session: MailSession, mailbox: string, archive: PersonalArchive): Promise<void> {

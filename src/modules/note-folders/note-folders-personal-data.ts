@@ -9,10 +9,15 @@ const owned = workspace.statement<never>(
        FROM note_folders folder WHERE folder.tenant_id = $1 AND folder.owner_id = $2 AND folder.gone_at IS NULL ORDER BY folder.id`),
 );
 
+const eraseFolders = workspace.statement<never>(
+  'note_folders.erase_folders',
+  `DELETE FROM note_folders WHERE tenant_id = $1 AND owner_id = $2`,
+);
+
 /** The note folders of a user. */
 @Injectable()
 export class NoteFoldersPersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {
-    super(data, { name: 'note-folders', rows: { 'folders.json': owned } });
+    super(data, { name: 'note-folders', rows: { 'folders.json': owned }, erasure: { rows: [eraseFolders] } });
   }
 }

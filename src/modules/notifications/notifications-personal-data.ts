@@ -11,10 +11,29 @@ const owned = workspace.statement<never>(
       WHERE notification.tenant_id = $1 AND notification.user_id = $2 ORDER BY notification.id`),
 );
 
+const eraseNotifications = workspace.statement<never>(
+  'notifications.erase_notifications',
+  `DELETE FROM notifications WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseNotificationCauses = workspace.statement<never>(
+  'notifications.erase_notification_causes',
+  `DELETE FROM notification_causes WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseNotificationHeads = workspace.statement<never>(
+  'notifications.erase_notification_heads',
+  `DELETE FROM notification_heads WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 /** The notifications of a user. */
 @Injectable()
 export class NotificationsPersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {
-    super(data, { name: 'notifications', rows: { 'notifications.json': owned } });
+    super(data, {
+      name: 'notifications',
+      rows: { 'notifications.json': owned },
+      erasure: { rows: [eraseNotifications, eraseNotificationCauses, eraseNotificationHeads] },
+    });
   }
 }

@@ -9,10 +9,24 @@ const presence = workspace.statement<never>(
        FROM presence_users presence WHERE presence.tenant_id = $1 AND presence.user_id = $2`),
 );
 
+const erasePresenceUsers = workspace.statement<never>(
+  'presence.erase_presence_users',
+  `DELETE FROM presence_users WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const erasePresenceDevices = workspace.statement<never>(
+  'presence.erase_presence_devices',
+  `DELETE FROM presence_devices WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 /** The presence of a user. */
 @Injectable()
 export class PresencePersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {
-    super(data, { name: 'presence', rows: { 'presence.json': presence } });
+    super(data, {
+      name: 'presence',
+      rows: { 'presence.json': presence },
+      erasure: { rows: [erasePresenceUsers, erasePresenceDevices] },
+    });
   }
 }

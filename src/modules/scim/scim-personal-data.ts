@@ -9,10 +9,19 @@ const attributes = workspace.statement<never>(
        FROM scim_users record WHERE record.tenant_id = $1 AND record.user_id = $2 AND record.deleted_at IS NULL`),
 );
 
+const eraseScimUsers = workspace.statement<never>(
+  'scim.erase_scim_users',
+  `DELETE FROM scim_users WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 /** The attributes of a user that a provisioning client has written. */
 @Injectable()
 export class ScimPersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {
-    super(data, { name: 'provisioning', rows: { 'attributes.json': attributes } });
+    super(data, {
+      name: 'provisioning',
+      rows: { 'attributes.json': attributes },
+      erasure: { rows: [eraseScimUsers] },
+    });
   }
 }

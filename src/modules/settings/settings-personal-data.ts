@@ -22,6 +22,21 @@ const signatures = workspace.statement<never>(
        FROM signatures signature WHERE signature.tenant_id = $1 AND signature.user_id = $2 ORDER BY signature.id`),
 );
 
+const eraseUserProfiles = workspace.statement<never>(
+  'settings.erase_user_profiles',
+  `DELETE FROM user_profiles WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const erasePreferences = workspace.statement<never>(
+  'settings.erase_preferences',
+  `DELETE FROM preferences WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const eraseSignatures = workspace.statement<never>(
+  'settings.erase_signatures',
+  `DELETE FROM signatures WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 /** Profile, preferences and signatures of a user. */
 @Injectable()
 export class SettingsPersonalData extends PersonalDataSource {
@@ -29,6 +44,7 @@ export class SettingsPersonalData extends PersonalDataSource {
     super(data, {
       name: 'settings',
       rows: { 'profile.json': profile, 'preferences.json': preferences, 'signatures.json': signatures },
+      erasure: { rows: [eraseUserProfiles, erasePreferences, eraseSignatures] },
     });
   }
 }

@@ -22,6 +22,7 @@ import { TokenReuse } from './records/token-reuse.js';
 import { SignInCompletion } from './sign-in-completion.js';
 import { SignInEnrolment } from './sign-in-enrolment.js';
 import { SignInForms } from './interaction/sign-in-forms.js';
+import { SignInPersonalData } from './sign-in-personal-data.js';
 import { SignInGrants } from './sign-in-grants.js';
 import { SignInServer } from './sign-in.server.js';
 
@@ -30,6 +31,7 @@ import { SignInServer } from './sign-in.server.js';
   imports: [TenantsModule, AccountSecurityModule, IssuersModule],
   controllers: [TenantClientsController, ConnectedAppsController],
   providers: [
+    SignInPersonalData,
     TenantClientsService,
     ConnectedAppsService,
     OidcRecordsRepository,

@@ -9,10 +9,22 @@ const membership = workspace.statement<never>(
        FROM tenant_members member WHERE member.tenant_id = $1 AND member.user_id = $2`),
 );
 
+// Content of other members refers to the row.
+const eraseMembership = workspace.statement<never>(
+  'tenants.erase_membership',
+  `UPDATE tenant_members SET email = 'deleted-' || $2::text || '@deleted.invalid', display_name = 'Deleted user', folded = ' deleted user'
+    WHERE tenant_id = $1 AND user_id = $2`,
+);
+
 /** The membership of a user in the workspace. */
 @Injectable()
 export class MembershipPersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {
-    super(data, { name: 'membership', rows: { 'membership.json': membership } });
+    super(data, {
+      name: 'membership',
+      rows: { 'membership.json': membership },
+      erasure: { rows: [eraseMembership] },
+      isErasedLast: true,
+    });
   }
 }

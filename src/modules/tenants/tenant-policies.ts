@@ -3,12 +3,18 @@ import { LRUCache } from 'lru-cache';
 import type { RequestContext, TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
+import { directory } from '../../platform/database/statement.js';
 import { type Audience, defaultPolicy, TenantPolicy } from './tenant-policy.entity.js';
 
 const MAX_CACHED = 10_000;
 /** A change takes effect in every process after this time. */
 const CACHE_MS = 3_000;
 const DAY_MS = 86_400_000;
+
+const erasures = directory.statement<{ tenant_id: string; days: number }>(
+  'tenants.erasures',
+  `SELECT tenant_id, erase_after_days AS days FROM tenant_policies WHERE erase_after_days IS NOT NULL ORDER BY tenant_id`,
+);
 
 /** The policies of workspaces, for the modules that enforce them. Cached for three seconds. */
 @Injectable()
@@ -23,6 +29,11 @@ export class TenantPolicies {
     const policy = (await rowsOf(this.db, TenantPolicy).one({ tenantId })) ?? defaultPolicy(tenantId);
     this.cache.set(tenantId, policy);
     return policy;
+  }
+
+  /** Workspaces that erase the personal data of former members, with the days after the end of the membership. */
+  async erasures(): Promise<{ tenant_id: string; days: number }[]> {
+    return this.db.query(erasures, []);
   }
 
   /** Drops the cached policy in this process. */

@@ -17,6 +17,7 @@ export class TenantPolicy {
   @Column('text', { name: 'guest_invites' }) guestInvites!: Audience;
   @Column('text', { name: 'allowed_issuers', array: true, nullable: true }) allowedIssuers!: string[] | null;
   @Column('boolean', { name: 'domain_join' }) domainJoin!: boolean;
+  @Column('int', { name: 'erase_after_days', nullable: true }) eraseAfterDays!: number | null;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }
 
@@ -33,6 +34,7 @@ export function defaultPolicy(tenantId: string): TenantPolicy {
     guestInvites: 'members',
     allowedIssuers: null,
     domainJoin: false,
+    eraseAfterDays: null,
     updatedAt: new Date(0),
   };
 }

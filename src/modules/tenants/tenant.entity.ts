@@ -36,6 +36,9 @@ export class TenantMember {
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('text', { nullable: true }) folded!: string | null;
   @Column('boolean', { name: 'is_service' }) isService!: boolean;
+  @Column('timestamptz', { name: 'deactivated_at', nullable: true }) deactivatedAt!: Date | null;
+  /** Start of the erasure of the personal data. The membership then stays deactivated. */
+  @Column('timestamptz', { name: 'erased_at', nullable: true }) erasedAt!: Date | null;
 }
 
 @Entity('tenant_logos')

@@ -9,7 +9,9 @@ import {
   MEMBERSHIP_CHANGING,
   TENANT_PROVISIONED,
 } from './tenants.hooks.js';
+import { TenantErrors } from './tenants.errors.js';
 import {
+  type EndedMembership,
   type MemberInput,
   type MemberRole,
   type MemberStatus,
@@ -148,7 +150,7 @@ export class TenantsApi {
    * Deactivates or activates memberships.
    * @param tenantId null: all workspaces of the user
    * @returns number of memberships
-   * @throws errors of MEMBERSHIP_CHANGING handlers, e.g. ApiError 409 `last_admin`
+   * @throws ApiError 409 `member_erased`; errors of MEMBERSHIP_CHANGING handlers, e.g. ApiError 409 `last_admin`
    */
   async setMemberStatus(
     tx: Tx,
@@ -157,6 +159,29 @@ export class TenantsApi {
     status: MemberStatus,
   ): Promise<number> {
     await this.hooks.run(tx, MEMBERSHIP_CHANGING, { userId, tenantId, status });
-    return this.tenants.setStatus(tx, userId, tenantId, status);
+    const changed = await this.tenants.setStatus(tx, userId, tenantId, status);
+    if (changed === 0 && tenantId !== null && (await this.tenants.isErased(tx, tenantId, userId)))
+      throw TenantErrors.memberErased.with();
+    return changed;
+  }
+
+  /** Former members whose membership ended at least `days` ago and whose data are not erased. Services have no personal data. */
+  async endedMembers(tenantId: string, days: number): Promise<string[]> {
+    return this.tenants.endedMembers(tenantId, days);
+  }
+
+  /** All memberships of a user, also ended and erased ones. */
+  async membershipsOf(userId: string): Promise<EndedMembership[]> {
+    return this.tenants.memberships(userId);
+  }
+
+  /** Marks an ended membership as erased: it cannot be activated again. @returns its address; null: it is active */
+  async beginErasure(tx: Tx, tenantId: string, userId: string): Promise<string | null> {
+    return this.tenants.beginErasure(tx, tenantId, userId);
+  }
+
+  /** Whether the user has a membership whose data are not erased. */
+  async hasUnerasedMembership(tx: Tx, userId: string): Promise<boolean> {
+    return this.tenants.hasUnerased(tx, userId);
   }
 }

@@ -23,6 +23,11 @@ export const TenantErrors = {
     'domain_not_verified',
     'The TXT record of the domain is missing or has another value.',
   ),
+  memberErased: defineError(
+    409,
+    'member_erased',
+    'The personal data of this member are erased; invite the user again.',
+  ),
   domainTaken: defineError(409, 'domain_taken', 'Another workspace has verified the domain.'),
   tooManyDomains: defineError(422, 'too_many_domains', 'A workspace may have at most 50 domains.'),
   issuersLockedOut: defineError(

@@ -1,11 +1,33 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Statement } from '../database/statement.js';
+import type { Db } from '../database/db.js';
+import { either, type Statement } from '../database/statement.js';
 import type { PersonalArchive } from './personal-archive.js';
 
 /** A member of a workspace, whose personal data are exported. */
 export interface DataOwner {
   readonly tenantId: string;
   readonly userId: string;
+}
+
+/** A former member of a workspace, whose personal data are erased. */
+export interface ErasedMember extends DataOwner {
+  /** The address in the workspace. */
+  readonly email: string;
+}
+
+/**
+ * Statements that delete or anonymise the data of a former member. Each list is one transaction and may run again. Content that
+ * other users can read stays; it names the user by id only.
+ */
+export interface ErasureParts {
+  /** In the workspace, with the parameters workspace and user. */
+  rows?: readonly Statement<never>[];
+  /** In the workspace, with the parameters workspace and e-mail address. */
+  rowsByAddress?: readonly Statement<never>[];
+  /** In the directory, with the parameters workspace and account. */
+  directoryRows?: readonly Statement<never>[];
+  /** In the directory, with the parameter account, after the erasure in the last workspace. */
+  accountRows?: readonly Statement<never>[];
 }
 
 /** The data of one domain. Paths are names of files in the folder of the domain. */
@@ -18,7 +40,16 @@ export interface PersonalDataParts {
   accountRows?: Record<string, Statement<never>>;
   /** Stored files: statements made by `personalRows` with the columns `id`, `blob_id`, `name` and `size`. */
   files?: Statement<never>;
+  erasure?: ErasureParts;
+  /** The data are erased after those of all other sources, which need them. */
+  isErasedLast?: boolean;
 }
+
+// A member may have written for years: a list deletes more rows than a request.
+const statementTimeout = either.statement<never>(
+  'personal_data.erasure_timeout',
+  `SET LOCAL statement_timeout = '120s'`,
+);
 
 /** The domains that hold personal data. Each registers a source at start. */
 @Injectable()
@@ -35,17 +66,24 @@ export class PersonalData {
   get sources(): readonly PersonalDataSource[] {
     return this.registered.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
+
+  /** All sources, in the order of an erasure. */
+  get erasureOrder(): readonly PersonalDataSource[] {
+    return this.sources.toSorted((a, b) => Number(a.isErasedLast) - Number(b.isErasedLast));
+  }
 }
 
 /** The personal data of one domain. A domain with more than rows and stored files overrides `export`. */
 export abstract class PersonalDataSource implements OnModuleInit {
   readonly name: string;
+  readonly isErasedLast: boolean;
 
   constructor(
     private readonly registry: PersonalData,
     private readonly parts: PersonalDataParts,
   ) {
     this.name = parts.name;
+    this.isErasedLast = parts.isErasedLast ?? false;
   }
 
   onModuleInit(): void {
@@ -61,4 +99,29 @@ export abstract class PersonalDataSource implements OnModuleInit {
       await archive.rows(path, statement, [userId]);
     if (files) await archive.storedFiles(files, [tenantId, userId]);
   }
+
+  /** Erases the data in the workspace. Idempotent: a process that dies in between leaves the step to another one. */
+  async erase({ tenantId, userId, email }: ErasedMember, db: Db): Promise<void> {
+    const { rows, rowsByAddress, directoryRows } = this.parts.erasure ?? {};
+    await runAll(db, rows, [tenantId, userId]);
+    await runAll(db, rowsByAddress, [tenantId, email]);
+    await runAll(db, directoryRows, [tenantId, userId]);
+  }
+
+  /** Erases the data of the account. Idempotent. */
+  async eraseAccount(accountId: string, db: Db): Promise<void> {
+    await runAll(db, this.parts.erasure?.accountRows, [accountId]);
+  }
+}
+
+async function runAll(
+  db: Db,
+  statements: readonly Statement<never>[] | undefined,
+  values: readonly unknown[],
+): Promise<void> {
+  if (!statements?.length) return;
+  await db.tx(async (tx) => {
+    await tx.query(statementTimeout, []);
+    for (const statement of statements) await tx.query(statement, values);
+  });
 }

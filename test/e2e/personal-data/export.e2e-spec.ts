@@ -6,49 +6,12 @@ import { PersonalExportWorker } from '../../../src/modules/personal-data/persona
 import { PersonalData, type PersonalDataSource } from '../../../src/platform/personal-data/personal-data.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
-import { definitionOf, ok, published } from '../../support/forms.ts';
+import { ok } from '../../support/forms.ts';
 import { upload } from '../../support/multipart.ts';
+import { accepted, writeEverywhere } from '../../support/personal-data.ts';
 import { until } from '../../support/until.ts';
 
 const PASSWORD = 'seven purple teapots dance';
-
-const accepted = ({ status, body }: Answer): void =>
-  expect([status < 300, status < 300 ? null : body]).toEqual([true, null]);
-
-/** Writes a text with the marker in each domain. */
-async function writeEverywhere(user: TestUser, mark: (domain: string) => string): Promise<void> {
-  const { api } = user;
-  ok(await api.put('/settings/profile', { title: mark('profile') }));
-  ok(await api.post('/settings/signatures', { name: mark('signature'), html: '<p>x</p>' }), 201);
-  ok(await api.post('/note_folders', { name: mark('note-folder') }), 201);
-  ok(await api.post('/notes', { title: mark('note'), content: `<p>${mark('note-content')}</p>` }), 201);
-  const { task } = ok(
-    await api.post('/tasks', { title: mark('task'), description: mark('description') }),
-    201,
-  );
-  ok(await api.post('/task_folders', { name: mark('task-folder') }), 201);
-  ok(await api.post(`/tasks/${task.id}/comments`, { body: mark('comment') }), 201);
-  ok(
-    await upload(api, `/tasks/${task.id}/attachments`, mark('attachment'), {
-      filename: `${mark('file')}.txt`,
-    }),
-    201,
-  );
-  const [calendar] = ok(await api.get('/calendar')).calendars;
-  const event = { title: mark('event'), start: '2026-03-02T09:00:00Z', end: '2026-03-02T10:00:00Z' };
-  ok(await api.post(`/calendar/${calendar.id}/events`, event), 201);
-  const book = ok(await api.get('/contact/addressbooks')).addressbooks.find(
-    (each: any) => each.role === 'owner',
-  );
-  ok(await api.post(`/contact/addressbooks/${book.id}/contacts`, { full_name: mark('contact') }), 201);
-  const form = await published(user, definitionOf([{ id: 'q', type: 'short_text', title: mark('form') }]));
-  accepted(await api.post(`/forms/${form.id}/submit`, { answers: { q: mark('response') } }));
-  const { room } = ok(await api.post('/chat/rooms', { type: 'group', name: mark('room') }), 201);
-  accepted(
-    await api.post(`/chat/rooms/${room.id}/messages`, { client_msg_id: randomUUID(), body: mark('message') }),
-  );
-}
 
 const DOMAINS = [
   'profile',

@@ -65,6 +65,16 @@ export class MailProvider {
     return { id: this.mailUserId(id), token };
   }
 
+  /** Deletes an account with its messages. A missing account is no error. @throws AccountRejectedError */
+  async deleteAccount({ username, id }: { username: string; id: string | null }): Promise<void> {
+    try {
+      const path = ['users', id ?? (await this.findAccount(username))];
+      await this.request('delete an account', { method: 'DELETE', path });
+    } catch (error) {
+      if (!(error instanceof AccountRejectedError) || error.code !== 'UserNotFound') throw error;
+    }
+  }
+
   private async request(operation: string, request: UpstreamRequest): Promise<Fields> {
     const token = this.config.mailService?.token;
     const response = await this.upstream.send({ ...request, timeout: TIMEOUT_MS }, token);

@@ -79,4 +79,15 @@ export class UpdateTenantPolicy {
   @Optional()
   @IsBoolean()
   domain_join?: boolean;
+
+  /**
+   * Days between the end of a membership and the erasure of the personal data of the former member; null: never. Also applies to
+   * memberships that have ended before the change.
+   */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 3650, nullable: true, example: 30 })
+  @Nullable()
+  @Max(3650)
+  @Min(1)
+  @IsInt()
+  erase_after_days?: number | null;
 }

@@ -19,6 +19,7 @@ export class TenantPolicyResponse {
   @ApiProperty({ enum: AUDIENCES, example: 'admins' }) guest_invites!: string;
   @ApiProperty({ type: [String], nullable: true, example: null }) allowed_issuers!: string[] | null;
   /** @example false */ domain_join!: boolean;
+  @ApiProperty({ type: 'integer', nullable: true, example: 30 }) erase_after_days!: number | null;
   /** Null when no policy was set. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
   updated_at!: string | null;

@@ -77,6 +77,7 @@ function changed(before: TenantPolicy, input: UpdateTenantPolicy): Partial<Tenan
     guestInvites: input.guest_invites,
     allowedIssuers: input.allowed_issuers,
     domainJoin: input.domain_join,
+    eraseAfterDays: input.erase_after_days,
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
@@ -100,6 +101,7 @@ function present(policy: TenantPolicy): TenantPolicyEnvelope {
       guest_invites: policy.guestInvites,
       allowed_issuers: policy.allowedIssuers,
       domain_join: policy.domainJoin,
+      erase_after_days: policy.eraseAfterDays,
       updated_at: policy.updatedAt.getTime() === 0 ? null : policy.updatedAt.toISOString(),
     },
   };

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Audit } from '../../../platform/audit/audit.js';
+import { Db } from '../../../platform/database/db.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { type ErasedMember, PersonalData } from '../../../platform/personal-data/personal-data.js';
+import { IdentityApi } from '../../identity/index.js';
+import { TenantPolicies, TenantsApi } from '../../tenants/index.js';
+import { type ClaimedErasure, PersonalErasuresRepository } from './personal-erasures.repository.js';
+
+/** Duration of a lease, longer than any statement. Another process continues an erasure when its process has not renewed it. */
+const LEASE_SECONDS = 300;
+const PAUSE_SECONDS = 60;
+/** Pause after many failures, e.g. while the mail service is down. */
+const LONG_PAUSE_SECONDS = 3600;
+const MANY_ATTEMPTS = 5;
+/** The step after those of the sources. */
+const ACCOUNT = 'account of the user';
+
+/**
+ * Erases the data of former members, one member at a time in a process. Steps are idempotent, and finished ones are stored: an
+ * erasure of a killed process continues in another one.
+ */
+@Injectable()
+export class PersonalErasureWorker implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('PersonalData');
+  private isStopped = false;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly erasures: PersonalErasuresRepository,
+    private readonly policies: TenantPolicies,
+    private readonly tenants: TenantsApi,
+    private readonly identity: IdentityApi,
+    private readonly data: PersonalData,
+    private readonly jobs: PeriodicJobs,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: 'schedule-erasures', everySeconds: 3600, run: () => this.schedule() });
+    // In the background: an erasure takes longer than other jobs may wait.
+    this.jobs.register({ name: 'personal-erasures', everySeconds: 60, run: async () => void this.runDue() });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.isStopped = true;
+    await this.running;
+  }
+
+  /** Schedules the erasures that the policies of workspaces require. */
+  async schedule(): Promise<void> {
+    for (const { tenant_id: tenantId, days } of await this.policies.erasures()) {
+      const members = await this.tenants.endedMembers(tenantId, days);
+      if (members.length > 0)
+        await this.db.tx((tx) => this.erasures.schedule(tx, tenantId, members, new Date()));
+    }
+  }
+
+  /** Runs all erasures that are due. */
+  async runDue(): Promise<void> {
+    this.running ??= this.runAll().finally(() => (this.running = undefined));
+    await this.running;
+  }
+
+  private async runAll(): Promise<void> {
+    try {
+      while (!this.isStopped) {
+        const run = await this.erasures.claim(randomUUID(), LEASE_SECONDS);
+        if (!run) return;
+        await this.run(run);
+      }
+    } catch (error) {
+      this.logger.warn({ err: error }, 'erasures were not run; a later run continues');
+    }
+  }
+
+  private async run(run: ClaimedErasure): Promise<void> {
+    const { tenantId, userId, attempts } = run;
+    try {
+      const member = await this.begin(run);
+      if (member) await this.erase(run, member);
+    } catch (error) {
+      this.logger.warn({ err: error, tenantId, userId, attempts }, 'the erasure of personal data failed');
+      await this.erasures.postpone(run, attempts < MANY_ATTEMPTS ? PAUSE_SECONDS : LONG_PAUSE_SECONDS);
+    }
+  }
+
+  /** From here on the membership cannot be activated. @returns null: it is active again, and the erasure is cancelled */
+  private async begin(run: ClaimedErasure): Promise<ErasedMember | null> {
+    const { tenantId, userId } = run;
+    return this.db.tx(async (tx) => {
+      const email = await this.tenants.beginErasure(tx, tenantId, userId);
+      if (email !== null) return { tenantId, userId, email };
+      await this.erasures.drop(tx, run);
+      return null;
+    });
+  }
+
+  private async erase(run: ClaimedErasure, member: ErasedMember): Promise<void> {
+    const step = async (name: string, work: () => Promise<void>): Promise<boolean> => {
+      if (run.steps.includes(name)) return true;
+      if (this.isStopped) await this.erasures.postpone(run, 0);
+      else if (await this.erasures.renew(run, LEASE_SECONDS)) {
+        await work();
+        await this.erasures.finishStep(run, name);
+        return true;
+      }
+      return false;
+    };
+    for (const source of this.data.erasureOrder)
+      if (!(await step(source.name, () => source.erase(member, this.db)))) return;
+    if (!(await step(ACCOUNT, () => this.eraseAccount(member.userId)))) return;
+    const { tenantId, userId } = member;
+    await this.db.tx(async (tx) => {
+      if (!(await this.erasures.finish(tx, run))) return;
+      const entry = { action: 'personal_data.erased', objectKind: 'user', objectId: userId };
+      await this.audit.record(tx, { tenantId, userId: null, origin: 'job' }, entry);
+    });
+  }
+
+  /** Erases the account after the erasure in its last workspace. */
+  private async eraseAccount(accountId: string): Promise<void> {
+    const isLast = await this.db.tx(async (tx) => {
+      // Serialises the check with the creation and the activation of another membership.
+      await this.identity.lockAccount(tx, accountId);
+      if (await this.tenants.hasUnerasedMembership(tx, accountId)) return false;
+      if (await this.identity.eraseAccount(tx, accountId)) {
+        const entry = { action: 'personal_data.account_erased', objectKind: 'user', objectId: accountId };
+        await this.audit.record(tx, { tenantId: null, userId: null, origin: 'job' }, entry);
+      }
+      return true;
+    });
+    if (!isLast) return;
+    for (const source of this.data.erasureOrder) await source.eraseAccount(accountId, this.db);
+  }
+}

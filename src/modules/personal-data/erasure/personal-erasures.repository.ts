@@ -1,0 +1,140 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { DataOwner } from '../../../platform/personal-data/personal-data.js';
+import type { ErasureState } from './personal-erasure.entity.js';
+
+/** An erasure that this process runs. */
+export interface ClaimedErasure extends DataOwner {
+  leaseId: string;
+  /** Including this one. */
+  attempts: number;
+  /** Names of the sources whose data are erased. */
+  steps: string[];
+}
+
+/** The state of an erasure. */
+export interface ErasureRow {
+  tenant_id: string;
+  state: ErasureState;
+  due_at: Date | null;
+}
+
+// A repeated request may bring an erasure forward. It does not postpone one, and a running one keeps its lease.
+const schedule = workspace.statement<never>(
+  'personal_erasures.schedule',
+  `INSERT INTO personal_erasures AS erasure (tenant_id, user_id, state, due_at)
+   SELECT $1, user_id, 'pending', $3 FROM unnest($2::uuid[]) AS given (user_id) ORDER BY user_id
+   ON CONFLICT (tenant_id, user_id) DO UPDATE SET due_at = excluded.due_at
+    WHERE erasure.state = 'pending' AND erasure.due_at > excluded.due_at`,
+);
+
+const cancel = workspace.statement<never>(
+  'personal_erasures.cancel',
+  `DELETE FROM personal_erasures WHERE tenant_id = $1 AND user_id = $2 AND state = 'pending' AND attempts = 0`,
+);
+
+// Across workspaces: the account is opened again. Index: personal_erasures_user.
+const cancelEverywhere = workspace.statement<never>(
+  'personal_erasures.cancel_everywhere',
+  `DELETE FROM personal_erasures WHERE user_id = $1 AND state = 'pending' AND attempts = 0`,
+);
+
+// Index: personal_erasures_due.
+const claim = workspace.statement<{ tenant_id: string; user_id: string; attempts: number; steps: string[] }>(
+  'personal_erasures.claim',
+  `UPDATE personal_erasures
+      SET state = 'running', lease_id = $1, due_at = now() + make_interval(secs => $2), attempts = attempts + 1
+    WHERE (tenant_id, user_id) IN (
+      SELECT tenant_id, user_id FROM personal_erasures WHERE due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+   RETURNING tenant_id, user_id, attempts, steps`,
+);
+
+const HELD = `tenant_id = $1 AND user_id = $2 AND lease_id = $3 AND state = 'running'`;
+
+const renew = workspace.statement<{ user_id: string }>(
+  'personal_erasures.renew',
+  `UPDATE personal_erasures SET due_at = now() + make_interval(secs => $4) WHERE ${HELD} RETURNING user_id`,
+);
+
+const finishStep = workspace.statement<never>(
+  'personal_erasures.finish_step',
+  `UPDATE personal_erasures SET steps = array_append(steps, $4) WHERE ${HELD}`,
+);
+
+const postpone = workspace.statement<never>(
+  'personal_erasures.postpone',
+  `UPDATE personal_erasures SET state = 'pending', lease_id = NULL, due_at = now() + make_interval(secs => $4) WHERE ${HELD}`,
+);
+
+const finish = workspace.statement<{ user_id: string }>(
+  'personal_erasures.finish',
+  `UPDATE personal_erasures SET state = 'done', lease_id = NULL, due_at = NULL, finished_at = now() WHERE ${HELD} RETURNING user_id`,
+);
+
+const drop = workspace.statement<never>(
+  'personal_erasures.drop',
+  `DELETE FROM personal_erasures WHERE ${HELD}`,
+);
+
+// Index: personal_erasures_user.
+const of = workspace.statement<ErasureRow>(
+  'personal_erasures.of',
+  `SELECT tenant_id, state, due_at FROM personal_erasures WHERE user_id = $1 ORDER BY tenant_id`,
+);
+
+const keyOf = ({ tenantId, userId, leaseId }: ClaimedErasure) => [tenantId, userId, leaseId];
+
+/** SQL of erasures. */
+@Injectable()
+export class PersonalErasuresRepository {
+  constructor(private readonly db: Db) {}
+
+  /** Schedules erasures, or brings them forward. */
+  async schedule(tx: Tx, tenantId: string, userIds: readonly string[], due: Date): Promise<void> {
+    await tx.query(schedule, [tenantId, userIds, due]);
+  }
+
+  /** Cancels erasures that have not begun. @param tenantId null: in all workspaces */
+  async cancel(tx: Tx, tenantId: string | null, userId: string): Promise<void> {
+    await (tenantId === null ? tx.query(cancelEverywhere, [userId]) : tx.query(cancel, [tenantId, userId]));
+  }
+
+  /** Takes an erasure that is due, for `leaseSeconds`. */
+  async claim(leaseId: string, leaseSeconds: number): Promise<ClaimedErasure | undefined> {
+    const [row] = await this.db.single((tx) => tx.query(claim, [leaseId, leaseSeconds]));
+    if (!row) return undefined;
+    const { tenant_id: tenantId, user_id: userId, attempts, steps } = row;
+    return { tenantId, userId, attempts, steps, leaseId };
+  }
+
+  /** @returns false when this process has lost the erasure */
+  async renew(run: ClaimedErasure, leaseSeconds: number): Promise<boolean> {
+    return (await this.db.single((tx) => tx.query(renew, [...keyOf(run), leaseSeconds]))).length > 0;
+  }
+
+  async finishStep(run: ClaimedErasure, step: string): Promise<void> {
+    await this.db.single((tx) => tx.query(finishStep, [...keyOf(run), step]));
+  }
+
+  /** Gives the erasure back, to be continued after `seconds`. */
+  async postpone(run: ClaimedErasure, seconds: number): Promise<void> {
+    await this.db.single((tx) => tx.query(postpone, [...keyOf(run), seconds]));
+  }
+
+  /** @returns false when this process has lost the erasure */
+  async finish(tx: Tx, run: ClaimedErasure): Promise<boolean> {
+    return (await tx.query(finish, keyOf(run))).length > 0;
+  }
+
+  /** Removes the erasure of a member who is active again. */
+  async drop(tx: Tx, run: ClaimedErasure): Promise<void> {
+    await tx.query(drop, keyOf(run));
+  }
+
+  /** The erasures of a user in all workspaces. */
+  async of(userId: string): Promise<ErasureRow[]> {
+    return this.db.query(of, [userId]);
+  }
+}

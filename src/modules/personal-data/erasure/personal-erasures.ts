@@ -1,0 +1,65 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Audit, operator } from '../../../platform/audit/audit.js';
+import { Db } from '../../../platform/database/db.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
+import { MEMBERSHIP_CHANGING, TenantPolicies, TenantsApi } from '../../tenants/index.js';
+import { PersonalErasureWorker } from './personal-erasure.worker.js';
+import { type ErasureRow, PersonalErasuresRepository } from './personal-erasures.repository.js';
+
+/** Days between a request and the erasure in a workspace whose policy has no time. */
+const DEFAULT_GRACE_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** Erasures of former members, for the operator. */
+@Injectable()
+export class PersonalErasures implements OnModuleInit {
+  constructor(
+    private readonly erasures: PersonalErasuresRepository,
+    private readonly worker: PersonalErasureWorker,
+    private readonly policies: TenantPolicies,
+    private readonly tenants: TenantsApi,
+    private readonly hooks: TxHooks,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.hooks.on(MEMBERSHIP_CHANGING, async (tx, { tenantId, userId, status }) => {
+      if (status === 'active') await this.erasures.cancel(tx, tenantId, userId);
+    });
+  }
+
+  /**
+   * Schedules the erasure of a user whose memberships have ended, in each workspace after the grace time of its policy.
+   * @param options.tenantId undefined: all workspaces
+   * @param options.now without grace time: the erasure runs before this method returns
+   * @returns the erasures of the user; one that failed is pending @throws Error for an active membership
+   */
+  async request(
+    userId: string,
+    { tenantId, now }: { tenantId?: string | undefined; now: boolean },
+  ): Promise<ErasureRow[]> {
+    const memberships = await this.tenants.membershipsOf(userId);
+    const wanted = memberships.filter((each) => tenantId === undefined || each.tenant_id === tenantId);
+    if (wanted.length === 0) throw new Error('The account has no membership there.');
+    if (wanted.some(({ status }) => status === 'active'))
+      throw new Error('The account has an active membership: run user deactivate first.');
+    for (const { tenant_id: id, deactivated_at: ended } of wanted)
+      await this.schedule(id, userId, now ? new Date() : await this.endOfGrace(id, ended ?? new Date()));
+    if (now) await this.worker.runDue();
+    return this.erasures.of(userId);
+  }
+
+  private async schedule(tenantId: string, userId: string, due: Date): Promise<void> {
+    await this.db.tx(async (tx) => {
+      await this.erasures.schedule(tx, tenantId, [userId], due);
+      const entry = { action: 'personal_data.erasure_requested', objectKind: 'user', objectId: userId };
+      await this.audit.record(tx, operator(tenantId), { ...entry, data: { due_at: due.toISOString() } });
+    });
+  }
+
+  private async endOfGrace(tenantId: string, ended: Date): Promise<Date> {
+    const { eraseAfterDays } = await this.policies.of(tenantId);
+    return new Date(ended.getTime() + (eraseAfterDays ?? DEFAULT_GRACE_DAYS) * DAY_MS);
+  }
+}

@@ -1,0 +1,296 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
+import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { provision } from '../../../src/provision/provision.js';
+import { TestApp, type TestUser } from '../../support/app.ts';
+import { json, workspace } from '../../support/cli.ts';
+import { ok } from '../../support/forms.ts';
+import { lockWaits } from '../../support/locks.ts';
+import { TestMailService } from '../../support/mail-service.ts';
+import { accepted, writeEverywhere } from '../../support/personal-data.ts';
+import { until } from '../../support/until.ts';
+
+/** In the name, the address and all private content of the erased user. */
+const MARKER = 'zqerasemezq';
+
+/** Tables that keep the marker, with the reason. */
+const KEPT: Record<string, string> = {
+  audit_log: 'the security log is append-only and deleted by its retention',
+};
+
+const DAY = 86_400_000;
+
+describe('erasure of personal data', () => {
+  let mail: TestMailService;
+  let app: TestApp;
+  let made = 0;
+
+  beforeAll(async () => {
+    mail = await TestMailService.start();
+    app = await TestApp.start({ ...mail.settings, MAIL_SERVICE_EMBEDDED: 'true' });
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await mail?.stop();
+  });
+
+  const env = () => ({ DATABASE_URL: app.databaseUrl, DATA_DIR: app.dataDir, LOG_LEVEL: 'silent' });
+  const cli = (...args: string[]) => workspace(env(), 'user', ...args);
+  const worker = () => app.get<PersonalErasureWorker>(PersonalErasureWorker);
+  const userOf = async (slug: string, name: string, email: string): Promise<TestUser> => {
+    const { users } = await provision(
+      app.served.nest,
+      { tenants: [{ slug, users: [{ email, name, role: 'member' }] }] },
+      true,
+    );
+    const user = users[0]!;
+    const token = user.token as string;
+    return { id: user.id, email, tenantId: user.tenant_id, token, api: app.as(token) };
+  };
+  const stateOf = async (user: TestUser, tenantId = user.tenantId): Promise<string | undefined> =>
+    (
+      await app.sql('SELECT state FROM personal_erasures WHERE tenant_id = $1 AND user_id = $2', [
+        tenantId,
+        user.id,
+      ])
+    )[0]?.state;
+  const accountOf = async ({ id }: TestUser): Promise<any> =>
+    (await app.sql('SELECT * FROM accounts WHERE id = $1', [id]))[0];
+  const actions = async ({ id }: TestUser): Promise<string[]> =>
+    (
+      await app.sql(
+        `SELECT action FROM audit_log WHERE object_id = $1 AND action LIKE 'personal_data.%' ORDER BY id`,
+        [id],
+      )
+    ).map(({ action }) => action);
+  const closed = async (): Promise<[owner: TestUser, user: TestUser]> => {
+    const [owner, user] = await app.tenant(`erase-${(made += 1)}`, 'ann', 'uma');
+    expect((await cli('deactivate', '--email', user.email)).code).toBe(0);
+    return [owner, user];
+  };
+
+  /** The tables of a database that contain the marker, in text, JSON or bytes. */
+  const tablesWith = async (sql: (text: string) => Promise<any[]>, schema: string): Promise<string[]> => {
+    const hex = Buffer.from(MARKER).toString('hex');
+    const tables = await sql(
+      `SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = '${schema}'::regnamespace ORDER BY relname`,
+    );
+    const found: string[] = [];
+    for (const { relname } of tables) {
+      const [{ count }] = await sql(
+        `SELECT count(*)::int AS count FROM ${schema}.${relname} row WHERE row::text ~* '${MARKER}|${hex}'`,
+      );
+      if (count > 0) found.push(relname);
+    }
+    return found;
+  };
+  const filesWith = (): string[] =>
+    globSync(path.join(app.dataDir, 'blobs/**/*'), { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .filter((file) => readFileSync(file).includes(MARKER));
+
+  test('no table and no file contains a marker of the user; shared content stays under "Deleted user"', async () => {
+    const [ann] = await app.tenant('acme', 'ann');
+    const una = await userOf('acme', `Una ${MARKER}`, `una.${MARKER}@acme.example`);
+    await writeEverywhere(una, (domain) => `${MARKER} ${domain}`);
+    accepted(await una.api.put('/presence/me', { status: 'dnd', text: MARKER }));
+    const boxes = ok(await una.api.get('/mail/users/me/mailboxes')).results;
+    const drafts = boxes.find((box: { path: string }) => box.path === 'Drafts').id;
+    ok(
+      await una.api.post(`/mail/users/me/mailboxes/${drafts}/messages`, {
+        draft: true,
+        subject: MARKER,
+        text: MARKER,
+      }),
+    );
+    // Content that other members can read.
+    const { note } = ok(await una.api.post('/notes', { title: 'Plan', content: '<p>shared</p>' }), 201);
+    ok(await una.api.put(`/notes/${note.id}/invited`, { invited: [ann.email] }));
+    const { task } = ok(await ann.api.post('/tasks', { title: 'Budget', assignees: [una.id] }), 201);
+    ok(await una.api.post(`/tasks/${task.id}/comments`, { body: 'done' }), 201);
+    const { room } = ok(
+      await una.api.post('/chat/rooms', { type: 'group', name: 'Team', member_ids: [ann.id] }),
+      201,
+    );
+    const message = { client_msg_id: randomUUID(), body: 'hello' };
+    ok(await una.api.post(`/chat/rooms/${room.id}/messages`, message), 201);
+    const [calendar] = ok(await una.api.get('/calendar')).calendars;
+    const { event } = ok(
+      await una.api.post(`/calendar/${calendar.id}/events`, {
+        title: 'Review',
+        start: '2026-03-02T09:00:00Z',
+        end: '2026-03-02T10:00:00Z',
+        attendees: [ann.id],
+      }),
+      201,
+    );
+    await app.get<OutboxWorker>(OutboxWorker).drain();
+    const sql = (text: string) => app.sql(text);
+    const before = await tablesWith(sql, 'public');
+    expect(before.length).toBeGreaterThan(15);
+    expect(filesWith().length).toBeGreaterThan(0);
+
+    expect((await cli('deactivate', '--email', una.email)).code).toBe(0);
+    await app.get<OutboxWorker>(OutboxWorker).drain();
+    ok(await ann.api.get(`/notes/${note.id}`));
+    await app.sql(
+      `INSERT INTO personal_erasures (tenant_id, user_id, state, due_at) VALUES ($1, $2, 'pending', now())`,
+      [una.tenantId, una.id],
+    );
+    await worker().runDue();
+    expect(await stateOf(una)).toBe('done');
+    await app.get<OutboxWorker>(OutboxWorker).drain();
+    while ((await app.get<BlobCollector>(BlobCollector).collect()) > 0);
+    expect((await tablesWith(sql, 'public')).filter((name) => !(name in KEPT))).toEqual([]);
+    expect(filesWith()).toEqual([]);
+    expect(
+      (await mail.sql('SELECT count(*)::int AS n FROM users WHERE address LIKE $1', [`%${MARKER}%`]))[0].n,
+    ).toBe(0);
+    expect(await tablesWith((text) => mail.sql(text), 'public').catch(() => [])).toEqual([]);
+
+    expect(ok(await ann.api.get(`/notes/${note.id}`)).note).toMatchObject({ title: 'Plan' });
+    const [annCalendar] = ok(await ann.api.get('/calendar')).calendars;
+    const texts = [
+      ok(await ann.api.get(`/notes/${note.id}`)),
+      ok(await ann.api.get(`/tasks/${task.id}/comments`)),
+      ok(await ann.api.get(`/chat/rooms/${room.id}/messages`)),
+      ok(await ann.api.get(`/calendar/${annCalendar.id}/events/${event.id}`)),
+    ].map((body) => JSON.stringify(body));
+    expect(texts[1]).toContain('done');
+    expect(texts[2]).toContain('hello');
+    for (const text of texts) expect(text).not.toContain(MARKER);
+    for (const text of texts.slice(1)) expect(text).toContain('Deleted user');
+    expect(await accountOf(una)).toMatchObject({
+      display_name: 'Deleted user',
+      status: 'deactivated',
+      password_hash: null,
+    });
+    expect(await actions(una)).toEqual(['personal_data.account_erased', 'personal_data.erased']);
+  });
+
+  test('the command schedules an erasure after the grace time; an activation cancels it', async () => {
+    const [owner, user] = await closed();
+    const { erasures } = json(await cli('erase', '--email', user.email));
+    const days = (Date.parse(erasures[0].due_at) - Date.now()) / DAY;
+    expect(erasures).toEqual([{ tenant_id: user.tenantId, state: 'pending', due_at: expect.any(String) }]);
+    expect(Math.round(days)).toBe(30);
+    await worker().runDue();
+    expect(await stateOf(user)).toBe('pending');
+    expect((await cli('activate', '--email', user.email)).code).toBe(0);
+    expect(await stateOf(user)).toBeUndefined();
+    expect(await actions(user)).toEqual(['personal_data.erasure_requested']);
+    const { members } = ok(await owner.api.get('/tenant/members?status=active'));
+    expect(members.map((each: { user_id: string }) => each.user_id)).toContain(user.id);
+  });
+
+  test('an account with an active membership is rejected, and an erased member cannot be activated', async () => {
+    const [owner, user] = await app.tenant(`erase-${(made += 1)}`, 'ann', 'uma');
+    const rejected = await cli('erase', '--email', user.email, '--now');
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining('user deactivate')]);
+    expect((await cli('deactivate', '--email', user.email)).code).toBe(0);
+    const erased = json(
+      await workspace({ ...env(), ...mail.settings }, 'user', 'erase', '--email', user.email, '--now'),
+    );
+    expect(erased.erasures).toEqual([{ tenant_id: user.tenantId, state: 'done', due_at: null }]);
+    const activated = await owner.api.post(`/tenant/members/${user.id}/activate`, {});
+    expect([activated.status, activated.body.error]).toEqual([
+      409,
+      expect.stringMatching(/^(account_closed|member_erased)$/),
+    ]);
+    // The address is free for a new account.
+    const again = await userOf('acme-again', 'Uma', user.email);
+    expect(again.id).not.toBe(user.id);
+    ok(await again.api.get('/notes'));
+  });
+
+  test('a policy erases former members after its days, each workspace on its own; the account ends with the last one', async () => {
+    const [owner, user] = await app.tenant(`erase-${(made += 1)}`, 'ann', 'uma');
+    const elsewhere = `erase-${(made += 1)}`;
+    await app.tenant(elsewhere, 'eve');
+    const second = await app.member(elsewhere, user.email);
+    ok(await user.api.put('/settings/profile', { title: MARKER }));
+    ok(await second.api.put('/settings/profile', { title: 'kept' }));
+    expect(ok(await owner.api.get('/tenant/policy')).policy.erase_after_days).toBeNull();
+    expect((await owner.api.put('/tenant/policy', { erase_after_days: 0 })).status).toBe(422);
+    expect(ok(await owner.api.put('/tenant/policy', { erase_after_days: 10 })).policy.erase_after_days).toBe(
+      10,
+    );
+    ok(await owner.api.post(`/tenant/members/${user.id}/deactivate`, {}));
+    const age = (days: number, tenantId: string | null) =>
+      app.sql(
+        `UPDATE tenant_members SET deactivated_at = now() - make_interval(days => $3) WHERE tenant_id = $1 AND user_id = $2`,
+        [tenantId, user.id, days],
+      );
+    const run = async () => {
+      await worker().schedule();
+      await worker().runDue();
+    };
+    await age(9, user.tenantId);
+    await run();
+    expect(await stateOf(user)).toBeUndefined();
+    await age(11, user.tenantId);
+    await Promise.all([run(), run()]);
+    expect(await stateOf(user)).toBe('done');
+    expect(await accountOf(user)).toMatchObject({ status: 'active', email: user.email, erased_at: null });
+    expect(ok(await second.api.get('/settings/profile')).profile.title).toBe('kept');
+    expect(await actions(user)).toEqual(['personal_data.erased']);
+
+    expect((await cli('deactivate', '--email', user.email)).code).toBe(0);
+    await cli('erase', '--email', user.email, '--tenant', elsewhere, '--now');
+    await worker().runDue();
+    expect(await stateOf(user, second.tenantId)).toBe('done');
+    expect((await accountOf(user)).email).toBe(`deleted-${user.id}@deleted.invalid`);
+  });
+
+  test('an erasure of a killed process continues at the step where it ended', async () => {
+    const [, user] = await closed();
+    const client = new pg.Client({ connectionString: app.databaseUrl });
+    await client.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE signatures IN ACCESS EXCLUSIVE MODE');
+      const main = path.resolve(import.meta.dirname, '../../../dist/cli/main.js');
+      const { PATH, HOME, TMPDIR } = process.env;
+      const child = spawn(process.execPath, [main, 'user', 'erase', '--email', user.email, '--now'], {
+        env: { PATH, HOME, TMPDIR, ...env() },
+        stdio: 'ignore',
+      });
+      const ended = new Promise((resolve) => child.once('close', (_, signal) => resolve(signal)));
+      await until('the step that waits for the table', async () => (await lockWaits(client)).length > 0);
+      child.kill('SIGKILL');
+      expect(await ended).toBe('SIGKILL');
+      await until('the end of its connection', async () => {
+        const { rows } = await client.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'signatures'::regclass AND NOT granted`,
+        );
+        return rows.length === 0;
+      });
+    } finally {
+      await client.query('ROLLBACK');
+      await client.end();
+    }
+    const [begun] = await app.sql('SELECT state, steps FROM personal_erasures WHERE user_id = $1', [user.id]);
+    expect(begun.state).toBe('running');
+    expect(begun.steps).toContain('notes');
+    expect(begun.steps).not.toContain('settings');
+    await worker().runDue();
+    expect(await stateOf(user)).toBe('running');
+    await app.sql('UPDATE personal_erasures SET due_at = now() WHERE user_id = $1', [user.id]);
+    await worker().runDue();
+    const [done] = await app.sql('SELECT state, steps FROM personal_erasures WHERE user_id = $1', [user.id]);
+    expect(done.state).toBe('done');
+    expect(new Set(done.steps).size).toBe(done.steps.length);
+    expect(done.steps.slice(0, begun.steps.length)).toEqual(begun.steps);
+    expect(await actions(user)).toEqual([
+      'personal_data.erasure_requested',
+      'personal_data.account_erased',
+      'personal_data.erased',
+    ]);
+  });
+});
