@@ -110,7 +110,7 @@ const erasePolls = workspace.statement<never>(
   'calendar.erase_private_polls',
   `DELETE FROM polls poll WHERE poll.tenant_id = $1 AND poll.owner_id = $2 AND NOT EXISTS (
       SELECT FROM poll_participants voter
-       WHERE voter.tenant_id = $1 AND voter.poll_id = poll.id AND voter.user_id IS DISTINCT FROM $2)`,
+       WHERE voter.tenant_id = $1 AND voter.poll_id = poll.id AND voter.user_id <> $2)`,
 );
 
 const eraseVoter = workspace.statement<never>(

@@ -633,6 +633,15 @@ describe('groups, members and permissions', () => {
         rejected(await set(owner, { id }, 'deactivate'), 404, 'not_found');
       rejected(await set(owner, { id: 'x' }, 'activate'), 422, 'invalid_id');
       rejected(await owner.api.get('/tenant/members?status=gone'), 422, 'validation_failed');
+      await app.sql('UPDATE tenant_members SET is_service = true WHERE tenant_id = $1 AND user_id = $2', [
+        max.tenantId,
+        max.id,
+      ]);
+      expect(await list()).toHaveLength(3);
+      expect(await list()).not.toContain(max.id);
+      expect(await list('?kind=service')).toEqual([max.id]);
+      expect(await list('?kind=all')).toHaveLength(4);
+      rejected(await owner.api.get('/tenant/members?kind=robot'), 422, 'validation_failed');
     });
 
     test('not of a member with more permissions, not into such groups, not the own one', async () => {

@@ -64,6 +64,7 @@ describe('the policy of a workspace', () => {
       guest_invites: 'members',
       allowed_issuers: null,
       domain_join: false,
+      erase_after_days: null,
       updated_at: null,
     });
     expect((await put(admin, { session_days: 10 })).body.policy).toMatchObject({ session_days: 10 });

@@ -24,6 +24,7 @@ export class TenantMembersController {
   @Endpoint('GET', {
     id: 'listTenantMembers',
     summary: 'List the members of the workspace, including deactivated ones',
+    description: 'Service accounts are not included, unless `kind` requests them.',
     response: [TenantMemberListEnvelope, 'A page of members.'],
   })
   @Requires('tenant.read')

@@ -7,6 +7,11 @@ export class ListTenantMembers extends PageQuery {
   @IsOptional()
   @IsIn(['active', 'deactivated'])
   status?: 'active' | 'deactivated';
+
+  /** Users, service accounts, or both. Default: `user`. @example "user" */
+  @IsOptional()
+  @IsIn(['user', 'service', 'all'])
+  kind?: 'user' | 'service' | 'all';
 }
 
 export class TransferContent {

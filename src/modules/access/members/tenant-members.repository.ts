@@ -19,7 +19,8 @@ const MEMBER = 'user_id, display_name, email, role, status, created_at';
 const list = workspace.statement<TenantMemberRow>(
   'access.list_tenant_members',
   `SELECT ${MEMBER} FROM member_profiles
-    WHERE tenant_id = $1 AND user_id > $2 AND ($3::text IS NULL OR status = $3) ORDER BY user_id LIMIT $4`,
+    WHERE tenant_id = $1 AND user_id > $2 AND ($3::text IS NULL OR status = $3) AND ($4::boolean IS NULL OR is_service = $4)
+    ORDER BY user_id LIMIT $5`,
 );
 
 const read = workspace.statement<TenantMemberRow>(
@@ -32,14 +33,20 @@ const read = workspace.statement<TenantMemberRow>(
 export class TenantMembersRepository {
   constructor(private readonly db: Db) {}
 
-  /** Ordered by user id. @param status undefined: all members */
+  /**
+   * Ordered by user id.
+   * @param filter.status undefined: any @param filter.isService undefined: users and service accounts
+   */
   async list(
     tenantId: string,
-    status: TenantMemberRow['status'] | undefined,
+    {
+      status,
+      isService,
+    }: { status?: TenantMemberRow['status'] | undefined; isService?: boolean | undefined },
     after: readonly [string] | undefined,
     limit: number,
   ): Promise<TenantMemberRow[]> {
-    return this.db.query(list, [tenantId, after?.[0] ?? NIL, status ?? null, limit]);
+    return this.db.query(list, [tenantId, after?.[0] ?? NIL, status ?? null, isService ?? null, limit]);
   }
 
   async read(tenantId: string, userId: string, reader: Reader = this.db): Promise<TenantMemberRow | null> {

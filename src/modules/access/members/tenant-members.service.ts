@@ -32,11 +32,12 @@ export class TenantMembersService {
   ) {}
 
   async list(ctx: RequestContext, query: ListTenantMembers): Promise<TenantMemberListEnvelope> {
-    const { status } = query;
+    const { status, kind = 'user' } = query;
+    const isService = kind === 'all' ? undefined : kind === 'service';
     const { rows, next } = await this.cursors.page(query, {
-      scope: `members ${ctx.tenantId} ${status ?? ''}`,
+      scope: `members ${ctx.tenantId} ${status ?? ''} ${kind}`,
       key: ({ user_id }: TenantMemberRow): [string] => [user_id],
-      rows: (after, limit) => this.members.list(ctx.tenantId, status, after, limit),
+      rows: (after, limit) => this.members.list(ctx.tenantId, { status, isService }, after, limit),
     });
     return { members: rows.map(present), next };
   }
