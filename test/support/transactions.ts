@@ -23,7 +23,9 @@ const SPANNING: Record<string, readonly string[]> = {
   cli: ['status of an account: its memberships follow'],
   test: ['a test calls the interfaces of several modules in one transaction'],
   issuers: ['first sign-in by an issuer: account, link and membership appear together'],
-  'personal-data': ['erasure of an account: only without another membership, and its end closes what depends on it'],
+  'personal-data': [
+    'erasure of an account: only without another membership, and its end closes what depends on it',
+  ],
   scim: ['accounts, their addresses and sessions, and memberships change together'],
   tenants: ['transfer of content and end of a membership'],
 };
