@@ -8,6 +8,7 @@ import { ConfigError, lineOf } from './config-error.js';
 import { crossChecks } from './cross-checks.js';
 import { parseSender, SENDER } from './sender.js';
 import { entries, OneOf, Origins, Proxies, Text, ToBoolean, Url, Whole } from './setting.decorators.js';
+import { TelemetrySettings } from './telemetry-settings.js';
 
 export { ConfigError } from './config-error.js';
 
@@ -25,7 +26,7 @@ const DOCX_CONVERTERS = ['embedded', 'libreoffice', 'off'] as const;
  * The settings, read once from the environment and `.env` (the environment has precedence), validated and frozen. Property
  * names are the names of the environment variables.
  */
-export class Config {
+export class Config extends TelemetrySettings {
   /** TCP port of the HTTP interface; 0 lets the system choose. */
   @Whole(0, 65535) PORT = 3000;
 

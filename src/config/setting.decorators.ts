@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsNumber, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
 
 const TRUE = new Set(['true', '1', 'yes', 'on']);
 const FALSE = new Set(['false', '0', 'no', 'off']);
@@ -25,6 +25,19 @@ export const Whole = (min: number, max: number): PropertyDecorator => {
     IsInt({ message })(target, key);
     Min(min, { message })(target, key);
     Max(max, { message })(target, key);
+  };
+};
+
+/** A decimal number from 0 to 1. */
+export const Share = (): PropertyDecorator => {
+  const message = 'must be a number from 0 to 1';
+  return (target, key) => {
+    Transform(({ value }) =>
+      typeof value === 'string' && /^\d*\.?\d+$/.test(value.trim()) ? Number(value) : value,
+    )(target, key);
+    IsNumber({}, { message })(target, key);
+    Min(0, { message })(target, key);
+    Max(1, { message })(target, key);
   };
 };
 

@@ -7,6 +7,7 @@ import type { Config } from '../config/config.js';
 import { createDataSource } from '../platform/database/data-source.js';
 import { migrate } from '../platform/database/migrate.js';
 import type { Schema } from '../platform/database/schema-part.js';
+import { tracer } from '../platform/telemetry/tracer.js';
 import { createLogger, PinoLoggerService } from '../platform/observability/logger.js';
 import { MailExceptionFilter } from './http/mail-exception.filter.js';
 import { MailExpressAdapter } from './http/mail-express.adapter.js';
@@ -50,6 +51,8 @@ export async function startMailService(config: Config, options: MailServiceOptio
     },
   );
   nest.useGlobalFilters(new MailExceptionFilter());
+  const tracing = tracer();
+  if (tracing) nest.use(tracing.request.bind(tracing));
   await nest.init();
   nest.use((request: Request, response: Response) => {
     const error = mailErrors.noRoute(request.path);

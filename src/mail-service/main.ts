@@ -2,6 +2,7 @@ import { Config } from '../config/config.js';
 import { collectStartupGarbage } from '../platform/memory/garbage.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import { sendMetricsTo } from '../platform/observability/scrape.js';
+import { startTelemetry, type Telemetry } from '../platform/observability/telemetry/telemetry.js';
 import { createLogger } from '../platform/observability/logger.js';
 import { type MailService, type MailServiceOptions, startMailService } from './mail-service.js';
 
@@ -20,6 +21,7 @@ export type MailServiceEvent = { port: number } | { failure: string };
 const config = Config.load();
 const log = createLogger(config.LOG_LEVEL);
 let service: Promise<MailService> | undefined;
+let telemetry: Telemetry | undefined;
 let ending = false;
 
 function end(exitCode: number): void {
@@ -28,6 +30,7 @@ function end(exitCode: number): void {
   const stopped = service?.then((running) => running.stop(DRAIN_MS));
   void Promise.resolve(stopped)
     .catch((error: unknown) => log.error({ err: error }, 'the mail service did not stop in order'))
+    .then(() => telemetry?.stop())
     .finally(() => process.exit(exitCode));
 }
 
@@ -51,10 +54,13 @@ function failureLine(error: unknown): string {
 }
 
 async function start({ start: options }: MailServiceCommand): Promise<void> {
-  service = startMailService(config, options);
   try {
+    telemetry = await startTelemetry(config, log, 'mail-service');
+    service = startMailService(config, options);
     const { port, nest } = await service;
-    sendMetricsTo(process, nest.get(Metrics, { strict: false }));
+    const metrics = nest.get(Metrics, { strict: false });
+    sendMetricsTo(process, metrics);
+    telemetry?.exportMetrics(metrics);
     collectStartupGarbage();
     process.send?.({ port } satisfies MailServiceEvent);
   } catch (error) {

@@ -57,7 +57,7 @@ async function start(load: LoadApplication, config: Config, log: Logger, shutdow
   await application.prepareDemo(serving, databaseUrl, { mail: mail !== undefined });
   shutdown.checkpoint();
   if (config.WEB_CONCURRENCY === 1)
-    metrics.addPrimary((await serve(application, serving, databaseUrl, shutdown)).metrics);
+    metrics.addPrimary((await serve(application, serving, databaseUrl, shutdown, log)).metrics);
   else await serveByWorkers(serving, databaseUrl, log, shutdown, metrics);
   shutdown.checkpoint();
   log.info({ host: config.HOST, port: config.PORT, processes: config.WEB_CONCURRENCY }, 'serving');

@@ -1,5 +1,7 @@
 import type { Config } from '../config/config.js';
 import { collectStartupGarbage } from '../platform/memory/garbage.js';
+import type { Logger } from 'pino';
+import { startTelemetry } from '../platform/observability/telemetry/telemetry.js';
 import type { Application, Server } from './application.js';
 import type { Shutdown } from './shutdown.js';
 
@@ -12,9 +14,13 @@ export async function serve(
   config: Config,
   databaseUrl: string,
   shutdown: Shutdown,
+  log: Logger,
 ): Promise<Server> {
+  const telemetry = await startTelemetry(config, log, 'api');
+  if (telemetry) shutdown.onEnd(() => telemetry.stop(), { skippable: true });
   const server = await application.createApp(config, databaseUrl);
   shutdown.onEnd(() => server.drain(DRAIN_MS), { skippable: true });
+  telemetry?.exportMetrics(server.metrics);
   shutdown.checkpoint();
   collectStartupGarbage();
   await server.listen();

@@ -16,7 +16,9 @@ export async function runWorker(load: LoadApplication, config: Config, log: Logg
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
   try {
     const application = await shutdown.during(load());
-    const server = await shutdown.during(serve(application, config, config.DATABASE_URL ?? '', shutdown));
+    const server = await shutdown.during(
+      serve(application, config, config.DATABASE_URL ?? '', shutdown, log),
+    );
     if (config.METRICS_PORT > 0) sendMetricsTo(process, server.metrics);
     send({ ready: true });
   } catch (error) {

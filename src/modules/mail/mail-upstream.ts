@@ -16,6 +16,7 @@ import { Errors } from '../../platform/http/errors.js';
 import { STORAGE_RETRY_AFTER } from '../../platform/http/server/exception.filter.js';
 import { DATABASE_STORAGE } from '../../platform/observability/database-storage.js';
 import { Dependencies } from '../../platform/observability/dependencies.js';
+import { traced } from '../../platform/telemetry/tracer.js';
 import { MailErrors } from './mail.errors.js';
 import { readJson, type UpstreamResponse } from './upstream-response.js';
 import { jsonBytes } from './upstream/json-pieces.js';
@@ -72,7 +73,16 @@ export class MailUpstream {
     signal?: ClientDisconnect,
   ): Promise<UpstreamResponse> {
     const config = this.configOf(request, token, signal);
-    const response = responseOf(await this.exchange(config, signal));
+    const response = await traced(
+      () => ({ ...spanOf(request), kind: 'client', position: 'child' }),
+      async (span) => {
+        span.inject(config.headers);
+        const head = responseOf(await this.exchange(config, signal));
+        span.set({ 'http.response.status_code': head.status });
+        if (head.status >= 500) span.fail(String(head.status));
+        return head;
+      },
+    );
     if (response.status === STORAGE_FULL) throw await this.storageFull(response);
     return response;
   }
@@ -131,6 +141,15 @@ export class MailUpstream {
     if (error.code === AxiosError.ECONNABORTED) return this.failed('timeout');
     return this.failed('no response', error.code);
   }
+}
+
+/** Name and attributes of the span of a request. Ids are not recorded. */
+function spanOf({ method, path }: UpstreamRequest) {
+  const template = `/${path.map((segment) => (/^[a-z]+$/.test(String(segment)) ? segment : ':id')).join('/')}`;
+  return {
+    name: `${method} ${template}`,
+    attributes: { 'http.request.method': method, 'url.template': template, 'peer.service': 'mail-service' },
+  };
 }
 
 /** All headers of a request: none of the client's headers is forwarded. */

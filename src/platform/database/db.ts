@@ -4,6 +4,7 @@ import type { Client, Pool } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { DatabaseBusyError, isConnectionError, isResponseTimeout, isRetryable } from './database-errors.js';
+import { tracedStatement, tracer } from '../telemetry/tracer.js';
 import { ReadPipelines } from './read-pipelines.js';
 import type { Statement } from './statement.js';
 import { OpenTx, SingleTx, Tx, type Reader } from './tx.js';
@@ -63,7 +64,10 @@ export class Db implements Reader, OnApplicationShutdown {
     const tx = this.joined.getStore()?.tx;
     if (tx) return tx.query(statement, values);
     this.rejectWhenOverloaded();
-    return statement.pipelined ? this.pipelined(statement, values) : this.pooled(statement, values);
+    const tracing = tracer();
+    return tracing
+      ? tracedStatement(tracing, statement, () => this.run(statement, values))
+      : this.run(statement, values);
   }
 
   /**
@@ -148,6 +152,10 @@ export class Db implements Reader, OnApplicationShutdown {
         await new Promise((resolve) => setTimeout(resolve, Math.random() * JITTER_MS * n));
       }
     }
+  }
+
+  private run<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    return statement.pipelined ? this.pipelined(statement, values) : this.pooled(statement, values);
   }
 
   private async pooled<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {

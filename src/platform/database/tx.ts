@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { ClientBase } from 'pg';
+import { tracedStatement, tracer } from '../telemetry/tracer.js';
 import type { Statement } from './statement.js';
 
 /** Anything that can read: the pool (`Db`) or an open transaction (`Tx`). Writes ask for a `Tx` by type. */
@@ -37,12 +38,18 @@ export class OpenTx extends Tx {
 
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     this.count();
-    const { name, text } = statement;
-    return (await this.client.query({ name, text, values: values as unknown[] })).rows as Row[];
+    const tracing = tracer();
+    return tracing
+      ? tracedStatement(tracing, statement, () => this.run(statement, values))
+      : this.run(statement, values);
   }
 
   afterCommit(effect: () => void): void {
     this.effects.push(effect);
+  }
+
+  private async run<Row>({ name, text }: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    return (await this.client.query({ name, text, values: values as unknown[] })).rows as Row[];
   }
 }
 

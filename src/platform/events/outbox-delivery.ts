@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
+import { type OpenSpan, traced } from '../telemetry/tracer.js';
 import type { DomainEvent, Outbox, OutboxLane } from './outbox.js';
 
 const BATCH = 100;
@@ -186,7 +187,15 @@ export class OutboxDelivery {
 
   private async prepare(events: readonly DomainEvent[]): Promise<void> {
     try {
-      await this.outbox.prepare(events);
+      await traced(
+        () => ({
+          name: 'outbox prepare',
+          kind: 'consumer',
+          attributes: { 'messaging.batch.message_count': events.length },
+          position: 'root',
+        }),
+        () => this.outbox.prepare(events),
+      );
     } catch (error) {
       this.logger.warn({ err: error }, 'preparation of events failed; each event is handled alone');
     }
@@ -198,13 +207,32 @@ export class OutboxDelivery {
       .catch((error: unknown) => this.logger.warn({ err: error }, 'renewal of the claim on events failed'));
   }
 
-  private async deliver(row: ClaimedRow): Promise<boolean> {
+  private deliver(row: ClaimedRow): Promise<boolean> {
+    return traced(
+      () => ({
+        name: `outbox ${row.type}`,
+        kind: 'consumer',
+        attributes: {
+          'messaging.operation.type': 'process',
+          'messaging.message.id': row.id,
+          'workspace.event_type': row.type,
+          'workspace.tenant_id': row.tenant_id,
+          'workspace.attempt': row.attempts,
+        },
+        position: 'root',
+      }),
+      (span) => this.handle(row, span),
+    );
+  }
+
+  private async handle(row: ClaimedRow, span: OpenSpan): Promise<boolean> {
     const event = eventOf(row);
     try {
       if (row.attempts > MAX_ATTEMPTS) throw new Error('every process that tried has ended');
       for (const handle of this.outbox.handlersOf(row.type)) await handle(event);
       return true;
     } catch (error) {
+      span.fail(error instanceof Error ? error.name : 'unknown');
       const park = row.attempts >= MAX_ATTEMPTS;
       const pause = Math.min(2 ** row.attempts, 3600);
       const text = String(error).slice(0, 500);

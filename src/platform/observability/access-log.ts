@@ -18,6 +18,15 @@ export interface RequestEnd {
   seconds: number;
 }
 
+/** Route and status of a request whose response has closed. `route` is undefined when no route matched. */
+export const statusOf = (
+  request: LoggedRequest,
+  response: Response,
+): { route: string | undefined; status: number } => ({
+  route: (request.route as { path?: string } | undefined)?.path,
+  status: response.writableFinished ? response.statusCode : 499,
+});
+
 /**
  * Writes a JSON line for each request (ACCESS_LOG `on`), or for each error and a share of the others (`sampled`). The lines contain
  * patterns of routes: no path, query, header or body. They do not depend on LOG_LEVEL.

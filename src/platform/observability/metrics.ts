@@ -38,7 +38,7 @@ export interface GaugeSet<Name extends string> {
 /** Time for all queries of a scrape. Prometheus waits 10 s by default. */
 const TIMEOUT_MS = 3_000;
 
-/** Prometheus metrics of this process. Off unless METRICS_PORT is set. */
+/** Metrics of this process, for Prometheus (METRICS_PORT) and for the OpenTelemetry exporter. Off unless one of them is on. */
 @Injectable()
 export class Metrics implements MetricsReader {
   readonly registry = new Registry();
@@ -56,7 +56,7 @@ export class Metrics implements MetricsReader {
   });
 
   constructor(config: Config, db: Db) {
-    this.isEnabled = config.METRICS_PORT > 0;
+    this.isEnabled = config.METRICS_PORT > 0 || config.exportsMetrics;
     this.databaseUp = new Gauge({
       name: 'database_up',
       help: '1: the queries for the values of the database succeeded. 0: one failed or took more than 3 s.',

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Response } from 'express';
 import type { Logger } from 'pino';
-import type { AccessLog, LoggedRequest, RequestEnd } from './access-log.js';
+import { type AccessLog, type LoggedRequest, type RequestEnd, statusOf } from './access-log.js';
 import type { Metrics } from './metrics.js';
+import { tracer } from '../telemetry/tracer.js';
 
 /** Routes whose next segment is a credential: links of mails, calendar feeds, routes for guests and recordings. */
 const SECRET_PATH = new RegExp(
@@ -28,20 +29,22 @@ interface RequestObservers {
 
 /**
  * The first middleware: assigns the request id (a valid `X-Request-Id` of the client, or a new one) and records the end of the
- * request in the metrics, in the access log and, at level debug, in the log.
+ * request in the metrics, in the access log, in the trace and, at level debug, in the log.
  */
 export function requestLifecycle({ logger, accessLog, metrics }: RequestObservers) {
   const logs = logger.isLevelEnabled('debug');
   const isObserved = logs || accessLog.isEnabled || metrics.isEnabled;
+  const tracing = tracer();
   return (request: LoggedRequest, response: Response, next: NextFunction): void => {
     const given = request.headers['x-request-id'];
     request.id = typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();
     if (isObserved) {
       const started = process.hrtime.bigint();
       response.once('close', () => {
+        const { route = 'unknown', status } = statusOf(request, response);
         const end: RequestEnd = {
-          route: (request.route as { path?: string } | undefined)?.path ?? 'unknown',
-          status: response.writableFinished ? response.statusCode : 499,
+          route,
+          status,
           seconds: Number(process.hrtime.bigint() - started) / 1e9,
         };
         metrics.observe(request.method, end);
@@ -49,7 +52,8 @@ export function requestLifecycle({ logger, accessLog, metrics }: RequestObserver
         if (logs) logger.debug(debugFields(request, end), 'request');
       });
     }
-    next();
+    if (tracing) tracing.request(request, response, next);
+    else next();
   };
 }
 

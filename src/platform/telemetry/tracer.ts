@@ -1,0 +1,68 @@
+import type { NextFunction, Request, Response } from 'express';
+
+/** Values of a span. They contain no personal data and no secret: routes, names of statements, ids of workspaces, states. */
+export type SpanAttributes = Readonly<Record<string, string | number>>;
+
+/** Kinds of spans other than requests. */
+export type SpanKindName = 'client' | 'consumer';
+
+export interface SpanOptions {
+  name: string;
+  kind: SpanKindName;
+  attributes: SpanAttributes;
+  /** Starts a trace, or belongs to the current span. Without a current span, `child` records nothing. */
+  position: 'root' | 'child';
+}
+
+/** A span that has started. */
+export interface OpenSpan {
+  set(attributes: SpanAttributes): void;
+  /** The span has failed. @param type class or code of the error, not its text */
+  fail(type: string): void;
+  /** Adds the W3C headers that make the receiver continue the trace. */
+  inject(headers: Record<string, unknown>): void;
+}
+
+/** Records spans. Implemented by the OpenTelemetry SDK, which is loaded only when the settings name an exporter. */
+export interface Tracer {
+  /** Runs the handlers of a request as a server span, which continues the trace of `traceparent` and ends with the response. */
+  request(request: Request, response: Response, next: NextFunction): void;
+  /** Runs `work` as a span. Its rejection makes the span fail and is passed on. */
+  span<T>(options: SpanOptions, work: (span: OpenSpan) => Promise<T>): Promise<T>;
+}
+
+let current: Tracer | undefined;
+
+/** The tracer of this process; undefined when traces are off. */
+export const tracer = (): Tracer | undefined => current;
+
+/** Sets the tracer of this process, before the application starts. */
+export function setTracer(next: Tracer | undefined): void {
+  current = next;
+}
+
+const NO_SPAN: OpenSpan = { set: () => undefined, fail: () => undefined, inject: () => undefined };
+
+/** Runs `work` as a span when traces are on. */
+export const traced = <T>(options: () => SpanOptions, work: (span: OpenSpan) => Promise<T>): Promise<T> =>
+  current ? current.span(options(), work) : work(NO_SPAN);
+
+/** Runs a statement as a span with its name. Values and text are not recorded. */
+export const tracedStatement = <T>(
+  active: Tracer,
+  statement: { name: string; home: string },
+  work: () => Promise<T>,
+): Promise<T> =>
+  active.span(
+    {
+      name: statement.name || 'unnamed statement',
+      kind: 'client',
+      attributes: {
+        'db.system.name': 'postgresql',
+        'db.query.summary': statement.name || 'unnamed statement',
+        'workspace.database': statement.home,
+      },
+      position: 'child',
+    },
+    work,
+  );
