@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
 import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { emailKey } from './email.js';
@@ -44,8 +44,8 @@ export class IdentityApi {
     private readonly config: Config,
   ) {}
 
-  async findByEmail(email: string): Promise<AccountRow | null> {
-    return this.repository.byEmail(emailKey(email));
+  async findByEmail(email: string, reader?: Reader): Promise<AccountRow | null> {
+    return this.repository.byEmail(emailKey(email), reader);
   }
 
   /**

@@ -184,8 +184,8 @@ const forgetOld = directory.statement<never>(
 export class IdentityRepository {
   constructor(private readonly db: Db) {}
 
-  async byEmail(emailKey: string): Promise<AccountRow | null> {
-    return (await this.db.query(byEmail, [emailKey]))[0] ?? null;
+  async byEmail(emailKey: string, reader: Reader = this.db): Promise<AccountRow | null> {
+    return (await reader.query(byEmail, [emailKey]))[0] ?? null;
   }
 
   /** The account of a live session that was opened for this account and workspace. */

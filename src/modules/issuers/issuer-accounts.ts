@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { IDToken } from 'openid-client';
 import { Audit } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { isEmailAddress, isName } from '../../platform/http/input.decorators.js';
 import { isStorable } from '../../platform/http/storable-text.js';
@@ -18,6 +18,7 @@ const MAX_NAME = 100;
 
 /** Why an issuer's user was not signed in; recorded in the audit log. */
 export type Rejection =
+  | 'invalid_subject'
   | 'no_email'
   | 'email_not_verified'
   | 'domain_not_bound'
@@ -89,7 +90,7 @@ export class IssuerAccounts {
   private async userOf(issuer: TenantIssuer, claims: IDToken): Promise<IssuerUser> {
     const { sub: subject } = claims;
     const email = claims[issuer.emailClaim];
-    if (subject.length > MAX_SUBJECT || !isStorable(subject)) throw new RejectedError('subject_changed');
+    if (subject.length > MAX_SUBJECT || !isStorable(subject)) throw new RejectedError('invalid_subject');
     if (typeof email !== 'string' || !isStorable(email) || !isEmailAddress(email))
       throw new RejectedError('no_email');
     if (!provesAddress(issuer, claims, email)) throw new RejectedError('email_not_verified');
@@ -104,9 +105,13 @@ export class IssuerAccounts {
     };
   }
 
-  private async assertBound({ tenantId, domains }: TenantIssuer, email: string): Promise<void> {
+  private async assertBound(
+    { tenantId, domains }: TenantIssuer,
+    email: string,
+    reader?: Reader,
+  ): Promise<void> {
     const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-    if (!domains.includes(domain) || (await this.domains.ownerOf(email)) !== tenantId)
+    if (!domains.includes(domain) || (await this.domains.ownerOf(email, reader)) !== tenantId)
       throw new RejectedError('domain_not_bound');
   }
 
@@ -123,7 +128,7 @@ export class IssuerAccounts {
     await this.admission.lock(tx, tenantId);
     const linked = await this.issuers.linkedAccount(issuer, user.subject, tx);
     const account =
-      linked === null ? await this.linkOrOpen(tx, issuer, user) : await this.byId(issuer, linked);
+      linked === null ? await this.linkOrOpen(tx, issuer, user) : await this.byId(issuer, linked, tx);
     const members = await this.tenants.findMembers(tenantId, [account.id], tx);
     const isNew = members.size === 0;
     if (isNew) await this.join(tx, issuer, user, account);
@@ -143,10 +148,10 @@ export class IssuerAccounts {
     return account.id;
   }
 
-  private async byId(issuer: TenantIssuer, id: string): Promise<Account> {
-    const account = await this.sessions.account(id);
+  private async byId(issuer: TenantIssuer, id: string, reader?: Reader): Promise<Account> {
+    const account = await this.sessions.account(id, reader);
     if (!account) throw new RejectedError('account_closed');
-    await this.assertBound(issuer, account.email);
+    await this.assertBound(issuer, account.email, reader);
     return account;
   }
 
@@ -155,7 +160,7 @@ export class IssuerAccounts {
     issuer: TenantIssuer,
     { subject, email, name }: IssuerUser,
   ): Promise<Account> {
-    const known = await this.identity.findByEmail(email);
+    const known = await this.identity.findByEmail(email, tx);
     if (known && known.status !== 'active') throw new RejectedError('account_closed');
     // The address of the account, not a look-alike with the same key.
     if (known && !sameMailbox(known.email, email)) throw new RejectedError('other_address');

@@ -4,17 +4,19 @@ import * as openid from 'openid-client';
 import { Config } from '../../config/config.js';
 import { Audit } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
-import { rowsOf } from '../../platform/database/rows.js';
-import { SecretBox, UnreadableSecretError } from '../../platform/secrets/secret-box.js';
+import { RateLimits } from '../../platform/rate-limits/rate-limits.js';
+import { UnreadableSecretError } from '../../platform/secrets/secret-box.js';
 import { TenantDomains, TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { IssuerAccounts } from './issuer-accounts.js';
 import { IssuerClient, IssuerError, type IssuerRegistration } from './issuer-client.js';
-import { openIssuerSecret, sealIssuerSecret } from './issuer-secret.js';
-import { TenantIssuer } from './issuer.entity.js';
+import { IssuerSecrets } from './issuer-secrets.js';
+import type { TenantIssuer } from './issuer.entity.js';
 import { redirectUriOf } from './issuers.presenter.js';
 import { IssuersRepository } from './issuers.repository.js';
 
 const ATTEMPT_MS = 10 * 60_000;
+/** Each attempt is used once while it is valid. */
+const ATTEMPT_USES = { scope: 'issuer-attempt', requests: 1, perSeconds: ATTEMPT_MS / 1000 };
 /** An authentication method (RFC 8176). */
 const METHOD = /^[\w.:-]{1,40}$/;
 const MAX_METHODS = 10;
@@ -59,7 +61,8 @@ export class IssuerSignIn {
     private readonly domains: TenantDomains,
     private readonly tenants: TenantsApi,
     private readonly policies: TenantPolicies,
-    private readonly box: SecretBox,
+    private readonly secrets: IssuerSecrets,
+    private readonly limits: RateLimits,
     private readonly audit: Audit,
     private readonly config: Config,
     private readonly db: Db,
@@ -109,7 +112,7 @@ export class IssuerSignIn {
     const secrets = { state, nonce: openid.randomNonce(), verifier: openid.randomPKCECodeVerifier() };
     try {
       const request = { scopes: issuer.scopes, email };
-      const url = await this.client.authorizationUrl(await this.registration(issuer), secrets, request);
+      const url = await this.client.authorizationUrl(this.registration(issuer), secrets, request);
       return { url: url.href, attempt: { tenantId, issuerId: id, ...secrets, at: Date.now() } };
     } catch (error) {
       if (!(error instanceof IssuerError)) throw error;
@@ -135,13 +138,15 @@ export class IssuerSignIn {
     const isExpected =
       issuerId === row.id &&
       equal(query.get('state') ?? '', attempt.state) &&
-      Date.now() - attempt.at < ATTEMPT_MS;
+      Date.now() - attempt.at < ATTEMPT_MS &&
+      // Parallel requests with one response may all have read the attempt.
+      (await this.limits.take({ limit: ATTEMPT_USES, subject: attempt.state })) === 0;
     if (!isExpected) {
       await this.reject(row, 'unexpected_response', 'the response belongs to another sign-in', origin);
       return { outcome: 'rejected', issuer };
     }
     try {
-      const claims = await this.client.claims(await this.registration(row), attempt, query);
+      const claims = await this.client.claims(this.registration(row), attempt, query);
       const admitted = await this.accounts.admit(row, claims, origin);
       if ('accountId' in admitted) {
         return { outcome: 'signed_in', accountId: admitted.accountId, issuer, amr: methodsOf(claims) };
@@ -172,22 +177,16 @@ export class IssuerSignIn {
     return (await this.policies.accepts(issuer.tenantId, issuer.issuer)) ? issuer : null;
   }
 
-  private async registration(issuer: TenantIssuer): Promise<IssuerRegistration> {
-    const { issuer: address, clientId, clientSecret: sealed, tenantId, id } = issuer;
-    const secret = sealed === null ? null : this.secretOf(issuer, sealed);
-    if (sealed !== null && secret !== null && !this.box.isCurrent(sealed)) {
-      const clientSecret = sealIssuerSecret(this.box, issuer, secret);
-      await this.db.tx((tx) =>
-        rowsOf(tx, TenantIssuer).update({ tenantId, id, clientSecret: sealed }, { clientSecret }),
-      );
-    }
-    return { issuer: address, clientId, clientSecret: secret, redirectUri: redirectUriOf(this.config, id) };
+  private registration(issuer: TenantIssuer): IssuerRegistration {
+    const { issuer: address, clientId, clientSecret: sealed, id } = issuer;
+    const clientSecret = sealed === null ? null : this.secretOf(issuer, sealed);
+    return { issuer: address, clientId, clientSecret, redirectUri: redirectUriOf(this.config, id) };
   }
 
   /** @throws IssuerError when SECRET_KEYS lacks the key of the secret */
   private secretOf(issuer: TenantIssuer, sealed: string): string {
     try {
-      return openIssuerSecret(this.box, issuer, sealed);
+      return this.secrets.open(issuer, sealed);
     } catch (error) {
       if (error instanceof UnreadableSecretError) throw new IssuerError('unreadable_secret', error.message);
       throw error;

@@ -4,6 +4,7 @@ import { IssuerAccounts } from './issuer-accounts.js';
 import { IssuerClient } from './issuer-client.js';
 import { IssuerPersonalData } from './issuer-personal-data.js';
 import { IssuerSignIn } from './issuer-sign-in.js';
+import { IssuerSecrets } from './issuer-secrets.js';
 import { IssuersController } from './issuers.controller.js';
 import { IssuersRepository } from './issuers.repository.js';
 import { IssuersService } from './issuers.service.js';
@@ -17,6 +18,7 @@ import { IssuerHttp } from './outbound/issuer-http.js';
     IssuerPersonalData,
     IssuersRepository,
     IssuersService,
+    IssuerSecrets,
     IssuerHttp,
     IssuerClient,
     IssuerAccounts,

@@ -15,6 +15,14 @@ const anyEnabled = directory.statement<{ found: boolean }>(
   `SELECT EXISTS (SELECT FROM tenant_issuers WHERE is_enabled) AS found`,
 );
 
+/** An issuer with its encrypted client secret. */
+export type SealedIssuer = Pick<TenantIssuer, 'tenantId' | 'id'> & { clientSecret: string };
+
+const withSecret = directory.statement<SealedIssuer>(
+  'issuers.with_secret',
+  `SELECT tenant_id AS "tenantId", id, client_secret AS "clientSecret" FROM tenant_issuers WHERE client_secret IS NOT NULL`,
+);
+
 /** Issuers of workspaces and the accounts that they have signed in. */
 @Injectable()
 export class IssuersRepository {
@@ -46,6 +54,24 @@ export class IssuersRepository {
     reader: Reader = this.db,
   ): Promise<string | null> {
     return (await rowsOf(reader, TenantIssuerLink).one({ tenantId, issuerId, subject }))?.accountId ?? null;
+  }
+
+  /** All accounts that the issuer has signed in. */
+  async linkedAccounts({ tenantId, id: issuerId }: TenantIssuer, reader: Reader): Promise<string[]> {
+    const links = await rowsOf(reader, TenantIssuerLink).all({ tenantId, issuerId });
+    return links.map(({ accountId }) => accountId);
+  }
+
+  /** The issuers of all workspaces that have a client secret. */
+  async withSecret(): Promise<SealedIssuer[]> {
+    return this.db.query(withSecret, []);
+  }
+
+  /** Replaces an encrypted secret, unless it was changed since. */
+  async replaceSecret({ tenantId, id, clientSecret }: SealedIssuer, sealed: string): Promise<void> {
+    await this.db.tx((tx) =>
+      rowsOf(tx, TenantIssuer).update({ tenantId, id, clientSecret }, { clientSecret: sealed }),
+    );
   }
 
   /** @returns false when the subject or the account already has a link of this issuer */

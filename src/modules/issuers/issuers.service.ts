@@ -11,12 +11,11 @@ import type { Tx } from '../../platform/database/tx.js';
 import { fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
-import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { MemberAdmission } from '../access/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantDomains } from '../tenants/index.js';
 import { IssuerClient } from './issuer-client.js';
-import { sealIssuerSecret } from './issuer-secret.js';
+import { IssuerSecrets } from './issuer-secrets.js';
 import { TenantIssuer } from './issuer.entity.js';
 import type { CreateIssuer, UpdateIssuer } from './issuers.dto.js';
 import { presentIssuer } from './issuers.presenter.js';
@@ -53,7 +52,7 @@ export class IssuersService {
     private readonly domains: TenantDomains,
     private readonly sessions: SignInSessions,
     private readonly writes: IdempotentWrites,
-    private readonly box: SecretBox,
+    private readonly secrets: IssuerSecrets,
     private readonly audit: Audit,
     private readonly config: Config,
     private readonly db: Db,
@@ -82,7 +81,7 @@ export class IssuersService {
     const { tenantId, userId } = ctx;
     const id = input.id?.toLowerCase() ?? uuidv7();
     const secret = input.client_secret ?? null;
-    const clientSecret = secret === null ? null : sealIssuerSecret(this.box, { tenantId, id }, secret);
+    const clientSecret = secret === null ? null : this.secrets.seal({ tenantId, id }, secret);
     const fields = Object.fromEntries(
       Object.entries(fieldsOf(input)).filter(([, value]) => value !== undefined),
     );
@@ -131,7 +130,7 @@ export class IssuersService {
       await this.assertDomains(tx, { ...before, ...changes });
       const values = { ...changes, revision: before.revision + 1, updatedAt: () => 'now()' };
       const [after] = await rowsOf(tx, TenantIssuer).update({ tenantId, id }, values);
-      if (changes.isEnabled === false) await this.sessions.endOfIssuer(tx, tenantId, before.issuer);
+      if (changes.isEnabled === false) await this.endSessions(tx, before);
       await this.log(tx, ctx, 'updated', before, { changed: Object.keys(changes) });
       return ISSUERS.response(presentIssuer(after as TenantIssuer, this.config));
     });
@@ -144,8 +143,9 @@ export class IssuersService {
       await this.issuers.lock(tx, tenantId);
       const issuer = await this.existing(tenantId, id, tx);
       await ISSUERS.checkWrite(issuer, expected, null, () => presentIssuer(issuer, this.config));
+      // First, because the links are deleted with the issuer.
+      const sessions = await this.endSessions(tx, issuer);
       await rowsOf(tx, TenantIssuer).delete({ tenantId, id });
-      const sessions = await this.sessions.endOfIssuer(tx, tenantId, issuer.issuer);
       await this.log(tx, ctx, 'deleted', issuer, { issuer: issuer.issuer, sessions_ended: sessions });
       return ISSUERS.deleted(presentIssuer(issuer, this.config));
     });
@@ -168,10 +168,16 @@ export class IssuersService {
     };
   }
 
+  /** @returns the number of ended sessions */
+  private async endSessions(tx: Tx, issuer: TenantIssuer): Promise<number> {
+    const accountIds = await this.issuers.linkedAccounts(issuer, tx);
+    return this.sessions.endOfIssuer(tx, issuer.tenantId, issuer.issuer, accountIds);
+  }
+
   private newSecret({ tenantId, id }: TenantIssuer, input: UpdateIssuer): Partial<TenantIssuer> {
     const { client_secret: secret } = input;
     if (secret === undefined) return {};
-    return { clientSecret: secret === null ? null : sealIssuerSecret(this.box, { tenantId, id }, secret) };
+    return { clientSecret: secret === null ? null : this.secrets.seal({ tenantId, id }, secret) };
   }
 
   private assertAddress(issuer: string): void {
@@ -196,7 +202,7 @@ export class IssuersService {
   /** Whether the workspace may bind the domains to the issuer. The caller holds the lock. */
   private async assertDomains(tx: Tx, { tenantId, id, domains }: TenantIssuer): Promise<void> {
     for (const domain of domains)
-      if ((await this.domains.ownerOf(`@${domain}`)) !== tenantId)
+      if ((await this.domains.ownerOf(`@${domain}`, tx)) !== tenantId)
         throw IssuerErrors.domainNotVerified.with({ body: { domain } });
     const others = (await this.issuers.all(tenantId, tx)).filter((issuer) => issuer.id !== id);
     const bound = new Set(others.flatMap((issuer) => issuer.domains));

@@ -205,6 +205,7 @@ describe('sign-in by the issuer of a workspace', () => {
     ['another nonce', user('new@acme.example', { nonce: 'another' }), 'invalid_response'],
     ['no nonce', user('new@acme.example', { nonce: undefined }), 'invalid_response'],
     ['an expired token', user('new@acme.example', { exp: 1_000_000_000 }), 'invalid_response'],
+    ['a subject that is too long', user('new@acme.example', { sub: 'x'.repeat(256) }), 'invalid_subject'],
     ['no subject', user('new@acme.example', { sub: undefined }), 'invalid_response'],
   ])('a token with %s is rejected', async (_, claims, reason) => {
     const { page } = await signIn(acmeIssuer, 'new@acme.example', claims);
@@ -256,6 +257,68 @@ describe('sign-in by the issuer of a workspace', () => {
     await isRejected(await on.open(crossed.href), 'unexpected_response');
     for (const query of ['', '?state=', '?state=x', `?state=${'a'.repeat(43)}.${'b'.repeat(43)}`])
       expect((await on.open(`/apis/v1/oidc/callback/${acme.id}${query}`)).status).toBe(400);
+  });
+
+  test('parallel requests with one response exchange its code once', async () => {
+    const on = browser(app);
+    const { page } = await begin(on, 'parallel@acme.example');
+    acmeIssuer.claims = user('parallel@acme.example');
+    const back = await acmeIssuer.approve(linkOf(page));
+    const before = acmeIssuer.reads['/token'] ?? 0;
+    await Promise.all(Array.from({ length: 6 }, () => on.open(back)));
+    expect(acmeIssuer.reads['/token']).toBe(before + 1);
+  });
+
+  test('a client secret that cannot be decrypted is reported', async () => {
+    const [{ client_secret: sealed }] = await app.sql(
+      'SELECT client_secret FROM tenant_issuers WHERE id = $1',
+      [acme.id],
+    );
+    const store = (value: string) =>
+      app.sql('UPDATE tenant_issuers SET client_secret = $2 WHERE id = $1', [acme.id, value]);
+    await store('00000000.AAAA');
+    try {
+      const { page } = await begin(browser(app), 'mia@acme.example');
+      expect([page.status, page.html.includes('is not available')]).toEqual([422, true]);
+      expect((await rejections(owner, acme.id))[0]).toBe('unreadable_secret');
+    } finally {
+      await store(sealed);
+    }
+  });
+
+  test('the end of an issuer leaves sessions of another issuer with the same address', async () => {
+    const domains = ['acme.example', 'second.example'];
+    await provision(app.served.nest, { tenants: [{ slug: 'acme', domains, users: [] }] });
+    const made = await owner.api.post('/tenant/issuers', {
+      name: 'Second',
+      issuer: acmeIssuer.url,
+      client_id: 'workspace',
+      client_secret: SECRET,
+      creates_members: true,
+      domains: ['second.example'],
+    });
+    expect([made.status, made.body.error]).toEqual([201, undefined]);
+    const apiOf = async (email: string) => {
+      const { access_token: token } = await tokensOf(acmeIssuer, email, user(email));
+      return app.as(token);
+    };
+    const first = await apiOf('stays@acme.example');
+    const second = await apiOf('ends@second.example');
+    const on = browser(app);
+    const { page } = await begin(on, 'late@second.example');
+    acmeIssuer.claims = user('late@second.example');
+    const back = await acmeIssuer.approve(linkOf(page));
+    const { issuer } = made.body;
+    const deleted = await owner.api.delete(`/tenant/issuers/${issuer.id}`, {
+      base_revision: issuer.revision,
+    });
+    expect(deleted.status).toBe(200);
+    await app.readAccessChanges();
+    expect((await first.get('/notes')).status).toBe(200);
+    expect((await second.get('/notes')).status).toBe(401);
+    // A response after the end of the issuer.
+    expect((await on.open(back)).status).toBe(400);
+    expect(await app.sql(`SELECT FROM accounts WHERE email = 'late@second.example'`)).toEqual([]);
   });
 
   test('a response that names another issuer, or an error, is rejected', async () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { IssuerSecrets } from '../../../src/modules/issuers/issuer-secrets.js';
 import { provision } from '../../../src/provision/provision.js';
 import { isLoopbackHost, isPrivateAddress } from '../../../src/modules/issuers/outbound/private-addresses.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
@@ -6,13 +7,16 @@ import { type TestUser, TestApp } from '../../support/app.ts';
 const SECRET = 'the-secret-of-the-client';
 const ISSUER = 'http://127.0.0.1:9';
 
+const FIRST_KEY = 'a-key-of-at-least-thirty-two-characters';
+const SECOND_KEY = 'another-key-of-at-least-thirty-two-chars';
+
 describe('issuers of a workspace', () => {
   let app: TestApp;
   let owner: TestUser;
   let member: TestUser;
 
   beforeAll(async () => {
-    app = await TestApp.start({ SECRET_KEYS: 'a-key-of-at-least-thirty-two-characters' });
+    app = await TestApp.start({ SECRET_KEYS: FIRST_KEY });
     [owner, member] = await app.tenant('acme', 'owner', 'member');
     const domains = ['acme.example', 'acme.test', 'third.example'];
     await provision(app.served.nest, { tenants: [{ slug: 'acme', domains, users: [] }] });
@@ -74,6 +78,32 @@ describe('issuers of a workspace', () => {
     );
     expect(row.text).not.toContain(SECRET);
     expect(row.client_secret).toMatch(/^[0-9a-f]{8}\.[\w-]{40,}$/);
+  });
+
+  test('encrypt the secret again at a start with another first key of SECRET_KEYS', async () => {
+    const { issuer } = (await create({ client_secret: SECRET })).body;
+    const stored = async (): Promise<string> =>
+      (await app.sql('SELECT client_secret FROM tenant_issuers'))[0].client_secret;
+    const prefix = async () => (await stored()).split('.')[0];
+    const startWith = async (keys: string) => {
+      const other = await TestApp.start({ SECRET_KEYS: keys }, app.databaseUrl);
+      try {
+        const secrets = other.get<IssuerSecrets>(IssuerSecrets);
+        expect(secrets.open({ tenantId: owner.tenantId!, id: issuer.id }, await stored())).toBe(SECRET);
+      } finally {
+        await other.stop();
+      }
+    };
+    const before = await prefix();
+    try {
+      await startWith(`${SECOND_KEY},${FIRST_KEY}`);
+      expect(await prefix()).not.toBe(before);
+      // The first key is no longer needed.
+      await startWith(SECOND_KEY);
+    } finally {
+      await startWith(`${FIRST_KEY},${SECOND_KEY}`);
+    }
+    expect(await prefix()).toBe(before);
   });
 
   test('need the permission, by default of owners; roles and groups need those that they give', async () => {

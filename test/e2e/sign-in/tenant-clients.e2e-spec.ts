@@ -87,7 +87,7 @@ describe('clients of a workspace', () => {
     await app.readAccessChanges();
     expect((await service.get('/notes')).status).toBe(401);
     await expect(token(id, rotated.body.client_secret)).rejects.toThrow();
-    const { members } = (await owner.api.get('/tenant/members?status=deactivated')).body;
+    const { members } = (await owner.api.get('/tenant/members?status=deactivated&kind=service')).body;
     expect(members.map((row: any) => row.user_id)).toContain(user_id);
     const events = (await owner.api.get(`/tenant/audit?object_id=${id}`)).body.events;
     expect(events.map((event: any) => event.action).toSorted()).toEqual([

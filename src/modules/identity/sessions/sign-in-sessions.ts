@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { TenantsApi } from '../../tenants/index.js';
 
 /** A session that may still obtain tokens. */
@@ -107,7 +107,7 @@ const endOfIssuer = directory.statement<{ id: string }>(
   'sign_in_sessions.end_of_issuer',
   `WITH ended AS (
      UPDATE sessions SET revoked_at = now()
-      WHERE tenant_id = $1 AND issuer = $2 AND revoked_at IS NULL AND expires_at > now()
+      WHERE tenant_id = $1 AND issuer = $2 AND account_id = ANY ($3::uuid[]) AND revoked_at IS NULL AND expires_at > now()
      RETURNING id, account_id, tenant_id)
    INSERT INTO access_changes (id, account_id, tenant_id, session_id)
    SELECT gen_random_uuid(), account_id, tenant_id, id FROM ended RETURNING id`,
@@ -166,9 +166,13 @@ export class SignInSessions {
     return (await tx.query(endOfClient, [clientId])).length;
   }
 
-  /** Ends all sessions of a workspace whose users signed in by its issuer. @returns their number */
-  async endOfIssuer(tx: Tx, tenantId: string, issuer: string): Promise<number> {
-    return (await tx.query(endOfIssuer, [tenantId, issuer])).length;
+  /**
+   * Ends the sessions of a workspace whose users signed in by its issuer.
+   * @param accountIds accounts of the issuer: another issuer of the workspace may have the same address
+   * @returns their number
+   */
+  async endOfIssuer(tx: Tx, tenantId: string, issuer: string, accountIds: string[]): Promise<number> {
+    return (await tx.query(endOfIssuer, [tenantId, issuer, accountIds])).length;
   }
 
   /** Account, workspace and client of a session, ended ones included. */
@@ -189,7 +193,7 @@ export class SignInSessions {
   }
 
   /** An account that may sign in; null for an unknown or closed one. */
-  async account(id: string): Promise<SignInAccount | null> {
-    return (await this.db.query(account, [id]))[0] ?? null;
+  async account(id: string, reader: Reader = this.db): Promise<SignInAccount | null> {
+    return (await reader.query(account, [id]))[0] ?? null;
   }
 }

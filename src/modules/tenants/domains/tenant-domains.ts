@@ -5,6 +5,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { directory } from '../../../platform/database/statement.js';
+import type { Reader } from '../../../platform/database/tx.js';
 import { TenantPolicies } from '../tenant-policies.js';
 import { TenantDomain } from '../tenant.entity.js';
 import { TenantErrors } from '../tenants.errors.js';
@@ -103,9 +104,9 @@ export class TenantDomains {
   }
 
   /** The workspace that has verified the domain of an address; null: none. */
-  async ownerOf(email: string): Promise<string | null> {
+  async ownerOf(email: string, reader: Reader = this.db): Promise<string | null> {
     const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-    return (await this.db.query(verifiedBy, [domain]))[0]?.tenant_id ?? null;
+    return (await reader.query(verifiedBy, [domain]))[0]?.tenant_id ?? null;
   }
 
   /** Whether the workspace has verified the domain. */
