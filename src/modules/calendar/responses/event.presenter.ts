@@ -32,7 +32,6 @@ import {
   isDay,
   lengthAt,
   nominalLength,
-  type TimeValue,
   timeValue,
   wallOf,
 } from '../model/event-times.js';
