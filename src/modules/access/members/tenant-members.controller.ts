@@ -4,6 +4,7 @@ import { Requires } from '../../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
+import { TenantErrors } from '../../tenants/index.js';
 import { AccessErrors } from '../access.errors.js';
 import { ListTenantMembers, TransferContent } from './tenant-members.dto.js';
 import {
@@ -51,7 +52,7 @@ export class TenantMembersController {
     description:
       'Restores the membership with its groups, and reopens an account that its owner closed by leaving. You must hold all permissions of these groups.',
     response: [TenantMemberEnvelope, 'The updated member.'],
-    errors: [...STATUS_ERRORS, AccessErrors.accountClosed],
+    errors: [...STATUS_ERRORS, AccessErrors.accountClosed, TenantErrors.memberErased],
   })
   @Requires('users.deactivate')
   activate(@Ctx() ctx: RequestContext, @Id('user_id') userId: string): Promise<TenantMemberEnvelope> {
