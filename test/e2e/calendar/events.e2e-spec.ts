@@ -264,6 +264,30 @@ describe('events', () => {
     },
   );
 
+  test('repeating the shown times of an instance or a single event in a clock change changes nothing', async () => {
+    const own = await newCalendar('Repeated');
+    const times = { start: at('2026-03-22T02:30:00'), end: at('2026-03-22T03:30:00') };
+    const series = await create({ ...times, attendees: [bob.id], rrule: 'FREQ=WEEKLY;COUNT=3' }, own);
+    const single = await create({ start: at('2026-03-29T02:30:00'), end: at('2026-03-29T03:30:00') }, own);
+    const found = await window(own, '2026-03-29', '2026-03-30');
+    expect(found.map(({ type }) => type).toSorted()).toEqual(['instance', 'single']);
+    for (const { id, start, end } of found) {
+      expect([start, end]).toEqual([at('2026-03-29T03:30:00'), at('2026-03-29T04:30:00')]);
+      const again = await ann.api.put(path({ id }, own), { start, end });
+      expect([again.status, again.body.event.revision, again.body.event.overrides_count]).toEqual([
+        200,
+        id === single.id ? single.revision : series.revision,
+        0,
+      ]);
+    }
+    const longer = await ann.api.put(path(single, own), { start: found[0].start, duration: 'PT2H' });
+    expect(longer.body.event).toMatchObject({
+      start: found[0].start,
+      start_utc: single.start_utc,
+      duration: 'PT2H',
+    });
+  });
+
   test('windows contain what overlaps them, half-open', async () => {
     const own = await newCalendar('Windows');
     await create({ title: 'long', start: '2026-01-01', end: '2026-06-01' }, own);

@@ -1,7 +1,7 @@
 import type { UpdateEvent } from '../input/event.dto.js';
 import type { EventRecord, EventTimes } from '../model/event-record.js';
-import { contentOf as contentAt, occurrenceOf } from '../model/event-series.js';
-import { instantOf, isDay, nominalLength, wallIn, wallOf, wallText } from '../model/event-times.js';
+import { clockTimes, contentOf as contentAt, isSeries, occurrenceOf } from '../model/event-series.js';
+import { instantOf, isDay, lengthAt, nominalLength, wallIn, wallOf, wallText } from '../model/event-times.js';
 import type { Changes } from './event-change.js';
 import { contentOf, hasTimes, recurrenceOf, timesOf } from '../input/event-patch.js';
 
@@ -19,7 +19,7 @@ export function changesFor(record: EventRecord, fields: UpdateEvent, times: Even
 
 /** The changes of a request to one instance. */
 export function changesForOne(record: EventRecord, fields: UpdateEvent, key: string, zone: string): Changes {
-  const times = hasTimes(fields) ? timesOf(fields, instanceTimes(record, key), zone) : undefined;
+  const times = hasTimes(fields) ? requestedTimes(fields, instanceTimes(record, key), zone) : undefined;
   return { content: contentOf(fields), times };
 }
 
@@ -34,7 +34,8 @@ export function wholeTimes(
   zone: string,
 ): EventTimes | undefined {
   if (!hasTimes(fields)) return undefined;
-  if (key === null) return timesOf(fields, record, zone);
+  if (key === null)
+    return isSeries(record) ? timesOf(fields, record, zone) : requestedTimes(fields, record, zone);
   const times = timesOf(fields, instanceTimes(record, key), zone);
   const isDate = isDay(times.starts);
   const start =
@@ -42,6 +43,24 @@ export function wholeTimes(
       ? wallOf(record.starts) + shiftOf(record, times, key)
       : wallOf(isDate ? record.starts.slice(0, 10) : `${record.starts}${times.starts.slice(10)}`);
   return { ...times, starts: wallText(start, isDate), ends: wallText(start + nominalLength(times), isDate) };
+}
+
+/**
+ * The times of an instance or a single event after a request. A request that repeats the times of a response changes nothing, so
+ * it keeps the responses of attendees.
+ */
+function requestedTimes(fields: UpdateEvent, current: EventTimes, zone: string): EventTimes {
+  const times = timesOf(fields, current, zone);
+  const wall = wallOf(current.starts);
+  const start = instantOf(wall, current.time_zone);
+  const shown = clockTimes(current, { start, end: start + lengthAt(current, wall, start) }, 'UTC');
+  const isRepeated =
+    times.starts === shown.starts &&
+    times.ends === shown.ends &&
+    times.time_zone === current.time_zone &&
+    times.end_time_zone === current.end_time_zone &&
+    times.exact_duration === current.exact_duration;
+  return isRepeated ? current : times;
 }
 
 function instanceTimes(record: EventRecord, key: string): EventTimes {
