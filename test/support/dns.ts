@@ -11,7 +11,12 @@ export class NameServer {
   /** While true, the server does not respond. */
   hangs = false;
 
-  private constructor(private readonly socket: Socket) {}
+  private readonly socket: Socket;
+
+  // A parameter property is no JavaScript after the types are stripped, as the suites of the browser load this file.
+  private constructor(socket: Socket) {
+    this.socket = socket;
+  }
 
   static async start(): Promise<NameServer> {
     const socket = createSocket('udp4');

@@ -32,13 +32,20 @@ export const JSON_HEADERS: readonly [string, string][] = [
   ),
 ];
 
-/** For HTML pages: the same without the headers that differ between pages (type, caching, content policy). */
+/** Headers that differ between HTML pages. */
+const OF_EACH_PAGE = ['Content-Type', 'Cache-Control', 'Content-Security-Policy'];
+
+/**
+ * For the pages of the sign-in: the same without the headers that differ between pages. Clients open these pages in a popup and wait
+ * for its response: with an opener policy the popup would lose its opener (at the issuer of a workspace, or at a client of another origin).
+ */
 export const pageHeaders: readonly [string, string][] = JSON_HEADERS.filter(
-  ([name]) => !['Content-Type', 'Cache-Control', 'Content-Security-Policy'].includes(name),
+  ([name]) => ![...OF_EACH_PAGE, 'Cross-Origin-Opener-Policy'].includes(name),
 );
 
-/** For Swagger UI, which has its own scripts and inline styles. */
+/** For Swagger UI, which has its own scripts and inline styles, and opens the sign-in in a popup. */
 export const docsHeaders = helmet({
+  crossOriginOpenerPolicy: false,
   contentSecurityPolicy: {
     useDefaults: false,
     directives: {

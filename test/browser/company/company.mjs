@@ -2,14 +2,13 @@
 // passkey, loses it, uses an application of the company and is removed. Owner and colleague have a browser each; their mails
 // arrive at a relay.
 import assert from 'node:assert/strict';
-import { openBrowser } from '../support/browser.mjs';
 import { look, pictureOfFailure } from '../support/pictures.mjs';
 import { startServer } from '../support/server.mjs';
-import { SwaggerPage } from '../support/swagger-page.mjs';
 import { until } from '../support/until.mjs';
 import { Application } from './application.mjs';
 import { addAuthenticator, codeOf, passkeysOf } from './authenticators.mjs';
 import { Mailbox } from './mailbox.mjs';
+import { call, forget, ok, openUser, signIn } from './users.mjs';
 
 const COLLEAGUE = 'carla@colleagues.example';
 const FIRST_PASSWORD = 'seven purple teapots dance';
@@ -23,44 +22,6 @@ let application;
 let clientId;
 let passkeys = [];
 let recoveryCodes = [];
-
-/** A browser with the documentation page. */
-async function open() {
-  const browser = await openBrowser(new URL(server.docs).origin);
-  return Object.assign(browser, { swagger: new SwaggerPage(browser.page) });
-}
-
-/** Executes an operation on a new page. @returns status and JSON of the response */
-async function call(who, tag, operationId, { edit, ...parameters } = {}) {
-  await who.page.goto(server.docs);
-  await who.swagger.filter(tag);
-  const { status } = await who.swagger.execute(tag, operationId, edit, { parameters });
-  await look(who.swagger.operation(tag, operationId), `company ${operationId} ${status}`);
-  return { status, body: await who.swagger.shown(tag, operationId) };
-}
-
-async function ok(who, tag, operationId, parameters) {
-  const { status, body } = await call(who, tag, operationId, parameters);
-  assert.ok(status.startsWith('2'), `${operationId}: ${status} ${JSON.stringify(body)}`);
-  return body;
-}
-
-const signIn = async (who, email, password) => {
-  await who.page.goto(server.docs);
-  await who.swagger.filter('settings');
-  await who.swagger.signIn(async (popup) => {
-    await popup.getByLabel('Email address').fill(email);
-    await popup.getByLabel('Password').fill(password);
-    await popup.keyboard.press('Enter');
-  });
-};
-
-/** Signs out in this browser, and in the page of the documentation. */
-const forget = async (who) => {
-  await who.page.context().clearCookies();
-  await who.page.goto(server.docs);
-  await who.swagger.unauthorise();
-};
 
 /** Signs in on the page, which requires a new second factor. @returns the recovery codes */
 async function enrolAtSignIn(who, email, password) {
@@ -131,7 +92,7 @@ const steps = {
       MAIL_ACCOUNTS: 'link',
       SMTP_URL: mailbox.url,
     });
-    owner = await open();
+    owner = await openUser(server, 'company');
     await owner.page.goto(server.docs);
     await owner.swagger.authorise(server.token);
     const edit = () => ({ email: COLLEAGUE, role: 'member', message: 'Welcome to the team.' });
@@ -139,7 +100,7 @@ const steps = {
     assert.equal(invitation.state, 'pending');
   },
   'the colleague accepts in another browser': async () => {
-    colleague = await open();
+    colleague = await openUser(server, 'company');
     const { page } = colleague;
     await page.goto(await mailbox.linkIn(/invites you to/));
     await look(page, 'company accept');
