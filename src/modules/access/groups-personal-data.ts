@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
+import { eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
@@ -17,10 +18,7 @@ const eraseMemberships = workspace.statement<never>(
     WHERE team.tenant_id = $1 AND team.id = removed.group_id`,
 );
 
-const eraseResets = workspace.statement<never>(
-  'access.erase_second_factor_resets',
-  `DELETE FROM second_factor_resets WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseResets = eraseUserRows('access.erase_second_factor_resets', 'second_factor_resets');
 
 const eraseInvitations = workspace.statement<never>(
   'access.erase_invitations',

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { directory, workspace } from '../../platform/database/statement.js';
+import { eraseAccountRows, eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
@@ -16,30 +17,18 @@ const passkeys = directory.statement<never>(
        FROM passkeys passkey WHERE passkey.account_id = $1 ORDER BY passkey.id`),
 );
 
-const eraseApplicationPasswords = workspace.statement<never>(
+const eraseApplicationPasswords = eraseUserRows(
   'passkeys.erase_application_passwords',
-  `DELETE FROM application_passwords WHERE tenant_id = $1 AND user_id = $2`,
+  'application_passwords',
 );
 
-const erasePasskeys = directory.statement<never>(
-  'passkeys.erase_passkeys',
-  `DELETE FROM passkeys WHERE account_id = $1`,
-);
+const erasePasskeys = eraseAccountRows('passkeys.erase_passkeys', 'passkeys');
 
-const eraseSecondFactors = directory.statement<never>(
-  'passkeys.erase_second_factors',
-  `DELETE FROM second_factors WHERE account_id = $1`,
-);
+const eraseSecondFactors = eraseAccountRows('passkeys.erase_second_factors', 'second_factors');
 
-const eraseRecoveryCodes = directory.statement<never>(
-  'passkeys.erase_recovery_codes',
-  `DELETE FROM recovery_codes WHERE account_id = $1`,
-);
+const eraseRecoveryCodes = eraseAccountRows('passkeys.erase_recovery_codes', 'recovery_codes');
 
-const eraseAccountTokens = directory.statement<never>(
-  'passkeys.erase_account_tokens',
-  `DELETE FROM account_tokens WHERE account_id = $1`,
-);
+const eraseAccountTokens = eraseAccountRows('passkeys.erase_account_tokens', 'account_tokens');
 
 /** Passkeys and application passwords of a user, without secrets. */
 @Injectable()

@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
+import {
+  ERASED_NAME,
+  eraseUserRows,
+  erasedAddress,
+} from '../../platform/personal-data/erasure-statements.js';
 import type { PersonalArchive } from '../../platform/personal-data/personal-archive.js';
 import {
   type DataOwner,
@@ -60,12 +65,15 @@ const ownedCalendars = workspace.statement<{ id: string }>(
   `SELECT calendar.id FROM calendars calendar WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2 ORDER BY calendar.id`,
 );
 
+const NOT_SHARED =
+  'NOT EXISTS (SELECT FROM calendar_shares share WHERE share.tenant_id = $1 AND share.calendar_id = calendar.id)';
+
 // Meetings in calendars of other members stay there.
 const erasePrivateEvents = workspace.statement<never>(
   'calendar.erase_private_events',
   `DELETE FROM calendar_events event USING calendars calendar
     WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2 AND event.tenant_id = $1 AND event.origin_calendar_id = calendar.id
-      AND NOT EXISTS (SELECT FROM calendar_shares share WHERE share.tenant_id = $1 AND share.calendar_id = calendar.id)
+      AND ${NOT_SHARED}
       AND NOT EXISTS (
         SELECT FROM calendar_entries entry
           JOIN calendars other ON other.tenant_id = $1 AND other.id = entry.calendar_id AND other.owner_id <> $2
@@ -76,7 +84,7 @@ const erasePrivateCalendars = workspace.statement<never>(
   'calendar.erase_private_calendars',
   `DELETE FROM calendars calendar
     WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2
-      AND NOT EXISTS (SELECT FROM calendar_shares share WHERE share.tenant_id = $1 AND share.calendar_id = calendar.id)
+      AND ${NOT_SHARED}
       AND NOT EXISTS (SELECT FROM calendar_events event WHERE event.tenant_id = $1 AND event.origin_calendar_id = calendar.id)`,
 );
 
@@ -85,24 +93,24 @@ const renameCalendars = workspace.statement<never>(
   'calendar.erase_calendar_names',
   `UPDATE calendars calendar SET name = 'Calendar', description = ''
     WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2
-      AND NOT EXISTS (SELECT FROM calendar_shares share WHERE share.tenant_id = $1 AND share.calendar_id = calendar.id)`,
+      AND ${NOT_SHARED}`,
 );
 
 const eraseOrganizer = workspace.statement<never>(
   'calendar.erase_organizer',
-  `UPDATE calendar_events SET organizer_email = 'deleted-' || $2::text || '@deleted.invalid', organizer_name = 'Deleted user'
+  `UPDATE calendar_events SET organizer_email = ${erasedAddress('$2::text')}, organizer_name = ${ERASED_NAME}
     WHERE tenant_id = $1 AND organizer_id = $2`,
 );
 
 const eraseParticipant = workspace.statement<never>(
   'calendar.erase_participant',
-  `UPDATE event_participants SET email = 'deleted-' || $2::text || '@deleted.invalid', name = 'Deleted user', comment = ''
+  `UPDATE event_participants SET email = ${erasedAddress('$2::text')}, name = ${ERASED_NAME}, comment = ''
     WHERE tenant_id = $1 AND user_id = $2`,
 );
 
 const eraseProposals = workspace.statement<never>(
   'calendar.erase_proposals',
-  `UPDATE event_proposals SET by_email = 'deleted-' || $2::text || '@deleted.invalid', by_name = 'Deleted user', comment = ''
+  `UPDATE event_proposals SET by_email = ${erasedAddress('$2::text')}, by_name = ${ERASED_NAME}, comment = ''
     WHERE tenant_id = $1 AND by_user_id = $2`,
 );
 
@@ -115,24 +123,15 @@ const erasePolls = workspace.statement<never>(
 
 const eraseVoter = workspace.statement<never>(
   'calendar.erase_voter',
-  `UPDATE poll_participants SET email = 'deleted-' || $2::text || '@deleted.invalid', name = 'Deleted user', comment = ''
+  `UPDATE poll_participants SET email = ${erasedAddress('$2::text')}, name = ${ERASED_NAME}, comment = ''
     WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-const eraseCalendarFeeds = workspace.statement<never>(
-  'calendar.erase_calendar_feeds',
-  `DELETE FROM calendar_feeds WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseCalendarFeeds = eraseUserRows('calendar.erase_calendar_feeds', 'calendar_feeds');
 
-const eraseCalendarPreferences = workspace.statement<never>(
-  'calendar.erase_calendar_preferences',
-  `DELETE FROM calendar_preferences WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseCalendarPreferences = eraseUserRows('calendar.erase_calendar_preferences', 'calendar_preferences');
 
-const eraseSchedulingMessages = workspace.statement<never>(
-  'calendar.erase_scheduling_messages',
-  `DELETE FROM scheduling_messages WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseSchedulingMessages = eraseUserRows('calendar.erase_scheduling_messages', 'scheduling_messages');
 
 /** The calendars of a user as JSON and as iCalendar, with responses, proposals and votes of the user. */
 @Injectable()

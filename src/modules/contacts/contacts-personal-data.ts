@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
+import { eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
 import type { PersonalArchive } from '../../platform/personal-data/personal-archive.js';
 import {
   type DataOwner,
@@ -45,30 +46,18 @@ const erasePrivateBooks = workspace.statement<never>(
    DELETE FROM addressbooks USING private WHERE addressbooks.tenant_id = $1 AND addressbooks.id = private.id`,
 );
 
-const eraseReceivedAddresses = workspace.statement<never>(
-  'contacts.erase_received_addresses',
-  `DELETE FROM received_addresses WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseReceivedAddresses = eraseUserRows('contacts.erase_received_addresses', 'received_addresses');
 
-const eraseReceivedAddressScans = workspace.statement<never>(
+const eraseReceivedAddressScans = eraseUserRows(
   'contacts.erase_received_address_scans',
-  `DELETE FROM received_address_scans WHERE tenant_id = $1 AND user_id = $2`,
+  'received_address_scans',
 );
 
-const eraseSuppressedAddresses = workspace.statement<never>(
-  'contacts.erase_suppressed_addresses',
-  `DELETE FROM suppressed_addresses WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseSuppressedAddresses = eraseUserRows('contacts.erase_suppressed_addresses', 'suppressed_addresses');
 
-const eraseContactImports = workspace.statement<never>(
-  'contacts.erase_contact_imports',
-  `DELETE FROM contact_imports WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseContactImports = eraseUserRows('contacts.erase_contact_imports', 'contact_imports');
 
-const eraseContactMerges = workspace.statement<never>(
-  'contacts.erase_contact_merges',
-  `DELETE FROM contact_merges WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseContactMerges = eraseUserRows('contacts.erase_contact_merges', 'contact_merges');
 
 /** The address books of a user as JSON and, with photos, as vCard. */
 @Injectable()

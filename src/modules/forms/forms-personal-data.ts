@@ -28,14 +28,17 @@ const files = workspace.statement<never>(
        FROM form_uploads file WHERE file.tenant_id = $1 AND file.user_id = $2 ORDER BY file.id`),
 );
 
-const erasePrivateFiles = workspace.statement<never>(
-  'forms.erase_private_files',
-  `WITH private AS (
+// Forms without access and without responses of others.
+const PRIVATE = `WITH private AS (
      SELECT form.id FROM forms form
       WHERE form.tenant_id = $1 AND form.owner_id = $2
         AND NOT EXISTS (SELECT FROM form_access access WHERE access.tenant_id = $1 AND access.form_id = form.id)
         AND NOT EXISTS (SELECT FROM form_responses response
-                         WHERE response.tenant_id = $1 AND response.form_id = form.id AND response.respondent_id IS DISTINCT FROM $2)),
+                         WHERE response.tenant_id = $1 AND response.form_id = form.id AND response.respondent_id IS DISTINCT FROM $2))`;
+
+const erasePrivateFiles = workspace.statement<never>(
+  'forms.erase_private_files',
+  `${PRIVATE},
    files AS (
      DELETE FROM form_uploads USING private WHERE form_uploads.tenant_id = $1 AND form_uploads.form_id = private.id
      RETURNING form_uploads.blob_id)
@@ -45,12 +48,7 @@ const erasePrivateFiles = workspace.statement<never>(
 // Responses to forms of other owners belong to these forms.
 const erasePrivateForms = workspace.statement<never>(
   'forms.erase_private_forms',
-  `WITH private AS (
-     SELECT form.id FROM forms form
-      WHERE form.tenant_id = $1 AND form.owner_id = $2
-        AND NOT EXISTS (SELECT FROM form_access access WHERE access.tenant_id = $1 AND access.form_id = form.id)
-        AND NOT EXISTS (SELECT FROM form_responses response
-                         WHERE response.tenant_id = $1 AND response.form_id = form.id AND response.respondent_id IS DISTINCT FROM $2))
+  `${PRIVATE}
    DELETE FROM forms USING private WHERE forms.tenant_id = $1 AND forms.id = private.id`,
 );
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
+import { eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
@@ -9,9 +10,9 @@ const subscriptions = workspace.statement<never>(
        FROM holiday_subscriptions subscription WHERE subscription.tenant_id = $1 AND subscription.user_id = $2`),
 );
 
-const eraseHolidaySubscriptions = workspace.statement<never>(
+const eraseHolidaySubscriptions = eraseUserRows(
   'holidays.erase_holiday_subscriptions',
-  `DELETE FROM holiday_subscriptions WHERE tenant_id = $1 AND user_id = $2`,
+  'holiday_subscriptions',
 );
 
 /** The holiday subscriptions of a user. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { directory } from '../../platform/database/statement.js';
+import { eraseAccountRows } from '../../platform/personal-data/erasure-statements.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
@@ -28,15 +29,9 @@ const eraseSessionsIn = directory.statement<never>(
   `DELETE FROM sessions WHERE tenant_id = $1 AND account_id = $2`,
 );
 
-const eraseSessions = directory.statement<never>(
-  'identity.erase_sessions',
-  `DELETE FROM sessions WHERE account_id = $1`,
-);
+const eraseSessions = eraseAccountRows('identity.erase_sessions', 'sessions');
 
-const eraseLinks = directory.statement<never>(
-  'identity.erase_links',
-  `DELETE FROM account_links WHERE account_id = $1`,
-);
+const eraseLinks = eraseAccountRows('identity.erase_links', 'account_links');
 
 /** The account of a user and its sessions, in all workspaces. */
 @Injectable()

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AccessChange } from '../../platform/context/access-changes.js';
 import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
+import { ERASED_NAME, erasedAddress } from '../../platform/personal-data/erasure-statements.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 
 export interface AccountRow {
@@ -128,8 +129,8 @@ const setStatus = directory.statement<never>(
 const erase = directory.statement<{ id: string }>(
   'identity.erase',
   `UPDATE accounts
-      SET email = 'deleted-' || id || '@deleted.invalid', email_key = 'deleted-' || id || '@deleted.invalid',
-          display_name = 'Deleted user', password_hash = NULL, password_changed_at = NULL, second_factor_since = NULL,
+      SET email = ${erasedAddress('id')}, email_key = ${erasedAddress('id')},
+          display_name = ${ERASED_NAME}, password_hash = NULL, password_changed_at = NULL, second_factor_since = NULL,
           erased_at = now(), updated_at = now()
     WHERE id = $1 AND erased_at IS NULL RETURNING id`,
 );

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import type { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
+import { eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
 import type { PersonalArchive } from '../../platform/personal-data/personal-archive.js';
 import {
   type DataOwner,
@@ -27,25 +28,16 @@ const recipients = workspace.statement<never>(
        FROM mail_recipients recipient WHERE recipient.tenant_id = $1 AND recipient.user_id = $2 ORDER BY recipient.address_key`),
 );
 
-const eraseMailRecipients = workspace.statement<never>(
-  'mail_recipients.erase_mail_recipients',
-  `DELETE FROM mail_recipients WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseMailRecipients = eraseUserRows('mail_recipients.erase_mail_recipients', 'mail_recipients');
 
-const eraseMailMoves = workspace.statement<never>(
-  'mail_recipients.erase_mail_moves',
-  `DELETE FROM mail_moves WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseMailMoves = eraseUserRows('mail_recipients.erase_mail_moves', 'mail_moves');
 
-const eraseMailPendingAccounts = workspace.statement<never>(
+const eraseMailPendingAccounts = eraseUserRows(
   'mail_recipients.erase_mail_pending_accounts',
-  `DELETE FROM mail_pending_accounts WHERE tenant_id = $1 AND user_id = $2`,
+  'mail_pending_accounts',
 );
 
-const eraseMailAccounts = workspace.statement<never>(
-  'mail_recipients.erase_mail_accounts',
-  `DELETE FROM mail_accounts WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseMailAccounts = eraseUserRows('mail_recipients.erase_mail_accounts', 'mail_accounts');
 
 /** The messages of a user as they are stored (RFC 5322), when the embedded mail service has the mailbox. */
 @Injectable()

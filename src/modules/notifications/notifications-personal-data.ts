@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
+import { eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
@@ -11,20 +12,14 @@ const owned = workspace.statement<never>(
       WHERE notification.tenant_id = $1 AND notification.user_id = $2 ORDER BY notification.id`),
 );
 
-const eraseNotifications = workspace.statement<never>(
-  'notifications.erase_notifications',
-  `DELETE FROM notifications WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseNotifications = eraseUserRows('notifications.erase_notifications', 'notifications');
 
-const eraseNotificationCauses = workspace.statement<never>(
+const eraseNotificationCauses = eraseUserRows(
   'notifications.erase_notification_causes',
-  `DELETE FROM notification_causes WHERE tenant_id = $1 AND user_id = $2`,
+  'notification_causes',
 );
 
-const eraseNotificationHeads = workspace.statement<never>(
-  'notifications.erase_notification_heads',
-  `DELETE FROM notification_heads WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseNotificationHeads = eraseUserRows('notifications.erase_notification_heads', 'notification_heads');
 
 /** The notifications of a user. */
 @Injectable()

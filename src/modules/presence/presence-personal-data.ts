@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
+import { eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
@@ -9,15 +10,9 @@ const presence = workspace.statement<never>(
        FROM presence_users presence WHERE presence.tenant_id = $1 AND presence.user_id = $2`),
 );
 
-const erasePresenceUsers = workspace.statement<never>(
-  'presence.erase_presence_users',
-  `DELETE FROM presence_users WHERE tenant_id = $1 AND user_id = $2`,
-);
+const erasePresenceUsers = eraseUserRows('presence.erase_presence_users', 'presence_users');
 
-const erasePresenceDevices = workspace.statement<never>(
-  'presence.erase_presence_devices',
-  `DELETE FROM presence_devices WHERE tenant_id = $1 AND user_id = $2`,
-);
+const erasePresenceDevices = eraseUserRows('presence.erase_presence_devices', 'presence_devices');
 
 /** The presence of a user. */
 @Injectable()

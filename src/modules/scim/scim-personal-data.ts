@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
+import { eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
@@ -9,10 +10,7 @@ const attributes = workspace.statement<never>(
        FROM scim_users record WHERE record.tenant_id = $1 AND record.user_id = $2 AND record.deleted_at IS NULL`),
 );
 
-const eraseScimUsers = workspace.statement<never>(
-  'scim.erase_scim_users',
-  `DELETE FROM scim_users WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseScimUsers = eraseUserRows('scim.erase_scim_users', 'scim_users');
 
 /** The attributes of a user that a provisioning client has written. */
 @Injectable()

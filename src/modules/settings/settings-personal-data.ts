@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
+import { eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
@@ -22,20 +23,11 @@ const signatures = workspace.statement<never>(
        FROM signatures signature WHERE signature.tenant_id = $1 AND signature.user_id = $2 ORDER BY signature.id`),
 );
 
-const eraseUserProfiles = workspace.statement<never>(
-  'settings.erase_user_profiles',
-  `DELETE FROM user_profiles WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseUserProfiles = eraseUserRows('settings.erase_user_profiles', 'user_profiles');
 
-const erasePreferences = workspace.statement<never>(
-  'settings.erase_preferences',
-  `DELETE FROM preferences WHERE tenant_id = $1 AND user_id = $2`,
-);
+const erasePreferences = eraseUserRows('settings.erase_preferences', 'preferences');
 
-const eraseSignatures = workspace.statement<never>(
-  'settings.erase_signatures',
-  `DELETE FROM signatures WHERE tenant_id = $1 AND user_id = $2`,
-);
+const eraseSignatures = eraseUserRows('settings.erase_signatures', 'signatures');
 
 /** Profile, preferences and signatures of a user. */
 @Injectable()

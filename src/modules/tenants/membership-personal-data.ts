@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
+import { ERASED_NAME, erasedAddress } from '../../platform/personal-data/erasure-statements.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
@@ -12,7 +13,7 @@ const membership = workspace.statement<never>(
 // Content of other members refers to the row.
 const eraseMembership = workspace.statement<never>(
   'tenants.erase_membership',
-  `UPDATE tenant_members SET email = 'deleted-' || $2::text || '@deleted.invalid', display_name = 'Deleted user', folded = ' deleted user'
+  `UPDATE tenant_members SET email = ${erasedAddress('$2::text')}, display_name = ${ERASED_NAME}, folded = ' deleted user'
     WHERE tenant_id = $1 AND user_id = $2`,
 );
 

@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Db } from '../database/db.js';
-import { either, type Statement } from '../database/statement.js';
+import type { Statement } from '../database/statement.js';
 import type { PersonalArchive } from './personal-archive.js';
+import { statementTimeout } from './personal-rows.js';
 
 /** A member of a workspace, whose personal data are exported. */
 export interface DataOwner {
@@ -44,12 +45,6 @@ export interface PersonalDataParts {
   /** The data are erased after those of all other sources, which need them. */
   isErasedLast?: boolean;
 }
-
-// A member may have written for years: a list deletes more rows than a request.
-const statementTimeout = either.statement<never>(
-  'personal_data.erasure_timeout',
-  `SET LOCAL statement_timeout = '120s'`,
-);
 
 /** The domains that hold personal data. Each registers a source at start. */
 @Injectable()

@@ -16,7 +16,8 @@ const idleTimeout = either.statement<never>(
   'personal_data.idle_timeout',
   `SET LOCAL idle_in_transaction_session_timeout = '120s'`,
 );
-const statementTimeout = either.statement<never>(
+/** For the transaction: a member may have written for years, so a statement reads or deletes more rows than a request. */
+export const statementTimeout = either.statement<never>(
   'personal_data.statement_timeout',
   `SET LOCAL statement_timeout = '120s'`,
 );

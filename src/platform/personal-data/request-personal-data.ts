@@ -1,17 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../database/statement.js';
+import { eraseUserRows } from './erasure-statements.js';
 import { PersonalData, PersonalDataSource } from './personal-data.js';
 
 // The stored responses of repeated requests contain content.
-const idempotencyKeys = workspace.statement<never>(
-  'requests.erase_idempotency_keys',
-  `DELETE FROM idempotency_keys WHERE tenant_id = $1 AND user_id = $2`,
-);
+const idempotencyKeys = eraseUserRows('requests.erase_idempotency_keys', 'idempotency_keys');
 
-const socketTokens = workspace.statement<never>(
-  'requests.erase_socket_tokens',
-  `DELETE FROM socket_tokens WHERE tenant_id = $1 AND user_id = $2`,
-);
+const socketTokens = eraseUserRows('requests.erase_socket_tokens', 'socket_tokens');
 
 const systemMails = workspace.statement<never>(
   'requests.erase_system_mails',
