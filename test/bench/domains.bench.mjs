@@ -7,6 +7,7 @@ import { Config } from '../../dist/config/config.js';
 import { provision } from '../../dist/provision/provision.js';
 import { Connection } from './connection.mjs';
 import { databaseCpu, execute, WITHOUT_MAILBOXES } from './processes.mjs';
+import { median } from './report.mjs';
 import { print, withWorkspace } from './workspace.mjs';
 
 const { values: options } = parseArgs({
@@ -204,16 +205,15 @@ async function measure(application, databaseUrl, callers, request) {
 }
 
 function report(found) {
-  const median = (costs, key) =>
-    costs.map((cost) => cost[key]).toSorted((a, b) => a - b)[Math.floor(costs.length / 2)];
+  const medianOf = (costs, key) => median(costs.map((cost) => cost[key]));
   print(
     '| operation | server us | with PostgreSQL us | times the note operation |\n| --- | --- | --- | --- |',
   );
   for (const [name, costs] of found) {
     const note = found.get(`notes ${name.split(' ').at(-1)}`);
-    const times = median(costs, 'all') / median(note, 'all');
+    const times = medianOf(costs, 'all') / medianOf(note, 'all');
     print(
-      `| ${name} | ${median(costs, 'own').toFixed(0)} | ${median(costs, 'all').toFixed(0)} | ${times.toFixed(2)}${times > BAR ? ' MISSED' : ''} |`,
+      `| ${name} | ${medianOf(costs, 'own').toFixed(0)} | ${medianOf(costs, 'all').toFixed(0)} | ${times.toFixed(2)}${times > BAR ? ' MISSED' : ''} |`,
     );
   }
 }

@@ -10,7 +10,7 @@ import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded
 import { migrateDatabase } from '../../dist/app.prepare.js';
 import { databaseCpu, Load, startScript, startServer, WITHOUT_MAILBOXES } from './processes.mjs';
 import { startParse } from './peer/parse.mjs';
-import { fixed, percent } from './report.mjs';
+import { fixed, median, percent } from './report.mjs';
 import { seed } from './seed.mjs';
 
 const { values } = parseArgs({
@@ -185,12 +185,12 @@ async function measure(operation, { name, operations, listener, load }, targets,
 }
 
 function medians(rounds) {
-  const median = (pick) => rounds.map(pick).sort((a, b) => a - b)[Math.floor(rounds.length / 2)];
+  const of = (pick) => median(rounds.map(pick));
   return {
-    rate: median((round) => round.rate),
-    p50: median((round) => round.p50),
-    p99: median((round) => round.p99),
-    cpu: median((round) => round.cpu),
-    total: median((round) => round.total),
+    rate: of((round) => round.rate),
+    p50: of((round) => round.p50),
+    p99: of((round) => round.p99),
+    cpu: of((round) => round.cpu),
+    total: of((round) => round.total),
   };
 }

@@ -14,6 +14,7 @@ import { EmbeddedDatabase } from '../../dist/platform/database/embedded/embedded
 import { provision } from '../../dist/provision/provision.js';
 import { inParallel, rate, textOf, withStored } from './realtime-rates.mjs';
 import { startScript, startServer, WITHOUT_MAILBOXES } from './processes.mjs';
+import { median } from './report.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -143,10 +144,6 @@ async function main() {
   }
   await latencies(own, floor, users, rooms, base(servers[1]));
   await resume(own, rooms);
-}
-
-function median(list) {
-  return list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 }
 
 /** Both measurements, the first one last in every other round, and what they left behind in between. @returns `[ours, theirs]` */

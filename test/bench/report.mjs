@@ -1,3 +1,6 @@
+/** The middle value of a list of numbers. */
+export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
 export const percent = (value) => (Number.isFinite(value) ? `${(value * 100).toFixed(0)} %` : '-');
 export const fixed = (value, digits = 0) => (Number.isFinite(value) ? value.toFixed(digits) : '-');
 
