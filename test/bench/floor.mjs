@@ -4,7 +4,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { jsonList } from '../../dist/platform/http/json-reply.js';
 import { NoteErrors } from '../../dist/modules/notes/notes.errors.js';
-import { NoteListRepository } from '../../dist/modules/notes/note-list.repository.js';
+import { NoteListRepository } from '../../dist/modules/notes/lists/note-list.repository.js';
 import { NotesRepository } from '../../dist/modules/notes/notes.repository.js';
 import { FloorFeed } from './floor-feed.mjs';
 import { floorDatabase, serveFloor } from './floor-server.mjs';

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** A file directly in `src` or `mail-service`, a folder of `src`, or a folder of `lib`, `mail-service`, `modules` or `platform`. */
@@ -20,6 +20,25 @@ function importsOfUnits(): Map<string, Set<string>> {
       if (from !== to) imports.set(from, (imports.get(from) ?? new Set()).add(to));
     }
   return imports;
+}
+
+/** Imports of scripts of the tests from the build that the sources do not have, as `script: module name`. */
+function missingImports(): { checked: number; missing: string[] } {
+  const missing: string[] = [];
+  let checked = 0;
+  for (const script of globSync('test/**/*.mjs'))
+    for (const [, names = '', module = ''] of readFileSync(script, 'utf8').matchAll(
+      /import \{([^}]+)\} from '[./]+\/dist\/([^']+)\.js'/g,
+    )) {
+      const source = `src/${module}.ts`;
+      const text = existsSync(source) ? readFileSync(source, 'utf8') : '';
+      for (const name of names.split(',').flatMap((part) => part.trim().split(' as ')[0] || [])) {
+        checked += 1;
+        const declared = new RegExp(`^export (?:(?!from)[^;])*?\\b${name}\\b`, 'm');
+        if (!declared.test(text)) missing.push(`${script}: ${module} ${name}`);
+      }
+    }
+  return { checked, missing };
 }
 
 /** Paths that lead back to their first unit. */
@@ -50,6 +69,13 @@ describe('the structure of src', () => {
     );
     expect(names.length).toBeGreaterThan(300);
     expect(names.filter((name, n) => names.indexOf(name) !== n)).toEqual([]);
+  });
+
+  // Benches and browser suites are no part of the type check; a moved class would break them without notice.
+  test('has every module and name that scripts of the tests import from the build', () => {
+    const { checked, missing } = missingImports();
+    expect(checked).toBeGreaterThan(50);
+    expect(missing).toEqual([]);
   });
 
   test('loops are found', () => {
