@@ -4,6 +4,7 @@ import { Metrics } from '../platform/observability/metrics.js';
 import { sendMetricsTo } from '../platform/observability/scrape.js';
 import { startTelemetry, type Telemetry } from '../platform/observability/telemetry/telemetry.js';
 import { createLogger } from '../platform/observability/logger.js';
+import { showSourcePositions } from '../platform/observability/source-positions.js';
 import { type MailService, type MailServiceOptions, startMailService } from './mail-service.js';
 
 /** Time for requests in flight at shutdown. */
@@ -18,6 +19,7 @@ export interface MailServiceCommand {
 export type MailServiceEvent = { port: number } | { failure: string };
 
 // The process of the mail service. It ends when its parent process ends, also after kill -9.
+showSourcePositions();
 const config = Config.load();
 const log = createLogger(config.LOG_LEVEL);
 let service: Promise<MailService> | undefined;

@@ -3,10 +3,12 @@ import { Config, ConfigError } from '../config/config.js';
 import { createLogger } from '../platform/observability/logger.js';
 import type { LoadApplication } from './application.js';
 import { runPrimary } from './primary.js';
+import { showSourcePositions } from '../platform/observability/source-positions.js';
 import { runWorker } from './worker.js';
 
 /** Runs the application in this process, as primary or as worker. */
 export async function runProcess(load: LoadApplication): Promise<void> {
+  showSourcePositions();
   const config = loadConfig();
   if (config === undefined) return;
   const log = createLogger(config.LOG_LEVEL);
