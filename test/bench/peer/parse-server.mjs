@@ -5,6 +5,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 const { PORT, DATABASE_HOST, DATABASE_NAME, DATABASE_POOL_MAX, MODULES } = process.env;
+// Parse logs into the working directory from the moment it loads, whatever its options say.
+process.chdir(MODULES);
 const require = createRequire(path.join(MODULES, 'package.json'));
 const express = require('express');
 const { FileSystemAdapter, ParseServer } = require('parse-server');
