@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { IdentityApi } from '../../src/modules/identity/index.js';
 import { MailApi } from '../../src/modules/mail/index.js';
+import { PersonalErasures } from '../../src/modules/personal-data/erasure/personal-erasures.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../support/app.ts';
 import type { RequestOptions } from '../support/client.ts';
@@ -9,6 +10,12 @@ import { form, upload } from '../support/multipart.ts';
 import { describedOperations, fillPath } from '../support/operations.ts';
 import { GROUP_SCHEMA, PATCH_OP, ScimClient, USER_SCHEMA } from '../support/scim.ts';
 import { INBOX, NOWHERE, WildDuck } from '../support/wild-duck.ts';
+
+/** A row that was written: `INSERT notes`, and its workspace. */
+interface Written {
+  of: string;
+  tenant: string;
+}
 
 /** Calls every route that has an id with a token of another workspace, and of the same person in another workspace. */
 describe('the tenancy matrix', () => {
@@ -333,11 +340,35 @@ describe('the tenancy matrix', () => {
     }
   });
 
+  test('the erasure of the same person in another workspace changes no row and no mail of this one', async () => {
+    for (const one of Object.values(make)) await one();
+    const [[, owner], [, twin]] = outsiders as [[string, TestUser], [string, TestUser]];
+    await twin.api.post('/notes', { title: 'of the twin', content: '' });
+    await owner.api.post(`/tenant/members/${twin.id}/deactivate`, {});
+    const { account } = await writes();
+    const mails = duck.mail.length;
+    const erasures = await app
+      .get(PersonalErasures)
+      .request(twin.id, { tenantId: twin.tenantId!, now: true });
+    expect(erasures).toEqual([expect.objectContaining({ tenant_id: twin.tenantId, state: 'done' })]);
+    const after = await writes();
+    expect(after.written.map(({ of }) => of)).toContain('DELETE notes');
+    expect(after.written.filter(({ tenant }) => tenant !== twin.tenantId)).toEqual([]);
+    expect(after.account).toEqual(account);
+    const [hers] = duck.accounts.keys();
+    expect(duck.mail.slice(mails).filter(({ as }) => as === hers)).toEqual([]);
+    expect((await alice.api.get('/notes')).text).toContain('secret');
+  });
+
   /** Records each row that is inserted, deleted or changed in a table of workspaces. */
   async function recordWrites(): Promise<void> {
-    await app.sql('CREATE TABLE recorded_writes (of text)');
+    await app.sql('CREATE TABLE recorded_writes (of text, tenant uuid)');
     await app.sql(`CREATE FUNCTION record_write() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN INSERT INTO recorded_writes VALUES (TG_OP || ' ' || TG_TABLE_NAME); RETURN NULL; END $$`);
+      $$ DECLARE changed record; BEGIN
+           IF TG_OP = 'DELETE' THEN changed := OLD; ELSE changed := NEW; END IF;
+           INSERT INTO recorded_writes VALUES (TG_OP || ' ' || TG_TABLE_NAME, changed.tenant_id);
+           RETURN NULL;
+         END $$`);
     // A request of its own may add rows to these: events, accounts at the first request, sessions, the last use of tokens.
     const exempt = `'outbox', 'note_views', 'sessions', 'mail_accounts', 'scim_tokens'`;
     await app.sql(`DO $$ DECLARE tables text; BEGIN
@@ -352,9 +383,9 @@ describe('the tenancy matrix', () => {
   }
 
   /** The rows written since the last call, and alice's mail account. */
-  async function writes(): Promise<{ written: { of: string }[]; account: unknown }> {
+  async function writes(): Promise<{ written: Written[]; account: unknown }> {
     await app.get(OutboxWorker).drain();
-    const written = await app.sql<{ of: string }>('DELETE FROM recorded_writes RETURNING of');
+    const written = await app.sql<Written>('DELETE FROM recorded_writes RETURNING of, tenant');
     const account = 'SELECT mail_accounts::text FROM mail_accounts WHERE tenant_id = $1';
     return { written, account: await app.sql(account, [alice.tenantId]) };
   }

@@ -25,8 +25,7 @@ function headingOf(error: Error): string {
 }
 
 function describe(call: NodeJS.CallSite): string {
-  // V8 gives call sites a method of their own, which the types do not declare.
-  // oxlint-disable-next-line typescript/no-base-to-string
+  // oxlint-disable-next-line typescript/no-base-to-string -- a method of call sites, which the types do not declare
   const text = call.toString();
   const [file, line, column] = [call.getFileName(), call.getLineNumber(), call.getColumnNumber()];
   if (!file?.startsWith(COMPILED) || line === null || column === null) return text;
