@@ -1,11 +1,8 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { AccessWatch } from '../../src/modules/identity/access-watch.js';
-import {
-  type AccessChangeRow,
-  type IdentityRepository,
-} from '../../src/modules/identity/identity.repository.js';
+import { type AccessChangeRow, AccessWatch } from '../../src/modules/identity/access-watch.js';
 import { TokenVerifier } from '../../src/modules/identity/token-verifier.js';
+import type { Db } from '../../src/platform/database/db.js';
 
 const change = (id: string, account: string, tenant: string | null = null): AccessChangeRow => ({
   id,
@@ -34,14 +31,14 @@ describe('polling of access changes', () => {
     jest.useFakeTimers({ now: 0 });
     rows = [];
     reachable = true;
-    const recentAccessChanges = async () => {
+    const queryAlways = async () => {
       if (!reachable) throw new Error('no database');
       return rows;
     };
     const silent = silentBus();
     deliver = silent.deliver;
-    const repository = { recentAccessChanges } as unknown as IdentityRepository;
-    watch = new AccessWatch(repository, silent.bus, noNotices);
+    const db = { queryAlways } as unknown as Db;
+    watch = new AccessWatch(db, silent.bus, noNotices);
     await watch.onModuleInit();
   });
   afterEach(async () => {
@@ -64,9 +61,9 @@ describe('polling of access changes', () => {
 
   test('a hanging poll counts as failed, and the next one works', async () => {
     let response: (rows: AccessChangeRow[]) => void = () => undefined;
-    const recentAccessChanges = () => new Promise<AccessChangeRow[]>((resolve) => (response = resolve));
-    const repository = { recentAccessChanges } as unknown as IdentityRepository;
-    const hanging = new AccessWatch(repository, silentBus().bus, noNotices);
+    const queryAlways = () => new Promise<AccessChangeRow[]>((resolve) => (response = resolve));
+    const db = { queryAlways } as unknown as Db;
+    const hanging = new AccessWatch(db, silentBus().bus, noNotices);
     const started = hanging.onModuleInit();
     response([]);
     await started;

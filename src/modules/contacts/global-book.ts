@@ -10,7 +10,8 @@ import { MEMBERS_PROVISIONED, MEMBERSHIP_CHANGING } from '../tenants/index.js';
 import { contactInsert, contactUpdate } from './model/contact-values.js';
 import { cardOf, type ContactRow } from './responses/contact.presenter.js';
 import { type ContactCard, differences, emptyCard, written } from '../../lib/contact-card/index.js';
-import { CONTACT_COLUMNS, ContactsRepository } from './contacts.repository.js';
+import { CONTACT_COLUMNS } from './contact-access.js';
+import { ContactsRepository } from './contacts.repository.js';
 
 const NAME = 'Workspace';
 

@@ -1,8 +1,9 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { AccessChanges } from '../../platform/context/access-changes.js';
+import { type AccessChange, AccessChanges } from '../../platform/context/access-changes.js';
 import { Bus } from '../../platform/bus/bus.js';
 import { CommitNotices } from '../../platform/bus/commit-notices.js';
-import { type AccessChangeRow, IdentityRepository } from './identity.repository.js';
+import { Db } from '../../platform/database/db.js';
+import { directory } from '../../platform/database/statement.js';
 
 const POLL_MS = 1_000;
 /** Cached verifications are unused after this time without a successful poll. With POLL_MS it bounds a revocation to 5 s. */
@@ -14,6 +15,17 @@ const WINDOW_SECONDS = 45;
 const NOTICE = 'identity.access';
 /** Message of the bus: read the changes. */
 const CHANGED = 'identity.access_changed';
+
+/** A stored change of access. */
+export interface AccessChangeRow extends AccessChange {
+  id: string;
+}
+
+const recentAccessChanges = directory.statement<AccessChangeRow>(
+  'identity.recent_access_changes',
+  `SELECT id, account_id, tenant_id, session_id FROM access_changes
+    WHERE created_at > now() - make_interval(secs => $1)`,
+);
 
 type Listener = (change: AccessChangeRow) => void;
 
@@ -34,7 +46,7 @@ export class AccessWatch extends AccessChanges implements OnModuleInit, OnModule
   private closed = false;
 
   constructor(
-    private readonly repository: IdentityRepository,
+    private readonly db: Db,
     private readonly bus: Bus,
     private readonly notices: CommitNotices,
   ) {
@@ -82,7 +94,7 @@ export class AccessWatch extends AccessChanges implements OnModuleInit, OnModule
   /** Reads the changes now. */
   async poll(): Promise<void> {
     const started = performance.now();
-    const rows = await this.repository.recentAccessChanges(WINDOW_SECONDS);
+    const rows = await this.db.queryAlways(recentAccessChanges, [WINDOW_SECONDS]);
     const now = performance.now();
     const current = new Set(rows.map((row) => row.id));
     for (const id of this.seen.keys()) if (!current.has(id)) this.seen.delete(id);

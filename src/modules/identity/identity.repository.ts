@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { AccessChange } from '../../platform/context/access-changes.js';
 import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
 import { ERASED_NAME, erasedAddress } from '../../platform/personal-data/erasure-statements.js';
@@ -42,10 +41,6 @@ interface SessionInput {
   aal2?: boolean;
   userAgent?: string | null;
   ip?: string | null;
-}
-
-export interface AccessChangeRow extends AccessChange {
-  id: string;
 }
 
 /** Stored characters of a User-Agent header. */
@@ -154,12 +149,6 @@ const activeAccounts = directory.statement<{ id: string }>(
 const recordAccessChange = directory.statement<never>(
   'identity.note_access_change',
   `INSERT INTO access_changes (id, account_id, tenant_id, session_id) VALUES ($1, $2, $3, $4)`,
-);
-
-const recentAccessChanges = directory.statement<AccessChangeRow>(
-  'identity.recent_access_changes',
-  `SELECT id, account_id, tenant_id, session_id FROM access_changes
-    WHERE created_at > now() - make_interval(secs => $1)`,
 );
 
 // Sessions of a workspace have no index by workspace: a change of its policy is rare.
@@ -287,10 +276,6 @@ export class IdentityRepository {
       change.tenantId ?? null,
       change.sessionId ?? null,
     ]);
-  }
-
-  async recentAccessChanges(seconds: number): Promise<AccessChangeRow[]> {
-    return this.db.queryAlways(recentAccessChanges, [seconds]);
   }
 
   /**

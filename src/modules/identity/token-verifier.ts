@@ -7,11 +7,11 @@ import { Db } from '../../platform/database/db.js';
 import { errors } from 'jose';
 import { TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { AccessTokens, InvalidClaimsError } from './tokens/access-tokens.js';
-import { AccessWatch } from './access-watch.js';
+import { type AccessChangeRow, AccessWatch } from './access-watch.js';
 import { emailKey, sameMailbox } from './email.js';
 import { SessionActivity } from './sessions/session-activity.js';
 import { ExternalTokens, type ExternalClaims } from './tokens/external-tokens.js';
-import { type AccessChangeRow, type AccountRow, IdentityRepository } from './identity.repository.js';
+import { type AccountRow, IdentityRepository } from './identity.repository.js';
 import { UnknownKeyError } from './tokens/signing-keys.js';
 
 const MAX_CACHED = 10_000;

@@ -1,8 +1,28 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { TenantsRepository } from './tenants.repository.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { foldWords } from './fold-words.js';
 
 const BATCH = 500;
+
+const unfolded = workspace.statement<{
+  tenant_id: string;
+  user_id: string;
+  display_name: string;
+  email: string;
+}>(
+  'tenants.unfolded_members',
+  `SELECT tenant_id, user_id, display_name, email FROM tenant_members WHERE folded IS NULL LIMIT $1`,
+);
+
+// A rename in between has folded the name already.
+const foldMembers = workspace.statement<never>(
+  'tenants.fold_members',
+  `UPDATE tenant_members member SET folded = given.folded
+     FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS given (tenant_id, user_id, folded)
+    WHERE member.tenant_id = given.tenant_id AND member.user_id = given.user_id AND member.folded IS NULL`,
+);
 
 /**
  * Folds the names of members that a version without the directory wrote: SQL cannot fold like the application. Runs after
@@ -14,10 +34,7 @@ export class DirectoryBackfill implements OnApplicationBootstrap, OnModuleDestro
   private running: Promise<void> | undefined;
   private stopped = false;
 
-  constructor(
-    private readonly tenants: TenantsRepository,
-    private readonly db: Db,
-  ) {}
+  constructor(private readonly db: Db) {}
 
   onApplicationBootstrap(): void {
     this.running = this.run().catch((error: unknown) =>
@@ -33,8 +50,20 @@ export class DirectoryBackfill implements OnApplicationBootstrap, OnModuleDestro
   /** @returns after all names are folded */
   async run(): Promise<void> {
     for (;;) {
-      const count = await this.db.tx((tx) => this.tenants.foldSome(tx, BATCH));
+      const count = await this.db.tx((tx) => this.foldSome(tx));
       if (count < BATCH || this.stopped) return;
     }
+  }
+
+  /** Folds up to BATCH names that a version without the directory wrote. @returns their number */
+  private async foldSome(tx: Tx): Promise<number> {
+    const rows = await tx.query(unfolded, [BATCH]);
+    if (rows.length > 0)
+      await tx.query(foldMembers, [
+        rows.map((row) => row.tenant_id),
+        rows.map((row) => row.user_id),
+        rows.map((row) => foldWords(row.display_name, row.email)),
+      ]);
+    return rows.length;
   }
 }

@@ -13,7 +13,8 @@ export {
   RegisteredContent,
 } from './member-content.js';
 export { TenantsModule } from './tenants.module.js';
-export type { MemberRole, MemberStatus } from './tenants.repository.js';
+export type { MemberStatus } from './membership-status.repository.js';
+export type { MemberRole } from './tenants.repository.js';
 export { TenantProfileService } from './profile/tenant-profile.service.js';
 export { foldWords } from './fold-words.js';
 export { UpdateTenant } from './profile/tenant.dto.js';

@@ -12,9 +12,12 @@ import {
 import { TenantErrors } from './tenants.errors.js';
 import {
   type EndedMembership,
+  type MemberStatus,
+  MembershipStatusRepository,
+} from './membership-status.repository.js';
+import {
   type MemberInput,
   type MemberRole,
-  type MemberStatus,
   TenantsRepository,
   type Workspace,
 } from './tenants.repository.js';
@@ -24,6 +27,7 @@ import {
 export class TenantsApi {
   constructor(
     private readonly tenants: TenantsRepository,
+    private readonly statuses: MembershipStatusRepository,
     private readonly hooks: TxHooks,
   ) {}
 
@@ -159,29 +163,29 @@ export class TenantsApi {
     status: MemberStatus,
   ): Promise<number> {
     await this.hooks.run(tx, MEMBERSHIP_CHANGING, { userId, tenantId, status });
-    const changed = await this.tenants.setStatus(tx, userId, tenantId, status);
-    if (changed === 0 && tenantId !== null && (await this.tenants.isErased(tx, tenantId, userId)))
+    const changed = await this.statuses.setStatus(tx, userId, tenantId, status);
+    if (changed === 0 && tenantId !== null && (await this.statuses.isErased(tx, tenantId, userId)))
       throw TenantErrors.memberErased.with();
     return changed;
   }
 
   /** Former members whose membership ended at least `days` ago and whose data are not erased. Services have no personal data. */
   async endedMembers(tenantId: string, days: number): Promise<string[]> {
-    return this.tenants.endedMembers(tenantId, days);
+    return this.statuses.endedMembers(tenantId, days);
   }
 
   /** All memberships of a user, also ended and erased ones. */
   async membershipsOf(userId: string): Promise<EndedMembership[]> {
-    return this.tenants.memberships(userId);
+    return this.statuses.memberships(userId);
   }
 
   /** Marks an ended membership as erased: it cannot be activated again. @returns its address; null: it is active */
   async beginErasure(tx: Tx, tenantId: string, userId: string): Promise<string | null> {
-    return this.tenants.beginErasure(tx, tenantId, userId);
+    return this.statuses.beginErasure(tx, tenantId, userId);
   }
 
   /** Whether the user has a membership whose data are not erased. */
   async hasUnerasedMembership(tx: Tx, userId: string): Promise<boolean> {
-    return this.tenants.hasUnerased(tx, userId);
+    return this.statuses.hasUnerased(tx, userId);
   }
 }

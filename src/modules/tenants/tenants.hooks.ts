@@ -1,6 +1,6 @@
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { TxHook } from '../../platform/events/tx-hooks.js';
-import type { MemberStatus } from './tenants.repository.js';
+import type { MemberStatus } from './membership-status.repository.js';
 
 /** A workspace was created or provisioned again. Runs before its members are written. */
 export const TENANT_PROVISIONED = new TxHook<{ tenantId: string }>('tenant provisioned');

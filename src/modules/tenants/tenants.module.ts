@@ -17,6 +17,7 @@ import { TenantProfileService } from './profile/tenant-profile.service.js';
 import { MemberContent } from './member-content.js';
 import { TenantsApi } from './tenants.api.js';
 import { TenantsRepository } from './tenants.repository.js';
+import { MembershipStatusRepository } from './membership-status.repository.js';
 import { MembershipPersonalData } from './membership-personal-data.js';
 
 @Module({
@@ -25,6 +26,7 @@ import { MembershipPersonalData } from './membership-personal-data.js';
   providers: [
     MembershipPersonalData,
     TenantsRepository,
+    MembershipStatusRepository,
     TenantsApi,
     MemberContent,
     TenantProfileRepository,

@@ -19,16 +19,6 @@ export interface Workspace {
   role: TenantRole;
 }
 
-/** A membership, as the command line schedules its erasure. */
-export interface EndedMembership {
-  tenant_id: string;
-  status: MemberStatus;
-  deactivated_at: Date | null;
-  erased_at: Date | null;
-}
-
-export type MemberStatus = 'active' | 'deactivated';
-
 /** Role that a member has or is to have. */
 export interface MemberRole {
   userId: string;
@@ -164,70 +154,9 @@ const setEmail = workspace.statement<never>(
   `UPDATE tenant_members SET email = $3, folded = $4 WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-const unfolded = workspace.statement<{
-  tenant_id: string;
-  user_id: string;
-  display_name: string;
-  email: string;
-}>(
-  'tenants.unfolded_members',
-  `SELECT tenant_id, user_id, display_name, email FROM tenant_members WHERE folded IS NULL LIMIT $1`,
-);
-
-// A rename in between has folded the name already.
-const foldMembers = workspace.statement<never>(
-  'tenants.fold_members',
-  `UPDATE tenant_members member SET folded = given.folded
-     FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS given (tenant_id, user_id, folded)
-    WHERE member.tenant_id = given.tenant_id AND member.user_id = given.user_id AND member.folded IS NULL`,
-);
-
 const hasMembership = workspace.statement<{ user_id: string }>(
   'tenants.has_membership',
   `SELECT user_id FROM tenant_members WHERE user_id = $1 AND status = 'active' LIMIT 1`,
-);
-
-const SINCE = (status: string): string =>
-  `deactivated_at = CASE WHEN ${status} = 'deactivated' THEN coalesce(deactivated_at, now()) END`;
-
-const setMemberStatus = workspace.statement<{ user_id: string }>(
-  'tenants.set_member_status',
-  `UPDATE tenant_members SET status = $3, ${SINCE('$3')}
-    WHERE tenant_id = $1 AND user_id = $2 AND ($3 <> 'active' OR erased_at IS NULL) RETURNING user_id`,
-);
-
-const setStatusEverywhere = workspace.statement<{ user_id: string }>(
-  'tenants.set_status_everywhere',
-  `UPDATE tenant_members SET status = $2, ${SINCE('$2')}
-    WHERE user_id = $1 AND ($2 <> 'active' OR erased_at IS NULL) RETURNING user_id`,
-);
-
-const isErased = workspace.statement<{ is_erased: boolean }>(
-  'tenants.is_erased',
-  `SELECT erased_at IS NOT NULL AS is_erased FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
-);
-
-const endedMembers = workspace.statement<{ user_id: string }>(
-  'tenants.ended_members',
-  `SELECT user_id FROM tenant_members
-    WHERE tenant_id = $1 AND status = 'deactivated' AND erased_at IS NULL AND NOT is_service
-      AND deactivated_at <= now() - make_interval(days => $2)`,
-);
-
-const endedMemberships = workspace.statement<EndedMembership>(
-  'tenants.ended_memberships',
-  `SELECT tenant_id, status, deactivated_at, erased_at FROM tenant_members WHERE user_id = $1 ORDER BY tenant_id`,
-);
-
-const beginErasure = workspace.statement<{ email: string }>(
-  'tenants.begin_erasure',
-  `UPDATE tenant_members SET erased_at = coalesce(erased_at, now())
-    WHERE tenant_id = $1 AND user_id = $2 AND status = 'deactivated' RETURNING email`,
-);
-
-const hasUnerased = workspace.statement<{ user_id: string }>(
-  'tenants.has_unerased_membership',
-  `SELECT user_id FROM tenant_members WHERE user_id = $1 AND erased_at IS NULL LIMIT 1`,
 );
 
 @Injectable()
@@ -345,48 +274,7 @@ export class TenantsRepository {
     });
   }
 
-  /** Folds up to `limit` names that a version without the directory wrote. @returns their number */
-  async foldSome(tx: Tx, limit: number): Promise<number> {
-    const rows = await tx.query(unfolded, [limit]);
-    if (rows.length > 0)
-      await tx.query(foldMembers, [
-        rows.map((row) => row.tenant_id),
-        rows.map((row) => row.user_id),
-        rows.map((row) => foldWords(row.display_name, row.email)),
-      ]);
-    return rows.length;
-  }
-
   async hasMembership(tx: Tx, userId: string): Promise<boolean> {
     return (await tx.query(hasMembership, [userId])).length > 0;
-  }
-
-  /** @returns number of memberships */
-  async setStatus(tx: Tx, userId: string, tenantId: string | null, status: MemberStatus): Promise<number> {
-    const rows =
-      tenantId === null
-        ? await tx.query(setStatusEverywhere, [userId, status])
-        : await tx.query(setMemberStatus, [tenantId, userId, status]);
-    return rows.length;
-  }
-
-  async isErased(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
-    return (await tx.query(isErased, [tenantId, userId]))[0]?.is_erased ?? false;
-  }
-
-  async endedMembers(tenantId: string, days: number): Promise<string[]> {
-    return (await this.db.query(endedMembers, [tenantId, days])).map((row) => row.user_id);
-  }
-
-  async memberships(userId: string): Promise<EndedMembership[]> {
-    return this.db.query(endedMemberships, [userId]);
-  }
-
-  async beginErasure(tx: Tx, tenantId: string, userId: string): Promise<string | null> {
-    return (await tx.query(beginErasure, [tenantId, userId]))[0]?.email ?? null;
-  }
-
-  async hasUnerased(tx: Tx, userId: string): Promise<boolean> {
-    return (await tx.query(hasUnerased, [userId])).length > 0;
   }
 }

@@ -6,7 +6,7 @@ import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Addressbook, AddressbookShare, type BookKind, type ShareRole } from '../contacts.entity.js';
-import type { StoredRole } from '../contacts.repository.js';
+import type { StoredRole } from '../contact-access.js';
 import type { AddressbookOwnerResponse, AddressbookShareResponse } from './addressbook.response.js';
 
 /** An address book with the access of the caller. */

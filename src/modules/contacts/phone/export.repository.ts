@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { ContactRow } from '../responses/contact.presenter.js';
-import { CONTACT_COLUMNS } from '../contacts.repository.js';
+import { CONTACT_COLUMNS } from '../contact-access.js';
 
 export interface ExportFilter {
   bookId: string;

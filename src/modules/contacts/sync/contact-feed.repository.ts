@@ -15,7 +15,7 @@ import {
 } from '../../../platform/sync/feed-source.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
-import { BOOK_ACCESS, CONTACT_COLUMNS, type StoredRole } from '../contacts.repository.js';
+import { BOOK_ACCESS, CONTACT_COLUMNS, type StoredRole } from '../contact-access.js';
 
 const COLLECTION = 'contacts';
 /** Characters of the cards of one page; the first contact is delivered whatever its size. */

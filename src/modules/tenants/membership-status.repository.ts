@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+
+export type MemberStatus = 'active' | 'deactivated';
+
+/** A membership, as the command line schedules its erasure. */
+export interface EndedMembership {
+  tenant_id: string;
+  status: MemberStatus;
+  deactivated_at: Date | null;
+  erased_at: Date | null;
+}
+
+const SINCE = (status: string): string =>
+  `deactivated_at = CASE WHEN ${status} = 'deactivated' THEN coalesce(deactivated_at, now()) END`;
+
+const setMemberStatus = workspace.statement<{ user_id: string }>(
+  'tenants.set_member_status',
+  `UPDATE tenant_members SET status = $3, ${SINCE('$3')}
+    WHERE tenant_id = $1 AND user_id = $2 AND ($3 <> 'active' OR erased_at IS NULL) RETURNING user_id`,
+);
+
+const setStatusEverywhere = workspace.statement<{ user_id: string }>(
+  'tenants.set_status_everywhere',
+  `UPDATE tenant_members SET status = $2, ${SINCE('$2')}
+    WHERE user_id = $1 AND ($2 <> 'active' OR erased_at IS NULL) RETURNING user_id`,
+);
+
+const isErased = workspace.statement<{ is_erased: boolean }>(
+  'tenants.is_erased',
+  `SELECT erased_at IS NOT NULL AS is_erased FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
+);
+
+const endedMembers = workspace.statement<{ user_id: string }>(
+  'tenants.ended_members',
+  `SELECT user_id FROM tenant_members
+    WHERE tenant_id = $1 AND status = 'deactivated' AND erased_at IS NULL AND NOT is_service
+      AND deactivated_at <= now() - make_interval(days => $2)`,
+);
+
+const endedMemberships = workspace.statement<EndedMembership>(
+  'tenants.ended_memberships',
+  `SELECT tenant_id, status, deactivated_at, erased_at FROM tenant_members WHERE user_id = $1 ORDER BY tenant_id`,
+);
+
+const beginErasure = workspace.statement<{ email: string }>(
+  'tenants.begin_erasure',
+  `UPDATE tenant_members SET erased_at = coalesce(erased_at, now())
+    WHERE tenant_id = $1 AND user_id = $2 AND status = 'deactivated' RETURNING email`,
+);
+
+const hasUnerased = workspace.statement<{ user_id: string }>(
+  'tenants.has_unerased_membership',
+  `SELECT user_id FROM tenant_members WHERE user_id = $1 AND erased_at IS NULL LIMIT 1`,
+);
+
+/** SQL of the end of memberships: their status, and the erasure of their data. */
+@Injectable()
+export class MembershipStatusRepository {
+  constructor(private readonly db: Db) {}
+
+  /** @returns number of memberships */
+  async setStatus(tx: Tx, userId: string, tenantId: string | null, status: MemberStatus): Promise<number> {
+    const rows =
+      tenantId === null
+        ? await tx.query(setStatusEverywhere, [userId, status])
+        : await tx.query(setMemberStatus, [tenantId, userId, status]);
+    return rows.length;
+  }
+
+  async isErased(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
+    return (await tx.query(isErased, [tenantId, userId]))[0]?.is_erased ?? false;
+  }
+
+  async endedMembers(tenantId: string, days: number): Promise<string[]> {
+    return (await this.db.query(endedMembers, [tenantId, days])).map((row) => row.user_id);
+  }
+
+  async memberships(userId: string): Promise<EndedMembership[]> {
+    return this.db.query(endedMemberships, [userId]);
+  }
+
+  async beginErasure(tx: Tx, tenantId: string, userId: string): Promise<string | null> {
+    return (await tx.query(beginErasure, [tenantId, userId]))[0]?.email ?? null;
+  }
+
+  async hasUnerased(tx: Tx, userId: string): Promise<boolean> {
+    return (await tx.query(hasUnerased, [userId])).length > 0;
+  }
+}
