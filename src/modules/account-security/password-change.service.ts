@@ -11,7 +11,7 @@ import { Confirmation } from './confirmation.js';
 import { PasswordPolicy, weak } from './passwords/password-policy.js';
 import { AccountTokens } from './recovery/account-tokens.js';
 import { SecurityLog } from './security-log.js';
-import type { ChangePassword } from './security-settings.dto.js';
+import type { ChangePassword } from './model/security-settings.dto.js';
 import type { PasswordChanged } from './security-settings.response.js';
 import { digits, TwoFactorService } from './two-factor/two-factor.service.js';
 

@@ -13,7 +13,7 @@ import { RateLimited } from '../../platform/rate-limits/rate-limit.guard.js';
 import { SecurityErrors } from './account-security.errors.js';
 import { PasswordChangeService } from './password-change.service.js';
 import { PASSWORD_LIMIT } from './model/route-limits.js';
-import { ChangePassword, SignOut } from './security-settings.dto.js';
+import { ChangePassword, SignOut } from './model/security-settings.dto.js';
 import { PasswordChanged, SecurityState, SessionEnded, SignedOut } from './security-settings.response.js';
 import { SecuritySettingsService } from './security-settings.service.js';
 

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
 import type { AuthenticatedRequest, RequestContext } from '../../platform/context/request-context.js';
 import { ClientDisconnect } from '../../platform/http/abort-signal.js';
-import { type Fields, isFields } from './fields.js';
+import { type Fields, isFields } from './input/fields.js';
 import { targetOf } from './gate/mail-gate.js';
 import type { MailTarget } from './gate/mail-target.js';
 import { MailErrors } from './mail.errors.js';

@@ -14,7 +14,7 @@ import {
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
 import { MailProvider } from './accounts/mail-provider.js';
-import { type Fields, isFields } from './fields.js';
+import { type Fields, isFields } from './input/fields.js';
 import { MailClient, type MailSession } from './mail-client.js';
 import { messagesPath } from './mail-call.js';
 import { MailErrors } from './mail.errors.js';

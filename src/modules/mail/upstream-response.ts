@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type Fields, isFields } from './fields.js';
+import { type Fields, isFields } from './input/fields.js';
 import type { ResponseBody } from './upstream/response-body.js';
 
 /** Responses up to this size, bytes, are read whole before they are forwarded, so that a broken one can become an error. */

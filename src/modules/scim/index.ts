@@ -1,3 +1,3 @@
 export { ScimModule } from './scim.module.js';
-export { SCIM_SCHEMAS } from './scim-openapi.js';
-export { SCIM_SCHEME } from './scim-endpoint.js';
+export { SCIM_SCHEMAS } from './model/scim-openapi.js';
+export { SCIM_SCHEME } from './model/scim-endpoint.js';

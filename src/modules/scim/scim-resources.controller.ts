@@ -2,8 +2,15 @@ import { Body, Inject, type Type } from '@nestjs/common';
 import type { Projection, ResourceType } from '../../lib/scim/index.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { Actor, type ScimActor } from './scim-authenticator.js';
-import { ScimEndpoint, ScimListQuery, ScimSelection } from './scim-endpoint.js';
-import { ListQuery, type ScimQuery, type ScimTarget, SearchQuery, Selected, Target } from './scim-query.js';
+import { ScimEndpoint, ScimListQuery, ScimSelection } from './model/scim-endpoint.js';
+import {
+  ListQuery,
+  type ScimQuery,
+  type ScimTarget,
+  SearchQuery,
+  Selected,
+  Target,
+} from './model/scim-query.js';
 import type { ScimResources } from './scim-resources.js';
 
 interface ScimResourceDocs {

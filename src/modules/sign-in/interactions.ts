@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { errors } from 'oidc-provider';
-import { Db } from '../../platform/database/db.js';
-import { browserName } from '../../platform/http/user-agent.js';
 import { asApiError } from '../../platform/http/server/exception.filter.js';
-import { PasskeyProofs, PasswordSignIn, SecondFactors, SecurityLog } from '../account-security/index.js';
-import { type SignInAccount, SignInSessions } from '../identity/index.js';
+import { PasskeyProofs, PasswordSignIn, SecondFactors } from '../account-security/index.js';
+import { SignInSessions } from '../identity/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { IssuerSteps } from './issuer-steps.js';
 import { KnownBrowsers } from './interaction/known-browsers.js';
@@ -35,8 +33,6 @@ export class Interactions {
     private readonly forms: SignInForms,
     private readonly browsers: KnownBrowsers,
     private readonly enrolment: SignInEnrolment,
-    private readonly log: SecurityLog,
-    private readonly db: Db,
   ) {}
 
   /** @returns the page to show; null after a redirect */
@@ -273,24 +269,13 @@ export class Interactions {
   ): Promise<pages.Page | null> {
     const account = await this.sessions.account(accountId);
     if (!account) return this.completion.finish(signIn, { error: 'access_denied' });
-    await this.noteBrowser(signIn, account);
+    await this.browsers.note(signIn, account);
     return this.completion.complete(signIn, {
       accountId,
       ts: account.now,
       amr,
       ...(acr !== undefined && { acr }),
     });
-  }
-
-  /** Reports a sign-in from an unknown browser to the owner, and makes the browser known. */
-  private async noteBrowser({ request, response }: SignIn, { id, email }: SignInAccount): Promise<void> {
-    if (this.browsers.idOf(request, email) !== null) return;
-    const { ip, userAgent, requestId } = originOf(request);
-    const actor = { tenantId: null, userId: id, ip, ...(requestId !== null && { requestId }) };
-    await this.db.tx((tx) =>
-      this.log.record(tx, actor, 'security.new_browser', { ...browserName(userAgent) }),
-    );
-    this.browsers.remember(response, email);
   }
 
   /** Stores the account with the verified password on the server; undefined clears it. */

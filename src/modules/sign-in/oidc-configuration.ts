@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.js';
 import { AUDIENCE } from '../identity/index.js';
 import type { OidcAccounts } from './protocol/oidc-accounts.js';
 import { signInPolicy } from './protocol/oidc-policy.js';
-import { API_SCOPE, apiResource, OIDC_SCOPES } from './oidc-scopes.js';
+import { API_SCOPE, apiResource, OIDC_SCOPES } from './model/oidc-scopes.js';
 import type { SignInGrants } from './sign-in-grants.js';
 import { LANGUAGES } from '../../platform/languages/languages.js';
 import type { ProviderPages } from './pages/index.js';

@@ -6,7 +6,7 @@ import { Config } from '../../config/config.js';
 import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
 import { SigningKeys } from '../identity/index.js';
-import { API_SCOPE, OIDC_SCOPES } from './oidc-scopes.js';
+import { API_SCOPE, OIDC_SCOPES } from './model/oidc-scopes.js';
 import { OidcAccounts } from './protocol/oidc-accounts.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { oidcConfiguration } from './oidc-configuration.js';

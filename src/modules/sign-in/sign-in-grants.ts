@@ -8,7 +8,7 @@ import { IssuerSignIn } from '../issuers/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
-import { API_SCOPE, apiResource, isOidcScope } from './oidc-scopes.js';
+import { API_SCOPE, apiResource, isOidcScope } from './model/oidc-scopes.js';
 import { issuerOf } from './protocol/issuer-mark.js';
 
 const DAY_SECONDS = 86_400;

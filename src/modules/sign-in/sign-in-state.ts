@@ -3,7 +3,7 @@ import type { Interaction, Provider } from 'oidc-provider';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import type { ClientRow } from './clients/oidc-clients.repository.js';
 import { OIDC_PATH } from './oidc-configuration.js';
-import { API_SCOPE, isOidcScope } from './oidc-scopes.js';
+import { API_SCOPE, isOidcScope } from './model/oidc-scopes.js';
 import {
   chooseLanguage,
   formTargetOf,

@@ -7,7 +7,7 @@ import {
   type Scope,
   ProviderLimitError,
 } from '../../account-security/index.js';
-import { isFields, isObjectId } from '../fields.js';
+import { isFields, isObjectId } from '../input/fields.js';
 import { MailAccountsRepository, type MailOwner } from './mail-accounts.repository.js';
 import { MailClient } from '../mail-client.js';
 import type { UpstreamRequest } from '../mail-upstream.js';

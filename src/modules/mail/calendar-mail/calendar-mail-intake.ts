@@ -4,7 +4,7 @@ import { Config } from '../../../config/config.js';
 import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { type Fields, isFields, isObjectId } from '../fields.js';
+import { type Fields, isFields, isObjectId } from '../input/fields.js';
 import { messagesPath } from '../mail-call.js';
 import { MailClient, type MailSession } from '../mail-client.js';
 import { MailUpstream } from '../mail-upstream.js';

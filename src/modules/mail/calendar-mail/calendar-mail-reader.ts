@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { buffer } from 'node:stream/consumers';
-import { type Fields, isFields } from '../fields.js';
+import { type Fields, isFields } from '../input/fields.js';
 import { messagePath } from '../mail-call.js';
 import { MailClient } from '../mail-client.js';
 import { JsonResponse } from '../upstream-response.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { ApiError } from '../../../platform/http/api-error.js';
-import { type Fields, isFields, isObjectId } from '../fields.js';
+import { type Fields, isFields, isObjectId } from '../input/fields.js';
 import { messagePath, messagesPath } from '../mail-call.js';
 import { MailClient, type MailSession } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';

@@ -1,5 +1,5 @@
-import { booleanOf, type Fields, pick } from '../fields.js';
-import { queryHides } from '../query.js';
+import { booleanOf, type Fields, pick } from '../input/fields.js';
+import { queryHides } from '../input/query.js';
 
 const FIELDS = ['path', 'retention', 'subscribed', 'hidden'] as const;
 

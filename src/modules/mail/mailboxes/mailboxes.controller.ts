@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Post, Put, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiQuery } from '@nestjs/swagger';
-import type { Fields } from '../fields.js';
+import type { Fields } from '../input/fields.js';
 import { Call, JsonObject, type MailCall } from '../mail-call.js';
 import type { MailReply } from '../mail-client.js';
 import { MailExceptionFilter } from '../mail-exception.filter.js';

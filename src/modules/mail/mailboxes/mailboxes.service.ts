@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { booleanOf, type Fields, isFields, isObjectId } from '../fields.js';
+import { booleanOf, type Fields, isFields, isObjectId } from '../input/fields.js';
 import { type MailCall, mailboxPath } from '../mail-call.js';
 import { forwarded, MailClient, type MailReply } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';
-import { mailboxListQuery } from '../query.js';
+import { mailboxListQuery } from '../input/query.js';
 import { extended } from '../upstream-response.js';
 import { hides, mailboxFields, newMailbox } from './mailbox-fields.js';
 

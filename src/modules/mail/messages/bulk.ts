@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
-import { booleanOf, type Fields, isFields, isObjectId, pick } from '../fields.js';
+import { booleanOf, type Fields, isFields, isObjectId, pick } from '../input/fields.js';
 
 /** Messages per request to us, and per request to the mail service, which updates them one by one. */
 const MAX_MESSAGES = 5_000;

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import { type Fields, isFields, isObjectId } from '../fields.js';
+import { type Fields, isFields, isObjectId } from '../input/fields.js';
 import { type MailCall, mailboxPath, messagesPath } from '../mail-call.js';
 import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
 import { isUnknownField, JsonResponse } from '../upstream-response.js';

@@ -1,4 +1,4 @@
-import { type Fields, isFields, pick } from '../fields.js';
+import { type Fields, isFields, pick } from '../input/fields.js';
 
 /** Forwarded unchanged. Other fields (raw sources, headers, remote images) are dropped: see adr/0015. */
 const PLAIN = ['subject', 'text', 'html', 'draft', 'unseen', 'flagged', 'files'] as const;

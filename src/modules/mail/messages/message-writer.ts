@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
-import { type Fields, isFields, isObjectId } from '../fields.js';
+import { type Fields, isFields, isObjectId } from '../input/fields.js';
 import { messagePath, messagesPath } from '../mail-call.js';
 import type { MailSession } from '../mail-client.js';
 import { isUnknownField, JsonResponse } from '../upstream-response.js';

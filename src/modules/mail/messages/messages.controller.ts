@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Post, Put, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { BodyLimit } from '../../../platform/http/body/body.guard.js';
-import type { Fields } from '../fields.js';
+import type { Fields } from '../input/fields.js';
 import { Call, JsonObject, type MailCall } from '../mail-call.js';
 import type { MailReply } from '../mail-client.js';
 import { MailExceptionFilter } from '../mail-exception.filter.js';

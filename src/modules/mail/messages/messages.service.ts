@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { booleanOf, type Fields, isFields, pick } from '../fields.js';
+import { booleanOf, type Fields, isFields, pick } from '../input/fields.js';
 import { type MailCall, messagePath, messagesPath } from '../mail-call.js';
 import { forwarded, MailClient, type MailReply } from '../mail-client.js';
 import { messageFields } from './message-fields.js';
 import { MessageWriter } from './message-writer.js';
-import { messageListQuery } from '../query.js';
+import { messageListQuery } from '../input/query.js';
 import { extended, withUnseen } from '../upstream-response.js';
 import { FLAGS, splitFlags } from './bulk.js';
 import { MailMoves } from './mail-moves.js';

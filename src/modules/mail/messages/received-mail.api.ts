@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { recipientOf, type Recipient } from './drafts/recipients.js';
-import { type Fields, isFields } from '../fields.js';
+import { type Fields, isFields } from '../input/fields.js';
 import { messagesPath } from '../mail-call.js';
 import { MailClient, type MailOwner, type MailSession } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';

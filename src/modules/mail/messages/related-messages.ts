@@ -9,7 +9,7 @@ import {
   RelatedItems,
   type RelatedQuery,
 } from '../../../platform/references/related-items.js';
-import { type Fields, isFields, isObjectId } from '../fields.js';
+import { type Fields, isFields, isObjectId } from '../input/fields.js';
 import { messagesPath } from '../mail-call.js';
 import { MailClient, type MailSession } from '../mail-client.js';
 import { recipientKey, recipientOf } from './drafts/recipients.js';

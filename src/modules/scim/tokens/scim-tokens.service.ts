@@ -9,7 +9,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { newToken } from '../../../platform/secrets/workspace-token.js';
 import { ScimToken } from '../scim.entity.js';
 import { ScimErrors } from '../scim.errors.js';
-import { SCIM_PATH } from '../scim-path.js';
+import { SCIM_PATH } from '../model/scim-path.js';
 import type { CreateScimToken } from './scim-tokens.dto.js';
 import type {
   ScimTokenEnvelope,

@@ -13,7 +13,7 @@ import type { Language } from '../../../platform/languages/languages.js';
 import { emailKey, IdentityApi, sameMailbox } from '../../identity/index.js';
 import { NotificationSettingsApi, ProfileService, UpdateProfile } from '../../settings/index.js';
 import { TenantDomains, TenantsApi } from '../../tenants/index.js';
-import { scimError } from '../scim-failure.js';
+import { scimError } from '../model/scim-failure.js';
 import type { ScimActor } from '../scim-authenticator.js';
 import { VisibleUsers } from '../visible-users.js';
 import type { UserValues } from './scim-user.mapper.js';

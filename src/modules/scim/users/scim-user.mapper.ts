@@ -1,5 +1,5 @@
 import { CORE, ENTERPRISE_USER, type Json } from '../../../lib/scim/index.js';
-import { versionOf } from '../scim-query.js';
+import { versionOf } from '../model/scim-query.js';
 import type { ScimUserRow } from './scim-users.repository.js';
 
 /** Attributes that the membership and the profile hold; the others are stored as they are written. */

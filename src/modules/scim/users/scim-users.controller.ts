@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { USERS } from '../../../lib/scim/index.js';
-import { USER_EXAMPLES } from '../scim-examples.js';
-import { SCIM_PATH } from '../scim-path.js';
+import { USER_EXAMPLES } from '../model/scim-examples.js';
+import { SCIM_PATH } from '../model/scim-path.js';
 import { ScimResourcesController } from '../scim-resources.controller.js';
 import { ScimUsersService } from './scim-users.service.js';
 

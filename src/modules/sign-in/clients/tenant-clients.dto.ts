@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, MaxLength, ValidateBy } from 'class-validator';
 import { Distinct, Name, Optional } from '../../../platform/http/input.decorators.js';
-import { API_SCOPE, OIDC_SCOPES } from '../oidc-scopes.js';
+import { API_SCOPE, OIDC_SCOPES } from '../model/oidc-scopes.js';
 import { redirectUriProblem } from './client-uris.js';
 
 const MAX_URIS = 20;

@@ -2,9 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Config } from '../../../config/config.js';
+import { Db } from '../../../platform/database/db.js';
+import { browserName } from '../../../platform/http/user-agent.js';
 import { Keyring } from '../../../platform/secrets/keyring.js';
-import { emailKey } from '../../identity/index.js';
+import { SecurityLog } from '../../account-security/index.js';
+import { emailKey, type SignInAccount } from '../../identity/index.js';
 import { OIDC_PATH } from '../oidc-configuration.js';
+import { originOf, type SignIn } from '../sign-in-state.js';
 
 const PREFIX = 'workspace_browser_';
 const NAME_BYTES = 9;
@@ -24,6 +28,8 @@ export class KnownBrowsers {
   constructor(
     private readonly keyring: Keyring,
     private readonly config: Config,
+    private readonly log: SecurityLog,
+    private readonly db: Db,
   ) {}
 
   /** @returns the id of this browser for the account with the address; null: unknown */
@@ -41,8 +47,18 @@ export class KnownBrowsers {
     return isGenuine ? nonce : null;
   }
 
-  /** Makes this browser known, after a complete sign-in. */
-  remember(response: Response, email: string): void {
+  /** Reports a sign-in from an unknown browser to the owner, and makes the browser known. */
+  async note({ request, response }: SignIn, { id, email }: SignInAccount): Promise<void> {
+    if (this.idOf(request, email) !== null) return;
+    const { ip, userAgent, requestId } = originOf(request);
+    const actor = { tenantId: null, userId: id, ip, ...(requestId !== null && { requestId }) };
+    await this.db.tx((tx) =>
+      this.log.record(tx, actor, 'security.new_browser', { ...browserName(userAgent) }),
+    );
+    this.remember(response, email);
+  }
+
+  private remember(response: Response, email: string): void {
     const account = emailKey(email);
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
     const mac = this.keyring.sign('known browser', `${account} ${nonce}`, MAC_BYTES).toString('base64url');

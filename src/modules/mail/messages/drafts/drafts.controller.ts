@@ -4,7 +4,7 @@ import { WithoutTenant } from '../../../../platform/context/access.decorators.js
 import { ApiFile, STORED_FILE_TYPES } from '../../../../platform/http/api-docs.js';
 import { BodyLimit } from '../../../../platform/http/body/body.guard.js';
 import { Errors } from '../../../../platform/http/errors.js';
-import type { Fields } from '../../fields.js';
+import type { Fields } from '../../input/fields.js';
 import { Call, JsonObject, type MailCall } from '../../mail-call.js';
 import type { MailReply } from '../../mail-client.js';
 import { MailExceptionFilter } from '../../mail-exception.filter.js';

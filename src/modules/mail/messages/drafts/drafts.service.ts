@@ -5,7 +5,7 @@ import { Db } from '../../../../platform/database/db.js';
 import type { FieldProblem } from '../../../../platform/http/api-error.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
-import { type Fields, isFields } from '../../fields.js';
+import { type Fields, isFields } from '../../input/fields.js';
 import { type MailCall, messagePath } from '../../mail-call.js';
 import { forwarded, MailClient, type MailReply } from '../../mail-client.js';
 import { MailErrors } from '../../mail.errors.js';

@@ -1,4 +1,4 @@
-import { isFields } from '../../fields.js';
+import { isFields } from '../../input/fields.js';
 
 /** A recipient of a message. */
 export interface Recipient {

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { rowsOf } from '../../platform/database/rows.js';
-import { workspace } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Outbox } from '../../platform/events/outbox.js';
-import { type ContentTransfer, MemberContent, RegisteredContent } from '../tenants/index.js';
-import { Note } from './note.entity.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { type ContentTransfer, MemberContent, RegisteredContent } from '../../tenants/index.js';
+import { Note } from '../note.entity.js';
 
 const lock = workspace.statement<{ user_id: string }>(
   'notes.lock_owned',

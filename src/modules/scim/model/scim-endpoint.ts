@@ -8,12 +8,12 @@ import {
   ApiSecurity,
   ApiTags,
 } from '@nestjs/swagger';
-import { AuthenticatedBy, Public } from '../../platform/context/access.decorators.js';
-import { RETRY_AFTER } from '../../platform/http/api-docs.js';
-import { Errors } from '../../platform/http/errors.js';
-import { JsonTypes } from '../../platform/http/body/body.guard.js';
-import { MESSAGES } from '../../lib/scim/index.js';
-import { ScimAuthenticator } from './scim-authenticator.js';
+import { AuthenticatedBy, Public } from '../../../platform/context/access.decorators.js';
+import { RETRY_AFTER } from '../../../platform/http/api-docs.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { JsonTypes } from '../../../platform/http/body/body.guard.js';
+import { MESSAGES } from '../../../lib/scim/index.js';
+import { ScimAuthenticator } from '../scim-authenticator.js';
 import { ScimExceptionFilter } from './scim-failure.js';
 import { SCIM_JSON } from './scim-reply.js';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { type Json, MESSAGES, type Projection } from '../../lib/scim/index.js';
-import { isUuid } from '../../platform/http/id.pipe.js';
+import { type Json, MESSAGES, type Projection } from '../../../lib/scim/index.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
 import { scimError } from './scim-failure.js';
 
 /** Maximum number of resources in a response. */

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString, Matches, MaxLength } from 'class-validator';
-import { Optional } from '../../platform/http/input.decorators.js';
-import { MAX_PASSWORD } from './model/guess-limits.js';
+import { Optional } from '../../../platform/http/input.decorators.js';
+import { MAX_PASSWORD } from './guess-limits.js';
 
 export class ChangePassword {
   /** @example "correct horse battery staple" */

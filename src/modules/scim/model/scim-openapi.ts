@@ -1,4 +1,4 @@
-import { CORE, type Json, MESSAGES, USERS, GROUPS, type ResourceType } from '../../lib/scim/index.js';
+import { CORE, type Json, MESSAGES, USERS, GROUPS, type ResourceType } from '../../../lib/scim/index.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TIME = '2026-11-21T09:30:00.000Z';

@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../../config/config.js';
-import { workspace } from '../../platform/database/statement.js';
-import { TxHooks } from '../../platform/events/tx-hooks.js';
-import { ContentCounts } from '../../platform/references/content-counts.js';
-import { FOLDER_CONTENTS_MOVED, FOLDER_CONTENTS_TRASHED } from '../note-folders/index.js';
+import { Config } from '../../../config/config.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
+import { ContentCounts } from '../../../platform/references/content-counts.js';
+import { FOLDER_CONTENTS_MOVED, FOLDER_CONTENTS_TRASHED } from '../../note-folders/index.js';
 
 const moveFolder = workspace.statement<never>(
   'notes.move_folder',

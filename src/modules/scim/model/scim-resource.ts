@@ -1,5 +1,5 @@
-import { type Json, type Projection, project, type ResourceType } from '../../lib/scim/index.js';
-import type { BodyReply } from '../../platform/http/replies/body-reply.js';
+import { type Json, type Projection, project, type ResourceType } from '../../../lib/scim/index.js';
+import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { scimError } from './scim-failure.js';
 import { namesVersion, type ScimTarget } from './scim-query.js';
 import { emptyReply, scimReply } from './scim-reply.js';

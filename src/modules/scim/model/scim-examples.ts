@@ -1,4 +1,4 @@
-import { CORE, ENTERPRISE_USER, MESSAGES } from '../../lib/scim/index.js';
+import { CORE, ENTERPRISE_USER, MESSAGES } from '../../../lib/scim/index.js';
 
 const search = (filter: string) => ({
   schemas: [`${MESSAGES}:SearchRequest`],

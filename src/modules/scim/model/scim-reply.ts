@@ -1,6 +1,6 @@
 import type { Response } from 'express';
-import { BodyReply } from '../../platform/http/replies/body-reply.js';
-import { writeBody } from '../../platform/http/replies/reply-writer.js';
+import { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { writeBody } from '../../../platform/http/replies/reply-writer.js';
 
 /** The media type of RFC 7644, section 8.1. */
 export const SCIM_JSON = 'application/scim+json';

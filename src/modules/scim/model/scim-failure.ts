@@ -1,10 +1,10 @@
 import { type ArgumentsHost, Catch } from '@nestjs/common';
 import type { Response } from 'express';
-import { MESSAGES, ScimInputError, type ScimType } from '../../lib/scim/index.js';
-import { type ApiError, ErrorKind } from '../../platform/http/api-error.js';
-import { ApiExceptionFilter } from '../../platform/http/server/exception.filter.js';
-import { DATABASE_STORAGE } from '../../platform/observability/database-storage.js';
-import { Dependencies } from '../../platform/observability/dependencies.js';
+import { MESSAGES, ScimInputError, type ScimType } from '../../../lib/scim/index.js';
+import { type ApiError, ErrorKind } from '../../../platform/http/api-error.js';
+import { ApiExceptionFilter } from '../../../platform/http/server/exception.filter.js';
+import { DATABASE_STORAGE } from '../../../platform/observability/database-storage.js';
+import { Dependencies } from '../../../platform/observability/dependencies.js';
 import { writeScim } from './scim-reply.js';
 
 /** An error of the protocol, to throw. @param scimType detail keyword of RFC 7644, section 3.12 */

@@ -1,4 +1,4 @@
-import type { Config } from '../../config/config.js';
+import type { Config } from '../../../config/config.js';
 
 /** Access to the API as the user who signed in. */
 export const API_SCOPE = 'workspace';
