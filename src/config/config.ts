@@ -265,7 +265,7 @@ export class Config extends MailSettings {
     return Config.parse(process.env);
   }
 
-  /** The names of all settings, in the order of this class. */
+  /** The names of all settings, in the order of this class and those that it extends. */
   static keys(): string[] {
     const metadata = getMetadataStorage().getTargetValidationMetadatas(Config, '', true, false);
     return [...new Set(metadata.map(({ propertyName }) => propertyName))];

@@ -20,7 +20,7 @@ describe('.env.example', () => {
     value,
   }));
 
-  it('lists every setting once, in the order of the class', () => {
+  it('lists every setting once, in the order of the classes', () => {
     expect(settings.map(({ key }) => key)).toEqual(Config.keys());
   });
 
