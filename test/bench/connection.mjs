@@ -3,7 +3,7 @@ import net from 'node:net';
 const HEADERS_END = Buffer.from('\r\n\r\n');
 
 /**
- * A keep-alive connection with one request under way at a time. It reads no more of an answer than the status and the
+ * A keep-alive connection with one request in flight at a time. It reads no more of a response than the status and the
  * length, so that on a small machine the load generator leaves the processor to those it measures.
  */
 export class Connection {
@@ -36,7 +36,7 @@ export class Connection {
   }
 
   /**
-   * @param onAnswer given the status and the chunks of the answer, headers included
+   * @param onAnswer receives the status and the chunks of the response, headers included
    * @param onError the connection broke
    */
   send(request, onAnswer, onError) {
@@ -45,7 +45,7 @@ export class Connection {
     this.#socket.write(request);
   }
 
-  /** Sends a request and reads its answer in full. */
+  /** Sends a request and reads its response in full. */
   exchange(request) {
     return new Promise((resolve, reject) => {
       const answered = (status, chunks) => {

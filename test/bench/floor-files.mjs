@@ -1,4 +1,4 @@
-// The floor of files: a bare node:http server that streams a body to a file, made durable, and a file to an answer.
+// The floor of files: a bare node:http server that streams a body to a file, made durable, and a file to a response.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';

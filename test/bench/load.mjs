@@ -1,5 +1,5 @@
 // The load generator, a process of its own. Each message of the parent is one leg: an operation against one port over a
-// number of connections, which are closed-loop: each sends its next request when the last one is answered.
+// number of connections, which are closed-loop: each sends its next request after the response of the last one.
 import { setTimeout as delay } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 import { Connection } from './connection.mjs';
@@ -70,7 +70,7 @@ async function exchange(connection, request, status, tally) {
   return { json: JSON.parse(answer.body) };
 }
 
-/** Shows the server each token once: what is measured are people who are at work, not people who log in. */
+/** Sends each token once, so that the bench measures requests with a verified token. */
 async function greet({ port }) {
   const connection = await Connection.open(port);
   for (const caller of callers) await exchange(connection, introduce(caller), 200, { sent: 0 });

@@ -47,7 +47,8 @@ async function call(url, method, route, body, token = TOKEN) {
 /** Requests a second over some connections; anything but 200 fails the run. */
 async function rate(request, connections) {
   const result = await autocannon({ ...request, connections, duration: Number(options.seconds) });
-  if (result.non2xx + result.errors > 0) throw new Error(`${result.non2xx} refused, ${result.errors} failed`);
+  if (result.non2xx + result.errors > 0)
+    throw new Error(`${result.non2xx} rejected, ${result.errors} failed`);
   return { rate: result.requests.average, p99: result.latency.p99, p50: result.latency.p50 };
 }
 

@@ -1,4 +1,4 @@
-// A mail service that costs next to nothing: fixed answers, so that what is measured is the way there and back.
+// A mail service with fixed responses and almost no cost, so that the bench measures the proxy.
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 

@@ -36,7 +36,7 @@ async function behind(exchange, caller, notes) {
   }
 }
 
-/** Makes the requests of some callers, of all workspaces, then checks that the answer holds so many notes. */
+/** Makes the requests of some callers, of all workspaces, then checks the number of notes in the response. */
 async function requestsOf({ callers, exchange }, notes, request) {
   const requests = [];
   const step = Math.ceil(callers.length / CALLERS);

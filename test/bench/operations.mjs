@@ -1,4 +1,4 @@
-// What is measured.
+// The measured operations.
 import { createNote, get, listNotes, NOTES, ownNote, pick, readNote, updateNote } from './requests.mjs';
 import { SHARING } from './operations-sharing.mjs';
 import { SYNC } from './operations-sync.mjs';
@@ -53,7 +53,7 @@ export const OPERATIONS = {
   ...SHARING,
 };
 
-/** Requests that change nothing, with which the answers of server and floor are compared. */
+/** Requests that change nothing, with which the responses of server and floor are compared. */
 export const comparable = (caller) => ({
   read: readNote(caller, caller.notes[0]),
   list: listNotes(caller),

@@ -1,4 +1,4 @@
-// `npm run bench`: the built server against a bare one that answers the same from the same SQL. See README.md.
+// `npm run bench`: the built server against a bare one with the same responses from the same SQL. See README.md.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -134,7 +134,7 @@ async function bench(dataDir, temporary, onEnd, signal) {
   return failures(results);
 }
 
-/** Both must answer the same, or their speeds say nothing. Cursors are signed by one of them only. */
+/** Both must return the same, or their speeds cannot be compared. Cursors are signed by one of them only. */
 async function compare(server, floor, requests) {
   for (const [name, request] of Object.entries(requests)) {
     const [left, right] = await Promise.all([server, floor].map(({ port }) => answer(port, request)));
@@ -201,6 +201,6 @@ function failures(results) {
       (statuses) => `${operation}, ${connections} connections: ${JSON.stringify(statuses)}`,
     ),
   );
-  for (const text of failed) process.stderr.write(`unexpected answers: ${text}\n`);
+  for (const text of failed) process.stderr.write(`unexpected responses: ${text}\n`);
   return failed.length > 0 ? 1 : 0;
 }

@@ -29,7 +29,7 @@ const { values } = parseArgs({
 const ROUNDS = Number(values.rounds);
 const WARM_UP = 20;
 
-/** By name: the query of `GET /tasks`. What is rare concerns one task in a thousand. */
+/** By name: the query of `GET /tasks`. Rare values concern one task in a thousand. */
 function lists(me) {
   return {
     'first page': '',
@@ -96,7 +96,7 @@ async function main(config) {
   }
 }
 
-/** The people who ask: the owner of the large folder, and one with some hundred tasks. */
+/** The callers: the owner of the large folder, and a member with some hundred tasks. */
 async function seeded(config, admin) {
   const names = ['owner', 'member', 'other', ...Array.from({ length: 37 }, (_, n) => `person-${n}`)];
   const users = names.map((name, n) => ({
@@ -127,7 +127,7 @@ async function seeded(config, admin) {
     }
     const other = people[2].id;
     return [people[0], people[10]].map(({ id, token, tenant_id: tenant }, n) => ({
-      who: n === 0 ? 'owner of the folder' : 'somebody with some hundred tasks',
+      who: n === 0 ? 'owner of the folder' : 'a member with some hundred tasks',
       other,
       user: id,
       token,

@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { IdentityApi } from '../../src/modules/identity/index.js';
 import type { TestApp } from '../support/app.ts';
 import { Browser, RelyingParty, REDIRECT } from '../support/relying-party.ts';
-import { browser, clientFile, PASSWORD, somebody, startBeside, startSignIn } from '../support/sign-in.ts';
+import { browser, clientFile, PASSWORD, newUser, startBeside, startSignIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
 
 /** Two applications on one database. */
@@ -23,7 +23,7 @@ describe('sign-in across two processes', () => {
     await one?.stop();
   });
 
-  const user = () => somebody(one, `person${(n += 1)}`, 'acme');
+  const user = () => newUser(one, `person${(n += 1)}`, 'acme');
   const either = (k: number) => (k % 2 === 0 ? one : two);
   const notes = async (app: TestApp, token: string) => (await app.as(token).get('/notes')).status;
   const token = async (app: TestApp, fields: Record<string, string>) => {

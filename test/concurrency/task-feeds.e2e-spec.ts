@@ -38,7 +38,7 @@ describe('the feeds of tasks under writers', () => {
     return body.task ?? body.folder ?? body.note;
   };
 
-  /** Follows a feed until told that nothing more will be written, and then to its end. */
+  /** Follows a feed until the writers have ended, and then to its end. */
   async function follow(user: TestUser, path: string, list: string, limit: number, done: () => boolean) {
     const items = new Map<string, any>();
     let cursor = '';

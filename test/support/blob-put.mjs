@@ -10,7 +10,7 @@ const { nest } = await createApp(config, config.DATABASE_URL);
 
 async function* bytes() {
   for (let n = 0; n < Number(megabytes) * 16; n += 1) yield Buffer.alloc(65_536, n % 251);
-  process.stdout.write('under way\n');
+  process.stdout.write('running\n');
   await forever(600_000);
 }
 await nest.get(Blobs).put(tenantId, bytes(), { maxBytes: 1e9 });

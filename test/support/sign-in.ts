@@ -37,7 +37,7 @@ export async function startBeside(app: TestApp, settings: Record<string, string>
 }
 
 /** A user with a password in these workspaces. */
-export async function somebody(app: TestApp, name: string, ...slugs: string[]) {
+export async function newUser(app: TestApp, name: string, ...slugs: string[]) {
   const email = `${name}@people.example`;
   const user = { email, name: name[0]!.toUpperCase() + name.slice(1), password: PASSWORD };
   const file =

@@ -7,7 +7,7 @@ import { type Site, World } from './world.ts';
 
 export interface Plan {
   seed: string;
-  /** How many actions are under way at once. */
+  /** The number of concurrent actions. */
   performers: number;
   /** At most; rounds are of different lengths. */
   actionsPerRound: number;

@@ -11,7 +11,7 @@ export class Violation extends Error {
 }
 
 interface Standing {
-  /** Requests under way that may give access. */
+  /** Requests in flight that may give access. */
   giving: number;
   /** When the last of them had ended. */
   givenBy: number;

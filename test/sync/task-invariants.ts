@@ -15,13 +15,13 @@ const FOLDER_AUDIENCE = `
 
 /** Each selects rows that violate it. */
 export const NEVER_OF_TASKS: Record<string, string> = {
-  'somebody who sees a task folder and should not, or the other way round': `${FOLDER_AUDIENCE}
+  'a role in a task folder that differs from its shares': `${FOLDER_AUDIENCE}
     SELECT coalesce(a.folder_id, m.folder_id) AS id, coalesce(a.user_id, m.user_id) AS user_id, a.role AS should, m.role AS is
       FROM folder_audience a
       FULL JOIN (SELECT * FROM task_folder_members WHERE role IS NOT NULL) m
         ON (m.tenant_id, m.folder_id, m.user_id) = (a.tenant_id, a.folder_id, a.user_id)
      WHERE a.role IS DISTINCT FROM m.role`,
-  'somebody who sees a task and should not, or the other way round': `${FOLDER_AUDIENCE},
+  'a role in a task that differs from its folder, creator and assignees': `${FOLDER_AUDIENCE},
     audience AS (
       SELECT tenant_id, task_id, user_id, max(role) AS role, max(folder_id::text)::uuid AS folder_id FROM (
         SELECT tenant_id, id AS task_id, creator_id AS user_id, 'owner'::task_role AS role, NULL::uuid AS folder_id FROM tasks
@@ -35,7 +35,7 @@ export const NEVER_OF_TASKS: Record<string, string> = {
       FULL JOIN (SELECT * FROM task_members WHERE role IS NOT NULL) m
         ON (m.tenant_id, m.task_id, m.user_id) = (a.tenant_id, a.task_id, a.user_id)
      WHERE a.role IS DISTINCT FROM m.role OR a.folder_id IS DISTINCT FROM m.folder_id`,
-  'a member row that says otherwise than its task': `
+  'a member row that differs from its task': `
     SELECT t.id, m.user_id FROM tasks t JOIN task_members m ON m.tenant_id = t.tenant_id AND m.task_id = t.id
      WHERE m.role IS NOT NULL AND (
        m.trashed <> (t.deleted_at IS NOT NULL) OR m.listed_at <> t.updated_at OR m.position <> t.position
@@ -46,11 +46,11 @@ export const NEVER_OF_TASKS: Record<string, string> = {
     UNION ALL
     SELECT folder_id, user_id FROM task_folder_members
      WHERE (role IS NULL) <> (gone_at IS NOT NULL) OR (role IS NULL) <> (gone IS NOT NULL)`,
-  'a task in a folder that is gone': `
+  'a task in a deleted folder': `
     SELECT t.id, t.folder_id FROM tasks t
      WHERE t.folder_id IS NOT NULL AND NOT EXISTS (
        SELECT FROM task_folders f WHERE f.tenant_id = t.tenant_id AND f.id = t.folder_id AND f.gone_at IS NULL)`,
-  'a task folder in one that is gone or not its owner’s': `
+  'a task folder in a deleted folder or in one of another owner': `
     SELECT c.id, c.parent_id FROM task_folders c
      WHERE c.gone_at IS NULL AND c.parent_id IS NOT NULL AND NOT EXISTS (
        SELECT FROM task_folders f WHERE f.tenant_id = c.tenant_id AND f.id = c.parent_id

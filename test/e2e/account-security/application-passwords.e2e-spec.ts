@@ -48,7 +48,7 @@ describe('application passwords', () => {
   });
   afterAll(() => app?.stop());
 
-  const somebody = async (on = app): Promise<TestUser> => {
+  const newUser = async (on = app): Promise<TestUser> => {
     n += 1;
     return (await on.tenant(`t${n}`, 'alice'))[0];
   };
@@ -67,7 +67,7 @@ describe('application passwords', () => {
 
   describe('for their owner', () => {
     test('are created, returned once, listed, read and ended', async () => {
-      const alice = await somebody();
+      const alice = await newUser();
       const { status, body } = await make(alice, { ttl: 3600 });
       expect(status).toBe(201);
       expect(body).toEqual({
@@ -98,7 +98,7 @@ describe('application passwords', () => {
     });
 
     test('are listed newest first, in pages', async () => {
-      const alice = await somebody();
+      const alice = await newUser();
       const ids = [];
       for (let k = 0; k < 5; k += 1) ids.unshift((await make(alice)).body.application_password.id);
       const seen = [];
@@ -110,13 +110,13 @@ describe('application passwords', () => {
         cursor = `&cursor=${body.next}`;
       }
       expect(seen).toEqual(ids);
-      const bob = await somebody();
+      const bob = await newUser();
       const { next } = (await alice.api.get(`${PATH}?limit=1`)).body;
       expect(says(await bob.api.get(`${PATH}?cursor=${next}`))).toEqual([422, 'invalid_cursor']);
     });
 
     test('are 50 at most; ended and expired ones free a slot', async () => {
-      const alice = await somebody();
+      const alice = await newUser();
       for (let k = 0; k < 49; k += 1) await make(alice);
       const { body } = await make(alice, { ttl: 60 });
       expect(says(await make(alice))).toEqual([422, 'too_many_application_passwords']);
@@ -150,12 +150,12 @@ describe('application passwords', () => {
     });
 
     let one: Promise<TestUser> | undefined;
-    const shared = () => (one ??= somebody());
+    const shared = () => (one ??= newUser());
 
     test('need a server that accepts one of their protocols', async () => {
       const without = await TestApp.start({}, app.databaseUrl);
       try {
-        const alice = await somebody();
+        const alice = await newUser();
         const api = without.as(alice.token);
         expect((await api.get('/settings/security')).body.application_password_protocols).toEqual([]);
         const response = await make({ ...alice, api });
@@ -171,7 +171,7 @@ describe('application passwords', () => {
     });
 
     test('belong to one workspace', async () => {
-      const alice = await somebody();
+      const alice = await newUser();
       const id = (await make(alice)).body.application_password.id;
       await app.tenant('elsewhere', 'x');
       const there = await app.member('elsewhere', alice.email);
@@ -182,7 +182,7 @@ describe('application passwords', () => {
 
   describe('for mail and calendar programs', () => {
     test('are valid for their protocols in any typed form, and report their last use', async () => {
-      const alice = await somebody();
+      const alice = await newUser();
       const { application_password: made, password } = (await make(alice)).body;
       expect(await signIn(alice, password)).toBe(made.id);
       expect(await signIn(alice, ` ${password.toUpperCase().replace(/(.{4})/g, '$1 ')}`, 'smtp')).toBe(
@@ -197,14 +197,14 @@ describe('application passwords', () => {
       });
       for (const wrong of ['', 'x', `${password}a`, 'a'.repeat(16), `${password.slice(0, 15)}1`, '\0'])
         expect(await signIn(alice, wrong)).toBeNull();
-      const bob = await somebody();
+      const bob = await newUser();
       expect(await signIn(bob, password)).toBeNull();
       expect(await signIn({ ...alice, tenantId: bob.tenantId }, password)).toBeNull();
     });
 
     test('end with their time, with the membership, and with the account', async () => {
       const make1 = async () => {
-        const person = await somebody();
+        const person = await newUser();
         const { application_password: made, password } = (await make(person, { ttl: 600 })).body;
         expect(await signIn(person, password)).toBe(made.id);
         return { person, password, id: made.id };
@@ -218,7 +218,7 @@ describe('application passwords', () => {
     });
 
     test('are not bearer tokens', async () => {
-      const alice = await somebody();
+      const alice = await newUser();
       const { password } = (await make(alice)).body;
       expect(says(await app.as(password).get('/notes'))).toEqual([401, 'unauthorized']);
       const basic = `Basic ${Buffer.from(`${alice.email}:${password}`).toString('base64')}`;
@@ -229,7 +229,7 @@ describe('application passwords', () => {
     });
 
     test('are stored irreversibly', async () => {
-      const alice = await somebody();
+      const alice = await newUser();
       const { password } = (await make(alice)).body;
       const rows = await app.sql(
         `SELECT p::text AS t FROM application_passwords p UNION ALL SELECT o::text FROM outbox o
@@ -248,7 +248,7 @@ describe('application passwords', () => {
       const with21 = await TestApp.start({ SECRET_KEYS: `${second}, ${first}` }, app.databaseUrl);
       acceptApplicationPasswords(with1, with21);
       try {
-        const alice = await somebody();
+        const alice = await newUser();
         const old = (await make(alice)).body.password;
         const { password } = (await make({ ...alice, api: with1.as(alice.token) })).body;
         for (const [on, text, good] of [
@@ -284,7 +284,7 @@ describe('application passwords', () => {
     const retryNow = () => mailed.sql('UPDATE outbox SET due_at = now()');
 
     test('receives the clear text once, and deletes the password first', async () => {
-      const alice = await somebody(mailed);
+      const alice = await newUser(mailed);
       const { application_password: made, password } = (await make(alice)).body;
       expect(mail.known.get(made.id)).toMatchObject({
         password,
@@ -309,7 +309,7 @@ describe('application passwords', () => {
     });
 
     test('does not receive passwords of other protocols', async () => {
-      const alice = await somebody(mailed);
+      const alice = await newUser(mailed);
       const { body } = await make(alice, { scopes: ['caldav'] });
       expect(mail.known.has(body.application_password.id)).toBe(false);
       expect(await signIn(alice, body.password, 'caldav', null, mailed)).toBe(body.application_password.id);
@@ -318,7 +318,7 @@ describe('application passwords', () => {
     test.each(['down', 'response lost'] as const)(
       '%s: none is made, and none stays there',
       async (trouble) => {
-        const alice = await somebody(mailed);
+        const alice = await newUser(mailed);
         mail.trouble = trouble;
         const response = await make(alice);
         expect(says(response)).toEqual([503, 'mail_service_unavailable']);
@@ -333,7 +333,7 @@ describe('application passwords', () => {
     );
 
     test('incomplete creations of a killed process and expired passwords are removed', async () => {
-      const alice = await somebody(mailed);
+      const alice = await newUser(mailed);
       const [half, old] = [(await make(alice)).body, (await make(alice, { ttl: 60 })).body];
       await mailed.sql(
         `UPDATE application_passwords SET state = 'creating', provider_id = NULL, created_at = now() - interval '1 hour'

@@ -219,7 +219,7 @@ describe('workspace, the admin command line', () => {
         /workspace "nowhere" does not exist/,
       ],
       [
-        'a stranger to the workspace',
+        'a user of another workspace',
         ['token', '--email', 'bob@acme.example', '--tenant', 'beta'],
         /not an active member of "beta"/,
       ],

@@ -186,7 +186,7 @@ describe('reports', () => {
     expect((await bytes(outsider, { report_id: report.id })).status).toBe(404);
   });
 
-  test('viewers see the columns and what is exposed; the end of their access takes effect at once', async () => {
+  test('viewers see the columns and the exposed fields; the end of their access takes effect at once', async () => {
     const report = await save(BY_TEAM, 'Shared');
     const path = `/reports/shared/${report.id}`;
     expect((await viewer.api.get(path)).status).toBe(404);

@@ -80,8 +80,8 @@ describe('mail accounts', () => {
     await alice.api.get(BOXES);
     duck.requests.length = 0;
     duck.killTokens();
-    const answer = await alice.api.put(`${BOXES}/${INBOX}/messages`, { message: [1], seen: true });
-    expect(answer.status).not.toBe(403);
+    const response = await alice.api.put(`${BOXES}/${INBOX}/messages`, { message: [1], seen: true });
+    expect(response.status).not.toBe(403);
     expect(asked()).toEqual([
       `PUT /users/me/mailboxes/${INBOX}/messages`,
       'POST /authenticate',
@@ -102,8 +102,8 @@ describe('mail accounts', () => {
       `/mail/attachment?mailbox_id=${INBOX}&message_id=1&attachment_id=ATT1&filename=a`,
     ]) {
       duck.requests.length = 0;
-      const answer = await alice.api.get(path);
-      expect([answer.status, answer.body.error]).toEqual([500, 'Proxy failed']);
+      const response = await alice.api.get(path);
+      expect([response.status, response.body.error]).toEqual([500, 'Proxy failed']);
       expect(duck.mail).toHaveLength(2);
     }
   });
@@ -201,8 +201,8 @@ describe('mail accounts', () => {
   test('MAIL_ACCOUNTS=link creates no accounts', async () => {
     const second = await TestApp.start({ ...duck.settings, MAIL_ACCOUNTS: 'link' }, app.databaseUrl);
     const alice = await user();
-    const answer = await second.as(alice.token).get(BOXES);
-    expect(answer).toMatchObject({ status: 403, body: { error: 'mail_account_required' } });
+    const response = await second.as(alice.token).get(BOXES);
+    expect(response).toMatchObject({ status: 403, body: { error: 'mail_account_required' } });
     expect(duck.requests).toEqual([]);
     await second.stop();
   });

@@ -223,9 +223,9 @@ describe('with a WildDuck', () => {
     upstream.send = () => Promise.reject(new Error('secret detail'));
     try {
       for (const [method, path, body] of routes) {
-        const answer = await alice.api.request(method, path, { body });
-        expect([path, answer.status, answer.body.error]).toEqual([path, 500, 'Internal server error']);
-        expect(answer.text).not.toContain('secret');
+        const response = await alice.api.request(method, path, { body });
+        expect([path, response.status, response.body.error]).toEqual([path, 500, 'Internal server error']);
+        expect(response.text).not.toContain('secret');
       }
     } finally {
       // The method of the class is visible again.
@@ -234,8 +234,8 @@ describe('with a WildDuck', () => {
     // The error shape of WildDuck's HTTP layer.
     duck.script = () => ({ status: 500, json: { code: 'InternalServer', message: 'failed' } });
     for (const [method, path, body] of routes) {
-      const answer = await alice.api.request(method, path, { body });
-      expect([path, answer.status, answer.body.error]).toEqual([path, 500, 'Proxy failed']);
+      const response = await alice.api.request(method, path, { body });
+      expect([path, response.status, response.body.error]).toEqual([path, 500, 'Proxy failed']);
     }
   });
 });

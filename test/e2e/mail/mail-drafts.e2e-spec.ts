@@ -205,8 +205,8 @@ describe('the convenience routes of mail', () => {
         1.5,
       ].map((message_id): [object, string] => [{ mailbox_id: DRAFTS, message_id }, 'message_id']),
     ])('%j: 422', async (body, field) => {
-      const answer = await alice.api.post('/mail/draft/submit', body);
-      expect([answer.status, answer.body.error, answer.body.details[0].field]).toEqual([
+      const response = await alice.api.post('/mail/draft/submit', body);
+      expect([response.status, response.body.error, response.body.details[0].field]).toEqual([
         422,
         'validation_failed',
         field,

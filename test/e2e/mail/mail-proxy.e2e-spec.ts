@@ -141,11 +141,11 @@ describe('the mail proxy', () => {
       ),
     )('%s', async (_, each) => {
       replay(each);
-      const answer = await alice.api.request(each.method, `/mail${each.path}`, { body: each.body });
-      expect(answer.status).toBe(each.status);
+      const response = await alice.api.request(each.method, `/mail${each.path}`, { body: each.body });
+      expect(response.status).toBe(each.status);
       const completed = withContractFields(each);
-      if (completed === each.json) expect(answer.text).toBe(JSON.stringify(each.json));
-      else expect(answer.body).toEqual(completed);
+      if (completed === each.json) expect(response.text).toBe(JSON.stringify(each.json));
+      else expect(response.body).toEqual(completed);
       const [asked, ...more] = duck.requests;
       expect(more).toEqual([]);
       expect({ method: asked!.method, url: asked!.url, body: asked!.body }).toEqual({
@@ -288,11 +288,11 @@ describe('the mail proxy', () => {
         'text/plain',
         'application/vnd.api+json',
       ]) {
-        const answer = await alice.api.request(method, path, {
+        const response = await alice.api.request(method, path, {
           raw: 'path=x',
           headers: { 'content-type': type },
         });
-        isError(answer, [415, 'unsupported_media_type']);
+        isError(response, [415, 'unsupported_media_type']);
       }
       expect(duck.requests).toEqual([]);
     });
@@ -567,7 +567,7 @@ describe('the mail proxy', () => {
       ['silence', () => new Promise<true>(() => undefined)],
       ['a beginning, then silence', (_, response) => (response.writeHead(200, json).write('{"a":'), true)],
       [
-        'much of an answer, then the end of the connection',
+        'much of a response, then the end of the connection',
         (_, response) => {
           response.writeHead(200, { ...json, 'Content-Length': '300000' });
           response.write(`{"success":true,"a":["${LONG}"]}`, () => response.socket?.destroy());
@@ -594,8 +594,8 @@ describe('the mail proxy', () => {
         await api.post(mail(`/${DRAFTS}/messages`), { draft: true }),
         await api.post('/mail/draft', { mailbox: DRAFTS, draft: true }),
       ];
-      for (const answer of responses) {
-        expect({ status: answer.status, body: answer.body }).toEqual({
+      for (const response of responses) {
+        expect({ status: response.status, body: response.body }).toEqual({
           status: 500,
           body: { error: 'Proxy failed', message: expect.any(String) },
         });
@@ -663,9 +663,9 @@ describe('the mail proxy', () => {
   test('users cannot read each other’s mail, even with known ids', async () => {
     expect((await alice.api.get(mail(`/${INBOX}/messages/1`))).body.subject).toBe('Plan ✓');
     for (const path of ['', '/messages', '/messages/1']) {
-      const answer = await bob.api.get(mail(`/${INBOX}${path}`));
-      expect(answer.status).toBe(404);
-      expect(answer.body).toEqual((await bob.api.get(mail(`/${NOWHERE}${path}`))).body);
+      const response = await bob.api.get(mail(`/${INBOX}${path}`));
+      expect(response.status).toBe(404);
+      expect(response.body).toEqual((await bob.api.get(mail(`/${NOWHERE}${path}`))).body);
     }
     const theirs = await bob.api.get(
       `/mail/attachment?mailbox_id=${INBOX}&message_id=1&attachment_id=ATT00001&filename=a`,

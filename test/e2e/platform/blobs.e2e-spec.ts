@@ -123,7 +123,7 @@ describe('the blobs', () => {
     const forgotten = await put(randomBytes(10));
     await app.get(Db).tx((tx) => blobs.release(tx, tenant, [released.id, forgotten.id]));
     await collect();
-    // Pending blobs belong to a request that is still under way.
+    // Pending blobs belong to a request in flight.
     expect(files().sort()).toEqual([stays.id, forgotten.id].sort());
     const [{ seconds }] = await app.sql(
       `SELECT extract(epoch FROM due_at - created_at)::int AS seconds FROM blobs WHERE tenant_id = $1 AND state = 'pending'`,

@@ -252,7 +252,7 @@ describe('the database', () => {
           expect(through.get<Db>(Db).poolState.idle).toBe(0);
         }
         await proxy.mend();
-        await until('an answer', async () => (await client.get('/notes')).status === 200);
+        await until('a response', async () => (await client.get('/notes')).status === 200);
         expect((await ask()).map(({ status }) => status)).toEqual([200, 201, 201]);
       } finally {
         await through.stop();
@@ -272,7 +272,7 @@ describe('the database', () => {
       } finally {
         await admin.end();
       }
-      await until('an answer', async () => (await client.get('/notes')).status === 200);
+      await until('a response', async () => (await client.get('/notes')).status === 200);
     });
 
     test('a row that stays locked is 503, not an endless wait', async () => {
@@ -282,8 +282,8 @@ describe('the database', () => {
       try {
         await holder.query('BEGIN');
         await holder.query('SELECT 1 FROM notes WHERE id = $1 FOR UPDATE', [body.note.id]);
-        const answer = await alice.api.patch(`/notes/${body.note.id}`, { title: 'x', base_revision: 1 });
-        expect([answer.status, answer.body.error]).toEqual([503, 'overloaded']);
+        const response = await alice.api.patch(`/notes/${body.note.id}`, { title: 'x', base_revision: 1 });
+        expect([response.status, response.body.error]).toEqual([503, 'overloaded']);
       } finally {
         await holder.end();
       }

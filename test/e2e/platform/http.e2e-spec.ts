@@ -194,16 +194,16 @@ describe('the HTTP interface', () => {
       ['/health/live/', 'GET'],
     ])('%s, method %s: 404', async (path, method) => {
       for (const client of [alice.api, app.anonymous]) {
-        const answer = await client.request(method, path);
-        isError(answer, [404, 'not_found']);
+        const response = await client.request(method, path);
+        isError(response, [404, 'not_found']);
       }
     });
 
     test('a path that is no path: an error, never a page', async () => {
       for (const path of ['/notes/%', '/notes/%zz', '/notes/%ff', '/%', '/notes/%c0%af']) {
-        const answer = await alice.api.get(path);
-        expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-        expect([400, 404]).toContain(answer.status);
+        const response = await alice.api.get(path);
+        expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+        expect([400, 404]).toContain(response.status);
       }
       isError(await alice.api.get('/notes/%zz'), [400, 'bad_request']);
       isError(await alice.api.get('/notes/%00'), [422, 'invalid_id']);
@@ -326,8 +326,8 @@ describe('the HTTP interface', () => {
       Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control')));
 
     test('is off by default', async () => {
-      const answer = await alice.api.get('/notes', { headers: { origin } });
-      expect([answer.status, cors(answer.headers)]).toEqual([200, {}]);
+      const response = await alice.api.get('/notes', { headers: { origin } });
+      expect([response.status, cors(response.headers)]).toEqual([200, {}]);
       isError(await app.anonymous.request('OPTIONS', '/notes', { headers: preflight }), [404, 'not_found']);
     });
 
@@ -345,9 +345,12 @@ describe('the HTTP interface', () => {
           'access-control-allow-headers': expect.stringContaining('If-Match'),
         });
         expect(cors(allowed.headers)).not.toHaveProperty('access-control-allow-credentials');
-        const answer = await listed.as(alice.token).get('/notes', { headers: { origin } });
-        expect([answer.status, answer.headers.get('vary')]).toEqual([200, expect.stringContaining('Origin')]);
-        expect(cors(answer.headers)).toEqual({
+        const response = await listed.as(alice.token).get('/notes', { headers: { origin } });
+        expect([response.status, response.headers.get('vary')]).toEqual([
+          200,
+          expect.stringContaining('Origin'),
+        ]);
+        expect(cors(response.headers)).toEqual({
           'access-control-allow-origin': origin,
           'access-control-expose-headers': expect.stringContaining('ETag'),
         });

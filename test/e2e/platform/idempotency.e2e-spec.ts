@@ -48,8 +48,8 @@ describe('Idempotency-Key', () => {
     const key = newKey();
     await post(key);
     for (const body of [{ title: 'twice' }, { title: 'once', labels: [] }, {}]) {
-      const { status, body: answer } = await post(key, body);
-      expect([status, answer.error]).toEqual([409, 'idempotency_key_reused']);
+      const { status, body: response } = await post(key, body);
+      expect([status, response.error]).toEqual([409, 'idempotency_key_reused']);
     }
     expect((await post(key)).status).toBe(201);
   });
@@ -61,9 +61,9 @@ describe('Idempotency-Key', () => {
     const mine = await post(key);
     const ids = [mine.body.note.id];
     for (const user of [bob, elsewhere, twin]) {
-      const answer = await post(key, { title: 'once' }, user);
-      expect(answer.status).toBe(201);
-      ids.push(answer.body.note.id);
+      const response = await post(key, { title: 'once' }, user);
+      expect(response.status).toBe(201);
+      ids.push(response.body.note.id);
     }
     expect(new Set(ids).size).toBe(4);
     await alice.api.delete(`/notes/${ids[0]}`, { base_revision: 1 });

@@ -115,7 +115,7 @@ describe('the server as a process', () => {
       expect((await fetch(`http://127.0.0.1:${metricsPort}/`)).status).toBe(404);
       expect((await client.request('GET', '//metrics')).status).toBe(404);
 
-      // A write held by a lock is in flight when the process is told to end.
+      // A write held by a lock is in flight when the process receives SIGTERM.
       await database.query('BEGIN');
       await database.query('SELECT 1 FROM notes WHERE id = $1 FOR UPDATE', [id]);
       const slow = client.patch(`/notes/${id}`, { title: 'in flight', base_revision: 1 });

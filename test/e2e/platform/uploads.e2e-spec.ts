@@ -360,7 +360,7 @@ describe('uploads and downloads', () => {
     test('that goes away leaves nothing', async () => {
       const count = (await blobs()).length;
       const { request } = await begin(alice);
-      await until('the upload to be under way', async () => (await blobs()).length === count + 1);
+      await until('the upload to run', async () => (await blobs()).length === count + 1);
       request.abort();
       await until('everything to be removed', async () => (await blobs()).length === count);
       expect(files().filter((name) => name.includes('unfinished'))).toEqual([]);
@@ -404,7 +404,7 @@ describe('uploads and downloads', () => {
       const { total } = limits;
       const count = (await blobs()).length;
       const eight = await Promise.all(Array.from({ length: 8 }, () => begin(alice)));
-      await until('the uploads to be under way', async () => (await blobs()).length === count + 8);
+      await until('the uploads to run', async () => (await blobs()).length === count + 8);
       expect(await upload(alice.api, target, 'x')).toMatchObject({
         status: 429,
         body: { error: 'too_many_uploads' },

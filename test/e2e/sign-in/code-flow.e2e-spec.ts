@@ -9,7 +9,7 @@ import {
   clientFile,
   PASSWORD,
   secondFactorOf,
-  somebody,
+  newUser,
   startSignIn,
 } from '../../support/sign-in.ts';
 import { until } from '../../support/until.ts';
@@ -27,7 +27,7 @@ describe('signing in with a browser', () => {
   });
   afterAll(() => app?.stop());
 
-  const person = (...slugs: string[]) => somebody(app, `person${(n += 1)}`, ...slugs);
+  const person = (...slugs: string[]) => newUser(app, `person${(n += 1)}`, ...slugs);
   const notes = async (token: string) => (await app.as(token).get('/notes')).status;
   const ended = async (token: string) => {
     await app.readAccessChanges();

@@ -4,7 +4,7 @@ import { readClientFile } from '../../../src/modules/sign-in/clients/client-file
 import { TestApp } from '../../support/app.ts';
 import { spawnWorkspace } from '../../support/cli.ts';
 import { Browser } from '../../support/relying-party.ts';
-import { clientFile, PASSWORD, somebody } from '../../support/sign-in.ts';
+import { clientFile, PASSWORD, newUser } from '../../support/sign-in.ts';
 
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
@@ -100,7 +100,7 @@ describe('configuration of the sign-in', () => {
 
   test('limits attempts per network, with an error page', async () => {
     app = await TestApp.start({ SIGN_IN_PER_MINUTE: '2', OIDC_CLIENTS: clientFile() });
-    const { email } = await somebody(app, 'alice', 'acme');
+    const { email } = await newUser(app, 'alice', 'acme');
     const on = new Browser(app.base);
     const start = `/apis/v1/oidc/auth?client_id=ours&response_type=code&scope=openid&redirect_uri=https%3A%2F%2Fapp.example%2Fcallback&code_challenge=${CHALLENGE}&code_challenge_method=S256`;
     // Addresses use PUBLIC_URL, which is not the address of this test.

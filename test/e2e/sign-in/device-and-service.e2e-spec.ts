@@ -3,7 +3,7 @@ import * as client from 'openid-client';
 import type { TestApp } from '../../support/app.ts';
 import { json, workspace } from '../../support/cli.ts';
 import { DEVICE, RelyingParty } from '../../support/relying-party.ts';
-import { browser, PASSWORD, somebody, startSignIn } from '../../support/sign-in.ts';
+import { browser, PASSWORD, newUser, startSignIn } from '../../support/sign-in.ts';
 import { until } from '../../support/until.ts';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -11,11 +11,11 @@ const SERVICE = ['--kind', 'service', '--name', 'CRM sync'];
 
 describe('signing in without a browser', () => {
   let app: TestApp;
-  let alice: Awaited<ReturnType<typeof somebody>>;
+  let alice: Awaited<ReturnType<typeof newUser>>;
 
   beforeAll(async () => {
     app = await startSignIn();
-    alice = await somebody(app, 'alice', 'acme');
+    alice = await newUser(app, 'alice', 'acme');
   });
   afterAll(() => app?.stop());
 

@@ -3,7 +3,7 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import type { TestApp } from '../../support/app.ts';
 import { workspace } from '../../support/cli.ts';
 import { DEVICE, RelyingParty, REDIRECT } from '../../support/relying-party.ts';
-import { browser, clientFile, PASSWORD, somebody, startBeside, startSignIn } from '../../support/sign-in.ts';
+import { browser, clientFile, PASSWORD, newUser, startBeside, startSignIn } from '../../support/sign-in.ts';
 
 const MINUTES = 60_000;
 const error = async (attempt: Promise<any>) =>
@@ -25,7 +25,7 @@ describe('sign-in: scopes, sessions, known browsers', () => {
   });
   afterAll(() => app?.stop());
 
-  const person = (...slugs: string[]) => somebody(app, `user${(n += 1)}`, ...slugs);
+  const person = (...slugs: string[]) => newUser(app, `user${(n += 1)}`, ...slugs);
   /** A sign-in with the consent page of a third-party client. */
   const consented = async (email: string, scope: string) => {
     const on = browser(app);

@@ -6,7 +6,7 @@ import {
   clientFile,
   PASSWORD,
   secondFactorOf,
-  somebody,
+  newUser,
   startSignIn,
 } from '../../support/sign-in.ts';
 
@@ -53,12 +53,12 @@ const encoded = (value: string) => {
 describe('hostile input', () => {
   let app: TestApp;
   let ours: RelyingParty;
-  let alice: Awaited<ReturnType<typeof somebody>>;
+  let alice: Awaited<ReturnType<typeof newUser>>;
 
   beforeAll(async () => {
     app = await startSignIn({ OIDC_CLIENTS: clientFile() });
     ours = await RelyingParty.discover(app, 'ours');
-    alice = await somebody(app, 'alice', 'acme', 'beta');
+    alice = await newUser(app, 'alice', 'acme', 'beta');
     await secondFactorOf(app, alice.id);
   });
   afterAll(() => app?.stop());

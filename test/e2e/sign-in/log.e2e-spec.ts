@@ -4,7 +4,7 @@ import path from 'node:path';
 import { TestApp } from '../../support/app.ts';
 import { freePort } from '../../support/ports.ts';
 import { Browser, DEVICE, RelyingParty } from '../../support/relying-party.ts';
-import { clientFile, PASSWORD, secondFactorOf, somebody } from '../../support/sign-in.ts';
+import { clientFile, PASSWORD, secondFactorOf, newUser } from '../../support/sign-in.ts';
 import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
@@ -64,7 +64,7 @@ describe('the log of a sign-in', () => {
   });
 
   test('contains the requests at the lowest level, and no credentials', async () => {
-    const alice = await somebody(app, 'alice', 'acme');
+    const alice = await newUser(app, 'alice', 'acme');
     const { authenticator } = await secondFactorOf(app, alice.id);
     const party = await RelyingParty.discover(server as never, 'ours');
     const on = new Browser(server.base);

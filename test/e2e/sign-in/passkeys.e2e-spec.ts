@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { Config } from '../../../src/config/config.js';
 import type { TestApp } from '../../support/app.ts';
 import { Browser, RelyingParty, type Shown } from '../../support/relying-party.ts';
-import { clientFile, PASSWORD, secondFactorOf, somebody, startSignIn } from '../../support/sign-in.ts';
+import { clientFile, PASSWORD, secondFactorOf, newUser, startSignIn } from '../../support/sign-in.ts';
 import { type Deviation, SoftPasskey } from '../../support/webauthn.ts';
 
 const SECURITY = '/settings/security/passkeys';
@@ -25,7 +25,7 @@ describe('signing in with a passkey', () => {
   const alertOf = ({ html }: Shown) => /role="alert" id="alert">([^<]*)/.exec(html)?.[1];
   /** A user with a passkey, registered in a session that signed in by password. */
   const owner = async () => {
-    const person = await somebody(app, `key${(n += 1)}`, 'acme');
+    const person = await newUser(app, `key${(n += 1)}`, 'acme');
     const { access_token: token } = await ours.signIn(browser(), person.email, PASSWORD);
     const api = app.as(token);
     const { body } = await api.post(`${SECURITY}/options`, { password: PASSWORD });

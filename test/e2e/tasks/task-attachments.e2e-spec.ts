@@ -322,7 +322,7 @@ describe('attachments of tasks', () => {
       'content-length': raw.length,
     });
     await request.write(raw.subarray(0, 3_000_000));
-    await until('the file to be under way', () => files().some((name) => name.endsWith('.unfinished')));
+    await until('the upload to run', () => files().some((name) => name.endsWith('.unfinished')));
     const closed = new Promise((resolve) => server.once('close', resolve));
     server.kill('SIGKILL');
     await closed;

@@ -277,7 +277,7 @@ describe('tasks and time', () => {
       (dying as any).connection.stream.destroy();
       await dying.end().catch(() => undefined);
       // Its locks go when PostgreSQL notices, maybe in the middle of a tick: that one leaves some to the next.
-      await until('all to be told', async () => (told += (await tick(other)) + (await tick(app))) >= 40);
+      await until('all to be notified', async () => (told += (await tick(other)) + (await tick(app))) >= 40);
       expect(told).toBe(40);
       for (const { id } of tasks) {
         expect((await events(id, ...TYPES)).map((event) => event.type).toSorted()).toEqual([

@@ -174,7 +174,7 @@ describe('columns and summaries', () => {
     { version: 2, definition: second },
   ];
 
-  test('all versions have their columns: removed ones stay, equal titles and changed types are told apart', () => {
+  test('all versions have their columns: removed ones stay, equal titles and changed types get columns of their own', () => {
     const columns = new ExportColumns(versions);
     expect(columns.titles).toEqual([
       'Same (same, short_text)',

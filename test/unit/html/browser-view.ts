@@ -1,9 +1,9 @@
 import { html, parse, parseFragment, defaultTreeAdapter, type DefaultTreeAdapterTypes as P5 } from 'parse5';
 
 /**
- * What a browser could be made to do with a text, found without any code of the policy: the text is parsed as a document,
- * as `innerHTML` of several elements and glued into a page, and every element and attribute is held against a short list
- * of what is known to act. Answers with a line for each finding.
+ * Finds active content in a text, without any code of the policy: parses the text as a document, as `innerHTML` of several
+ * elements and as part of a page, and compares each element and attribute with a short list of active ones.
+ * @returns a line for each finding
  */
 export function dangers(text: string): string[] {
   const found: string[] = [];
