@@ -349,6 +349,22 @@ describe('erasure of personal data', () => {
     expect((await accountOf(user)).email).toBe(`deleted-${user.id}@deleted.invalid`);
   });
 
+  test('erasures that fail again and again make their job fail until they succeed', async () => {
+    const [owner, user] = await app.tenant(`erase-${(made += 1)}`, 'ann', 'uma');
+    ok(await owner.api.post(`/tenant/members/${user.id}/deactivate`, {}));
+    await cli('erase', '--email', user.email);
+    const attempts = (count: number) =>
+      app.sql('UPDATE personal_erasures SET attempts = $2 WHERE user_id = $1', [user.id, count]);
+    await attempts(4);
+    await worker().schedule();
+    await attempts(5);
+    await expect(worker().schedule()).rejects.toThrow('1 erasures of personal data have failed 5 times');
+    await app.sql('UPDATE personal_erasures SET due_at = now() WHERE user_id = $1', [user.id]);
+    await worker().runDue();
+    expect(await stateOf(user)).toBe('done');
+    await worker().schedule();
+  });
+
   test('an erasure of a killed process continues at the step where it ended', async () => {
     const [, user] = await closed();
     const client = new pg.Client({ connectionString: app.databaseUrl });

@@ -49,13 +49,21 @@ export class PersonalErasureWorker implements OnModuleInit, OnApplicationShutdow
     await this.running;
   }
 
-  /** Schedules the erasures that the policies of workspaces require. */
+  /**
+   * Schedules the erasures that the policies of workspaces require.
+   * @throws Error while erasures fail, so that the state of the job shows it to the operator
+   */
   async schedule(): Promise<void> {
     for (const { tenant_id: tenantId, days } of await this.policies.erasures()) {
       const members = await this.tenants.endedMembers(tenantId, days);
       if (members.length > 0)
         await this.db.tx((tx) => this.erasures.schedule(tx, tenantId, members, new Date()));
     }
+    const failing = await this.erasures.failing(MANY_ATTEMPTS);
+    if (failing > 0)
+      throw new Error(
+        `${failing} erasures of personal data have failed ${MANY_ATTEMPTS} times or more; see the log`,
+      );
   }
 
   /** Runs all erasures that are due. */

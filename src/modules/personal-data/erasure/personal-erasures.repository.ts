@@ -78,6 +78,12 @@ const drop = workspace.statement<never>(
   `DELETE FROM personal_erasures WHERE ${HELD}`,
 );
 
+// Index: personal_erasures_due.
+const failing = workspace.statement<{ count: number }>(
+  'personal_erasures.failing',
+  `SELECT count(*)::int AS count FROM personal_erasures WHERE due_at IS NOT NULL AND attempts >= $1`,
+);
+
 // Index: personal_erasures_user.
 const of = workspace.statement<ErasureRow>(
   'personal_erasures.of',
@@ -131,6 +137,11 @@ export class PersonalErasuresRepository {
   /** Removes the erasure of a member who is active again. */
   async drop(tx: Tx, run: ClaimedErasure): Promise<void> {
     await tx.query(drop, keyOf(run));
+  }
+
+  /** Number of unfinished erasures, in all workspaces, with so many attempts. */
+  async failing(attempts: number): Promise<number> {
+    return (await this.db.query(failing, [attempts]))[0]!.count;
   }
 
   /** The erasures of a user in all workspaces. */
