@@ -83,6 +83,14 @@ export class IssuerSignIn {
     return this.usable(await this.issuers.find(tenantId, id));
   }
 
+  /** Whether an issuer was removed or disabled, or its workspace has none of its domains any more. */
+  async isEnded(tenantId: string, id: string): Promise<boolean> {
+    const issuer = await this.usable(await this.issuers.find(tenantId, id));
+    for (const domain of issuer?.domains ?? [])
+      if (await this.domains.isVerified(tenantId, domain)) return false;
+    return true;
+  }
+
   /**
    * The issuer that a member must use for its workspace. Owners may use a password too, so that a broken issuer locks no
    * workspace.

@@ -101,10 +101,10 @@ export class SignInGrants {
     return !(await this.isAlive(grantId, accountId)) && !(await this.sessions.isUnused(grantId, accountId));
   }
 
-  /** Whether a browser was signed in by an issuer that the workspace has removed or disabled. @param acr mark of the sign-in */
+  /** Whether a browser was signed in by an issuer that may not sign in users any more. @param acr mark of the sign-in */
   async isIssuerEnded(acr: string | undefined): Promise<boolean> {
     const mark = issuerOf(acr);
-    return mark !== null && (await this.issuers.find(mark.tenantId, mark.id)) === null;
+    return mark !== null && this.issuers.isEnded(mark.tenantId, mark.id);
   }
 
   /** The identity scopes of a grant; null without a grant of this id, as for tokens of the command line. */

@@ -340,7 +340,7 @@ describe('sign-in by the issuer of a workspace', () => {
     expect(decodeJwt(tokens.access_token)['tid']).toBe(owner.tenantId);
   });
 
-  test('a new key is read once; a removed domain ends the sign-in', async () => {
+  test('a new key is read once; a removed domain ends sign-ins, also of a browser that is signed in', async () => {
     await tokensOf(acmeIssuer, 'k@acme.example', user('k@acme.example'));
     const before = acmeIssuer.reads['/keys']!;
     await tokensOf(acmeIssuer, 'k2@acme.example', user('k2@acme.example'));
@@ -348,9 +348,12 @@ describe('sign-in by the issuer of a workspace', () => {
     await acmeIssuer.rotate();
     await tokensOf(acmeIssuer, 'k3@acme.example', user('k3@acme.example'));
     expect(acmeIssuer.reads['/keys']).toBe(before + 1);
+    const { on } = await signIn(acmeIssuer, 'k4@acme.example', user('k4@acme.example'));
+    expect((await on.open((await party.begin()).url)).html).not.toContain('name="password"');
     await owner.api.delete('/tenant/domains/acme.example');
     const { page } = await begin(browser(app), 'mia@acme.example');
     expect(page.html).toContain('No organisation signs in');
+    expect((await on.open((await party.begin()).url)).html).toContain('name="password"');
     await provision(app.served.nest, { tenants: [{ slug: 'acme', domains: ['acme.example'], users: [] }] });
   });
 

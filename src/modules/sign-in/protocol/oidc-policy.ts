@@ -6,7 +6,7 @@ const { Check, base } = interactionPolicy;
 export interface SignInStates {
   /** Whether a grant was ended. */
   isEnded(grantId: string, accountId: string): Promise<boolean>;
-  /** Whether the issuer that signed in the browser was removed or disabled. */
+  /** Whether the issuer that signed in the browser may not sign in users any more. */
   isIssuerEnded(acr: string | undefined): Promise<boolean>;
 }
 
