@@ -89,8 +89,7 @@ export class Availability {
       to: formatInstant(to),
       reach: formatInstant(from - NARROW_REACH),
     };
-    const found = await this.repository.placements(this.db, ctx.tenantId, users, calendars, range);
-    const placements = found.filter(({ event_id }) => event_id !== excluded);
+    const placements = await this.repository.placements(this.db, ctx.tenantId, users, calendars, range);
     const days = await this.holidays.busyDays(
       ctx.tenantId,
       users,
@@ -99,7 +98,9 @@ export class Availability {
     );
     for (const subject of subjects) {
       const { member, zone } = subject;
-      const own = placements.filter((placement) => belongsTo(placement, subject));
+      const own = placements.filter(
+        (placement) => placement.event_id !== excluded && belongsTo(placement, subject),
+      );
       const window = { from, to, readerZone: zone };
       const busy = busyTimes(own, window);
       const holidays = (member && days.get(member.user_id)) ?? [];
