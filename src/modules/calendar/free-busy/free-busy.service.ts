@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DAY } from '../../../lib/recurrence/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import { Availability, type AvailabilityWindow, type Subject } from '../availability.js';
 import { viewOf } from '../model/busy-times.js';
@@ -14,10 +15,16 @@ import { suggestTimes, WEEKDAYS } from './suggestions.js';
 const MAX_WINDOW = 62 * DAY;
 const DEFAULT_SLOT_MINUTES = 30;
 const MINUTE = 60;
+/** Queries at the same time: each holds the rows of thousands of series. More of them are not faster, since they expand in one thread. */
+const CONCURRENT = 2;
+/** Queries that may wait; further ones are rejected with 503. */
+const QUEUE = 200;
 
 /** When members and calendars are free. Responses contain times and states, no titles. */
 @Injectable()
 export class FreeBusyService {
+  private readonly limiter = new ConcurrencyLimiter(CONCURRENT, QUEUE);
+
   constructor(private readonly availability: Availability) {}
 
   /** @throws ApiError 422 `window_too_large` */
@@ -25,7 +32,8 @@ export class FreeBusyService {
     const window = windowOf(query);
     const slot = (query.interval_minutes ?? DEFAULT_SLOT_MINUTES) * MINUTE;
     const subjects = await this.availability.subjects(ctx, query.attendees);
-    await this.availability.fill(ctx, subjects, window, query.exclude_event_id?.toLowerCase());
+    const excluded = query.exclude_event_id?.toLowerCase();
+    await this.limiter.run(() => this.availability.fill(ctx, subjects, window, excluded));
     return {
       free_busy: subjects.map((subject) => present(subject, window, slot)),
       suggestions: query.suggest ? suggestionsOf(subjects, window, slot, query.suggest) : [],
