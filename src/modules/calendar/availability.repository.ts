@@ -22,7 +22,7 @@ const readPlacements = workspace.statement<PlacementRow>(
           event.starts, event.ends, event.time_zone, event.end_time_zone, event.exact_duration, event.rules, event.added,
           event.excluded, event.status, event.show_as,
           CASE WHEN event.participants_count > 0 THEN (
-            SELECT json_agg(json_build_object('recurrence_key', recurrence_key, 'response', response))
+            SELECT json_agg(json_build_object('recurrence_key', recurrence_key, 'response', response, 'uninvited', uninvited))
               FROM event_participants
              WHERE tenant_id = $1 AND event_id = event.id AND user_id = calendar.owner_id) END AS responses,
           CASE WHEN event.overrides_count > 0 THEN (

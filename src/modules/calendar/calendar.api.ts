@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { CalendarErrors } from './calendar.errors.js';
+import { recordIn } from './model/attendance.js';
 import type { CalendarContext, EventRecord } from './model/event-record.js';
 import type { FoundEvent } from './events.repository.js';
 import { EventsRepository } from './events.repository.js';
@@ -60,7 +61,8 @@ export class CalendarsApi {
     if (!read) throw CalendarErrors.calendarNotFound.with();
     const readerZone = window.readerZone ?? read.calendar.time_zone;
     const instances: FoundInstance[] = [];
-    for (const { record, entry } of read.found) {
+    for (const { record: event, entry } of read.found) {
+      const record = recordIn(event, read.calendar);
       for (const occurrence of occurrencesIn(record, { from, to, readerZone }, MAX_INSTANCES + 1))
         instances.push({ record, entry, occurrence });
       if (instances.length > MAX_INSTANCES) throw CalendarErrors.windowTooLarge.with();

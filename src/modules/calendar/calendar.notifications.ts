@@ -9,14 +9,21 @@ import { CalendarEvents, type ItemEvent, type ReminderDue } from './calendar.eve
 
 const EVENT = 'calendar_event';
 
-// Members who take part and have not declined.
+// Members who take part and have not declined; of a change of one instance, its attendees.
 const invited = workspace.statement<{ user_id: string; sequence: number; status: string }>(
   'calendar.invited_members',
   `SELECT DISTINCT participant.user_id, event.sequence, event.status
      FROM event_participants participant
      JOIN calendar_events event ON event.tenant_id = $1 AND event.id = $2
+     LEFT JOIN event_history change
+       ON change.tenant_id = $1 AND change.event_id = $2 AND change.revision = $3 AND change.recurrence_key ~ '^\\d'
     WHERE participant.tenant_id = $1 AND participant.event_id = $2 AND participant.user_id IS NOT NULL
-      AND participant.user_id IS DISTINCT FROM event.organizer_id AND participant.response <> 'declined'`,
+      AND participant.user_id IS DISTINCT FROM event.organizer_id AND participant.response <> 'declined'
+      AND NOT participant.uninvited AND (change.recurrence_key IS NULL OR participant.recurrence_key = change.recurrence_key
+        OR participant.recurrence_key = '' AND NOT EXISTS (
+          SELECT FROM event_participants absent
+           WHERE absent.tenant_id = $1 AND absent.event_id = $2 AND absent.recurrence_key = change.recurrence_key
+             AND absent.email = participant.email AND absent.uninvited))`,
 );
 
 // Participants, also of a deleted event, and owners of a calendar with the event.
@@ -37,8 +44,8 @@ async function causeOf(
   reader: Reader,
   about: (row: { sequence: number; status: string }) => { isWanted: boolean; key: string },
 ): Promise<NotificationCause | null> {
-  const { event_id, actor_id } = event.payload as unknown as ItemEvent;
-  const rows = await reader.query(invited, [event.tenantId, event_id]);
+  const { event_id, actor_id, revision } = event.payload as unknown as ItemEvent;
+  const rows = await reader.query(invited, [event.tenantId, event_id, revision]);
   const [first] = rows;
   if (!first) return null;
   const { isWanted, key } = about(first);

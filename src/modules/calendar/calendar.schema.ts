@@ -57,6 +57,10 @@ export const calendarSchema: SchemaPart = {
       'CalendarNotices1797000000013',
       new URL('migrations/0013-calendar-notices.sql', import.meta.url),
     ),
+    sqlMigration(
+      'InstanceAttendees1798300000014',
+      new URL('migrations/0014-instance-attendees.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles(
     'workspace',

@@ -568,6 +568,143 @@ describe('scheduling', () => {
       expect((await eventOf(bob, bobs, uid)).status).toBe('cancelled');
     });
 
+    test('is invited to one instance: it gets this instance, responds to it, and is told when it no longer takes part', async () => {
+      const MAX = 'max@far.example';
+      const event = await invite({ recurrence: { rules: ['FREQ=WEEKLY;COUNT=4'] } });
+      const change = (day: string, attendees: string[]) =>
+        ann.api.put(eventPath(anns, event), { scope: 'this', recurrence_id: at(day), attendees });
+      await change('2027-05-10T09:00:00', [ZOE, MAX]);
+      await change('2027-05-17T09:00:00', []);
+      await settle();
+      const of = async (address: string) =>
+        (await outside(address)).map(({ text }) => text).filter((text) => text.includes(event.uid));
+      const [invitation, ...others] = await of(MAX);
+      expect(others).toEqual([]);
+      expect(invitation).toMatch(/METHOD:REQUEST/);
+      expect(invitation).toContain('RECURRENCE-ID;TZID=Europe/Berlin:20270510T090000');
+      expect(invitation).not.toContain('RRULE');
+      const [cancelled] = (await of(ZOE)).slice(-1);
+      expect(cancelled).toMatch(/METHOD:CANCEL/);
+      expect(cancelled).toContain('RECURRENCE-ID;TZID=Europe/Berlin:20270517T090000');
+      // The next version of the series leaves this date out.
+      await ann.api.put(eventPath(anns, event), { title: 'Renamed' });
+      await settle();
+      expect((await of(ZOE)).at(-1)).toContain('EXDATE;TZID=Europe/Berlin:20270517T090000');
+      expect((await of(MAX)).at(-1)).not.toContain('RRULE');
+
+      const reply = (from: string, day: string) =>
+        fromOutside(
+          from,
+          ann.email,
+          'REPLY',
+          vcalendar('REPLY', [
+            [
+              `UID:${event.uid}`,
+              'DTSTAMP:20270101T100000Z',
+              `RECURRENCE-ID:${day}T070000Z`,
+              `DTSTART:${day}T070000Z`,
+              `ORGANIZER:mailto:${ann.email}`,
+              `ATTENDEE;PARTSTAT=ACCEPTED:mailto:${from}`,
+              'SEQUENCE:0',
+            ],
+          ]),
+        );
+      await reply(MAX, '20270510');
+      expect(await last()).toMatchObject({ result: 'reply_recorded' });
+      const { attendees } = (await read(ann, anns, event, '?recurrence_id=2027-05-10T09:00:00')).event;
+      expect(attendees.find(({ email }: any) => email === MAX)).toMatchObject({ response: 'accepted' });
+      for (const [from, day] of [
+        [MAX, '20270503'],
+        [ZOE, '20270517'],
+      ] as const) {
+        await reply(from, day);
+        expect(await last()).toMatchObject({ result: 'rejected', reason: 'not_an_attendee' });
+      }
+    });
+
+    test.each([
+      ['series first', [0, 1, 2]],
+      ['instance first', [2, 0, 1]],
+    ])(
+      'invites another member to one instance of a series, %s: the member sees it only',
+      async (name, order) => {
+        const uid = `${name.replace(' ', '-')}@far.example`;
+        const carls = await defaultCalendar(carl);
+        const days = async (person: TestUser, calendar: string) =>
+          (
+            await person.api.get(`/calendar/${calendar}/instances?from=2027-09-01&to=2027-09-30`)
+          ).body.instances
+            .filter((each: any) => each.uid === uid && each.status !== 'cancelled')
+            .map(({ start }: any) => start.date_time.slice(5, 10));
+        const vevent = (people: string[], more: string[]) => [
+          `UID:${uid}`,
+          `ORGANIZER;CN=Zoe:mailto:${ZOE}`,
+          ...people.map((email) => `ATTENDEE;RSVP=TRUE:mailto:${email}`),
+          'SEQUENCE:0',
+          ...more,
+        ];
+        const time = (name: string, text: string) => `${name};TZID=Europe/Berlin:${text}`;
+        const series = vevent(
+          [ann.email],
+          [
+            'DTSTAMP:20270101T090000Z',
+            time('DTSTART', '20270901T100000'),
+            time('DTEND', '20270901T110000'),
+            'RRULE:FREQ=WEEKLY;COUNT=4',
+            'SUMMARY:Series',
+            'DESCRIPTION:Confidential',
+          ],
+        );
+        const guest = vevent(
+          [ann.email, carl.email],
+          [
+            'DTSTAMP:20270101T100000Z',
+            time('RECURRENCE-ID', '20270908T100000'),
+            time('DTSTART', '20270908T100000'),
+            time('DTEND', '20270908T110000'),
+            'SUMMARY:With Carl',
+          ],
+        );
+        const mails = [
+          [ann, series],
+          [ann, guest],
+          [carl, guest],
+        ] as const;
+        for (const n of order) {
+          const [person, event] = mails[n] as (typeof mails)[0];
+          await fromOutside(ZOE, person.email, 'REQUEST', vcalendar('REQUEST', [event]));
+        }
+        expect([await days(ann, anns), await days(carl, carls)]).toEqual([
+          ['09-01', '09-08', '09-15', '09-22'],
+          ['09-08'],
+        ]);
+        const own = await eventOf(carl, carls, uid);
+        expect([own.title, own.description]).toEqual(['With Carl', '']);
+        // A new version of the series changes nothing for the guest of one instance.
+        const renamed = series.map((line) => line.replace('090000Z', '110000Z').replace('Series', 'Renamed'));
+        await fromOutside(ZOE, ann.email, 'REQUEST', vcalendar('REQUEST', [renamed]));
+        expect([await days(carl, carls), (await eventOf(carl, carls, uid)).title]).toEqual([
+          ['09-08'],
+          'With Carl',
+        ]);
+        // One member is removed from the instance, the other one still takes part.
+        const removed = vevent(
+          [ann.email],
+          [
+            'DTSTAMP:20270101T120000Z',
+            time('RECURRENCE-ID', '20270908T100000'),
+            time('DTSTART', '20270908T100000'),
+            'STATUS:CANCELLED',
+          ],
+        );
+        await fromOutside(ZOE, ann.email, 'CANCEL', vcalendar('CANCEL', [removed]));
+        expect([await days(ann, anns), await days(carl, carls)]).toEqual([
+          ['09-01', '09-15', '09-22'],
+          ['09-08'],
+        ]);
+      },
+    );
+
     test('ADD adds an instance to an event or a series; for an unknown event the server asks with REFRESH', async () => {
       const people = [`ORGANIZER;CN=Zoe:mailto:${ZOE}`, `ATTENDEE;RSVP=TRUE:mailto:${bob.email}`];
       const send = (method: string, uid: string, more: string[]) =>

@@ -113,6 +113,7 @@ const participant = (email: string, response: string, recurrence_key = '') => ({
   delegated_to: null,
   delegated_from: null,
   schedule_status: null,
+  uninvited: false,
 });
 
 const events = fc

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatRule, parseRule } from '../../../lib/recurrence/index.js';
-import type {
-  EventContent,
-  EventRecord,
-  EventRow,
-  EventTimes,
-  OverrideRow,
-  ParticipantRow,
+import { attendeesAt, isOwnInvitation, wholeOf } from '../model/attendance.js';
+import {
+  type EventContent,
+  type EventRecord,
+  type EventRow,
+  type EventTimes,
+  type OverrideRow,
+  type ParticipantRow,
+  TIME_FIELDS,
 } from '../model/event-record.js';
 import { contentOf, instanceAt, isSeries, occurrenceOf } from '../model/event-series.js';
 import { isDay, wallOf, wallText } from '../model/event-times.js';
@@ -19,7 +21,7 @@ export interface Changes {
   times?: EventTimes;
   recurrence?: Recurrence;
   proposals_allowed?: boolean;
-  /** The attendees of the whole event, responses of the remaining ones included. */
+  /** All rows of the attendees after the change, responses of the remaining ones included. */
   participants?: ParticipantRow[];
 }
 
@@ -30,8 +32,6 @@ export interface Changed {
   /** Times of instances have changed: proposals are outdated. */
   moved: boolean;
 }
-
-const TIME_FIELDS = ['starts', 'ends', 'time_zone', 'end_time_zone', 'exact_duration'] as const;
 
 const sameTimes = (a: EventTimes, b: EventTimes): boolean =>
   TIME_FIELDS.every((field) => a[field] === b[field]);
@@ -48,15 +48,22 @@ function differences(before: object, after: object): string[] {
     .map(([name]) => name);
 }
 
-/** Responses to an event whose times have changed: everyone but the organizer is asked again. */
-export function askedAgain(rows: readonly ParticipantRow[], organizerEmail: string): ParticipantRow[] {
+/** A row without response. */
+const asked = (row: ParticipantRow): ParticipantRow => ({
+  ...row,
+  response: 'needs_action',
+  responded_at: null,
+  comment: '',
+});
+
+/**
+ * Responses to an event whose times have changed: everyone but the organizer is asked again. Invitations to single instances, and
+ * absences from them, stay.
+ */
+function askedAgain(rows: readonly ParticipantRow[], organizerEmail: string): ParticipantRow[] {
   return rows
-    .filter(({ recurrence_key }) => recurrence_key === '')
-    .map((row) =>
-      row.email === organizerEmail
-        ? row
-        : { ...row, response: 'needs_action', responded_at: null, comment: '' },
-    );
+    .filter((row) => row.recurrence_key === '' || isOwnInvitation(row, wholeOf(rows, row.email)))
+    .map((row) => (row.email === organizerEmail ? row : asked(row)));
 }
 
 /** Moves the key of an instance with the start of its series. */
@@ -80,6 +87,19 @@ function carriedOver(
       const fits = patch.starts === undefined || isDay(patch.starts) === isDay(series.starts);
       return fits && instanceAt(series, recurrence_key) !== null;
     });
+}
+
+/** Rows of attendees after times or rules have changed; those of an instance that no longer exists are dropped. */
+function carriedAttendees(
+  rows: readonly ParticipantRow[],
+  move: (key: string) => string,
+  series: EventRow,
+): ParticipantRow[] {
+  return rows.flatMap((row) => {
+    if (row.recurrence_key === '' || row.recurrence_key.startsWith(FOLLOWING)) return [row];
+    const key = move(row.recurrence_key);
+    return isSeries(series) && instanceAt(series, key) !== null ? [{ ...row, recurrence_key: key }] : [];
+  });
 }
 
 /** Changes the whole event. Null: nothing differs. */
@@ -109,6 +129,8 @@ export function changeAll(record: EventRecord, changes: Changes, now: string): C
   if (isRescheduled) next.sequence += 1;
   if (isMoved) next.participants = askedAgain(participants, record.organizer_email);
   else if (fields.includes('attendees')) next.participants = participants;
+  if (isRescheduled && next.participants.some(({ recurrence_key }) => recurrence_key !== ''))
+    next.participants = carriedAttendees(next.participants, move, next);
   if (isRescheduled && record.overrides.length > 0)
     next.overrides = isSeries(next) ? carriedOver(record.overrides, move, next) : [];
   return { record: next, fields, moved: isMoved };
@@ -120,7 +142,11 @@ export function changeOne(record: EventRecord, key: string, changes: Changes, no
   if (!occurrence) return null;
   const before = contentOf(record, occurrence);
   const wanted: Partial<EventContent> = { ...changes.content, ...changes.times };
-  const fields = differences(before, wanted);
+  const invited = { ...record, participants: changes.participants ?? record.participants };
+  const fields = [
+    ...differences(before, wanted),
+    ...(isDeepStrictEqual(invited.participants, record.participants) ? [] : ['attendees']),
+  ];
   if (fields.length === 0) return null;
   const moved = fields.some((field) => (TIME_FIELDS as readonly string[]).includes(field));
   const isRescheduled = moved || fields.includes('status');
@@ -128,24 +154,18 @@ export function changeOne(record: EventRecord, key: string, changes: Changes, no
   const patch = { ...occurrence.override?.patch, ...wanted };
   const override = { recurrence_key: key, patch, sequence, dtstamp: now };
   const others = record.overrides.filter(({ recurrence_key }) => recurrence_key !== key);
-  const participants = moved ? askedForOne(record, key) : record.participants;
+  const participants = moved ? askedForOne(invited, key) : invited.participants;
   const overrides = [...others, override];
   return { record: { ...record, sequence, dtstamp: now, overrides, participants }, fields, moved };
 }
 
 /** Asks every attendee but the organizer again for one instance. */
 function askedForOne(record: EventRecord, key: string): ParticipantRow[] {
-  const others = record.participants.filter(({ recurrence_key }) => recurrence_key !== key);
-  const asked = others
-    .filter(({ recurrence_key, email }) => recurrence_key === '' && email !== record.organizer_email)
-    .map((row): ParticipantRow => ({
-      ...row,
-      recurrence_key: key,
-      response: 'needs_action',
-      responded_at: null,
-      comment: '',
-    }));
-  return [...others, ...asked];
+  const others = record.participants.filter((row) => row.recurrence_key !== key || row.uninvited);
+  const again = attendeesAt(record, key)
+    .filter(({ email }) => email !== record.organizer_email)
+    .map((row) => asked({ ...row, recurrence_key: key }));
+  return [...others, ...again];
 }
 
 /** Excludes one instance from a series. */
@@ -164,17 +184,20 @@ export function withoutOne(record: EventRecord, key: string, now: string): Chang
   };
 }
 
-/** Sets the response of a participant to an instance, to it and all later ones, or to the whole event. */
+/**
+ * Sets the response of a participant to an instance, to it and all later ones, or to the whole event. An attendee of some instances
+ * responds to these.
+ */
 export function withResponse(
   record: EventRecord,
   email: string,
   key: string,
   values: Pick<ParticipantRow, 'response' | 'comment' | 'responded_at'>,
 ): EventRecord {
-  const whole = record.participants.find((row) => row.email === email && row.recurrence_key === '');
+  const whole = wholeOf(record.participants, email);
   const start = key.replace(FOLLOWING, '');
-  const isReplaced = (row: ParticipantRow): boolean => {
-    if (row.email !== email) return false;
+  const isMeant = (row: ParticipantRow): boolean => {
+    if (row.email !== email || row.uninvited) return false;
     if (key === '' || row.recurrence_key === key) return true;
     return (
       key.startsWith(FOLLOWING) &&
@@ -182,11 +205,12 @@ export function withResponse(
       row.recurrence_key.replace(FOLLOWING, '') >= start
     );
   };
-  const row = {
-    ...(whole as ParticipantRow),
-    ...values,
-    recurrence_key: key,
-    reply_sequence: record.sequence,
-  };
-  return { ...record, participants: [...record.participants.filter((other) => !isReplaced(other)), row] };
+  const responded = (row: ParticipantRow) => ({ ...row, ...values, reply_sequence: record.sequence });
+  const participants = record.participants.flatMap((row) => {
+    if (!isMeant(row)) return [row];
+    return isOwnInvitation(row, whole) ? [responded(row)] : [];
+  });
+  const hasRow = participants.some((row) => row.email === email && row.recurrence_key === key);
+  if (whole && !hasRow) participants.push(responded({ ...whole, recurrence_key: key }));
+  return { ...record, participants };
 }

@@ -8,6 +8,7 @@ import { EVENTS } from '../calendar.errors.js';
 import type { MessageDue } from '../calendar.events.js';
 import type { DeleteEvent } from '../input/event.dto.js';
 import { eventResponse } from '../responses/event.presenter.js';
+import { instanceAttendees, recordIn } from '../model/attendance.js';
 import { FOLLOWING, participantOf, permissionsOf } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
@@ -60,7 +61,7 @@ export class EventRemovals {
     const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
     if (expected) await EVENTS.checkWrite(record, expected, body, () => eventResponse(record, entry, viewer));
     const fields = body.value;
-    const key = instanceKey(record, ref, fields.recurrence_id);
+    const key = instanceKey(recordIn(record, calendar), ref, fields.recurrence_id);
     const scope = fields.scope ?? (key === null ? 'all' : 'this');
     if (scope !== 'all' && key === null)
       throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
@@ -72,18 +73,22 @@ export class EventRemovals {
 
   private async removeAsOrganizer(job: Job, key: string | null, onlyOne: boolean): Promise<void> {
     const { tx, ctx, locked, fields, now } = job;
-    const { record, entries } = locked;
+    const { calendar, record, entries } = locked;
     const sendUpdates = fields.send_updates ?? 'all';
     const left =
       key === null ? null : onlyOne ? withoutOne(record, key, now).record : split(record, key, now).earlier;
     if (left === null || !hasInstances(left)) return this.removeAll(job);
     const isCancelled = onlyOne;
     const options = { comment: fields.comment, isCancelled };
+    // Attendees of the removed instances only are no longer invited.
+    const placements =
+      instanceAttendees(record).length > 0
+        ? await this.writer.placements(tx, ctx, left, entries, calendar.owner_id)
+        : { entries, removed: [] };
     const change: EventChange = {
       before: record,
       record: left,
-      entries,
-      removed: [],
+      ...placements,
       action: 'updated',
       fields: [onlyOne ? 'excluded' : 'rules'],
       key: onlyOne ? (key as string) : '',

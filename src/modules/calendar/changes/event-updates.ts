@@ -8,6 +8,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import type { UpdateEvent } from '../input/event.dto.js';
 import { eventResponse } from '../responses/event.presenter.js';
+import { recordIn } from '../model/attendance.js';
 import { isAtLeast, permissionsOf } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import type { EventRecord, ProposalRow } from '../model/event-record.js';
@@ -24,14 +25,7 @@ import { split } from './series-split.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
 
 /** Fields that only the whole event has. */
-const WHOLE_ONLY = [
-  'recurrence',
-  'rrule',
-  'attendees',
-  'visibility',
-  'proposals_allowed',
-  'calendar_id',
-] as const;
+const WHOLE_ONLY = ['recurrence', 'rrule', 'proposals_allowed', 'calendar_id'] as const;
 
 /** Updates of events, for requests, batches, synchronisation and other domains. */
 @Injectable()
@@ -75,7 +69,7 @@ export class EventUpdates {
     const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
     if (expected) await EVENTS.checkWrite(record, expected, body, () => eventResponse(record, entry, viewer));
     const fields = body.value;
-    const key = instanceKey(record, ref, fields.recurrence_id);
+    const key = instanceKey(recordIn(record, calendar), ref, fields.recurrence_id);
     const scope = fields.scope ?? (key === null ? 'all' : 'this');
     if (scope !== 'all' && key === null)
       throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
@@ -122,18 +116,22 @@ export class EventUpdates {
   }
 
   private async updateOne(job: UpdateJob, key: string): Promise<Updated> {
-    const { locked, fields, now } = job;
+    const { tx, ctx, locked, fields, now } = job;
     const { calendar, record, entries } = locked;
     for (const name of WHOLE_ONLY)
       if (fields[name] !== undefined)
         throw invalidField(name, 'whole_event_only', 'changes with scope all or this_and_following only');
-    const changed = changeOne(record, key, changesForOne(record, fields, key, calendar.time_zone), now);
+    const changes = changesForOne(record, fields, key, calendar.time_zone);
+    if (fields.attendees !== undefined)
+      changes.participants = await this.writer.participantsAt(tx, ctx, fields.attendees, record, key);
+    const changed = changeOne(record, key, changes, now);
     if (!changed) return this.settings.placed(job, key);
-    const done = await this.commit(job, changed, {
-      entries: withOwn(entries, calendar.id, fields),
-      removed: [],
-      key,
-    });
+    const own = withOwn(entries, calendar.id, fields);
+    const placements =
+      fields.attendees === undefined
+        ? { entries: own, removed: [] }
+        : await this.writer.placements(tx, ctx, changed.record, own, calendar.owner_id);
+    const done = await this.commit(job, changed, { ...placements, key });
     return { calendar, record: done.record, entry: entryIn(done.entries, calendar.id), key, later: null };
   }
 
@@ -160,13 +158,13 @@ export class EventUpdates {
     }));
     const { entries: placed } = await this.writer.placements(tx, ctx, next, copies, calendar.owner_id);
     const sendUpdates = fields.send_updates ?? 'all';
-    const common = { removed: [], key: '', proposals: [] };
+    const common = { key: '', proposals: [] };
     const parts: EventChange[] = [
       {
         ...common,
         before: record,
         record: earlier,
-        entries: [...entries],
+        ...(await this.writer.placements(tx, ctx, earlier, entries, calendar.owner_id)),
         action: 'updated',
         fields: ['rules'],
         messages: messagesFor(record, earlier, '', sendUpdates),
@@ -176,6 +174,7 @@ export class EventUpdates {
         before: null,
         record: { ...next, sequence: 0 },
         entries: placed,
+        removed: [],
         action: 'created',
         fields: [],
         messages: messagesFor(null, next, '', sendUpdates),

@@ -11,7 +11,8 @@ import type {
   ProposalRow,
 } from '../model/event-record.js';
 import { participantOf } from '../model/event-policy.js';
-import { spanOf } from '../model/event-series.js';
+import { recordIn } from '../model/attendance.js';
+import { type Span, spanOf } from '../model/event-series.js';
 
 /** A change of one event: its new state and the parts to write. */
 export interface EventChange {
@@ -80,10 +81,20 @@ export function finished(change: EventChange, ctx: RequestContext, now: string):
   const span = spanOf(finishedRecord);
   const entries = change.entries.map((entry) => ({
     ...entry,
-    ...span,
+    ...spanIn(finishedRecord, entry, span),
     response: participantOf(finishedRecord, entry.owner_id)?.response ?? null,
   }));
   return { ...change, record: finishedRecord, entries };
+}
+
+/** The instants that an event covers in a calendar whose owner is invited to a part of it. */
+function spanIn(
+  record: EventRecord,
+  { calendar_id: id, owner_id }: OwnedEntry,
+  whole: Span | null,
+): Span | null {
+  const own = recordIn(record, { id, owner_id });
+  return own === record ? whole : (spanOf(own) ?? whole);
 }
 
 /** The JSON of changes that `finished` has completed. */

@@ -7,6 +7,7 @@ import { isUuid } from '../../../platform/http/id.pipe.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import type { SendUpdates } from '../input/event-fields.dto.js';
 import type { AttendeeFields } from '../input/event-parts.dto.js';
+import { attendeesAt, instanceAttendees, wholeOf, withAttendeesAt } from '../model/attendance.js';
 import type { EventRecord, OwnedEntry, ParticipantRow } from '../model/event-record.js';
 import { EventCalls } from './event-calls.js';
 import { type EventChange, finished, newEntry, writeJson } from './event-write.js';
@@ -64,8 +65,27 @@ export class EventWriter {
       const known = current.find((row) => row.email === address && row.recurrence_key === '');
       rows.set(address, participant(address, fields, member, known, organizer_email));
     }
-    const ofInstances = current.filter((row) => row.recurrence_key !== '' && rows.has(row.email));
+    // Attendees of some instances stay: a request about the whole event does not name them.
+    const ofInstances = current.filter(
+      (row) => row.recurrence_key !== '' && (rows.has(row.email) || !wholeOf(current, row.email)),
+    );
     return [...rows.values(), ...ofInstances];
+  }
+
+  /**
+   * Makes rows of the attendees of one instance: the others are not invited to it.
+   * @returns all rows of the event
+   * @throws ApiError 422 `unknown_user`
+   */
+  async participantsAt(
+    reader: Reader,
+    ctx: RequestContext,
+    attendees: readonly AttendeeFields[],
+    record: EventRecord,
+    key: string,
+  ): Promise<ParticipantRow[]> {
+    const current = attendeesAt(record, key).map((row) => ({ ...row, recurrence_key: '' }));
+    return withAttendeesAt(record, key, await this.participants(reader, ctx, attendees, record, current));
   }
 
   /**
@@ -82,7 +102,9 @@ export class EventWriter {
     const origin =
       current.find((entry) => entry.calendar_id === record.origin_calendar_id) ??
       newEntry(record, record.origin_calendar_id, ownerId);
-    const attendees = new Set(record.participants.flatMap(({ user_id }) => user_id ?? []));
+    const attendees = new Set(
+      record.participants.flatMap(({ user_id, uninvited }) => (uninvited ? [] : (user_id ?? []))),
+    );
     attendees.delete(ownerId);
     const others = current.filter(
       (entry) => entry.calendar_id !== record.origin_calendar_id && attendees.has(entry.owner_id),
@@ -168,10 +190,30 @@ function participant(
     delegated_to: known?.delegated_to ?? null,
     delegated_from: known?.delegated_from ?? null,
     schedule_status: known?.schedule_status ?? null,
+    uninvited: false,
   };
 }
 
-/** Messages to the attendees outside the workspace after a change. */
+type Message = EventChange['messages'][number];
+
+/** Addresses outside of the workspace that are invited to the event or, with a key, to an instance. */
+const outsideAt = (record: EventRecord | null, key: string): string[] =>
+  record
+    ? attendeesAt(record, key || null).flatMap(({ user_id, email }) => (user_id === null ? [email] : []))
+    : [];
+
+/** Instances to which addresses outside of the workspace are invited without the series. */
+const instancesOutside = (record: EventRecord | null): { key: string; email: string }[] =>
+  record
+    ? instanceAttendees(record).flatMap(({ user_id, recurrence_key: key, email }) =>
+        user_id === null ? [{ key, email }] : [],
+      )
+    : [];
+
+/**
+ * Messages to the attendees outside the workspace after a change. Attendees of some instances get a message about each of them.
+ * @param key of the changed instance; empty: the whole event
+ */
 export function messagesFor(
   before: EventRecord | null,
   after: EventRecord,
@@ -180,18 +222,31 @@ export function messagesFor(
   { comment = '', isCancelled = false } = {},
 ): EventChange['messages'] {
   if (sendUpdates === 'none' || after.origin !== 'internal') return [];
-  const outside = (record: EventRecord | null): string[] => [
-    ...new Set(record?.participants.filter(({ user_id }) => user_id === null).map(({ email }) => email)),
-  ];
-  const invited = outside(after);
-  const dropped = outside(before).filter((email) => !invited.includes(email));
-  const message = (method: 'REQUEST' | 'CANCEL', recurrence_key: string) => (recipient: string) => ({
+  const message = (method: 'REQUEST' | 'CANCEL', recurrence_key: string, recipient: string): Message => ({
     method,
     recipient,
     recurrence_key,
     comment,
     proposal_id: null,
   });
+  // A cancelled instance has no attendees any more.
+  const invited = isCancelled && key !== '' ? [] : outsideAt(after, key);
+  const dropped = outsideAt(before, key).filter((email) => !invited.includes(email));
   const method = isCancelled ? 'CANCEL' : 'REQUEST';
-  return [...invited.map(message(method, key)), ...dropped.map(message('CANCEL', ''))];
+  const messages = [
+    ...invited.map((email) => message(method, key, email)),
+    ...dropped.map((email) => message('CANCEL', key, email)),
+  ];
+  if (key !== '') return messages;
+  const instances = instancesOutside(after);
+  const isKept = (one: { key: string; email: string }): boolean =>
+    instances.some((other) => other.key === one.key && other.email === one.email) ||
+    invited.includes(one.email);
+  return [
+    ...messages,
+    ...instances.map((one) => message(method, one.key, one.email)),
+    ...instancesOutside(before)
+      .filter((one) => !isKept(one))
+      .map((one) => message('CANCEL', one.key, one.email)),
+  ];
 }

@@ -136,10 +136,11 @@ function isShown(
   const status = occurrence.override?.patch.status ?? record.status;
   if (status === 'cancelled' && !cancelled) return false;
   if (words.length === 0) return true;
-  const title = fold(contentOf(record, occurrence).title);
+  const { title, visibility } = contentOf(record, occurrence);
+  const text = fold(title);
   return (
-    words.every((word) => title.includes(word)) &&
-    permissionsOf(record, viewer.calendar, viewer.userId).see_details
+    words.every((word) => text.includes(word)) &&
+    permissionsOf(record, viewer.calendar, viewer.userId, { key: occurrence.key, visibility }).see_details
   );
 }
 

@@ -16,7 +16,10 @@ import {
   shown,
 } from '../responses/event.presenter.js';
 import { EventOperations } from '../changes/event-operations.js';
-import { permissionsOf } from '../model/event-policy.js';
+import { recordIn } from '../model/attendance.js';
+import { FOLLOWING, permissionsOf } from '../model/event-policy.js';
+import type { EventRecord } from '../model/event-record.js';
+import { occurrenceOf } from '../model/event-series.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import { EventRemovals } from '../changes/event-removals.js';
 import { EventUpdates } from '../changes/event-updates.js';
@@ -72,21 +75,29 @@ export class EventsService {
   /** @throws ApiError 404 */
   async read(ctx: RequestContext, calendarId: string, ref: EventRef, query: ReadEvent): Promise<JsonReply> {
     const found = await this.found(ctx, calendarId, ref.id);
-    const { record, entry, calendar } = found;
+    const { entry, calendar } = found;
+    const record = recordIn(found.record, calendar);
     const viewer: Viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
     const key = instanceKey(record, ref, query.recurrence_id);
     const include = new Set(query.include);
-    const event = shown(found, viewer, key);
+    const event = shown({ record, entry }, viewer, key);
     const seesDetails = permissionsOf(record, calendar, ctx.userId).see_details;
     if (include.has('proposals') && seesDetails) {
       const proposals = await this.events.proposals(this.db, ctx.tenantId, record.id);
-      event.proposals = proposals.map((proposal) => proposalResponse(record, proposal));
+      event.proposals = proposals
+        .filter(({ recurrence_key }) => isReceived(record, recurrence_key))
+        .map((proposal) => proposalResponse(record, proposal));
     }
     const extra: Record<string, unknown> = {};
     if (include.has('overrides')) extra['overrides'] = overrideResponses(record, entry, viewer);
-    if (include.has('history'))
-      extra['changes'] = seesDetails ? await this.lists.history(ctx.tenantId, record.id) : [];
+    if (include.has('history')) extra['changes'] = seesDetails ? await this.history(ctx, record) : [];
     return EVENTS.response(event, { tag: record, extra });
+  }
+
+  /** The changes of an event, without those of instances that the reader does not receive. */
+  private async history(ctx: RequestContext, record: EventRecord) {
+    const changes = await this.lists.history(ctx.tenantId, record.id);
+    return changes.filter(({ recurrence_key }) => isReceived(record, recurrence_key));
   }
 
   /** @throws ApiError 404; 403; 409 `conflict`; 422 */
@@ -152,3 +163,7 @@ export function updatedReply(
     extra: { new_event, revision: record.revision },
   });
 }
+
+/** Whether the reader of an event is invited to this instance; empty: the whole event. */
+const isReceived = (record: EventRecord, key: string): boolean =>
+  key === '' || occurrenceOf(record, key.replace(FOLLOWING, ''), 'UTC') !== null;

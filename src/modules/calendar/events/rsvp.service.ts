@@ -12,6 +12,7 @@ import type { MessageDue } from '../calendar.events.js';
 import { UpdateEvent } from '../input/event.dto.js';
 import { proposalResponse, shown } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
+import { recordFor } from '../model/attendance.js';
 import { FOLLOWING, participantOf, permissionsOf } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import type { EventRecord, ParticipantRow, ProposalRow } from '../model/event-record.js';
@@ -47,10 +48,9 @@ export class RsvpService {
   ): Promise<JsonReply> {
     return this.writes.runTx(ctx, key, async (tx) => {
       const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
-      const attendee = attendeeOf(locked, ctx);
       const fields = body.value;
+      const { attendee, instance } = attendeeOf(locked, ctx, ref, fields.recurrence_id);
       assertLive(locked.record);
-      const instance = instanceKey(locked.record, ref, fields.recurrence_id);
       const scope = fields.scope ?? (instance === null ? 'all' : 'this');
       if (scope !== 'all' && instance === null)
         throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
@@ -96,10 +96,9 @@ export class RsvpService {
       if (permissions.edit && body.error) throw body.error;
       if (!body.error && body.value.proposal_id !== undefined)
         return this.decide(tx, ctx, locked, body.value);
-      const attendee = attendeeOf(locked, ctx);
       const { start, end, comment = '', recurrence_id, response = 'tentative' } = body.value;
+      const { attendee, instance } = attendeeOf(locked, ctx, ref, recurrence_id);
       assertLive(locked.record);
-      const instance = instanceKey(locked.record, ref, recurrence_id);
       assertOccurs(locked.record, instance);
       const now = new Date().toISOString();
       const times = { start, end } as ProposedTime;
@@ -250,12 +249,21 @@ const viewerOf = (ctx: RequestContext, { calendar }: LockedEvent) => ({
   readerZone: calendar.time_zone,
 });
 
-/** @throws ApiError 403 `not_attendee` */
-function attendeeOf({ record, calendar }: LockedEvent, ctx: RequestContext): ParticipantRow {
-  const attendee = participantOf(record, ctx.userId);
-  if (!attendee || !permissionsOf(record, calendar, ctx.userId).see_details)
+/**
+ * The caller as an attendee of the event, and the instance that the request names.
+ * @throws ApiError 403 `not_attendee`, 404, 422 `not_an_instance`
+ */
+function attendeeOf(
+  { record, calendar }: LockedEvent,
+  { userId }: RequestContext,
+  ref: EventRef,
+  named: RespondToEvent['recurrence_id'],
+): { attendee: ParticipantRow; instance: string | null } {
+  const attendee = participantOf(record, userId);
+  if (!attendee || !permissionsOf(record, calendar, userId).see_details)
     throw CalendarErrors.notAttendee.with();
-  return attendee;
+  const own = recordFor(record, ({ user_id }) => user_id === userId);
+  return { attendee, instance: instanceKey(own, ref, named) };
 }
 
 function assertLive(record: EventRecord): void {

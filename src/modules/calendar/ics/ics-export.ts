@@ -8,7 +8,8 @@ import {
   property,
   vtimezoneOf,
 } from '../../../lib/icalendar/index.js';
-import type { CalendarContext } from '../model/event-record.js';
+import { recordIn } from '../model/attendance.js';
+import type { CalendarContext, Visibility } from '../model/event-record.js';
 import { permissionsOf } from '../model/event-policy.js';
 import { IcsRepository } from './ics.repository.js';
 import { veventsOf } from '../model/vevent.js';
@@ -49,11 +50,18 @@ export class IcsExport {
     for (;;) {
       const page = await this.repository.page(tenantId, calendar.id, after, PAGE);
       let text = '';
-      for (const { record, reminders } of page) {
-        after = record.id;
-        const seesDetails = details === 'full' && permissionsOf(record, calendar, userId).see_details;
-        for (const vevent of veventsOf(record, { seesDetails, reminders: reminders ?? [] }))
-          text += formatComponent(vevent);
+      for (const { record: event, reminders } of page) {
+        after = event.id;
+        const record = recordIn(event, calendar);
+        const sees = (visibility: Visibility): boolean =>
+          details === 'full' &&
+          permissionsOf(record, calendar, userId, { key: null, visibility }).see_details;
+        const view = {
+          seesDetails: sees(record.visibility),
+          seesPrivate: sees('private'),
+          reminders: reminders ?? [],
+        };
+        for (const vevent of veventsOf(record, view)) text += formatComponent(vevent);
       }
       if (text) yield text;
       if (page.length < PAGE) break;

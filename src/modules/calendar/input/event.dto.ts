@@ -41,7 +41,10 @@ export class CreateEvent extends IntersectionType(
 
 /** Which instances of a series a change concerns. */
 export class ScopeFields {
-  /** Default: `this` where an instance is named, else `all`. */
+  /**
+   * Default: `this` where an instance is named, else `all`. With `this`, `attendees` are those of the instance, and `recurrence`,
+   * `rrule`, `proposals_allowed` and `calendar_id` are rejected with the code `whole_event_only`.
+   */
   @ApiPropertyOptional({ enum: SCOPES, example: 'this' })
   @Optional()
   @IsIn(SCOPES)

@@ -18,7 +18,7 @@ export interface BusyEvent extends SeriesRecord, Pick<EventRow, 'status' | 'show
   /** Setting of the placement; null: as in the event. */
   own_show_as: ShowAs | null;
   /** Responses of the owner of the calendar; empty for an owner who is no attendee. */
-  responses: Pick<ParticipantRow, 'recurrence_key' | 'response'>[];
+  responses: Pick<ParticipantRow, 'recurrence_key' | 'response' | 'uninvited'>[];
 }
 
 /** Instances of one event that a query expands. */
@@ -33,8 +33,10 @@ export function busyTimes(events: readonly BusyEvent[], window: TimeWindow): Bus
   for (const event of events) {
     for (const occurrence of occurrencesIn(event, window, MAX_INSTANCES)) {
       const { status = event.status, show_as: showAs = event.show_as } = occurrence.override?.patch ?? {};
-      const response = responseAt(event.responses, occurrence.key)?.response;
-      const type = typeOf({ status, show_as: event.own_show_as ?? showAs }, response);
+      const own = responseAt(event.responses, occurrence.key);
+      const isInvited = event.responses.length === 0 || (own !== undefined && !own.uninvited);
+      const shown = { status, show_as: event.own_show_as ?? showAs };
+      const type = isInvited ? typeOf(shown, own?.response) : null;
       const start = Math.max(occurrence.start, window.from);
       const end = Math.min(occurrence.end, window.to);
       if (type && end > start) times.push({ start, end, type });

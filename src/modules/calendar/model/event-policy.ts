@@ -1,5 +1,5 @@
 import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
-import type { CalendarContext, EventRecord, ParticipantRow } from './event-record.js';
+import type { CalendarContext, EventRecord, ParticipantRow, Visibility } from './event-record.js';
 
 /** Whether a role allows at least as much as another one. */
 export const isAtLeast = (role: CalendarRole, least: CalendarRole): boolean =>
@@ -18,7 +18,7 @@ export function responseAt<Row extends Pick<ParticipantRow, 'recurrence_key'>>(
   key: string | null,
 ): Row | undefined {
   const whole = rows.find(({ recurrence_key }) => recurrence_key === '');
-  if (key === null || rows.length === 1) return whole;
+  if (key === null || (whole && rows.length === 1)) return whole;
   const own = rows.find(({ recurrence_key }) => recurrence_key === key);
   const following = rows
     .filter(({ recurrence_key: from }) => from.startsWith(FOLLOWING) && from.slice(1) <= key)
@@ -26,17 +26,20 @@ export function responseAt<Row extends Pick<ParticipantRow, 'recurrence_key'>>(
   return own ?? following[0] ?? whole;
 }
 
-/** The participant with this user, as of an instance or of the whole event. */
+/**
+ * The participant with this user, as of an instance or of the whole event. An attendee of some instances takes part in the event by
+ * the first of them.
+ */
 export function participantOf(
   record: EventRecord,
   userId: string,
   key: string | null = null,
 ): ParticipantRow | undefined {
   if (record.participants.length === 0) return undefined;
-  return responseAt(
-    record.participants.filter(({ user_id }) => user_id === userId),
-    key,
-  );
+  const rows = record.participants.filter(({ user_id }) => user_id === userId);
+  const row = responseAt(rows, key);
+  if (row) return row.uninvited ? undefined : row;
+  return key === null ? rows.find(({ uninvited }) => !uninvited) : undefined;
 }
 
 export interface EventPermissions {
@@ -51,19 +54,26 @@ export interface EventPermissions {
 const isOrigin = (record: EventRecord, calendar: CalendarContext): boolean =>
   record.origin_calendar_id === calendar.id && record.origin === 'internal';
 
+/** The part of an event that rights apply to: the event itself, or an instance with its own visibility and attendees. */
+export interface EventPart {
+  key: string | null;
+  visibility: Visibility;
+}
+
 /**
- * Rights of a user on an event in a calendar. A private event shows its details to the owner of the calendar, to its organizer
- * and to its attendees only, whatever the role.
+ * Rights of a user on an event, or on an instance of it, in a calendar. A private event shows its details to the owner of the
+ * calendar, to its organizer and to its attendees only, whatever the role.
  */
 export function permissionsOf(
   record: EventRecord,
   calendar: CalendarContext,
   userId: string,
+  { key, visibility }: EventPart = { key: null, visibility: record.visibility },
 ): EventPermissions {
-  const attendee = participantOf(record, userId);
+  const attendee = participantOf(record, userId, key);
   const isOwner = calendar.owner_id === userId;
   const isInvolved = isOwner || record.organizer_id === userId || attendee !== undefined;
-  const see_details = isAtLeast(calendar.role, 'reader') && (record.visibility !== 'private' || isInvolved);
+  const see_details = isAtLeast(calendar.role, 'reader') && (visibility !== 'private' || isInvolved);
   const mayWrite = see_details && isAtLeast(calendar.role, 'writer');
   const isLive = record.deleted_at === null;
   const edit = mayWrite && isLive && isOrigin(record, calendar);

@@ -62,6 +62,31 @@ export interface EventContent extends EventTimes {
   custom: Record<string, unknown>;
 }
 
+export const TIME_FIELDS = [
+  'starts',
+  'ends',
+  'time_zone',
+  'end_time_zone',
+  'exact_duration',
+] as const satisfies (keyof EventTimes)[];
+
+/** The fields that an instance may have of its own. */
+export const CONTENT_FIELDS = [
+  ...TIME_FIELDS,
+  'title',
+  'description',
+  'location',
+  'locations',
+  'status',
+  'show_as',
+  'visibility',
+  'color',
+  'categories',
+  'conference',
+  'links',
+  'custom',
+] as const satisfies (keyof EventContent)[];
+
 /** A row of `calendar_events`. */
 export interface EventRow extends EventContent {
   id: string;
@@ -107,6 +132,8 @@ export interface ParticipantRow {
   delegated_to: string | null;
   delegated_from: string | null;
   schedule_status: string | null;
+  /** An attendee of the series who is not invited to this instance. */
+  uninvited: boolean;
 }
 
 /** A row of `event_overrides`. */

@@ -1,5 +1,6 @@
 import type { Component, Property } from '../../../lib/icalendar/index.js';
 import { attendeesOf, MAX_ATTENDEES } from '../../../lib/itip/index.js';
+import { isOwnInvitation, wholeOf } from './attendance.js';
 import type { ParticipantRow } from './event-record.js';
 import { KINDS, RESPONSES, ROLES } from './vevent.js';
 import { storableProperty } from './vevent-content.js';
@@ -28,12 +29,31 @@ export const participantsOf = (event: Component, key: string): ParticipantRow[] 
     delegated_to: delegatedTo,
     delegated_from: delegatedFrom,
     schedule_status: null,
+    uninvited: false,
   }));
 
-/** Whether a response to an instance differs from the response to the event. The list of attendees is that of the event. */
-export function differsFrom(all: readonly ParticipantRow[], row: ParticipantRow): boolean {
-  const whole = all.find(({ email }) => email === row.email);
-  return whole !== undefined && whole.response !== row.response;
+/**
+ * The rows by which an instance differs from its event: other responses and roles, attendees of the instance only, and attendees of
+ * the event who are absent from it. An instance without attendees states nothing about them.
+ * @param whole rows of the event
+ * @param at the attendees of the instance
+ */
+export function instanceRows(
+  whole: readonly ParticipantRow[],
+  at: readonly ParticipantRow[],
+  key: string,
+  organizerEmail: string | undefined,
+): ParticipantRow[] {
+  if (at.length === 0) return [];
+  const differing = at.filter((row) => {
+    const known = wholeOf(whole, row.email);
+    return isOwnInvitation(row, known) || known?.response !== row.response;
+  });
+  const emails = new Set(at.map(({ email }) => email));
+  const absent = whole.filter(
+    (row) => row.recurrence_key === '' && !emails.has(row.email) && row.email !== organizerEmail,
+  );
+  return [...differing, ...absent.map((row) => ({ ...row, recurrence_key: key, uninvited: true }))];
 }
 
 /** ORGANIZER and ATTENDEE as they are written. */

@@ -7,12 +7,19 @@ import {
   textOf,
 } from '../../../lib/icalendar/index.js';
 import type { Reminder } from '../calendar.entity.js';
-import type { EventContent, EventRow, EventTimes, OverrideRow, ParticipantRow } from './event-record.js';
+import {
+  type EventContent,
+  type EventRow,
+  type EventTimes,
+  type OverrideRow,
+  type ParticipantRow,
+  TIME_FIELDS,
+} from './event-record.js';
 import { contentOf } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
 import { isDay, wallOf } from './event-times.js';
 import { contentOfVevent, line, remindersOf } from './vevent-content.js';
-import { differsFrom, participantsOf, peopleOf } from './vevent-people.js';
+import { instanceRows, participantsOf, peopleOf } from './vevent-people.js';
 import { EventClock, type Recurrence, type Start } from './vevent-times.js';
 
 const MAX_UID = 500;
@@ -53,7 +60,11 @@ export function readEvent(master: Component, instances: readonly Component[], cl
   const base = { ...content, ...times, ...recurrence } as EventRow;
   const participants = participantsOf(master, '');
   const read = readInstances(base, start, instances, clock);
-  const responses = read.participants.filter((row) => differsFrom(participants, row));
+  const byKey = Map.groupBy(read.participants, ({ recurrence_key }) => recurrence_key);
+  const organizer = organizerOf(master);
+  const ofInstances = [...byKey].flatMap(([key, rows]) =>
+    instanceRows(participants, rows, key, organizer?.email),
+  );
   return {
     uid: uidOf(master),
     sequence: versionOf(master).sequence,
@@ -62,8 +73,8 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     times,
     recurrence,
     overrides: read.overrides,
-    organizer: organizerOf(master),
-    participants: [...participants, ...responses],
+    organizer,
+    participants: [...participants, ...ofInstances],
     people: peopleOf(master),
     reminders: remindersOf(master),
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
@@ -125,8 +136,6 @@ function differences(series: EventRow, key: string, own: EventContent): Partial<
   const moved = TIME_FIELDS.some((name) => changed.includes(name)) ? TIME_FIELDS : [];
   return Object.fromEntries([...new Set([...changed, ...moved])].map((name) => [name, own[name]]));
 }
-
-const TIME_FIELDS = ['starts', 'ends', 'time_zone', 'end_time_zone', 'exact_duration'] as const;
 
 function versionOf(event: Component): Pick<OverrideRow, 'sequence' | 'dtstamp'> {
   const sequence = Number.parseInt(propertyOf(event, 'SEQUENCE')?.value ?? '0', 10);

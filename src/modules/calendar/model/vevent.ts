@@ -10,7 +10,7 @@ import {
 } from '../../../lib/icalendar/index.js';
 import { DAY, formatRule, parseRule } from '../../../lib/recurrence/index.js';
 import type { Reminder } from '../calendar.entity.js';
-import { responseAt } from './event-policy.js';
+import { attendeesAt } from './attendance.js';
 import type {
   AttendeeKind,
   AttendeeResponse,
@@ -28,6 +28,8 @@ import { instantOf, isDay, nominalLength, wallOf } from './event-times.js';
 export interface VEventView {
   /** False: times alone, as `Busy`. */
   seesDetails: boolean;
+  /** False: private instances of a series are `Busy`. */
+  seesPrivate?: boolean;
   /** Alarms of the owner of the placement. */
   reminders?: readonly Reminder[];
 }
@@ -85,10 +87,12 @@ function instances(record: EventRecord, view: VEventView): Component[] {
 }
 
 /** One instance of a series, cancelled or not; null where the series has none at this key. */
-export function instanceVevent(record: EventRecord, key: string, view: VEventView): Component | null {
+export function instanceVevent(record: EventRecord, key: string, reader: VEventView): Component | null {
   const occurrence = occurrenceOf(record, key, 'UTC');
   if (!occurrence) return null;
   const content = contentOf(record, occurrence);
+  const isHidden = content.visibility === 'private' && reader.seesPrivate === false;
+  const view = isHidden ? { seesDetails: false } : reader;
   return component(
     'VEVENT',
     [
@@ -194,11 +198,9 @@ function unknownProperties(custom: Record<string, unknown>): Property[] {
 /** ORGANIZER and ATTENDEE, with the responses to an instance. */
 function people(record: EventRecord, key: string | null): Property[] {
   if (record.participants.length === 0) return [];
-  const byEmail = Map.groupBy(record.participants, ({ email }) => email);
-  const attendees = [...byEmail.values()].flatMap((rows) => responseAt(rows, key) ?? []);
   return [
     property('ORGANIZER', `mailto:${record.organizer_email}`, { CN: record.organizer_name || null }),
-    ...attendees.map(attendeeProperty),
+    ...attendeesAt(record, key).map(attendeeProperty),
   ];
 }
 

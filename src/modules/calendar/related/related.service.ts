@@ -13,6 +13,7 @@ import {
 import { CalendarErrors } from '../calendar.errors.js';
 import { EventsRepository } from '../events.repository.js';
 import { readTime } from '../input/event-input-times.js';
+import { recordFor } from '../model/attendance.js';
 import { permissionsOf } from '../model/event-policy.js';
 import type { EventLink, EventRecord } from '../model/event-record.js';
 import { NARROW_REACH, occurrencesIn } from '../model/event-series.js';
@@ -127,7 +128,8 @@ export class RelatedService {
         to: formatInstant(to),
         reach: formatInstant(from - NARROW_REACH),
       };
-      for (const record of await this.repository.inWindow(ctx, range)) {
+      for (const event of await this.repository.inWindow(ctx, range)) {
+        const record = recordFor(event, ({ user_id }) => user_id === ctx.userId);
         const [first] = occurrencesIn(record, { from, to, readerZone: 'UTC' }, 1);
         if (first) found.push({ ...itemOf(record, first.start), reason: 'time', score: 0.9 });
       }

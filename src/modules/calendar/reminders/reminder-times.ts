@@ -77,8 +77,9 @@ export function nextLook(query: ReminderQuery, after: number, spanEnd: number | 
 function isActive({ record, userId }: ReminderQuery, one: Occurrence): boolean {
   if (contentOf(record, one).status === 'cancelled') return false;
   const own = record.participants.filter(({ user_id }) => user_id === userId);
-  const response = own.length > 0 ? responseAt(own, one.key)?.response : undefined;
-  return response !== 'declined' && response !== 'delegated';
+  if (own.length === 0) return true;
+  const row = responseAt(own, one.key);
+  return row !== undefined && !row.uninvited && row.response !== 'declined' && row.response !== 'delegated';
 }
 
 function byMinutes(reminders: readonly Reminder[]): Map<number, Reminder['method'][]> {

@@ -14,7 +14,8 @@ import type {
   EventProposalResponse,
   EventRecurrenceResponse,
 } from './event.response.js';
-import { participantOf, permissionsOf, responseAt } from '../model/event-policy.js';
+import { attendeesAt, recordIn } from '../model/attendance.js';
+import { participantOf, permissionsOf } from '../model/event-policy.js';
 import {
   clockTimes,
   contentOf,
@@ -50,7 +51,8 @@ export type OwnEntry = Pick<EntryRow, 'show_as' | 'color' | 'reminders'>;
 const moment = (text: string): string => new Date(text).toISOString();
 
 /** The series or the single event itself. */
-export function eventResponse(record: EventRecord, entry: OwnEntry, viewer: Viewer): CalendarEventResponse {
+export function eventResponse(event: EventRecord, entry: OwnEntry, viewer: Viewer): CalendarEventResponse {
+  const record = recordIn(event, viewer.calendar);
   const wall = wallOf(record.starts);
   const start = instantOf(wall, record.time_zone, viewer.readerZone);
   const end = start + lengthAt(record, wall, start, viewer.readerZone);
@@ -58,7 +60,7 @@ export function eventResponse(record: EventRecord, entry: OwnEntry, viewer: View
   return shape(record, entry, viewer, { key: null, wall, start, end, override: null }, type);
 }
 
-/** One instance; a single event is its own instance. */
+/** One instance, of an event as the owner of the calendar receives it; a single event is its own instance. */
 export function instanceResponse(
   record: EventRecord,
   entry: OwnEntry,
@@ -75,17 +77,19 @@ export function overrideResponses(
   entry: OwnEntry,
   viewer: Viewer,
 ): CalendarEventResponse[] {
-  return record.overrides.map((override) =>
-    shape(record, entry, viewer, overridden(record, override, viewer.readerZone), 'exception'),
+  const own = recordIn(record, viewer.calendar);
+  return own.overrides.map((override) =>
+    shape(own, entry, viewer, overridden(own, override, viewer.readerZone), 'exception'),
   );
 }
 
 /** An event, or its instance with this key. */
 export function shown(
-  { record, entry }: { record: EventRecord; entry: OwnEntry },
+  { record: event, entry }: { record: EventRecord; entry: OwnEntry },
   viewer: Viewer,
   key: string | null,
 ): CalendarEventResponse {
+  const record = recordIn(event, viewer.calendar);
   const occurrence = key === null ? null : occurrenceOf(record, key, viewer.readerZone);
   return occurrence
     ? instanceResponse(record, entry, viewer, occurrence)
@@ -99,9 +103,10 @@ function shape(
   occurrence: Occurrence,
   type: CalendarEventResponse['type'],
 ): CalendarEventResponse {
-  const permissions = permissionsOf(record, viewer.calendar, viewer.userId);
   const content = contentOf(record, occurrence);
   const { key } = occurrence;
+  const { visibility } = content;
+  const permissions = permissionsOf(record, viewer.calendar, viewer.userId, { key, visibility });
   const isPart = key !== null;
   // The start of a series states the time of day of all its instances.
   const isPattern = !isPart && isSeries(record);
@@ -194,12 +199,7 @@ function details(
 }
 
 function attendees(record: EventRecord, userId: string, key: string | null): EventAttendeeResponse[] {
-  if (record.participants.length === 0) return [];
-  const byEmail = Map.groupBy(record.participants, ({ email }) => email);
-  return [...byEmail.values()].flatMap((rows) => {
-    const row = responseAt(rows, key);
-    return row ? [attendee(row, record, userId)] : [];
-  });
+  return attendeesAt(record, key).map((row) => attendee(row, record, userId));
 }
 
 function attendee(row: ParticipantRow, record: EventRecord, userId: string): EventAttendeeResponse {

@@ -18,6 +18,7 @@ import { CalendarErrors } from '../calendar.errors.js';
 import { EventsRepository } from '../events.repository.js';
 import { instanceKey } from '../input/event-ref.js';
 import { invalidField } from '../input/event-patch.js';
+import { attendeesAt, recordIn } from '../model/attendance.js';
 import { isAtLeast, participantOf, permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext, EventRecord } from '../model/event-record.js';
 import { eventResponse } from '../responses/event.presenter.js';
@@ -93,10 +94,10 @@ export class SchedulingService {
     const eventId = body.event_id.toLowerCase();
     const found = await this.events.find(this.db, ctx, calendarId, eventId);
     if (!found?.record) throw CalendarErrors.eventNotFound.with();
-    const { record } = found;
+    const record = recordIn(found.record, calendar);
     const key = instanceKey(record, { id: eventId, instance: null }, body.recurrence_id) ?? '';
     assertMaySend(record, calendar, ctx, method);
-    const recipients = recipientsOf(record, body);
+    const recipients = recipientsOf(record, key, body);
     if (!this.mail.isConfigured) throw SchedulingErrors.noMail.with();
     const placed = await this.repository.placed(this.db, ctx.tenantId, eventId);
     if (!placed) throw CalendarErrors.eventNotFound.with();
@@ -210,10 +211,14 @@ function assertMaySend(
 }
 
 /** @throws ApiError 422 `unknown_recipient` */
-function recipientsOf(record: EventRecord, { method, recipients }: SendSchedulingMessage): string[] {
+function recipientsOf(
+  record: EventRecord,
+  key: string,
+  { method, recipients }: SendSchedulingMessage,
+): string[] {
   const known = OF_ATTENDEE.has(method)
     ? [record.organizer_email]
-    : record.participants.filter(({ user_id }) => user_id === null).map(({ email }) => email);
+    : attendeesAt(record, key || null).flatMap(({ user_id, email }) => (user_id === null ? [email] : []));
   const wanted = [...new Set((recipients ?? known).map((email) => email.toLowerCase()))];
   const isUnknown =
     method === 'PUBLISH' ? recipients === undefined : !wanted.every((email) => known.includes(email));

@@ -30,11 +30,16 @@ BEGIN
   INSERT INTO outbox (tenant_id, id, type, payload)
   SELECT p_tenant, uuid_v7(), 'calendar.message.due',
          jsonb_build_object('event_id', event.id, 'revision', event.revision, 'actor_id', p_actor, 'method', 'CANCEL',
-                            'recurrence_key', '', 'sequence', event.sequence, 'dtstamp', rfc3339(event.dtstamp),
+                            'recurrence_key', participant.recurrence_key, 'sequence', event.sequence, 'dtstamp', rfc3339(event.dtstamp),
                             'recipient', participant.email, 'comment', '', 'proposal_id', NULL)
     FROM calendar_events event
     JOIN event_participants participant
-      ON participant.tenant_id = event.tenant_id AND participant.event_id = event.id AND participant.recurrence_key = ''
+      ON participant.tenant_id = event.tenant_id AND participant.event_id = event.id
+     -- Attendees of some instances only get a message about each of them.
+     AND (participant.recurrence_key = '' OR NOT participant.uninvited AND NOT EXISTS (
+           SELECT FROM event_participants whole
+            WHERE whole.tenant_id = event.tenant_id AND whole.event_id = event.id AND whole.recurrence_key = ''
+              AND whole.email = participant.email))
    WHERE event.tenant_id = p_tenant AND event.id = ANY (organized) AND participant.user_id IS NULL;
 END $$;
 

@@ -1,6 +1,7 @@
 import { attendeesOf, compareVersions, type ItipPart, sameMailbox } from '../../../../lib/itip/index.js';
 import { changeOne } from '../../changes/event-change.js';
 import { split } from '../../changes/series-split.js';
+import { attendeesAt, withAttendeesAt } from '../../model/attendance.js';
 import type { EventRecord, ParticipantRow, ProposalRow } from '../../model/event-record.js';
 import { occurrenceOf } from '../../model/event-series.js';
 import {
@@ -76,6 +77,14 @@ function withoutInstance(
       ? { ...earlier, ...version }
       : { ...record, ...version, status: 'cancelled', deleted_at: now };
   }
+  const removed = attendeesOf(part.event).map(({ email }) => email);
+  const left = attendeesAt(record, key).filter(
+    ({ email }) => !removed.some((other) => sameMailbox(other, email)),
+  );
+  const isForOwner = left.some(({ user_id }) => user_id === incoming.owner.userId);
+  // Other members of the workspace are still invited to the instance: only the removed attendees leave it.
+  if (removed.length > 0 && !isForOwner && left.some(({ user_id }) => user_id !== null))
+    return { ...record, participants: withAttendeesAt(record, key, left) };
   const changed = changeOne(record, key, { content: { status: 'cancelled' } }, now);
   if (!changed) return record;
   const overrides = changed.record.overrides.map((override) =>

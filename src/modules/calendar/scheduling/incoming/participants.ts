@@ -1,21 +1,26 @@
 import { type ItipPart, sameMailbox } from '../../../../lib/itip/index.js';
+import { attendeesAt, isOwnInvitation, wholeOf } from '../../model/attendance.js';
 import type { EventRecord, ParticipantRow } from '../../model/event-record.js';
-import { participantsOf as attendeesOf } from '../../model/vevent-people.js';
+import { instanceRows, participantsOf as attendeesOf } from '../../model/vevent-people.js';
 import type { Incoming } from './incoming.js';
 
-/** Responses of attendees to one instance, as its organizer knows them. Members of the workspace state their own. */
-export function withInstanceResponses(record: EventRecord, key: string, part: ItipPart): ParticipantRow[] {
-  const rows = attendeesOf(part.event, key).flatMap((attendee): ParticipantRow[] => {
-    const whole = record.participants.find(
-      (row) => row.email === attendee.email && row.recurrence_key === '',
-    );
-    const { response } = attendee;
-    const isOwn = !whole || whole.user_id !== null || response === whole.response;
-    return isOwn ? [] : [{ ...whole, recurrence_key: key, response }];
+/** Attendees of one instance and their responses, as its organizer knows them. Members of the workspace state their own. */
+export function withAttendeesOfInstance(
+  record: EventRecord,
+  key: string,
+  part: ItipPart,
+  incoming: Incoming,
+): ParticipantRow[] {
+  const stated = attendeesOf(part.event, key);
+  if (stated.length === 0) return record.participants;
+  const before = new Map(attendeesAt(record, key).map((row) => [row.email, row]));
+  const attendees = stated.map((attendee) => {
+    const known = before.get(attendee.email);
+    const row = participant(record, attendee, incoming, false);
+    return known && known.user_id !== null ? { ...row, response: known.response } : row;
   });
-  const emails = new Set(rows.map(({ email }) => email));
-  const others = record.participants.filter((row) => row.recurrence_key !== key || !emails.has(row.email));
-  return [...others, ...rows];
+  const others = record.participants.filter(({ recurrence_key }) => recurrence_key !== key);
+  return [...others, ...instanceRows(record.participants, attendees, key, record.organizer_email)];
 }
 
 /** Rows of the attendees of a message. Members of the workspace keep their own responses while the time stays. */
@@ -29,8 +34,12 @@ export function participantsOf(
     participant(record, attendee, incoming, isMoved),
   );
   const emails = new Set(rows.map(({ email }) => email));
-  const ofInstances = record.participants.filter((row) => row.recurrence_key !== '' && emails.has(row.email));
-  return [...rows, ...(isMoved ? [] : ofInstances)];
+  const ofInstances = record.participants.filter((row) => {
+    const whole = wholeOf(record.participants, row.email);
+    if (isMoved || row.recurrence_key === '') return isOwnInvitation(row, whole);
+    return emails.has(row.email) || !whole;
+  });
+  return [...rows, ...ofInstances];
 }
 
 function participant(

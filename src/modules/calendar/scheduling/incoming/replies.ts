@@ -9,6 +9,7 @@ import {
   sameMailbox,
 } from '../../../../lib/itip/index.js';
 import { withResponse } from '../../changes/event-change.js';
+import { attendeesAt } from '../../model/attendance.js';
 import { FOLLOWING } from '../../model/event-policy.js';
 import type {
   AttendeeResponse,
@@ -39,9 +40,17 @@ function senderOf(part: ItipPart, { from }: Incoming): Attendee {
   return sender;
 }
 
-/** The row of an attendee for the whole event. */
-const rowOf = (record: EventRecord, email: string): ParticipantRow | undefined =>
-  record.participants.find((row) => row.recurrence_key === '' && sameMailbox(row.email, email));
+/** The row of an attendee for the whole event; of an attendee of some instances, that of the first one. */
+function rowOf(record: EventRecord, email: string): ParticipantRow | undefined {
+  const rows = record.participants.filter((row) => !row.uninvited && sameMailbox(row.email, email));
+  return rows.find(({ recurrence_key }) => recurrence_key === '') ?? rows[0];
+}
+
+/** @throws RejectedMessageError `not_an_attendee` of this instance */
+function assertInvited(record: EventRecord, email: string, key: string): void {
+  if (key !== '' && !attendeesAt(record, key).some((row) => row.email === email))
+    throw new RejectedMessageError('not_an_attendee');
+}
 
 /** REPLY: responses of an attendee to the event, to instances, or to an instance and all later ones. */
 export function applyReply(record: EventRecord, incoming: Incoming): Applied {
@@ -63,6 +72,7 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
   const withSender = known ? record : withDelegate(record, sender);
   const { email } = rowOf(withSender, sender.email) as ParticipantRow;
   const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
+  assertInvited(withSender, email, key);
   const rowKey = part.thisAndFuture && key !== '' ? `${FOLLOWING}${key}` : key;
   const freshness = freshnessOf(withSender, email, rowKey, part);
   if (freshness !== 'newer') return unchanged(freshness === 'same' ? 'ignored_duplicate' : 'ignored_stale');
@@ -170,6 +180,7 @@ export function applyCounter(
   const known = rowOf(record, sender.email);
   if (!known) throw new RejectedMessageError('not_an_attendee');
   const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
+  assertInvited(record, known.email, key);
   const { sequence } = record.overrides.find(({ recurrence_key }) => recurrence_key === key) ?? record;
   if (part.sequence < sequence) return unchanged('ignored_stale', 'older_sequence');
   const comment = storable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);

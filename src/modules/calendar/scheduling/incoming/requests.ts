@@ -1,5 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import { compareVersions, type ItipPart, type Organizer, sameMailbox } from '../../../../lib/itip/index.js';
+import {
+  attendeesOf,
+  compareVersions,
+  type ItipPart,
+  type Organizer,
+  sameMailbox,
+} from '../../../../lib/itip/index.js';
 import { changeAll, changeOne } from '../../changes/event-change.js';
 import { assertInstances } from '../../input/event-patch.js';
 import type { EventRecord } from '../../model/event-record.js';
@@ -16,7 +22,7 @@ import {
   unchanged,
   versionOf,
 } from './incoming.js';
-import { participantsOf, withInstanceResponses } from './participants.js';
+import { participantsOf, withAttendeesOfInstance } from './participants.js';
 import { RejectedMessageError } from './rejection.js';
 import { type ReadEvent, readEvent } from './read-event.js';
 
@@ -88,7 +94,7 @@ function withSeries(
     ...version,
     status: read.content.status ?? 'confirmed',
     deleted_at: null,
-    participants: participantsOf(current, part, incoming, changed?.moved ?? false),
+    participants: participantsOf(next, part, incoming, changed?.moved ?? false),
     // A new schedule without overrides has none: the organizer states those that are still valid.
     overrides: isRescheduled
       ? next.overrides.filter(({ sequence }) => sequence >= part.sequence)
@@ -105,10 +111,18 @@ function adopted(
   organizer: Organizer | null,
   incoming: Incoming,
 ): EventRecord {
-  const { id, revision, created_by, created_at, participants } = current;
+  const { id, revision, created_by, created_at } = current;
   const series = newRecord(read, current.origin_calendar_id, organizer, incoming);
-  const kept = { id, revision, created_by, created_at, participants };
   const overrides = current.overrides.filter(({ recurrence_key: key }) => instanceAt(series, key) !== null);
+  // Attendees of the instances that the series does not name are invited to these instances only.
+  const invited = new Set(attendeesOf(part.event).map(({ email }) => email));
+  const keys = overrides.map(({ recurrence_key }) => recurrence_key);
+  const participants = current.participants.flatMap((row) =>
+    row.recurrence_key !== '' || invited.has(row.email)
+      ? [row]
+      : keys.map((key) => ({ ...row, recurrence_key: key })),
+  );
+  const kept = { id, revision, created_by, created_at, participants };
   const next = { ...series, ...kept, ...version, overrides };
   return { ...next, participants: participantsOf(next, part, incoming, false) };
 }
@@ -189,7 +203,7 @@ function withInstance(
   }
   const participants =
     current && current.participants.length > 0
-      ? withInstanceResponses(next, key, part)
+      ? withAttendeesOfInstance(next, key, part, incoming)
       : participantsOf(next, part, incoming, false);
   return { ...next, participants, deleted_at: null };
 }

@@ -10,9 +10,17 @@ import {
   vtimezoneOf,
 } from '../../../../lib/icalendar/index.js';
 import type { ItipMethod } from '../../../../lib/itip/index.js';
+import { instanceKeysOf, recordFor } from '../../model/attendance.js';
 import { FOLLOWING, responseAt } from '../../model/event-policy.js';
 import type { EventRecord, ParticipantRow, ProposalRow } from '../../model/event-record.js';
-import { attendeeProperty, instanceVevent, stamp, timesOf, veventsOf } from '../../model/vevent.js';
+import {
+  attendeeProperty,
+  instanceVevent,
+  stamp,
+  timeProperty,
+  timesOf,
+  veventsOf,
+} from '../../model/vevent.js';
 
 const PRODUCT = '-//Workspace//Calendar//EN';
 /** Properties that concern the organizer's own calendar only. */
@@ -68,17 +76,29 @@ function invitation(record: EventRecord, request: OutgoingRequest): OutgoingCale
   if (key !== '' && !one) return null;
   const isCancelled = one ? statusOf(one) === 'CANCELLED' : record.status === 'cancelled';
   if (isCancelled && method === 'REQUEST') return cancellation(record, { ...request, method: 'CANCEL' });
-  const events = (one ? [one] : veventsOf(record, DETAILS)).map((event) =>
+  const events = (one ? [one] : receivedEvents(record, request)).map((event) =>
     withOrganizer(event, record, request),
   );
   return written(method, events, record.sequence, record.dtstamp);
+}
+
+/** The event as its only recipient receives it: an attendee of some instances gets these without their series. */
+function receivedEvents(record: EventRecord, { recipients }: OutgoingRequest): Component[] {
+  const [recipient] = recipients;
+  const isOwn = ({ email }: ParticipantRow): boolean => recipients.length === 1 && email === recipient;
+  const keys = instanceKeysOf(record.participants.filter(isOwn));
+  if (!keys) return veventsOf(recordFor(record, isOwn), DETAILS);
+  return keys.flatMap((key) => instanceVevent(record, key, DETAILS) ?? []);
 }
 
 /** CANCEL of the event or of one instance, also for an attendee that is no longer invited. */
 function cancellation(record: EventRecord, request: OutgoingRequest): OutgoingCalendar | null {
   const { key, recipients } = request;
   const asBefore = { ...record, excluded: record.excluded.filter((other) => other !== key) };
-  const event = key === '' ? veventsOf(record, DETAILS)[0] : instanceVevent(asBefore, key, DETAILS);
+  const event =
+    key === ''
+      ? veventsOf(record, DETAILS)[0]
+      : (instanceVevent(asBefore, key, DETAILS) ?? bare(record, key));
   if (!event) return null;
   const attendees = recipients.map((email) => attendeeOf(record, email));
   const properties = event.properties.filter(({ name }) => !/^(?:STATUS|ORGANIZER|ATTENDEE)$/.test(name));
@@ -122,6 +142,14 @@ function ofAttendee(record: EventRecord, request: OutgoingRequest): OutgoingCale
   ];
   return written(method, [component('VEVENT', properties)], sequence, dtstamp);
 }
+
+/** The name of an instance that the series no longer has. */
+const bare = (record: EventRecord, key: string): Component =>
+  component('VEVENT', [
+    property('UID', escapeText(record.uid)),
+    timeProperty('RECURRENCE-ID', key, record.time_zone),
+    timeProperty('DTSTART', key, record.time_zone),
+  ]);
 
 /** ATTENDEE of a recipient, also of one that is no longer invited. */
 function attendeeOf(record: EventRecord, recipient: string): Property {

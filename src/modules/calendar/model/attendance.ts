@@ -1,0 +1,150 @@
+import {
+  CONTENT_FIELDS,
+  type EventContent,
+  type EventRecord,
+  type OverrideRow,
+  type ParticipantRow,
+} from './event-record.js';
+import { FOLLOWING, responseAt } from './event-policy.js';
+import { contentOf, isSeries, occurrenceOf } from './event-series.js';
+import { isDay, nominalLength, wallOf, wallText } from './event-times.js';
+
+// Attendees of instances. A row of `event_participants` with the key of an instance states, in this order: that an attendee of the
+// series is not invited to the instance (`uninvited`); that the attendee is invited to the instance, without a row of the series or
+// with another role; or else only a response to the instance.
+
+/** Attendees of an event, or of an instance: each once, with the response that applies. @param key null: the whole event */
+export function attendeesAt(record: EventRecord, key: string | null): ParticipantRow[] {
+  if (record.participants.length === 0) return [];
+  const byEmail = Map.groupBy(record.participants, ({ email }) => email);
+  return [...byEmail.values()].flatMap((rows) => {
+    const row = responseAt(rows, key);
+    return row && !row.uninvited ? [row] : [];
+  });
+}
+
+/**
+ * Whether a row of an instance says more than a response.
+ * @param whole the row of the same attendee for the series
+ */
+export function isOwnInvitation(row: ParticipantRow, whole: ParticipantRow | undefined): boolean {
+  if (row.recurrence_key === '' || row.recurrence_key.startsWith(FOLLOWING)) return false;
+  return whole === undefined || row.uninvited || row.role !== whole.role || row.kind !== whole.kind;
+}
+
+/** The row of the attendee for the series. */
+export const wholeOf = (rows: readonly ParticipantRow[], email: string): ParticipantRow | undefined =>
+  rows.find((row) => row.recurrence_key === '' && row.email === email);
+
+/** The attendees who are invited to some instances only, with the rows of these instances. */
+export function instanceAttendees(record: EventRecord): ParticipantRow[] {
+  return record.participants.filter(
+    (row) => row.recurrence_key !== '' && !row.uninvited && !wholeOf(record.participants, row.email),
+  );
+}
+
+/**
+ * The rows that make these people the attendees of one instance.
+ * @param wanted attendees of the instance; their responses count where the attendee has none of their own
+ * @returns all rows of the event
+ */
+export function withAttendeesAt(
+  record: EventRecord,
+  key: string,
+  wanted: readonly ParticipantRow[],
+): ParticipantRow[] {
+  const others = record.participants.filter(({ recurrence_key }) => recurrence_key !== key);
+  const before = new Map(attendeesAt(record, key).map((row) => [row.email, row]));
+  const invited = wanted.flatMap((row): ParticipantRow[] => {
+    const whole = wholeOf(others, row.email);
+    const { response, responded_at, comment } = before.get(row.email) ?? whole ?? row;
+    const own = { ...row, recurrence_key: key, uninvited: false, response, responded_at, comment };
+    const isPlain =
+      whole &&
+      !isOwnInvitation(own, whole) &&
+      responseAt(rowsOf(others, row.email), key)?.response === response;
+    return isPlain ? [] : [own];
+  });
+  const emails = new Set(wanted.map(({ email }) => email));
+  const absent = others.filter(
+    (row) => row.recurrence_key === '' && !emails.has(row.email) && row.email !== record.organizer_email,
+  );
+  return [...others, ...invited, ...absent.map((row) => ({ ...row, recurrence_key: key, uninvited: true }))];
+}
+
+const rowsOf = (rows: readonly ParticipantRow[], email: string): ParticipantRow[] =>
+  rows.filter((row) => row.email === email);
+
+/** Keys of the instances to which a participant is invited without the series; null: the participant is invited to the series, or has no row. */
+export function instanceKeysOf(rows: readonly ParticipantRow[]): string[] | null {
+  if (rows.length === 0 || rows.some(({ recurrence_key }) => recurrence_key === '')) return null;
+  return rows.flatMap((row) => (row.uninvited ? [] : [row.recurrence_key])).toSorted();
+}
+
+/**
+ * The event as a participant receives it. For a participant of some instances it is a series of these dates without rules, whose
+ * content is that of the instances; instances to which a participant of the series is not invited are excluded.
+ * @param isOwn the rows of the participant
+ */
+export function recordFor(record: EventRecord, isOwn: (row: ParticipantRow) => boolean): EventRecord {
+  if (record.participants.length === 0 || !isSeries(record)) return record;
+  const own = record.participants.filter(isOwn);
+  const keys = instanceKeysOf(own);
+  if (keys) return onlyInstances(record, keys);
+  const absent = own.flatMap((row) => (row.uninvited ? [row.recurrence_key] : []));
+  return absent.length > 0 ? withoutInstances(record, absent) : record;
+}
+
+/** The event as the owner of a calendar receives it. The calendar of the event itself shows all of it. */
+export const recordIn = (
+  record: EventRecord,
+  { id, owner_id }: { id: string; owner_id: string },
+): EventRecord =>
+  record.origin_calendar_id === id && record.origin !== 'external'
+    ? record
+    : recordFor(record, ({ user_id }) => user_id === owner_id);
+
+/** All fields of an instance, as its own. */
+const patchOf = (content: EventContent): Partial<EventContent> =>
+  Object.fromEntries(CONTENT_FIELDS.map((name) => [name, content[name]]));
+
+function onlyInstances(record: EventRecord, keys: readonly string[]): EventRecord {
+  const isOwn = new Set(keys);
+  const overrides = keys.flatMap((key): OverrideRow[] => {
+    const occurrence = occurrenceOf(record, key, 'UTC');
+    if (!occurrence) return [];
+    const { sequence, dtstamp } = occurrence.override ?? record;
+    return [{ recurrence_key: key, patch: patchOf(contentOf(record, occurrence)), sequence, dtstamp }];
+  });
+  const [first] = overrides;
+  const starts = first?.recurrence_key ?? record.starts;
+  return {
+    ...record,
+    ...first?.patch,
+    starts,
+    ends: wallText(wallOf(starts) + nominalLength(record), isDay(starts)),
+    time_zone: record.time_zone,
+    end_time_zone: record.end_time_zone,
+    exact_duration: record.exact_duration,
+    rules: [],
+    added: overrides.map(({ recurrence_key }) => recurrence_key),
+    excluded: [],
+    overrides,
+    overrides_count: overrides.length,
+    participants: record.participants.filter(
+      ({ recurrence_key: key }) => key === '' || key.startsWith(FOLLOWING) || isOwn.has(key),
+    ),
+  };
+}
+
+function withoutInstances(record: EventRecord, keys: readonly string[]): EventRecord {
+  const isAbsent = new Set(keys);
+  const overrides = record.overrides.filter(({ recurrence_key }) => !isAbsent.has(recurrence_key));
+  return {
+    ...record,
+    excluded: [...new Set([...record.excluded, ...keys])].toSorted(),
+    overrides,
+    overrides_count: overrides.length,
+    participants: record.participants.filter(({ recurrence_key }) => !isAbsent.has(recurrence_key)),
+  };
+}
