@@ -149,12 +149,26 @@ async function measure({ application, floor, owner, backends, own, events, templ
       `${name.padEnd(22)} ${share.toFixed(0).padStart(4)} % of the floor (processor time ${cpuShare.toFixed(0)} %)   ${line(rest, read)}   ${application.peakMemory.toFixed(0)} MB`,
     );
   }
+  const meetings = await makeMeetings(application, (n) =>
+    send('POST', `${calendarOf(n)}/events`, {
+      title: `Meeting ${n}`,
+      ...times,
+      attendees,
+      send_updates: 'none',
+    }),
+  );
+  const meetingOf = (n) => meetings[n % meetings.length];
   const alone = {
     'create, 50 attendees': (n) =>
       send('POST', `${calendarOf(n)}/events`, {
         title: `Meeting ${n}`,
         ...times,
         attendees,
+        send_updates: 'none',
+      }),
+    'update, 50 attendees': (n) =>
+      send('PUT', `${meetingOf(n).calendar_id}/events/${meetingOf(n).id}`, {
+        title: `Title ${n}`,
         send_updates: 'none',
       }),
     'free/busy, 20, a week': () =>
@@ -167,6 +181,15 @@ async function measure({ application, floor, owner, backends, own, events, templ
     const figures = await leg(application, backends, request);
     print(`${name.padEnd(22)} ${line(figures, read)}   ${application.peakMemory.toFixed(0)} MB`);
   }
+}
+
+/** @param request the creation of the meeting with this number @returns meetings, more than callers update at a time */
+async function makeMeetings({ port }, request) {
+  const connection = await Connection.open(port);
+  const made = [];
+  for (let n = 0; n < 200; n += 1) made.push(JSON.parse((await connection.exchange(request(n))).body).event);
+  connection.close();
+  return made;
 }
 
 /** Rate, median time, and processor time of a request in Node and in PostgreSQL; the last column compares with a read. */
