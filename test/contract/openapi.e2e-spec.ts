@@ -90,6 +90,14 @@ describe('the OpenAPI description', () => {
     }
   });
 
+  test('every operation has a description that says more than its summary', () => {
+    const bare = describedOperations().filter(
+      ({ spec: { summary, description = '' } }) =>
+        !/^\S.{11}.*\.$/s.test(description) || description.replace(/\.$/, '') === summary,
+    );
+    expect(bare.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  });
+
   test('members of an error beyond code and message are in its schema', () => {
     const missing = describedOperations().flatMap(({ method, path, spec }) =>
       Object.entries<any>(spec.responses).flatMap(([status, response]) => {

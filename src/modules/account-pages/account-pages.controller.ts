@@ -72,6 +72,8 @@ export class AccountPagesController {
   @Endpoint('GET invitations/:token', {
     id: 'showInvitation',
     summary: 'Page of an invitation',
+    description:
+      'An HTML page with the name of the workspace and the form that accepts the invitation. A link that is used, expired or withdrawn shows an error page with status 404.',
     errors: [Errors.badRequest],
   })
   @ApiToken()
@@ -97,7 +99,12 @@ export class AccountPagesController {
     return this.invitations.accept(formOf(request), token);
   }
 
-  @Endpoint('GET password', { id: 'showForgottenPassword', summary: 'Page for a forgotten password' })
+  @Endpoint('GET password', {
+    id: 'showForgottenPassword',
+    summary: 'Page for a forgotten password',
+    description:
+      'An HTML page with a form for an e-mail address. Status 404 where the service sends no mail.',
+  })
   @PageDocs(404)
   @Public()
   showForgotten(@Req() request: Request): BodyReply {
@@ -121,6 +128,8 @@ export class AccountPagesController {
   @Endpoint('GET password/:token', {
     id: 'showNewPassword',
     summary: 'Page for a new password',
+    description:
+      'An HTML page with a form for the new password. A link that is used or expired shows an error page with status 404.',
     errors: [Errors.badRequest],
   })
   @ApiToken()
@@ -148,6 +157,8 @@ export class AccountPagesController {
   @Endpoint('GET email/:token', {
     id: 'showEmailConfirmation',
     summary: 'Page that confirms a new e-mail address',
+    description:
+      'An HTML page with the new address and a button. Opening the page changes nothing: the button confirms the address.',
     errors: [Errors.badRequest],
   })
   @ApiToken()
@@ -188,6 +199,8 @@ export class AccountPagesController {
   @Endpoint('POST passkeys/:token', {
     id: 'changePasskeys',
     summary: 'Add, rename or remove a passkey on its page',
+    description:
+      'Submits one form of the page: `step` selects the change. The response is the page with the result.',
     status: 200,
     errors: FORM_ERRORS,
   })
@@ -199,7 +212,12 @@ export class AccountPagesController {
     return this.passkeys.change(formOf(request), token);
   }
 
-  @Endpoint('GET join', { id: 'showJoin', summary: 'Page to join a workspace by its verified domain' })
+  @Endpoint('GET join', {
+    id: 'showJoin',
+    summary: 'Page to join a workspace by its verified domain',
+    description:
+      'An HTML page with a form for an e-mail address. Status 404 where the service sends no mail.',
+  })
   @PageDocs(404)
   @Public()
   showJoin(@Req() request: Request): BodyReply {

@@ -52,6 +52,8 @@ export class HolidaysController {
   @Endpoint('GET holiday-subscriptions', {
     id: 'readHolidaySubscriptions',
     summary: 'Read your holiday subscriptions',
+    description:
+      'Also the subscriptions that the workspace has for all its members, and those of them that you muted.',
     response: [SubscriptionsResponse, 'Your subscriptions and those of the workspace.'],
   })
   subscriptions(@Ctx() ctx: RequestContext): Promise<SubscriptionsResponse> {
@@ -76,6 +78,8 @@ export class HolidaysController {
   @Endpoint('PUT holiday-subscriptions/tenant', {
     id: 'replaceTenantHolidaySubscriptions',
     summary: 'Replace the holiday subscriptions of the workspace',
+    description:
+      'They apply to all members; each member can mute them. Of several entries for one place the last counts.',
     response: [TenantSubscriptionsResponse, 'The subscriptions of the workspace.'],
     errors: [unknownCountry, unknownRegion],
     example: { subscriptions: [{ country: 'DE', types: ['public'] }] },

@@ -65,7 +65,7 @@ export class IssuersController {
     return this.issuers.create(ctx, key, body);
   }
 
-  @ReadOperation(ISSUERS)
+  @ReadOperation(ISSUERS, { description: 'With its domains and settings, without the client secret.' })
   @Requires('issuers.manage')
   read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
     return this.issuers.read(ctx, id);

@@ -40,6 +40,7 @@ export class NoteFoldersController {
   }
 
   @CreateOperation(NOTE_FOLDERS, {
+    description: 'At the top of your tree, or in the folder `parent_id`.',
     errors: [FolderErrors.alreadyExists, FolderErrors.tooDeep, FolderErrors.tooMany],
   })
   create(
@@ -50,7 +51,9 @@ export class NoteFoldersController {
     return this.folders.create(ctx, key, body);
   }
 
-  @ReadOperation(NOTE_FOLDERS)
+  @ReadOperation(NOTE_FOLDERS, {
+    description: 'One of your folders, without the notes in it: `GET /notes?folder_id=` lists them.',
+  })
   read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
     return this.folders.read(ctx, id);
   }

@@ -55,6 +55,7 @@ export class NotesController {
   @Endpoint('POST', {
     id: 'createNote',
     summary: 'Create a note',
+    description: 'You become its owner. A client that works offline chooses `id` itself.',
     status: 201,
     response: [NoteEnvelope, 'The new note.'],
     etag: 'note',

@@ -34,6 +34,8 @@ export class NotificationsController {
   @Endpoint('PUT read_all', {
     id: 'readAllNotifications',
     summary: 'Mark all notifications as read',
+    description:
+      'With `before`, later notifications stay unread, so that one that has just arrived is not marked unseen.',
     response: [AllReadEnvelope, 'The number of notifications that were unread.'],
     example: { before: 42 },
     optionalBody: true,
@@ -45,6 +47,7 @@ export class NotificationsController {
   @Endpoint('PUT :id/read', {
     id: 'markNotification',
     summary: 'Mark a notification as read or unread',
+    description: 'Without a body: as read. A repeated request changes nothing.',
     response: [NotificationEnvelope, 'The notification.'],
     errors: [NotificationErrors.notFound, NotificationErrors.invalidTransition],
     optionalBody: true,
@@ -76,6 +79,7 @@ export class NotificationsController {
   @Endpoint('PATCH :id/lifecycle', {
     id: 'moveNotificationSnooze',
     summary: 'Change the end of a snooze',
+    description: 'Only for a snoozed notification. At the new time it returns as `unread`.',
     response: [NotificationEnvelope, 'The notification.'],
     errors: [NotificationErrors.notFound, NotificationErrors.invalidTransition],
   })

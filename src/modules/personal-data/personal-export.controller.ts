@@ -48,6 +48,8 @@ export class PersonalExportController {
   @Endpoint('GET', {
     id: 'readExport',
     summary: 'Read the state of your export',
+    description:
+      'State and progress of the latest export, or null without one. Poll it until `state` is final, then download the file.',
     response: [PersonalExportEnvelope, 'The latest export.'],
   })
   read(@Ctx() ctx: RequestContext): Promise<PersonalExportEnvelope> {

@@ -28,6 +28,8 @@ export class PresenceController {
   @Endpoint('GET me', {
     id: 'readOwnPresence',
     summary: 'Read the status that you have chosen',
+    description:
+      'Your choice, which other users see while one of your devices is connected. `status` is `online` without a choice.',
     response: [OwnPresenceEnvelope, 'Your status on all devices.'],
   })
   async own(@Ctx() ctx: RequestContext): Promise<OwnPresenceEnvelope> {
@@ -50,6 +52,7 @@ export class PresenceController {
   @Endpoint('GET :user_id', {
     id: 'readPresence',
     summary: 'Read the presence of a user',
+    description: 'As you see it in the list; an invisible user is `offline`.',
     response: [PresenceEnvelope, 'The presence of the user.'],
     errors: [PresenceErrors.userNotFound],
   })

@@ -39,6 +39,7 @@ export class ScimDiscoveryController {
   @ScimEndpoint('GET ResourceTypes', {
     id: 'listScimResourceTypes',
     summary: 'List the resource types',
+    description: 'User and Group, with their endpoints and schemas (RFC 7643, section 6).',
     response: 'ScimList',
   })
   types(): BodyReply {
@@ -48,6 +49,7 @@ export class ScimDiscoveryController {
   @ScimEndpoint('GET ResourceTypes/:name', {
     id: 'readScimResourceType',
     summary: 'Read a resource type',
+    description: 'One entry of the list, by its name.',
     response: 'ScimDocument',
   })
   @ApiParam({ name: 'name', description: 'User or Group.', schema: { type: 'string', example: 'User' } })
@@ -58,6 +60,7 @@ export class ScimDiscoveryController {
   @ScimEndpoint('GET Schemas', {
     id: 'listScimSchemas',
     summary: 'List the schemas of users and groups',
+    description: 'The attributes that this service supports (RFC 7643, section 7).',
     response: 'ScimList',
   })
   schemas(): BodyReply {
@@ -67,6 +70,7 @@ export class ScimDiscoveryController {
   @ScimEndpoint('GET Schemas/:name', {
     id: 'readScimSchema',
     summary: 'Read a schema',
+    description: 'One entry of the list, by its URN.',
     response: 'ScimDocument',
   })
   @ApiParam({ name: 'name', description: 'The URN.', schema: { type: 'string', example: `${CORE}:User` } })

@@ -72,7 +72,12 @@ export function ScimResourcesController(
       return this.resources.create(actor, body, selected);
     }
 
-    @ScimEndpoint('GET :resource_id', { id: `read${item}`, summary: `Read a ${one}`, response: item })
+    @ScimEndpoint('GET :resource_id', {
+      id: `read${item}`,
+      summary: `Read a ${one}`,
+      description: 'With its version as ETag. Status 304 when the version of `If-None-Match` is current.',
+      response: item,
+    })
     read(@Actor() actor: ScimActor, @Target() target: ScimTarget): Promise<BodyReply> {
       return this.resources.read(actor, target);
     }

@@ -39,6 +39,7 @@ export class TasksController {
   }
 
   @CreateOperation(TASKS, {
+    description: 'You become its creator. A client that works offline chooses `id` itself.',
     example: { title: 'Book the rooms', date: '2026-12-01', priority: 'high' },
     errors: [TaskErrors.alreadyExists, TaskErrors.unknownUser],
   })
@@ -51,7 +52,9 @@ export class TasksController {
     return this.tasks.create(ctx, key, body);
   }
 
-  @ReadOperation(TASKS)
+  @ReadOperation(TASKS, {
+    description: 'With its subtasks and attachments. Comments have a list of their own.',
+  })
   read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
     return this.tasks.read(ctx, id);
   }

@@ -46,7 +46,7 @@ export interface OperationDocs {
   /** Unique; generated clients name their method after it. */
   id: string;
   summary: string;
-  description?: string;
+  description: string;
   /** Beyond the errors of any operation and those that follow from the parameters. */
   errors?: readonly ErrorKind[];
 }
@@ -86,10 +86,10 @@ export function Operation({ tag, id, summary, description, errors = [] }: Operat
   };
 }
 
-function withPermission(description: string | undefined, requires: string[] | undefined): string | undefined {
+function withPermission(description: string, requires: string[] | undefined): string {
   if (!requires) return description;
   const needs = `Needs the permission ${requires.map((key) => `\`${key}\``).join(' or ')}.`;
-  return description ? `${description} ${needs}` : needs;
+  return `${description} ${needs}`;
 }
 
 /** One response of that status, with one example for each error. */

@@ -13,7 +13,7 @@ import type { Resource } from './resource.js';
 interface OperationTexts {
   /** Default: `List note folders` and so on. */
   summary?: string;
-  description?: string;
+  description: string;
   /** Beyond the standard errors of the operation. */
   errors?: readonly ErrorKind[];
   /** Below the controller's path. Default: nothing for the list and creation, `:id` for one item. */
@@ -27,10 +27,7 @@ interface BodyTexts extends OperationTexts {
 }
 
 /** `GET /`: a page of the list. */
-export function ListOperation(
-  resource: Resource,
-  { path = '', ...texts }: OperationTexts = {},
-): MethodDecorator {
+export function ListOperation(resource: Resource, { path = '', ...texts }: OperationTexts): MethodDecorator {
   const { tag, name, plural = `${name}s` } = resource.options;
   return Endpoint(`GET ${path}`, {
     tag,
@@ -42,10 +39,7 @@ export function ListOperation(
 }
 
 /** `POST /`: creation, repeatable with an `Idempotency-Key`. Responds with 201, Location and ETag. */
-export function CreateOperation(
-  resource: Resource,
-  { path = '', ...texts }: BodyTexts = {},
-): MethodDecorator {
+export function CreateOperation(resource: Resource, { path = '', ...texts }: BodyTexts): MethodDecorator {
   const { tag, name } = resource.options;
   return Endpoint(`POST ${path}`, {
     tag,
@@ -62,7 +56,7 @@ export function CreateOperation(
 /** `GET /:id`. Standard error: 404. */
 export function ReadOperation(
   resource: Resource,
-  { path = ':id', errors = [], ...texts }: OperationTexts = {},
+  { path = ':id', errors = [], ...texts }: OperationTexts,
 ): MethodDecorator {
   const { tag, name } = resource.options;
   return Endpoint(`GET ${path}`, {
@@ -87,7 +81,7 @@ export function UpdateOperation(
     methods = ['PATCH', 'PUT'],
     errors = [],
     ...texts
-  }: BodyTexts & { methods?: readonly ('PATCH' | 'PUT')[] } = {},
+  }: BodyTexts & { methods?: readonly ('PATCH' | 'PUT')[] },
 ): MethodDecorator {
   const { tag, name } = resource.options;
   const [method = 'PATCH', also] = methods;
@@ -107,7 +101,7 @@ export function UpdateOperation(
 /** `DELETE /:id`: responds with the item as it last was and `deleted: true`. */
 export function DeleteOperation(
   resource: Resource,
-  { path = ':id', errors = [], ...texts }: OperationTexts = {},
+  { path = ':id', errors = [], ...texts }: OperationTexts,
 ): MethodDecorator {
   const { tag, name, revision } = resource.options;
   const endpoint = Endpoint(`DELETE ${path}`, {

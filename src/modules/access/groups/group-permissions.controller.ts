@@ -36,6 +36,7 @@ export class GroupPermissionsController {
   @Endpoint('GET', {
     id: 'listGroupPermissions',
     summary: 'List the permissions of a group, and all permissions',
+    description: 'Also all permissions that exist, each with `held`: whether you may grant and revoke it.',
     response: [PermissionsEnvelope, 'Permissions of the group, and all available ones.'],
     errors: [GROUPS.notFound],
   })

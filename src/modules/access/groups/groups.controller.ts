@@ -30,6 +30,7 @@ export class GroupsController {
   }
 
   @CreateOperation(GROUPS, {
+    description: 'The group has no members yet. You can only give it permissions that you hold.',
     errors: [
       AccessErrors.cannotGrantUnheld,
       AccessErrors.alreadyExists,

@@ -67,6 +67,8 @@ export class InvitationsController {
   @Endpoint('GET :invitation_id', {
     id: 'readInvitation',
     summary: 'Read an invitation and the state of its mail',
+    description:
+      'The state of the mail shows whether the link was delivered to the mail server, and the error if it was not.',
     response: [InvitationDetailEnvelope, 'The invitation.'],
     errors: [AccessErrors.invitationNotFound],
   })

@@ -23,6 +23,7 @@ export class MemberRecoveryController {
   @Endpoint('GET sessions', {
     id: 'listMemberSessions',
     summary: 'List the sessions of a member in this workspace',
+    description: 'Devices on which the member is signed in to this workspace, without tokens.',
     response: [MemberSessionListEnvelope, 'The sessions.'],
     errors: ERRORS,
   })
@@ -47,6 +48,8 @@ export class MemberRecoveryController {
   @Endpoint('DELETE sessions/:session_id', {
     id: 'endMemberSession',
     summary: 'End one session of a member in this workspace',
+    description:
+      'Its tokens become invalid within five seconds. You must hold all permissions of the member.',
     response: [MemberSessionsEnded, 'Number of ended sessions.'],
     errors: [...ERRORS, AccessErrors.sessionNotFound],
   })

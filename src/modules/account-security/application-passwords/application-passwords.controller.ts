@@ -63,6 +63,8 @@ export class ApplicationPasswordsController {
   @Endpoint('DELETE :asp_id', {
     id: 'deleteApplicationPassword',
     summary: 'End an application password',
+    description:
+      'Programs can no longer sign in with this password. Your own password and your sessions stay.',
     response: [DeletedApplicationPassword, 'The application password ended.'],
     errors: [SecurityErrors.notFound],
   })

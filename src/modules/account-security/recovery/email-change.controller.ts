@@ -20,6 +20,8 @@ export class EmailChangeController {
     tag: 'settings',
     id: 'readEmail',
     summary: 'Read your e-mail address and its pending change',
+    description:
+      'The pending change waits for the confirmation by the link that was sent to the new address.',
     response: [EmailState, 'The address.'],
   })
   @Tenantless()
@@ -57,6 +59,8 @@ export class EmailChangeController {
     tag: 'settings',
     id: 'cancelEmailChange',
     summary: 'Cancel the pending change of your e-mail address',
+    description:
+      'The link that was sent to the new address becomes invalid. Without a pending change, nothing happens.',
     response: [EmailState, 'The address.'],
   })
   @Tenantless()

@@ -29,6 +29,7 @@ export class CalendarsController {
   }
 
   @CreateOperation(CALENDARS, {
+    description: 'You become its owner. `shares` gives other users access from the start.',
     example: { name: 'Team', color: '#27ae60', time_zone: 'Europe/Berlin' },
     errors: [CalendarErrors.calendarExists, CalendarErrors.tooManyCalendars, CalendarErrors.unknownGrantee],
   })

@@ -155,6 +155,8 @@ export class EventsController {
   @Endpoint('GET events/:event_id', {
     id: 'readEvent',
     summary: 'Read an event or an instance',
+    description:
+      'An instance of a series has the id of the series and its nominal start. The response contains details as far as the calendar is shared with you.',
     response: [EventEnvelope, 'The event.'],
     etag: 'event',
     errors: [EVENTS.notFound, CalendarErrors.notAnInstance],

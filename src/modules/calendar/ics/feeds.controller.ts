@@ -43,6 +43,8 @@ export class FeedsController {
   @Endpoint('GET :calendar_id/export.ics', {
     id: 'exportCalendar',
     summary: 'Download a calendar as iCalendar',
+    description:
+      'All events of the calendar as one file, with details as far as the calendar is shared with you.',
     errors: [CALENDARS.notFound],
   })
   @ApiFile('text/calendar', 'The calendar (RFC 5545).')
@@ -53,6 +55,8 @@ export class FeedsController {
   @Endpoint('GET :calendar_id/feeds', {
     id: 'listCalendarFeeds',
     summary: 'List your feeds of a calendar',
+    description:
+      'A feed is a secret address at which a calendar program reads the calendar without signing in.',
     response: [FeedListEnvelope, 'Your feeds without their addresses, oldest first.'],
     errors: [CALENDARS.notFound],
   })
@@ -80,6 +84,7 @@ export class FeedsController {
   @Endpoint('DELETE :calendar_id/feeds/:id', {
     id: 'deleteCalendarFeed',
     summary: 'Revoke a secret address',
+    description: 'Programs that use the address get 404 from now on. The calendar stays.',
     response: [FeedEnvelope, 'The deleted feed.'],
     errors: [FeedErrors.feedNotFound],
   })

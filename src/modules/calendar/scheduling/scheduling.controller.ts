@@ -106,6 +106,7 @@ export class SchedulingController {
   @Endpoint('GET messages/:message_id', {
     id: 'readSchedulingMessage',
     summary: 'Read a scheduling message',
+    description: 'For the owner of the calendar. Messages are kept for 180 days.',
     response: [SchedulingMessageEnvelope, 'The message with its iCalendar text.'],
     errors: [...COMMON_ERRORS, SchedulingErrors.messageNotFound],
   })

@@ -64,6 +64,8 @@ export class RoomsController {
   @Endpoint('GET :id', {
     id: 'readChatRoom',
     summary: 'Read a room',
+    description:
+      'For its members; rooms that are open to the workspace also for other users, who are not members yet.',
     response: [ChatRoomEnvelope, 'The room with its first members.'],
     errors: [ChatErrors.roomNotFound],
   })
@@ -103,7 +105,7 @@ export class RoomsController {
   @Endpoint('GET :id/members', {
     id: 'listChatRoomMembers',
     summary: 'List the members of a room',
-    description: 'By name.',
+    description: 'By name, with their roles. For users who can read the room.',
     response: [ChatMemberListEnvelope, 'A page of members.'],
     errors: [ChatErrors.roomNotFound],
   })

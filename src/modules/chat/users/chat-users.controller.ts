@@ -22,6 +22,7 @@ export class ChatUsersController {
   @Endpoint('GET user', {
     id: 'readChatUser',
     summary: 'Read yourself as a chat user',
+    description: 'Your name and presence as other users see them, and your unread messages in all rooms.',
     response: [OwnChatUserEnvelope, 'You, with the number of unread messages.'],
   })
   async own(@Ctx() ctx: RequestContext): Promise<OwnChatUserEnvelope> {

@@ -33,7 +33,10 @@ export class AddressbooksController {
     return this.books.list(ctx, query);
   }
 
-  @CreateOperation(ADDRESSBOOKS, { errors: [ContactErrors.unknownUser, ContactErrors.tooManyBooks] })
+  @CreateOperation(ADDRESSBOOKS, {
+    description: 'You become its owner. `shares` gives other users access from the start.',
+    errors: [ContactErrors.unknownUser, ContactErrors.tooManyBooks],
+  })
   create(
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
@@ -42,7 +45,7 @@ export class AddressbooksController {
     return this.books.create(ctx, key, body);
   }
 
-  @ReadOperation(ADDRESSBOOKS)
+  @ReadOperation(ADDRESSBOOKS, { description: 'Your own, or one that is shared with you, with your role.' })
   read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
     return this.books.read(ctx, id);
   }

@@ -132,7 +132,12 @@ export class ContactsController {
     return this.contacts.update(ctx, bookId, externalId, expected, body);
   }
 
-  @DeleteOperation(CONTACTS, { path: ITEM, errors: [ContactErrors.bookNotFound, Errors.forbidden] })
+  @DeleteOperation(CONTACTS, {
+    description:
+      'For good: contacts have no trash. For the owner of the address book and users who may write to it.',
+    path: ITEM,
+    errors: [ContactErrors.bookNotFound, Errors.forbidden],
+  })
   delete(
     @Ctx() ctx: RequestContext,
     @Id('addressbook_id') bookId: string,

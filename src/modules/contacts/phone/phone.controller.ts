@@ -93,6 +93,7 @@ export class PhoneController {
     tag: 'contacts',
     id: 'readContactImport',
     summary: 'Read an import',
+    description: 'Imports are kept for 90 days, with the number of their contacts by result.',
     response: [ImportEnvelope, 'The import.'],
     errors: [PhoneErrors.importNotFound],
   })

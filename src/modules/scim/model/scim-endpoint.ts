@@ -26,7 +26,7 @@ type Method = keyof typeof ROUTES;
 interface ScimDocs {
   id: string;
   summary: string;
-  description?: string;
+  description: string;
   /** Name in `SCIM_SCHEMAS`; missing: 204. */
   response?: string;
   /** Name in `SCIM_SCHEMAS`. */
@@ -76,7 +76,7 @@ export function ScimEndpoint(route: Method | `${Method} ${string}`, docs: ScimDo
     ApiOperation({
       operationId: docs.id,
       summary: docs.summary,
-      ...(docs.description && { description: docs.description }),
+      description: docs.description,
       ...(isPublic && { security: [] }),
       ...(docs.body && { requestBody: bodyOf(docs.body, docs.example) }),
     }),

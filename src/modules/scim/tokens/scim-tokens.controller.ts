@@ -31,6 +31,7 @@ export class ScimTokensController {
   @Endpoint('GET', {
     id: 'listScimTokens',
     summary: 'List the tokens of identity providers',
+    description: 'With name, lifetime and last use, without the secrets.',
     response: [ScimTokenListEnvelope, 'All tokens, oldest first.'],
   })
   @Requires('scim.manage')

@@ -38,6 +38,8 @@ export class PreferencesController {
   @Endpoint('GET general-preferences', {
     id: 'readGeneralPreferences',
     summary: 'Read your general preferences',
+    description:
+      'Language, time zone, formats and the like. Unset preferences have their defaults; `rev` detects concurrent updates.',
   })
   @PreferencesResponse('general')
   readGeneral(@Ctx() ctx: RequestContext): Promise<PreferencesEnvelope> {

@@ -18,6 +18,7 @@ export class ProfileController {
   @Endpoint('GET', {
     id: 'readProfile',
     summary: 'Read your profile',
+    description: 'Your name, address and details as members of this workspace see them.',
     response: [ProfileEnvelope, 'Your profile in this workspace.'],
   })
   read(@Ctx() ctx: RequestContext): Promise<ProfileEnvelope> {

@@ -26,7 +26,11 @@ export class SignaturesController {
     return this.signatures.list(ctx, query);
   }
 
-  @CreateOperation(SIGNATURES, { errors: [tooManySignatures] })
+  @CreateOperation(SIGNATURES, {
+    description:
+      'For mail that you write. The HTML is cleaned; the text for mail without HTML is derived from it.',
+    errors: [tooManySignatures],
+  })
   create(
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
@@ -35,7 +39,7 @@ export class SignaturesController {
     return this.signatures.create(ctx, key, body);
   }
 
-  @ReadOperation(SIGNATURES)
+  @ReadOperation(SIGNATURES, { description: 'One of your signatures, as HTML and as text.' })
   read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
     return this.signatures.read(ctx, id);
   }

@@ -36,6 +36,7 @@ export class TenantClientsController {
   @Endpoint('GET', {
     id: 'listTenantClients',
     summary: 'List the applications and service accounts of the workspace',
+    description: 'Only clients that this workspace created, without secrets.',
     response: [TenantClientListEnvelope, 'A page of clients, oldest first.'],
   })
   @Requires('clients.manage')
@@ -46,6 +47,7 @@ export class TenantClientsController {
   @Endpoint('GET :client_id', {
     id: 'readTenantClient',
     summary: 'Read a client of the workspace',
+    description: 'Its settings, without the secret.',
     response: [TenantClientEnvelope, 'The client.'],
     errors: [ClientErrors.notFound],
   })

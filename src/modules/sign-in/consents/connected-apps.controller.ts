@@ -14,6 +14,7 @@ export class ConnectedAppsController {
     tag: 'settings',
     id: 'listConnectedApps',
     summary: 'List the applications that act as you with your consent',
+    description: 'By name, with their scopes, the workspaces that they can access, and their sessions.',
     response: [ConnectedAppListEnvelope, 'The applications.'],
   })
   @Tenantless()

@@ -40,6 +40,8 @@ export class TaskFoldersController {
   }
 
   @CreateOperation(TASK_FOLDERS, {
+    description:
+      'You become its owner. `members` shares it, with the folders and tasks in it, from the start.',
     example: { name: 'Offsite', color: '#2f80ed' },
     errors: [FolderErrors.alreadyExists, FolderErrors.tooDeep, FolderErrors.tooMany, TaskErrors.unknownUser],
   })
@@ -51,7 +53,7 @@ export class TaskFoldersController {
     return this.folders.create(ctx, key, body);
   }
 
-  @ReadOperation(TASK_FOLDERS)
+  @ReadOperation(TASK_FOLDERS, { description: 'With its members and your role, without the tasks in it.' })
   read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
     return this.folders.read(ctx, id);
   }

@@ -70,6 +70,7 @@ export class SubtasksController {
   @Endpoint('DELETE :id', {
     id: 'deleteSubtask',
     summary: 'Delete a subtask',
+    description: 'For good: subtasks have no trash. The revision of the task stays.',
     response: [DeletedPartEnvelope, 'The task as it is now.'],
     etag: 'task',
     errors: [TaskErrors.notFound, TaskErrors.deleted, Errors.forbidden, TaskErrors.partNotFound],

@@ -81,6 +81,7 @@ export class TaskAttachmentsController {
   @Endpoint('DELETE :id', {
     id: 'removeTaskAttachment',
     summary: 'Remove an attachment from a task',
+    description: 'The file is deleted for good. The revision of the task stays.',
     response: [RemovedTaskAttachmentEnvelope, 'The task as it is now.'],
     etag: 'task',
     errors: [TaskErrors.notFound, Errors.forbidden, TaskErrors.deleted],

@@ -57,6 +57,7 @@ export class TaskCommentsController {
   @Endpoint('PATCH :id', {
     id: 'editTaskComment',
     summary: 'Edit your comment',
+    description: 'Only its author can edit a comment. The comment shows the time of the change.',
     response: [TaskCommentEnvelope, 'The comment, and the task as they are now.'],
     etag: 'task',
     ...BODY,

@@ -34,6 +34,7 @@ export class TenantDomainsController {
   @Endpoint('GET', {
     id: 'listTenantDomains',
     summary: 'List the domains of the workspace and their TXT records',
+    description: 'Verified domains and those that still wait for their TXT record.',
     response: [TenantDomainListEnvelope, 'The domains, by name.'],
   })
   @Requires('tenant.read', 'tenant.manage')

@@ -16,6 +16,8 @@ export class TenantPolicyController {
   @Endpoint('GET', {
     id: 'readTenantPolicy',
     summary: 'Read the policy of the workspace',
+    description:
+      'The rules for sign-in, passwords, sessions and sharing of all members. Null: the default of the deployment applies.',
     response: [TenantPolicyEnvelope, 'The policy.'],
   })
   @Requires('tenant.read', 'tenant.policy')

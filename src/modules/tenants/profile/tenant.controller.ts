@@ -83,6 +83,7 @@ export class TenantController {
   @Endpoint('DELETE logo', {
     id: 'removeTenantLogo',
     summary: 'Remove the logo',
+    description: 'Pages and mails of the workspace show its name instead.',
     response: [TenantEnvelope, NOW],
     errors: [TenantErrors.noLogo],
   })

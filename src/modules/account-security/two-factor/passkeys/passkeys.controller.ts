@@ -52,6 +52,7 @@ export class PasskeysController {
   @Endpoint('GET', {
     id: 'listPasskeys',
     summary: 'List your passkeys',
+    description: 'Passkeys of your account, in all workspaces. The list has one page.',
     response: [PasskeyListEnvelope, 'All passkeys, at most 20.'],
   })
   @Tenantless()
@@ -127,6 +128,7 @@ export class PasskeysController {
   @Endpoint('PATCH :passkey_id', {
     id: 'renamePasskey',
     summary: 'Rename a passkey',
+    description: 'Changes the name in this list only; the device keeps its own.',
     response: [PasskeyEnvelope, 'The passkey.'],
     errors: [SecurityErrors.notFound],
   })

@@ -46,6 +46,8 @@ export class GuestChatController {
   @GuestEndpoint('POST messages', {
     id: 'sendGuestMessage',
     summary: 'Send a message',
+    description:
+      'A request with the same `client_msg_id` adds no second message: it returns the first one with status 200.',
     session: 'required',
     status: 201,
     response: [GuestMessageEnvelope, 'The message.'],

@@ -132,6 +132,7 @@ export function InvitesController(tree: InviteTree): Type {
     @Endpoint('GET :invite_id', {
       id: `readExternalInvite${suffix}`,
       summary: 'Read an invite',
+      description: 'For users who can list the invite. The token is never returned again.',
       response: [InviteEnvelope, 'The invite, without its token.'],
       errors: [GuestErrors.invitesNotFound, ...room],
     })
@@ -189,6 +190,7 @@ export function InvitesController(tree: InviteTree): Type {
     @Endpoint('DELETE :invite_id/chat_link', {
       id: `deleteGuestChatLink${suffix}`,
       summary: 'Delete the link to the chat',
+      description: 'Guests can no longer join by this link. The invite and its other link stay valid.',
       response: [DeletedChatLinkEnvelope, 'The link does not work any more.'],
       errors: [GuestErrors.invitesNotFound, ...room],
     })

@@ -35,6 +35,8 @@ export class LivestreamController {
   @GuestEndpoint('POST livestream_verify', {
     id: 'verifyViewer',
     summary: 'Verify the address of a viewer',
+    description:
+      'Takes the code of the mail and returns a viewer token, valid for one hour, for `livestream_join`.',
     status: 200,
     response: [ViewerTokenEnvelope, 'A token to join with.'],
     errors: [

@@ -76,6 +76,8 @@ export class FormReportsController {
   @Endpoint('GET reports/:report_id', {
     id: 'readFormReport',
     summary: 'Read a saved report',
+    description:
+      'The definition of the report, without results. For owners, editors and viewers of the form.',
     errors: REPORT_ERRORS,
     response: [FormReportEnvelope, 'The report.'],
   })
@@ -118,6 +120,7 @@ export class FormReportsController {
   @Endpoint('GET reports/:report_id/share', {
     id: 'listFormReportViewers',
     summary: 'List the viewers of a report',
+    description: 'Users who may read the results of the report without a role on its form.',
     errors: REPORT_ERRORS,
     response: [FormReportViewersEnvelope, 'All of them, at most 500.'],
   })
