@@ -111,7 +111,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(fc.nat(20), people).map(([n, wanted]) =>
     at(n, (record, key) => {
       const participants = withAttendeesAt(record, key, wanted);
-      return changeOne(record, key, { participants }, NOW)?.record ?? record;
+      return changeOne(record, key, { content: {}, participants }, NOW)?.record ?? record;
     }),
   ),
   fc
