@@ -71,7 +71,7 @@ async function edit(actor: Actor): Promise<void> {
     ...(rng.chance(0.2) && { visibility: rng.pick(['private', 'default']) }),
     ...(rng.chance(0.3) && { base_revision: event.revision }),
   };
-  const scope = 'attendees' in fields || 'visibility' in fields ? {} : scopeOf(actor, event);
+  const scope = scopeOf(actor, event);
   await send(actor, 'PUT', `/calendar/${calendarId}/events/${event.id}`, { ...fields, ...scope }, ...WRITTEN);
 }
 
