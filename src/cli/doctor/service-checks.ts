@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { RoomServiceClient } from 'livekit-server-sdk';
 import { createTransport } from 'nodemailer';
 import type { Config } from '../../config/config.js';
 import { openBlobStore } from '../../platform/blobs/store/open-blob-store.js';
@@ -110,6 +109,7 @@ async function checkLiveKit(config: Config): Promise<Finding[]> {
   const { LIVEKIT_URL: url, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret } = config;
   if (url === undefined) return [area.ok('LIVEKIT_URL is not set: calls are off.')];
   try {
+    const { RoomServiceClient } = await import('livekit-server-sdk');
     const rooms = new RoomServiceClient(url, key, secret, {
       requestTimeout: TIMEOUT_MS / 1_000,
       failover: false,

@@ -8,6 +8,7 @@ export {
 } from './card.js';
 export { joined } from './join.js';
 export { differences, emptyCard, parsedPhone, written } from './normalize.js';
+export { isPhoneCountry } from './phone-numbers.js';
 export {
   categoryKey,
   contactWords,

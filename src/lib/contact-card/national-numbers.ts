@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js';
+import { phoneNumbers } from './phone-numbers.js';
 
 /** Numbers that are remembered between the check of a card and its words. */
 const MAX = 2_000;
@@ -12,4 +12,4 @@ export function rememberNational(e164: string, national: string): void {
 
 /** The number without its country; empty where that is unknown. */
 export const nationalNumber = (e164: string): string =>
-  known.get(e164) ?? parsePhoneNumberFromString(e164)?.nationalNumber ?? '';
+  known.get(e164) ?? phoneNumbers().parsePhoneNumberFromString(e164)?.nationalNumber ?? '';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
+import type { CountryCode } from 'libphonenumber-js';
 import { rememberNational } from './national-numbers.js';
+import { phoneNumbers } from './phone-numbers.js';
 import {
   type CardAddress,
   type CardDate,
@@ -56,7 +57,7 @@ export function parsedPhone(
   value: string,
   country: string | null,
 ): { e164: string; extension: string | null } | null {
-  const number = parsePhoneNumberFromString(value, {
+  const number = phoneNumbers().parsePhoneNumberFromString(value, {
     ...(country !== null && { defaultCountry: country as CountryCode }),
     extract: false,
   });

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { Config } from '../../config/config.js';
 import { ChatModule } from '../chat/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { CallAccess } from './call-access.js';
@@ -20,7 +21,7 @@ import { GuestModerationRepository } from './guests/moderation/moderation.reposi
 import { GuestModerationService } from './guests/moderation/moderation.service.js';
 import { GUEST_CONTROLLERS, GUEST_PROVIDERS } from './guests/guests.providers.js';
 import { Kicks } from './changes/kicks.js';
-import { LiveKitCallServer } from './livekit/livekit-call-server.js';
+import { MissingCallServer } from './missing-call-server.js';
 import { MeetingsController } from './meetings/meetings.controller.js';
 import { MeetingsRepository } from './meetings/meetings.repository.js';
 import { ParticipantsRepository } from './participants.repository.js';
@@ -42,6 +43,13 @@ import { TokensRepository } from './tokens/tokens.repository.js';
 import { TokensService } from './tokens/tokens.service.js';
 import { CallsPersonalData } from './calls-personal-data.js';
 
+/** Without a media server, its SDK is not loaded. */
+async function callServerOf(config: Config): Promise<CallServer> {
+  if (config.LIVEKIT_URL === undefined) return new MissingCallServer();
+  const { LiveKitCallServer } = await import('./livekit/livekit-call-server.js');
+  return new LiveKitCallServer(config);
+}
+
 @Module({
   imports: [TenantsModule, ChatModule],
   controllers: [
@@ -57,7 +65,7 @@ import { CallsPersonalData } from './calls-personal-data.js';
   ],
   providers: [
     CallsPersonalData,
-    { provide: CallServer, useClass: LiveKitCallServer },
+    { provide: CallServer, inject: [Config], useFactory: callServerOf },
     CallsRepository,
     ParticipantsRepository,
     CallAccess,

@@ -54,20 +54,19 @@ const SOURCES: Record<CallRole, TrackSource[]> = {
 /** LiveKit, by its SDK: Twirp requests over HTTP, tokens and webhooks signed with the API secret. */
 @Injectable()
 export class LiveKitCallServer extends CallServer {
-  readonly isConfigured: boolean;
+  readonly isConfigured = true;
   readonly canRecord: boolean;
   private readonly logger = new Logger(LiveKitCallServer.name);
-  private readonly clients: Clients | undefined;
+  private readonly clients: Clients;
 
   constructor(private readonly config: Config) {
     super();
     this.clients = clientsOf(config);
-    this.isConfigured = this.clients !== undefined;
-    this.canRecord = this.isConfigured && config.LIVEKIT_RECORDINGS_DIR !== undefined;
+    this.canRecord = config.LIVEKIT_RECORDINGS_DIR !== undefined;
   }
 
   override get clientUrl(): string {
-    return this.configured.url.replace(/^http/, 'ws');
+    return this.clients.url.replace(/^http/, 'ws');
   }
 
   override async createRoom(call: CallKey, maxParticipants: number): Promise<void> {
@@ -88,7 +87,7 @@ export class LiveKitCallServer extends CallServer {
     const room = roomNameOf(call);
     // A token for a room without a name opens every room of the server.
     if (callOfRoom(room) === undefined) throw new Error('a token needs the room of a call');
-    const { key, secret } = this.configured;
+    const { key, secret } = this.clients;
     const video = { roomJoin: true, room, canUpdateOwnMetadata: false, ...grantsOf(role, audioOnly) };
     return signToken({ key, secret, identity, seconds: JOIN_TOKEN_SECONDS }, { name, video });
   }
@@ -139,7 +138,7 @@ export class LiveKitCallServer extends CallServer {
     body: string,
     authorization: string | undefined,
   ): Promise<CallServerEvent | null> {
-    const { webhooks } = this.configured;
+    const { webhooks } = this.clients;
     try {
       return eventOf(await webhooks.receive(body, authorization));
     } catch (error) {
@@ -148,18 +147,13 @@ export class LiveKitCallServer extends CallServer {
     }
   }
 
-  private get configured(): Clients {
-    if (!this.clients) throw CallErrors.serverNotConfigured.with();
-    return this.clients;
-  }
-
   /** @param missing the result when the object of the request does not exist, or has ended; undefined: an error */
   private async request<T, M = never>(
     what: string,
     send: (clients: Clients) => Promise<T>,
     missing?: M,
   ): Promise<T | M> {
-    const clients = this.configured;
+    const clients = this.clients;
     try {
       return await send(clients);
     } catch (error) {
@@ -170,9 +164,8 @@ export class LiveKitCallServer extends CallServer {
   }
 }
 
-function clientsOf(config: Config): Clients | undefined {
-  const { LIVEKIT_URL: url, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret } = config;
-  if (url === undefined || key === undefined || secret === undefined) return undefined;
+function clientsOf(config: Config): Clients {
+  const { LIVEKIT_URL: url = '', LIVEKIT_API_KEY: key = '', LIVEKIT_API_SECRET: secret = '' } = config;
   const options = { requestTimeout: TIMEOUT_SECONDS, failover: false };
   return {
     url,

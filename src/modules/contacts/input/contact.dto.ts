@@ -10,7 +10,6 @@ import {
   MaxLength,
   ValidateNested,
 } from 'class-validator';
-import { isSupportedCountry } from 'libphonenumber-js';
 import { Transform } from 'class-transformer';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import { asInstance, EachAs, MaxBytes, Optional, Nullable } from '../../../platform/http/input.decorators.js';
@@ -32,7 +31,7 @@ import {
   RelatedInput,
   ValueInput,
 } from './card-fields.dto.js';
-import { MAX_UID } from '../../../lib/contact-card/index.js';
+import { isPhoneCountry, MAX_UID } from '../../../lib/contact-card/index.js';
 
 type Class = new () => object;
 
@@ -82,7 +81,7 @@ export const Country = (): PropertyDecorator => {
 
 /** The country of telephone numbers: null for a country without numbers of its own. */
 export const phoneCountry = (country: string | null | undefined): string | null =>
-  country && isSupportedCountry(country) ? country : null;
+  country && isPhoneCountry(country) ? country : null;
 
 /** The fields of a card. Missing fields stay as they are, null and empty lists clear them. */
 export class CardFieldsInput {

@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { request } from 'undici';
 import {
   checkComplete,
   checkDefinition,
@@ -55,6 +54,8 @@ export class Assistant {
       { role: 'system', content: INSTRUCTIONS },
       { role: 'user', content: `Language: ${language}\n\n${prompt}` },
     ];
+    // Most installations have no assistant, and do not load it.
+    const { request } = await import('undici');
     const response = await request(`${url}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
