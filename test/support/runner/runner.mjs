@@ -61,10 +61,17 @@ function native(runtime) {
 }
 
 const runsOf = new Map();
+/** Symbols of the global object that hold the state of a run. */
+const RUN_STATE = new Set(['EVENT_HANDLERS', 'JEST_STATE_SYMBOL']);
 
-/** jest-circus keeps the tests of a file, and the listeners of their run, in its module and in the global object. */
+/**
+ * jest-circus keeps the tests of a file, and the listeners of their run, in its module and in the global object, under a new
+ * symbol for each file. Without this, a worker keeps the application of every file that it has run.
+ */
 function requireFresh(file) {
   delete require.cache[path.resolve(file)];
-  delete globalThis[Symbol.for('EVENT_HANDLERS')];
-  return require(file);
+  for (const symbol of Object.getOwnPropertySymbols(globalThis))
+    if (RUN_STATE.has(symbol.description)) delete globalThis[symbol];
+  // Node keeps a module in the list of children of its parent too.
+  return createRequire(import.meta.url)(file);
 }
