@@ -83,7 +83,6 @@ const signIn = (docs: string) => ({
 function withoutSignIn(document: OpenAPIObject): void {
   document.info.description = document.info.description?.replace(`${SIGN_IN}\n\n`, '');
   delete document.components?.securitySchemes?.[SIGN_IN_SCHEME];
-  for (const operations of Object.values(document.paths))
-    for (const operation of Object.values(operations) as { security?: Record<string, string[]>[] }[])
-      operation.security = operation.security?.filter((scheme) => !(SIGN_IN_SCHEME in scheme));
+  // The operations that need it have the security of the document.
+  document.security = document.security?.filter((scheme) => !(SIGN_IN_SCHEME in scheme));
 }

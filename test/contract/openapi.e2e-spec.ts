@@ -24,14 +24,21 @@ describe('the OpenAPI description', () => {
     expect(JSON.parse(JSON.stringify((await describeApp()).openApi))).toEqual(committedOpenApi());
   });
 
-  test('error responses and parameters that occur in several operations are references', () => {
+  test('the security of most operations is that of the document', () => {
+    const { security, paths } = committedOpenApi();
+    expect(security).toContainEqual({ bearer: [] });
+    const own = Object.values(paths).flatMap((item) =>
+      Object.values(item).flatMap((spec) => spec.security ?? []),
+    );
+    expect(own).not.toContainEqual({ bearer: [] });
+  });
+
+  test('responses, parameters and bodies that occur in several operations are references', () => {
     const uses = new Map<string, number>();
     for (const item of Object.values(committedOpenApi().paths))
-      for (const { responses, parameters = [] } of Object.values<any>(item)) {
-        const errors = Object.entries(responses).flatMap(([status, response]) =>
-          status < '400' ? [] : [response],
-        );
-        for (const value of [...errors, ...parameters].map((entry) => JSON.stringify(entry)))
+      for (const { responses, parameters = [], requestBody = { $ref: '' } } of Object.values<any>(item)) {
+        const parts = [...Object.values(responses), ...parameters, requestBody];
+        for (const value of parts.map((entry) => JSON.stringify(entry)))
           uses.set(value, (uses.get(value) ?? 0) + 1);
       }
     expect([...uses].filter(([value, times]) => times > 1 && !value.startsWith('{"$ref"'))).toEqual([]);

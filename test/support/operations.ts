@@ -10,23 +10,31 @@ export interface OpenApi {
   tags: { name: string; description?: string }[];
   paths: Record<string, Record<string, any>>;
   components: { schemas: Record<string, any> };
+  security: object[];
 }
 
 /** The committed document as it is. */
 export const committedOpenApi = (): OpenApi & { components: Record<string, Record<string, any>> } =>
   JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
 
-/** The committed document with references resolved, except those to schemas. */
+/** The committed document with references resolved, except those to schemas, and the security of each operation. */
 export function openApi(): OpenApi {
-  const document = committedOpenApi();
+  return dereferenced(committedOpenApi());
+}
+
+export function dereferenced(document: ReturnType<typeof committedOpenApi>): OpenApi {
   const resolve = (node: any): any => {
     if (Array.isArray(node)) return node.map(resolve);
     if (typeof node !== 'object' || node === null) return node;
-    const [, section, name] = /^#\/components\/(responses|parameters|examples)\/(.+)$/.exec(node.$ref) ?? [];
+    const [, section, name] =
+      /^#\/components\/(responses|parameters|examples|headers|requestBodies)\/(.+)$/.exec(node.$ref) ?? [];
     if (section) return resolve(document.components[section]![name!]);
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]));
   };
-  return { ...document, paths: resolve(document.paths) };
+  const paths: OpenApi['paths'] = resolve(document.paths);
+  for (const item of Object.values(paths))
+    for (const operation of Object.values(item)) operation.security ??= document.security;
+  return { ...document, paths };
 }
 
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;

@@ -38,7 +38,7 @@ describe('configuration of the sign-in', () => {
     }
     const { body: document } = await app.anonymous.get('/openapi.json');
     expect(JSON.stringify(document)).not.toContain('signIn');
-    expect(document.paths['/apis/v1/notes'].get.security).toEqual([{ bearer: [] }]);
+    expect(document.security).toEqual([{ bearer: [] }]);
     expect((await app.anonymous.get('/docs/swagger-ui-init.js')).text).not.toContain('oauth2RedirectUrl');
   });
 
