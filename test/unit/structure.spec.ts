@@ -56,6 +56,16 @@ function loopsIn(imports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
 }
 
 describe('the structure of src', () => {
+  test('aliases in SQL are words', () => {
+    const files = globSync('src/**/*.{sql,ts}').filter((file) => !file.includes('/migrations/'));
+    const short = files.flatMap((file) =>
+      [
+        ...readFileSync(file, 'utf8').matchAll(/\b(?:FROM|JOIN|UPDATE|INTO)\s+[a-z_]+\s+(?:AS\s+)?[a-z]\b/g),
+      ].map(([text]) => `${file}: ${text}`),
+    );
+    expect(short).toEqual([]);
+  });
+
   test('has no import loops between modules, libraries and folders of the platform and the mail service', () => {
     const imports = importsOfUnits();
     expect(imports.size).toBeGreaterThan(30);

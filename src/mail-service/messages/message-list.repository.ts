@@ -41,22 +41,24 @@ const TIME = (column: string): string =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const FIELDS = `jsonb_build_object(
-  'id', m.uid, 'mailbox', m.mailbox_id, 'thread', m.thread,
-  'from', coalesce(nullif(m.summary->'from', 'null'), '{"address":"","name":""}'),
-  'to', m.summary->'to', 'cc', m.summary->'cc', 'bcc', m.summary->'bcc',
-  'messageId', m.message_id, 'subject', m.subject, 'date', ${TIME('m.hdate')}, 'idate', ${TIME('m.idate')},
-  'attachments', jsonb_array_length(m.summary->'attachments') > 0, 'attachmentsList', m.summary->'attachments',
-  'size', m.size, 'seen', m.seen, 'unseen', NOT m.seen, 'deleted', m.deleted, 'flagged', m.flagged, 'draft', m.draft,
-  'answered', m.answered, 'forwarded', m.forwarded,
-  'references', m.summary->'references', 'contentType', m.summary->'contentType')`;
+  'id', message.uid, 'mailbox', message.mailbox_id, 'thread', message.thread,
+  'from', coalesce(nullif(message.summary->'from', 'null'), '{"address":"","name":""}'),
+  'to', message.summary->'to', 'cc', message.summary->'cc', 'bcc', message.summary->'bcc',
+  'messageId', message.message_id, 'subject', message.subject, 'date', ${TIME('message.hdate')}, 'idate', ${TIME('message.idate')},
+  'attachments', jsonb_array_length(message.summary->'attachments') > 0, 'attachmentsList', message.summary->'attachments',
+  'size', message.size, 'seen', message.seen, 'unseen', NOT message.seen, 'deleted', message.deleted,
+  'flagged', message.flagged, 'draft', message.draft,
+  'answered', message.answered, 'forwarded', message.forwarded,
+  'references', message.summary->'references', 'contentType', message.summary->'contentType')`;
 
 /** Optional members. */
-const INTRO = `jsonb_strip_nulls(jsonb_build_object('intro', m.intro))`;
-const META_DATA = `jsonb_build_object('metaData', m.meta_data)`;
+const INTRO = `jsonb_strip_nulls(jsonb_build_object('intro', message.intro))`;
+const META_DATA = `jsonb_build_object('metaData', message.meta_data)`;
 const THREAD_COUNT = `jsonb_build_object('threadMessageCount',
-  (SELECT count(*) FROM messages t WHERE t.user_id = m.user_id AND t.thread = m.thread))`;
+  (SELECT count(*) FROM messages AS other WHERE other.user_id = message.user_id AND other.thread = message.thread))`;
 const HEADERS = `jsonb_build_object('headers',
-  coalesce((SELECT jsonb_object_agg(k, m.headers->k) FROM unnest($4::text[]) k WHERE m.headers ? k), '{}'))`;
+  coalesce((SELECT jsonb_object_agg(header, message.headers->header) FROM unnest($4::text[]) AS header
+    WHERE message.headers ? header), '{}'))`;
 
 /** One statement per combination of options, so that each is planned with its own index. */
 const statements = new Map<string, Statement<Row>>();
@@ -77,16 +79,16 @@ function listing(query: ListQuery): Statement<Row> {
     const place = headers ? ['$5::timestamptz', '$6'] : ['$4::timestamptz', '$5'];
     made = mailService.statement<Row>(
       `messages.list_${key}`,
-      `SELECT b.total, b.unseen, b.special_use, page.id, page.date, page.json
-       FROM mailboxes b LEFT JOIN LATERAL (
-         SELECT m.id, to_char(m.idate AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date,
+      `SELECT mailbox.total, mailbox.unseen, mailbox.special_use, page.id, page.date, page.json
+       FROM mailboxes AS mailbox LEFT JOIN LATERAL (
+         SELECT message.id, to_char(message.idate AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date,
            (${members.join(' || ')})::text AS json
-         FROM messages m
-         WHERE m.user_id = $1 AND m.mailbox_id = $2 ${unseen ? 'AND NOT m.seen' : ''}
-           ${from ? `AND (m.idate, m.id) ${up ? '>' : '<'} (${place.join(', ')})` : ''}
-         ORDER BY m.idate ${order}, m.id ${order} LIMIT $3
+         FROM messages AS message
+         WHERE message.user_id = $1 AND message.mailbox_id = $2 ${unseen ? 'AND NOT message.seen' : ''}
+           ${from ? `AND (message.idate, message.id) ${up ? '>' : '<'} (${place.join(', ')})` : ''}
+         ORDER BY message.idate ${order}, message.id ${order} LIMIT $3
        ) page ON true
-       WHERE b.user_id = $1 AND b.id = $2
+       WHERE mailbox.user_id = $1 AND mailbox.id = $2
        ORDER BY page.date ${order}, page.id ${order}`,
     );
     statements.set(key, made);

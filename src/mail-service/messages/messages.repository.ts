@@ -45,11 +45,10 @@ export interface MessageRow {
 
 const find = mailService.statement<MessageRow>(
   'messages.find',
-  `SELECT m.uid, m.mailbox_id, m.thread, m.raw_id, m.size, m.idate, m.hdate, m.message_id, m.subject, m.seen,
-     m.flagged, m.deleted, m.draft, m.answered, m.forwarded, m.summary, m.body_text, m.body_html, m.headers, m.meta_data,
-     m.reference, m.expires_at, m.queue_id,
-     m.queue_id IS NOT NULL AND EXISTS (SELECT FROM queue WHERE queue.id = m.queue_id) AS queued
-   FROM messages m WHERE m.user_id = $1 AND m.mailbox_id = $2 AND m.uid = $3`,
+  `SELECT uid, mailbox_id, thread, raw_id, size, idate, hdate, message_id, subject, seen, flagged, deleted, draft, answered,
+     forwarded, summary, body_text, body_html, headers, meta_data, reference, expires_at, queue_id,
+     queue_id IS NOT NULL AND EXISTS (SELECT FROM queue WHERE queue.id = messages.queue_id) AS queued
+   FROM messages WHERE user_id = $1 AND mailbox_id = $2 AND uid = $3`,
 );
 const raw = mailService.statement<{ raw_id: string; attachments: AttachmentInfo[] }>(
   'messages.raw',

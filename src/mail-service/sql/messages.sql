@@ -4,17 +4,17 @@
 -- reference to the user checked again with the mailbox locked already, by FOR KEY SHARE: against FOR UPDATE of the user,
 -- held by a transaction that waits for the mailbox, that is a deadlock.
 
--- Adds a message. `m` is the parsed message, `p_box` the mailbox's id or its special use.
+-- Adds a message. `p_message` is the parsed message, `p_box` the mailbox's id or its special use.
 -- outcome: ok, no_mailbox, over_quota
-CREATE FUNCTION store_message(p_user text, p_box text, m jsonb, p_quota bigint)
+CREATE FUNCTION store_message(p_user text, p_box text, p_message jsonb, p_quota bigint)
 RETURNS TABLE (outcome text, mailbox text, uid bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   box mailboxes;
   v_thread text;
-  v_keys text[] := ARRAY(SELECT jsonb_array_elements_text(m->'keys'));
-  v_size bigint := (m->>'size')::bigint;
-  v_seen boolean := (m->>'seen')::boolean;
+  v_keys text[] := ARRAY(SELECT jsonb_array_elements_text(p_message->'keys'));
+  v_size bigint := (p_message->>'size')::bigint;
+  v_seen boolean := (p_message->>'seen')::boolean;
   v_idate timestamptz;
 BEGIN
   UPDATE users SET storage_used = storage_used + v_size
@@ -23,10 +23,10 @@ BEGIN
     RETURN QUERY SELECT 'over_quota', NULL::text, NULL::bigint;
     RETURN;
   END IF;
-  UPDATE mailboxes b
-  SET uid_next = b.uid_next + 1, modify_index = b.modify_index + 1, total = b.total + 1,
-      unseen = b.unseen + (NOT v_seen)::int, size = b.size + v_size
-  WHERE b.user_id = p_user AND (b.id = p_box OR b.special_use = p_box)
+  UPDATE mailboxes AS mailbox
+  SET uid_next = mailbox.uid_next + 1, modify_index = mailbox.modify_index + 1, total = mailbox.total + 1,
+      unseen = mailbox.unseen + (NOT v_seen)::int, size = mailbox.size + v_size
+  WHERE mailbox.user_id = p_user AND (mailbox.id = p_box OR mailbox.special_use = p_box)
   RETURNING * INTO box;
   IF NOT FOUND THEN
     UPDATE users SET storage_used = storage_used - v_size WHERE id = p_user;
@@ -35,24 +35,25 @@ BEGIN
   END IF;
   -- With the mailbox locked: the order of arrival is that of the uids.
   v_idate := clock_timestamp();
-  SELECT k.thread INTO v_thread FROM thread_keys k
-  WHERE k.user_id = p_user AND k.key = ANY (v_keys) ORDER BY k.created_at LIMIT 1;
-  v_thread := coalesce(v_thread, m->>'thread');
+  SELECT known.thread INTO v_thread FROM thread_keys AS known
+  WHERE known.user_id = p_user AND known.key = ANY (v_keys) ORDER BY known.created_at LIMIT 1;
+  v_thread := coalesce(v_thread, p_message->>'thread');
   INSERT INTO thread_keys (user_id, key, thread)
-  SELECT p_user, k, v_thread FROM unnest(v_keys) k ON CONFLICT DO NOTHING;
+  SELECT p_user, thread_key, v_thread FROM unnest(v_keys) AS thread_key ON CONFLICT DO NOTHING;
   INSERT INTO messages (user_id, mailbox_id, uid, id, thread, raw_id, size, idate, hdate, message_id, subject, intro,
     seen, flagged, draft, summary, body_text, body_html, headers, meta_data, reference, expires_at)
-  VALUES (p_user, box.id, box.uid_next - 1, m->>'id', v_thread, m->>'rawId', v_size, v_idate,
-    coalesce((m->>'date')::timestamptz, v_idate), m->>'messageId', m->>'subject', m->>'intro',
-    v_seen, (m->>'flagged')::boolean, (m->>'draft')::boolean, m->'summary', m->>'text', m->>'html', m->'headers',
-    coalesce(nullif(m->'metaData', 'null'), '{}'), nullif(m->'reference', 'null'),
+  VALUES (p_user, box.id, box.uid_next - 1, p_message->>'id', v_thread, p_message->>'rawId', v_size, v_idate,
+    coalesce((p_message->>'date')::timestamptz, v_idate), p_message->>'messageId', p_message->>'subject', p_message->>'intro',
+    v_seen, (p_message->>'flagged')::boolean, (p_message->>'draft')::boolean, p_message->'summary',
+    p_message->>'text', p_message->>'html', p_message->'headers',
+    coalesce(nullif(p_message->'metaData', 'null'), '{}'), nullif(p_message->'reference', 'null'),
     CASE WHEN box.retention > 0 THEN v_idate + box.retention * interval '1 millisecond' END);
-  IF jsonb_typeof(m->'calendar') = 'object' THEN
+  IF jsonb_typeof(p_message->'calendar') = 'object' THEN
     INSERT INTO calendar_parts (user_id, mailbox_id, uid, message_id, sender, method, content, arrived_at)
-    VALUES (p_user, box.id, box.uid_next - 1, m->>'messageId', coalesce(m->'summary'->'from'->>'address', ''),
-      m->'calendar'->>'method', decode(m->'calendar'->>'content', 'base64'), v_idate);
+    VALUES (p_user, box.id, box.uid_next - 1, p_message->>'messageId', coalesce(p_message->'summary'->'from'->>'address', ''),
+      p_message->'calendar'->>'method', decode(p_message->'calendar'->>'content', 'base64'), v_idate);
   END IF;
-  UPDATE raws SET collect_after = NULL WHERE id = m->>'rawId';
+  UPDATE raws SET collect_after = NULL WHERE id = p_message->>'rawId';
   RETURN QUERY SELECT 'ok', box.id, box.uid_next - 1;
 END $$;
 
@@ -61,7 +62,7 @@ END $$;
 CREATE FUNCTION forget_raws(p_raws text[]) RETURNS void
 LANGUAGE sql AS $$
   UPDATE raws SET collect_after = now() + interval '10 minutes'
-  WHERE id IN (SELECT r.id FROM raws r WHERE r.id = ANY (p_raws) ORDER BY r.id FOR UPDATE);
+  WHERE id IN (SELECT raw.id FROM raws AS raw WHERE raw.id = ANY (p_raws) ORDER BY raw.id FOR UPDATE);
 $$;
 
 -- Removes messages from the queue whose delivery has not begun, and returns their recipients to the daily limit. The row of
@@ -78,10 +79,11 @@ BEGIN
   WITH cancelled AS (
     DELETE FROM queue WHERE id = ANY (p_queues) AND attempts = 0 AND due_at > now() RETURNING id, raw_id, user_id, created_at
   ), refund AS (
-    SELECT c.user_id, count(*) AS recipients FROM cancelled c JOIN users u ON u.id = c.user_id
-    WHERE c.created_at >= u.sent_since GROUP BY c.user_id
+    SELECT cancelled.user_id, count(*) AS recipients FROM cancelled JOIN users AS account ON account.id = cancelled.user_id
+    WHERE cancelled.created_at >= account.sent_since GROUP BY cancelled.user_id
   ), refunded AS (
-    UPDATE users u SET sent_count = greatest(u.sent_count - refund.recipients, 0) FROM refund WHERE u.id = refund.user_id
+    UPDATE users AS account SET sent_count = greatest(account.sent_count - refund.recipients, 0)
+    FROM refund WHERE account.id = refund.user_id
   )
   SELECT array_agg(DISTINCT id), array_agg(DISTINCT raw_id) INTO v_cancelled, v_raws FROM cancelled;
   PERFORM forget_raws(v_raws);
@@ -101,45 +103,47 @@ DECLARE
   v_cancelled text[];
 BEGIN
   -- A scheduled message changes the daily count of its user, whose row is locked before mailboxes.
-  PERFORM FROM users u WHERE u.id = p_user AND EXISTS (
-    SELECT FROM messages c WHERE c.user_id = p_user AND c.mailbox_id = p_from AND c.queue_id IS NOT NULL
-       AND (c.uid = ANY (p_uids) OR c.uid BETWEEN p_low AND p_high)) FOR NO KEY UPDATE;
-  PERFORM FROM mailboxes b WHERE b.user_id = p_user AND b.id IN (p_from, p_to) ORDER BY b.id FOR UPDATE;
-  SELECT * INTO box FROM mailboxes b WHERE b.user_id = p_user AND b.id = p_to;
+  PERFORM FROM users AS account WHERE account.id = p_user AND EXISTS (
+    SELECT FROM messages AS message WHERE message.user_id = p_user AND message.mailbox_id = p_from AND message.queue_id IS NOT NULL
+       AND (message.uid = ANY (p_uids) OR message.uid BETWEEN p_low AND p_high)) FOR NO KEY UPDATE;
+  PERFORM FROM mailboxes AS mailbox WHERE mailbox.user_id = p_user AND mailbox.id IN (p_from, p_to) ORDER BY mailbox.id FOR UPDATE;
+  SELECT * INTO box FROM mailboxes AS mailbox WHERE mailbox.user_id = p_user AND mailbox.id = p_to;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'no_target', NULL::bigint, NULL::bigint;
     RETURN;
   END IF;
   RETURN QUERY
   WITH chosen AS (
-    SELECT c.uid, row_number() OVER (ORDER BY c.uid) - 1 AS n FROM messages c
-    WHERE c.user_id = p_user AND c.mailbox_id = p_from AND (c.uid = ANY (p_uids) OR c.uid BETWEEN p_low AND p_high)
+    SELECT message.uid, row_number() OVER (ORDER BY message.uid) - 1 AS n FROM messages AS message
+    WHERE message.user_id = p_user AND message.mailbox_id = p_from AND (message.uid = ANY (p_uids) OR message.uid BETWEEN p_low AND p_high)
   )
-  UPDATE messages t
+  UPDATE messages AS message
   SET mailbox_id = p_to, uid = box.uid_next + chosen.n,
       expires_at = CASE WHEN box.retention > 0 THEN now() + box.retention * interval '1 millisecond' END
   FROM chosen
-  WHERE t.user_id = p_user AND t.mailbox_id = p_from AND t.uid = chosen.uid
-  RETURNING 'ok'::text, chosen.uid, t.uid;
+  WHERE message.user_id = p_user AND message.mailbox_id = p_from AND message.uid = chosen.uid
+  RETURNING 'ok'::text, chosen.uid, message.uid;
   GET DIAGNOSTICS moved = ROW_COUNT;
   IF moved = 0 THEN
     RETURN QUERY SELECT 'none', NULL::bigint, NULL::bigint;
     RETURN;
   END IF;
-  SELECT count(*) FILTER (WHERE NOT t.seen), sum(t.size) INTO moved_unseen, moved_size
-  FROM messages t WHERE t.user_id = p_user AND t.mailbox_id = p_to AND t.uid >= box.uid_next;
-  UPDATE mailboxes b SET modify_index = b.modify_index + moved, total = b.total - moved,
-    unseen = b.unseen - moved_unseen, size = b.size - moved_size
-  WHERE b.user_id = p_user AND b.id = p_from;
-  UPDATE mailboxes b SET uid_next = b.uid_next + moved, modify_index = b.modify_index + moved, total = b.total + moved,
-    unseen = b.unseen + moved_unseen, size = b.size + moved_size
-  WHERE b.user_id = p_user AND b.id = p_to;
+  SELECT count(*) FILTER (WHERE NOT message.seen), sum(message.size) INTO moved_unseen, moved_size
+  FROM messages AS message WHERE message.user_id = p_user AND message.mailbox_id = p_to AND message.uid >= box.uid_next;
+  UPDATE mailboxes AS mailbox SET modify_index = mailbox.modify_index + moved,
+    total = mailbox.total - moved,
+    unseen = mailbox.unseen - moved_unseen, size = mailbox.size - moved_size
+  WHERE mailbox.user_id = p_user AND mailbox.id = p_from;
+  UPDATE mailboxes AS mailbox SET uid_next = mailbox.uid_next + moved, modify_index = mailbox.modify_index + moved,
+    total = mailbox.total + moved,
+    unseen = mailbox.unseen + moved_unseen, size = mailbox.size + moved_size
+  WHERE mailbox.user_id = p_user AND mailbox.id = p_to;
   -- A scheduled message that leaves its mailbox is not sent; in Drafts it is a draft again.
   IF p_from <> p_to THEN
-    v_cancelled := cancel_scheduled(ARRAY(SELECT t.queue_id FROM messages t
-      WHERE t.user_id = p_user AND t.mailbox_id = p_to AND t.uid >= box.uid_next AND t.queue_id IS NOT NULL));
-    UPDATE messages t SET queue_id = NULL, draft = t.draft OR coalesce(box.special_use = '\Drafts', false)
-    WHERE t.user_id = p_user AND t.mailbox_id = p_to AND t.uid >= box.uid_next AND t.queue_id = ANY (v_cancelled);
+    v_cancelled := cancel_scheduled(ARRAY(SELECT message.queue_id FROM messages AS message
+      WHERE message.user_id = p_user AND message.mailbox_id = p_to AND message.uid >= box.uid_next AND message.queue_id IS NOT NULL));
+    UPDATE messages AS message SET queue_id = NULL, draft = message.draft OR coalesce(box.special_use = '\Drafts', false)
+    WHERE message.user_id = p_user AND message.mailbox_id = p_to AND message.uid >= box.uid_next AND message.queue_id = ANY (v_cancelled);
   END IF;
 END $$;
 
@@ -152,22 +156,22 @@ DECLARE
   matched bigint;
   less_unseen bigint;
 BEGIN
-  PERFORM FROM mailboxes b WHERE b.user_id = p_user AND b.id = p_box FOR UPDATE;
+  PERFORM FROM mailboxes AS mailbox WHERE mailbox.user_id = p_user AND mailbox.id = p_box FOR UPDATE;
   WITH chosen AS (
-    SELECT c.uid, c.seen FROM messages c
-    WHERE c.user_id = p_user AND c.mailbox_id = p_box AND (c.uid = ANY (p_uids) OR c.uid BETWEEN p_low AND p_high)
+    SELECT message.uid, message.seen FROM messages AS message
+    WHERE message.user_id = p_user AND message.mailbox_id = p_box AND (message.uid = ANY (p_uids) OR message.uid BETWEEN p_low AND p_high)
   ), done AS (
-    UPDATE messages t
-    SET seen = coalesce(p_seen, t.seen), flagged = coalesce(p_flagged, t.flagged),
-        deleted = coalesce(p_deleted, t.deleted), meta_data = coalesce(p_meta, t.meta_data),
-        expires_at = CASE WHEN p_keep THEN NULL ELSE coalesce(p_expires, t.expires_at) END
-    FROM chosen WHERE t.user_id = p_user AND t.mailbox_id = p_box AND t.uid = chosen.uid
-    RETURNING chosen.seen AS was, t.seen AS is_now
+    UPDATE messages AS message
+    SET seen = coalesce(p_seen, message.seen), flagged = coalesce(p_flagged, message.flagged),
+        deleted = coalesce(p_deleted, message.deleted), meta_data = coalesce(p_meta, message.meta_data),
+        expires_at = CASE WHEN p_keep THEN NULL ELSE coalesce(p_expires, message.expires_at) END
+    FROM chosen WHERE message.user_id = p_user AND message.mailbox_id = p_box AND message.uid = chosen.uid
+    RETURNING chosen.seen AS was, message.seen AS is_now
   )
   SELECT count(*), coalesce(sum(is_now::int - was::int), 0) INTO matched, less_unseen FROM done;
   IF matched > 0 THEN
-    UPDATE mailboxes b SET modify_index = b.modify_index + matched, unseen = b.unseen - less_unseen
-    WHERE b.user_id = p_user AND b.id = p_box;
+    UPDATE mailboxes AS mailbox SET modify_index = mailbox.modify_index + matched, unseen = mailbox.unseen - less_unseen
+    WHERE mailbox.user_id = p_user AND mailbox.id = p_box;
   END IF;
   RETURN matched;
 END $$;
@@ -182,21 +186,21 @@ DECLARE
   gone_raws text[];
   gone_queued text[];
 BEGIN
-  PERFORM FROM users u WHERE u.id = p_user FOR NO KEY UPDATE;
-  PERFORM FROM mailboxes b WHERE b.user_id = p_user AND b.id = p_box FOR UPDATE;
+  PERFORM FROM users AS account WHERE account.id = p_user FOR NO KEY UPDATE;
+  PERFORM FROM mailboxes AS mailbox WHERE mailbox.user_id = p_user AND mailbox.id = p_box FOR UPDATE;
   WITH done AS (
-    DELETE FROM messages t WHERE t.user_id = p_user AND t.mailbox_id = p_box AND 
-      (p_uids IS NULL OR t.uid = ANY (p_uids) OR t.uid BETWEEN p_low AND p_high)
-    RETURNING t.seen, t.size, t.raw_id, t.queue_id
+    DELETE FROM messages AS message WHERE message.user_id = p_user AND message.mailbox_id = p_box
+      AND (p_uids IS NULL OR message.uid = ANY (p_uids) OR message.uid BETWEEN p_low AND p_high)
+    RETURNING message.seen, message.size, message.raw_id, message.queue_id
   )
   SELECT count(*), count(*) FILTER (WHERE NOT seen), coalesce(sum(size), 0), array_agg(raw_id),
     array_agg(queue_id) FILTER (WHERE queue_id IS NOT NULL)
   INTO gone, gone_unseen, gone_size, gone_raws, gone_queued FROM done;
   IF gone > 0 THEN
     UPDATE users SET storage_used = storage_used - gone_size WHERE id = p_user;
-    UPDATE mailboxes b SET modify_index = b.modify_index + gone, total = b.total - gone,
-      unseen = b.unseen - gone_unseen, size = b.size - gone_size
-    WHERE b.user_id = p_user AND b.id = p_box;
+    UPDATE mailboxes AS mailbox SET modify_index = mailbox.modify_index + gone, total = mailbox.total - gone,
+      unseen = mailbox.unseen - gone_unseen, size = mailbox.size - gone_size
+    WHERE mailbox.user_id = p_user AND mailbox.id = p_box;
     PERFORM cancel_scheduled(gone_queued);
     PERFORM forget_raws(gone_raws);
   END IF;
@@ -210,24 +214,25 @@ CREATE FUNCTION submit_draft(p_user text, p_box text, p_uid bigint, p_queue text
 RETURNS TABLE (outcome text, mailbox text, uid bigint, size bigint, seconds int)
 LANGUAGE plpgsql AS $$
 DECLARE
-  m messages;
+  source messages;
   v_sent text;
   v_new bigint;
   v_since timestamptz;
   v_count int;
 BEGIN
-  SELECT sent_since, sent_count INTO v_since, v_count FROM users u WHERE u.id = p_user FOR NO KEY UPDATE;
+  SELECT sent_since, sent_count INTO v_since, v_count FROM users AS account WHERE account.id = p_user FOR NO KEY UPDATE;
   IF v_since < now() - interval '24 hours' THEN
     v_since := now();
     v_count := 0;
   END IF;
-  SELECT b.id INTO v_sent FROM mailboxes b WHERE b.user_id = p_user AND b.special_use = '\Sent';
-  PERFORM FROM mailboxes b WHERE b.user_id = p_user AND b.id IN (p_box, v_sent) ORDER BY b.id FOR UPDATE;
-  SELECT * INTO m FROM messages t WHERE t.user_id = p_user AND t.mailbox_id = p_box AND t.uid = p_uid;
+  SELECT mailbox.id INTO v_sent FROM mailboxes AS mailbox WHERE mailbox.user_id = p_user AND mailbox.special_use = '\Sent';
+  PERFORM FROM mailboxes AS mailbox WHERE mailbox.user_id = p_user AND mailbox.id IN (p_box, v_sent)
+  ORDER BY mailbox.id FOR UPDATE;
+  SELECT * INTO source FROM messages AS message WHERE message.user_id = p_user AND message.mailbox_id = p_box AND message.uid = p_uid;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'gone', NULL::text, NULL::bigint, NULL::bigint, NULL::int;
     RETURN;
-  ELSIF NOT m.draft THEN
+  ELSIF NOT source.draft THEN
     RETURN QUERY SELECT 'not_draft', NULL::text, NULL::bigint, NULL::bigint, NULL::int;
     RETURN;
   ELSIF p_limit > 0 AND v_count + cardinality(p_recipients) > p_limit THEN
@@ -237,16 +242,18 @@ BEGIN
   END IF;
   UPDATE users SET sent_since = v_since, sent_count = v_count + cardinality(p_recipients) WHERE id = p_user;
   SELECT new_uid INTO v_new FROM move_messages(p_user, p_box, ARRAY[p_uid], NULL, NULL, v_sent);
-  UPDATE messages t SET draft = false, hdate = p_date, queue_id = p_queue, reference = NULL
-  WHERE t.user_id = p_user AND t.mailbox_id = v_sent AND t.uid = v_new;
+  UPDATE messages AS message SET draft = false, hdate = p_date, queue_id = p_queue, reference = NULL
+  WHERE message.user_id = p_user AND message.mailbox_id = v_sent AND message.uid = v_new;
   INSERT INTO queue (id, seq, user_id, sender, recipient, raw_id, subject, due_at)
-  SELECT p_queue, n, p_user, p_sender, r, p_raw, m.subject, p_due FROM unnest(p_recipients) WITH ORDINALITY AS x(r, n);
+  SELECT p_queue, entry.position, p_user, p_sender, entry.address, p_raw, source.subject, p_due
+  FROM unnest(p_recipients) WITH ORDINALITY AS entry (address, position);
   UPDATE raws SET collect_after = NULL WHERE id = p_raw;
-  IF m.reference IS NOT NULL THEN
-    UPDATE messages t
-    SET answered = t.answered OR m.reference->>'action' IN ('reply', 'replyAll'),
-        forwarded = t.forwarded OR m.reference->>'action' = 'forward'
-    WHERE t.user_id = p_user AND t.mailbox_id = m.reference->>'mailbox' AND t.uid = (m.reference->>'id')::bigint;
+  IF source.reference IS NOT NULL THEN
+    UPDATE messages AS message
+    SET answered = message.answered OR source.reference->>'action' IN ('reply', 'replyAll'),
+        forwarded = message.forwarded OR source.reference->>'action' = 'forward'
+    WHERE message.user_id = p_user AND message.mailbox_id = source.reference->>'mailbox'
+      AND message.uid = (source.reference->>'id')::bigint;
   END IF;
-  RETURN QUERY SELECT 'ok', v_sent, v_new, m.size, NULL::int;
+  RETURN QUERY SELECT 'ok', v_sent, v_new, source.size, NULL::int;
 END $$;

@@ -24,18 +24,18 @@ const begin = mailService.statement<never>(
 /** Unmarks blobs with references. A reference that is deleted concurrently marks the row again. */
 const spare = mailService.statement<never>(
   'raws.spare',
-  `UPDATE raws r SET collect_after = NULL WHERE r.collect_after < now()
-   AND (EXISTS (SELECT FROM messages WHERE raw_id = r.id) OR EXISTS (SELECT FROM queue WHERE raw_id = r.id))`,
+  `UPDATE raws AS raw SET collect_after = NULL WHERE raw.collect_after < now()
+   AND (EXISTS (SELECT FROM messages WHERE raw_id = raw.id) OR EXISTS (SELECT FROM queue WHERE raw_id = raw.id))`,
 );
 /** Claims blobs without references. */
 const claim = mailService.statement<{ id: string }>(
   'raws.claim',
   `UPDATE raws SET collect_after = now() + interval '10 minutes'
    WHERE id IN (
-     SELECT r.id FROM raws r WHERE r.collect_after < now() AND ${NO_BACKUP_RUNS}
-       AND NOT EXISTS (SELECT FROM messages WHERE raw_id = r.id)
-       AND NOT EXISTS (SELECT FROM queue WHERE raw_id = r.id)
-     ORDER BY r.collect_after LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+     SELECT raw.id FROM raws AS raw WHERE raw.collect_after < now() AND ${NO_BACKUP_RUNS}
+       AND NOT EXISTS (SELECT FROM messages WHERE raw_id = raw.id)
+       AND NOT EXISTS (SELECT FROM queue WHERE raw_id = raw.id)
+     ORDER BY raw.collect_after LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
    RETURNING id`,
 );
 /** The raw messages that rows refer to, in the order of their names in the store. */
