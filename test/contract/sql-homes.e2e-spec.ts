@@ -5,20 +5,8 @@ import { Db } from '../../src/platform/database/db.js';
 import { NoteFolder } from '../../src/modules/note-folders/note-folder.entity.js';
 import { schema } from '../../src/schema.js';
 import { TestApp } from '../support/app.ts';
+import { LAZY_STATEMENTS } from '../support/lazy-statements.ts';
 import { SqlUsage } from '../support/sql-usage.ts';
-
-/** Requests whose statements are made when they are first needed. */
-const LAZY = [
-  '/notes',
-  '/notes?include=content',
-  '/tasks',
-  '/tasks?status=open&assignee=me',
-  '/search/notes?q=word',
-  '/search/tasks?q=word',
-  '/search/calendar?q=word',
-  '/notes/changes',
-  '/task_folders',
-];
 
 /** Statements whose names are put together at run time, by the first part of the name. */
 const COMPOSED: Record<string, string> = {
@@ -54,7 +42,7 @@ describe('homes of SQL', () => {
   beforeAll(async () => {
     app = await TestApp.start();
     const [ann] = await app.tenant('acme', 'ann');
-    for (const path of LAZY) expect((await ann.api.get(path)).status).toBe(200);
+    for (const path of LAZY_STATEMENTS) expect((await ann.api.get(path)).status).toBe(200);
     const { dataSource } = app.get(Db);
     homes = new Map(
       schema.parts.flatMap(({ entities }) =>
