@@ -138,7 +138,7 @@ export class ChatFuzzer {
       if (ok) this.acknowledged.set(id, { room, id: message.id, seq: message.seq });
     })();
     this.sending.add(sending);
-    await Promise.race([sending, delay(10_000)]);
+    await Promise.race([sending, delay(10_000, undefined, { ref: false })]);
   }
 
   private async change(device: Device, room: string, action: string): Promise<void> {
@@ -160,7 +160,7 @@ export class ChatFuzzer {
       }
     })();
     this.sending.add(changing);
-    await Promise.race([changing, delay(10_000)]);
+    await Promise.race([changing, delay(10_000, undefined, { ref: false })]);
   }
 
   /** Removes or adds a member other than the owner. */
