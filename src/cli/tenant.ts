@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/config.js';
-import { TenantProfileService, TenantsApi, UpdateTenant } from '../modules/tenants/index.js';
+import { TenantFiles, TenantProfileService, TenantsApi, UpdateTenant } from '../modules/tenants/index.js';
 import { ApiError } from '../platform/http/api-error.js';
 import { validated } from '../platform/http/input.pipe.js';
 import { withApp } from './context.js';
@@ -14,11 +15,75 @@ interface UpdateOptions {
   logo?: string | false;
 }
 
-/** Adds `workspace tenant update`. */
+/** Adds `workspace tenant update` and `workspace tenant limits`. */
 export function addTenant(program: Command, loadConfig: () => Config): void {
+  const command = program.command('tenant').description('workspaces');
+  addUpdate(command, loadConfig);
+  addLimits(command, loadConfig);
+}
+
+/** Bytes, 0: no limit. commander takes null for an empty text. */
+type LimitText = number | 'default';
+
+interface LimitOptions {
+  tenant: string;
+  files?: LimitText;
+  userFiles?: LimitText;
+}
+
+const MIB = 1024 * 1024;
+
+function addLimits(program: Command, loadConfig: () => Config): void {
+  const size = '<MiB>, "none" or "default"';
   program
-    .command('tenant')
-    .description('workspaces')
+    .command('limits')
+    .description('show or change the limits of a workspace for files')
+    .requiredOption('--tenant <slug>')
+    .option('--files <limit>', `all files of the workspace: ${size}`, bytesOf)
+    .option('--user-files <limit>', `the files of each user: ${size}`, bytesOf)
+    .action(async ({ tenant, files, userFiles }: LimitOptions) => {
+      const usage = await withTenant(loadConfig(), tenant, (app, tenantId) => {
+        const service = app.get(TenantFiles, { strict: false });
+        const limits = {
+          ...(files !== undefined && { limit_bytes: ownLimit(files) }),
+          ...(userFiles !== undefined && { user_limit_bytes: ownLimit(userFiles) }),
+        };
+        return Object.keys(limits).length === 0
+          ? service.usage(tenantId, null)
+          : service.change({ tenantId, userId: null, origin: 'cli' }, limits);
+      });
+      const { bytes, count, limit_bytes, user_limit_bytes } = usage;
+      process.stdout.write(
+        `${JSON.stringify({ slug: tenant, bytes, count, limit_bytes, user_limit_bytes })}\n`,
+      );
+    });
+}
+
+/** Null: the workspace has no limit of its own. */
+const ownLimit = (limit: LimitText): number | null => (limit === 'default' ? null : limit);
+
+function bytesOf(text: string): LimitText {
+  if (text === 'default') return text;
+  if (text === 'none') return 0;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a number of MiB, "none" or "default"');
+  return Number(text) * MIB;
+}
+
+/** Runs a step with the application and the id of a workspace. @throws Error for an unknown slug */
+async function withTenant<T>(
+  config: Config,
+  slug: string,
+  step: (app: INestApplicationContext, tenantId: string) => Promise<T>,
+): Promise<T> {
+  return withApp(config, async (app) => {
+    const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
+    if (!tenantId) throw new Error(`The workspace "${slug}" does not exist.`);
+    return step(app, tenantId);
+  });
+}
+
+function addUpdate(program: Command, loadConfig: () => Config): void {
+  program
     .command('update')
     .description('update name, colour and logo of a workspace; omitted options stay unchanged')
     .requiredOption('--tenant <slug>')
@@ -30,9 +95,7 @@ export function addTenant(program: Command, loadConfig: () => Config): void {
       const branding = color === undefined ? undefined : { primary_color: color === 'none' ? null : color };
       const input = checked({ name, branding });
       const picture = typeof logo === 'string' ? readFileSync(logo) : undefined;
-      const result = await withApp(loadConfig(), async (app) => {
-        const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(tenant);
-        if (!tenantId) throw new Error(`The workspace "${tenant}" does not exist.`);
+      const result = await withTenant(loadConfig(), tenant, async (app, tenantId) => {
         const service = app.get(TenantProfileService, { strict: false });
         const operator = { tenantId, userId: null, origin: 'cli' } as const;
         if (picture) await service.setLogo(operator, picture);

@@ -128,6 +128,10 @@ export class Config extends MailSettings {
 
   /** The store of files; see `parseBlobStoreUrl`. Default: under DATA_DIR. */
   @Text() BLOB_STORE_URL?: string;
+  /** Limits for the files of a workspace and of each user, MiB; 0: none. Workspaces may have their own. */
+  @Whole(0, 1_000_000_000) FILES_LIMIT_MB = 0;
+  @Whole(0, 1_000_000_000) FILES_USER_LIMIT_MB = 0;
+
   @Url('ws', 'wss', 'http', 'https') LIVEKIT_URL?: string;
   @Text() LIVEKIT_API_KEY?: string;
   @Text() LIVEKIT_API_SECRET?: string;

@@ -85,4 +85,23 @@ export class BlobRecord {
   @Column('text', { name: 'content_type', nullable: true }) contentType!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'due_at', nullable: true }) dueAt!: Date | null;
+  @Column('uuid', { name: 'user_id', nullable: true }) userId!: string | null;
+}
+
+@Entity('file_usage')
+export class FileUsageRow {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @Column('bigint', { default: 0 }) bytes!: string;
+  @Column('int', { default: 0 }) files!: number;
+  @Column('bigint', { name: 'limit_bytes', nullable: true }) limitBytes!: string | null;
+  @Column('bigint', { name: 'user_limit_bytes', nullable: true }) userLimitBytes!: string | null;
+}
+
+@Entity('user_file_usage')
+@Index('user_file_usage_bytes', ['tenantId', 'bytes', 'userId'])
+export class UserFileUsageRow {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('bigint', { default: 0 }) bytes!: string;
+  @Column('int', { default: 0 }) files!: number;
 }

@@ -7,11 +7,13 @@ import { sqlFiles } from './database/stored-sql.js';
 import {
   AuditLogEntry,
   BlobRecord,
+  FileUsageRow,
   IdempotencyRecord,
   JobRun,
   OutboxEvent,
   PlatformSecret,
   SyncHead,
+  UserFileUsageRow,
 } from './platform.entities.js';
 
 const SQL = new URL('sql/', import.meta.url);
@@ -22,7 +24,15 @@ export const platformSchema: SchemaPart = {
   publishes: ['sync_heads', 'outbox', 'rfc3339', 'uuid_v7', 'blob_keep', 'blob_release', 'forget_responses'],
   entities: {
     directory: [PlatformSecret, RateLimitRow, GuessLockRow],
-    workspace: [SyncHead, IdempotencyRecord, BlobRecord, SocketTokenRow, SystemMailRow],
+    workspace: [
+      SyncHead,
+      IdempotencyRecord,
+      BlobRecord,
+      FileUsageRow,
+      UserFileUsageRow,
+      SocketTokenRow,
+      SystemMailRow,
+    ],
     either: [OutboxEvent, JobRun, AuditLogEntry],
   },
   migrations: [
@@ -42,6 +52,7 @@ export const platformSchema: SchemaPart = {
       new URL('migrations/0010-audit-triggers.sql', import.meta.url),
     ),
     sqlMigration('JobOutcomes1798022300001', new URL('migrations/0011-job-outcomes.sql', import.meta.url)),
+    sqlMigration('FileUsage1798300000012', new URL('migrations/0012-file-usage.sql', import.meta.url)),
   ],
   sql: [
     ...sqlFiles('either', SQL, 'values'),

@@ -307,6 +307,9 @@ describe('responses have exactly the described shape', () => {
     fits('addTenantDomain', await api.post('/tenant/domains', { domain: 'corp.example' }));
     fits('listTenantDomains', await api.get('/tenant/domains'));
     fits('removeTenantDomain', await api.delete('/tenant/domains/corp.example'));
+    fits('readFileUsage', await api.get('/tenant/files'));
+    fits('updateFileLimits', await api.put('/tenant/files', { user_limit_bytes: 1_073_741_824 }));
+    fits('listFileUsers', await api.get('/tenant/files/users'));
     fits('readTenantPolicy', await api.get('/tenant/policy'));
     fits('updateTenantPolicy', await api.put('/tenant/policy', { second_factor: { grace_days: 5 } }));
     fits('readEmail', await api.get('/settings/email'));

@@ -51,6 +51,7 @@ export const TABLE_GROWTH: Record<string, Growth> = {
   webhook_events: { trimmedBy: 'calls.forget-events' },
 
   ...each({ cleanedBy: 'collect-blobs' }, 'blobs'),
+  ...each({ cleanedBy: 'recount-files' }, 'user_file_usage'),
   ...each({ cleanedBy: 'contacts.collect-photos' }, 'contact_photos'),
   ...each({ cleanedBy: 'encode-tenant-logos' }, 'tenant_logos'),
   ...each({ cleanedBy: 'forget-feed-removals' }, 'contacts note_folders note_members task_folders'),
@@ -83,7 +84,7 @@ export const TABLE_GROWTH: Record<string, Growth> = {
   ),
   ...each(
     { bounded: true },
-    `account_links accounts calendar_preferences guest_domains holiday_subscriptions job_runs mail_accounts
+    `account_links accounts calendar_preferences file_usage guest_domains holiday_subscriptions job_runs mail_accounts
      mail_calendar_scans mail_pending_accounts notification_heads oidc_clients passkeys personal_erasures platform_secrets preferences presence_users rbac_grants
      rbac_groups rbac_members received_address_scans recovery_codes scim_groups scim_tokens scim_users second_factor_resets
      second_factors signatures signing_keys tenant_domains tenant_holiday_subscriptions tenant_members

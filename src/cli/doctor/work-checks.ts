@@ -12,12 +12,18 @@ const KEY_DAYS = 400;
 const OVERDUE_INTERVALS = 3;
 const OVERDUE_SECONDS = 900;
 
-/** Checks stored events, jobs and secrets. */
+/** Share of a limit for files from which it is reported. */
+const NEARLY_FULL = 0.9;
+/** Workspaces that a finding names. */
+const NAMED = 5;
+
+/** Checks stored events, jobs, secrets and limits for files. */
 export async function checkWork(config: Config, client: pg.Client): Promise<Finding[]> {
   return [
     ...(await checkOutbox(client)),
     ...(await checkJobs(client)),
     ...(await checkSecrets(config, client)),
+    ...(await checkFileLimits(config, client)),
   ];
 }
 
@@ -122,6 +128,34 @@ async function checkSecrets(config: Config, client: pg.Client): Promise<Finding[
   return [
     area.ok(
       newest ? `The signing key is ${duration(newest.days * 86_400)} old.` : 'No signing key exists yet.',
+    ),
+  ];
+}
+
+/** Workspaces whose files nearly reach their limit: members cannot upload any more when it is reached. */
+async function checkFileLimits({ FILES_LIMIT_MB }: Config, client: pg.Client): Promise<Finding[]> {
+  const area = new Area('file-limits');
+  const { rows } = await client.query<{ tenant_id: string; percent: number }>(
+    `SELECT tenant_id, floor(100.0 * bytes / own.limit_bytes)::int AS percent
+       FROM file_usage CROSS JOIN LATERAL (SELECT coalesce(file_usage.limit_bytes, $1::bigint) AS limit_bytes) AS own
+      WHERE own.limit_bytes > 0 AND bytes >= $2::float8 * own.limit_bytes ORDER BY percent DESC, tenant_id`,
+    [FILES_LIMIT_MB * 1024 * 1024, NEARLY_FULL],
+  );
+  if (rows.length === 0) return [area.ok('No workspace is near its limit.')];
+  const fullest = rows.slice(0, NAMED);
+  const names = await client.query<{ id: string; slug: string }>(
+    'SELECT id, slug FROM tenants WHERE id = ANY ($1)',
+    [fullest.map(({ tenant_id }) => tenant_id)],
+  );
+  const slugOf = new Map(names.rows.map(({ id, slug }) => [id, slug]));
+  const list = fullest.map(
+    ({ tenant_id, percent }) => `${slugOf.get(tenant_id) ?? tenant_id} (${percent} %)`,
+  );
+  const more = rows.length > NAMED ? ` and ${rows.length - NAMED} more` : '';
+  return [
+    area.warning(
+      `Files of ${rows.length} workspaces use at least 90 % of their limit: ${list.join(', ')}${more}.`,
+      'Raise the limit with "workspace tenant limits --tenant SLUG --files MIB", or ask the owners to delete files.',
     ),
   ];
 }

@@ -20,4 +20,5 @@ export { foldWords } from './fold-words.js';
 export { UpdateTenant } from './profile/tenant.dto.js';
 export { TenantErrors } from './tenants.errors.js';
 export { TenantDomains } from './domains/tenant-domains.js';
+export { TenantFiles } from './files/tenant-files.service.js';
 export { TenantPolicies } from './tenant-policies.js';

@@ -5,6 +5,8 @@ import { TenantAuditController } from './audit/tenant-audit.controller.js';
 import { DomainRecords } from './domains/domain-records.js';
 import { TenantDomains } from './domains/tenant-domains.js';
 import { TenantDomainsController } from './domains/tenant-domains.controller.js';
+import { TenantFiles } from './files/tenant-files.service.js';
+import { TenantFilesController } from './files/tenant-files.controller.js';
 import { TenantPolicies } from './tenant-policies.js';
 import { TenantPolicyController } from './policy/tenant-policy.controller.js';
 import { TenantPolicyService } from './policy/tenant-policy.service.js';
@@ -22,7 +24,13 @@ import { MembershipPersonalData } from './membership-personal-data.js';
 
 @Module({
   imports: [ImagesModule],
-  controllers: [TenantController, TenantAuditController, TenantDomainsController, TenantPolicyController],
+  controllers: [
+    TenantController,
+    TenantAuditController,
+    TenantDomainsController,
+    TenantFilesController,
+    TenantPolicyController,
+  ],
   providers: [
     MembershipPersonalData,
     TenantsRepository,
@@ -37,9 +45,10 @@ import { MembershipPersonalData } from './membership-personal-data.js';
     DirectoryBackfill,
     DomainRecords,
     TenantDomains,
+    TenantFiles,
     TenantPolicies,
     TenantPolicyService,
   ],
-  exports: [TenantsApi, MemberContent, TenantProfileService, TenantDomains, TenantPolicies],
+  exports: [TenantsApi, MemberContent, TenantProfileService, TenantDomains, TenantFiles, TenantPolicies],
 })
 export class TenantsModule {}

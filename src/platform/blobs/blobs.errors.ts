@@ -1,5 +1,5 @@
 import { defineError } from '../http/api-error.js';
-import { FileTooLargeResponse } from './file-too-large.response.js';
+import { FileLimitReachedResponse, FileTooLargeResponse } from './file-errors.response.js';
 import { Errors } from '../http/errors.js';
 
 /** The errors of uploads and downloads. */
@@ -14,6 +14,13 @@ export const BlobErrors = {
     FileTooLargeResponse,
   ),
   tooManyUploads: defineError(429, 'too_many_uploads', 'Too many of your uploads are in progress.'),
+  fileLimitReached: defineError(
+    507,
+    'file_limit_reached',
+    'The files would exceed the limit of the workspace or of the user.',
+    { scope: 'user', used_bytes: 1_073_000_000, limit_bytes: 1_073_741_824 },
+    FileLimitReachedResponse,
+  ),
   unavailable: defineError(503, 'blob_store_unavailable', 'The file storage is unavailable; retry shortly.'),
 } as const;
 
@@ -23,6 +30,7 @@ export const UPLOAD_ERRORS = [
   BlobErrors.uploadTimeout,
   BlobErrors.fileTooLarge,
   BlobErrors.tooManyUploads,
+  BlobErrors.fileLimitReached,
   BlobErrors.unavailable,
 ];
 

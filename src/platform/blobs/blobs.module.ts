@@ -6,6 +6,8 @@ import { BlobMetrics } from './blob-metrics.js';
 import { BlobStore } from './store/blob-store.js';
 import { BLOB_STORE, Blobs } from './blobs.js';
 import { BlobsRepository } from './blobs.repository.js';
+import { FileLimits } from './file-limits.js';
+import { FileUsageRepository } from './file-usage.repository.js';
 import { openBlobStore } from './store/open-blob-store.js';
 import { UploadGate, UploadLimits } from './upload-limits.js';
 import { Uploads } from './uploads.js';
@@ -21,13 +23,15 @@ import { Uploads } from './uploads.js';
     },
     BlobMetrics,
     BlobsRepository,
+    FileUsageRepository,
+    FileLimits,
     Blobs,
     BlobCollector,
     UploadLimits,
     UploadGate,
     Uploads,
   ],
-  exports: [Blobs, BlobCollector, BlobStore, UploadLimits, Uploads],
+  exports: [Blobs, BlobCollector, BlobStore, FileLimits, UploadLimits, Uploads],
 })
 export class BlobsModule implements OnModuleInit, OnApplicationShutdown {
   constructor(

@@ -7,7 +7,7 @@ import type { BlobKey } from './store/blob-store.js';
 
 const insert = workspace.statement<never>(
   'blobs.insert',
-  `INSERT INTO blobs (tenant_id, id) VALUES ($1, $2)`,
+  `INSERT INTO blobs (tenant_id, id, user_id) VALUES ($1, $2, $3)`,
 );
 
 const keep = workspace.statement<{ kept: boolean }>(
@@ -42,8 +42,9 @@ const claim = workspace.statement<{ tenant_id: string; id: string }>(
 export class BlobsRepository {
   constructor(private readonly db: Db) {}
 
-  async insert({ tenantId, id }: BlobKey): Promise<void> {
-    await this.db.single((tx) => tx.query(insert, [tenantId, id]));
+  /** @param userId who uploads it; null: no user */
+  async insert({ tenantId, id }: BlobKey, userId: string | null): Promise<void> {
+    await this.db.single((tx) => tx.query(insert, [tenantId, id, userId]));
   }
 
   /** @returns false when the blob is no longer pending */

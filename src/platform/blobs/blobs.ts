@@ -17,6 +17,7 @@ import {
 import { BlobMetrics } from './blob-metrics.js';
 import { BlobErrors } from './blobs.errors.js';
 import { BlobsRepository } from './blobs.repository.js';
+import { FileLimits } from './file-limits.js';
 import { Measured, TooManyBytesError } from './store/measured.js';
 
 /** The name of the dependency. */
@@ -31,6 +32,8 @@ export interface StoredBlob {
   readonly sha256: Buffer;
   /** The first bytes, as many as requested. */
   readonly head: Buffer;
+  /** The uploader, null for no user, when limits apply. */
+  readonly userId?: string | null | undefined;
 }
 
 /**
@@ -45,6 +48,7 @@ export class Blobs {
   constructor(
     private readonly store: BlobStore,
     private readonly repository: BlobsRepository,
+    private readonly limits: FileLimits,
     private readonly metrics: BlobMetrics,
     private readonly dependencies: Dependencies,
   ) {}
@@ -55,35 +59,47 @@ export class Blobs {
    *
    * @param options.maxBytes maximum size, inclusive
    * @param options.headBytes number of first bytes to return
-   * @throws ApiError 413 `file_too_large`, 503 `blob_store_unavailable`, 507 `storage_full`; or the error of the source
+   * @param options.userId the uploader, null for no user: the limits of the workspace and of the user apply. Undefined: the service
+   *   writes the file itself, without limits
+   * @throws ApiError 413 `file_too_large`, 503 `blob_store_unavailable`, 507 `storage_full`, `file_limit_reached`; or the error of the
+   *   source
    */
   async put(
     tenantId: string,
     source: ByteSource,
-    options: { maxBytes: number; headBytes?: number },
+    options: { maxBytes: number; headBytes?: number; userId?: string | null | undefined },
   ): Promise<StoredBlob> {
+    const { maxBytes, headBytes, userId } = options;
     const key = { tenantId, id: randomUUID() };
-    const bytes = new Measured(source, options.maxBytes, options.headBytes);
-    await this.repository.insert(key);
+    const left = userId === undefined ? null : await this.limits.left(tenantId, userId);
+    const bytes = new Measured(source, Math.min(maxBytes, left?.bytes ?? maxBytes), headBytes);
+    await this.repository.insert(key, userId ?? null);
     try {
       await this.store.write(key, bytes);
     } catch (error) {
       await this.removeNow(key);
-      if (error instanceof TooManyBytesError) throw fileTooLarge(options.maxBytes);
+      if (error instanceof TooManyBytesError)
+        throw left && left.bytes < maxBytes ? left.reached : fileTooLarge(maxBytes);
       throw error instanceof BlobStoreError ? this.unavailable('write', error) : error;
     }
     this.metrics.moved('in', bytes.size);
-    return { id: key.id, size: bytes.size, sha256: bytes.digest(), head: bytes.head };
+    return { id: key.id, size: bytes.size, sha256: bytes.digest(), head: bytes.head, userId };
   }
 
   /**
    * Records that this transaction references the blob.
-   * @throws ApiError 503 `blob_store_unavailable` when the blob was put more than an hour ago
+   * @throws ApiError 503 `blob_store_unavailable` when the blob was put more than an hour ago; 507 `file_limit_reached`
    */
   async keep(tx: Tx, tenantId: string, blob: Omit<StoredBlob, 'head'>, contentType: string): Promise<void> {
     const { id, size, sha256 } = blob;
-    if (await this.repository.keep(tx, { tenantId, id }, { size, sha256, contentType })) return;
-    throw BlobErrors.unavailable.with(RETRY_AFTER);
+    if (!(await this.repository.keep(tx, { tenantId, id }, { size, sha256, contentType })))
+      throw BlobErrors.unavailable.with(RETRY_AFTER);
+    await this.keptBy(tx, tenantId, blob);
+  }
+
+  /** Checks the limits after an SQL function of this transaction has called `blob_keep`. @throws ApiError 507 `file_limit_reached` */
+  async keptBy(tx: Tx, tenantId: string, { userId }: Pick<StoredBlob, 'userId'>): Promise<void> {
+    if (userId !== undefined) await this.limits.assertWithin(tx, tenantId, userId);
   }
 
   /** Records that this transaction drops the references to these blobs. Their bytes are removed after it. */

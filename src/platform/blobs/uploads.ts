@@ -38,8 +38,8 @@ export interface ReceivedFile {
   /** Id of the blob. The transaction that stores it must call `keep`. */
   readonly blobId: string;
   keep(tx: Tx): Promise<void>;
-  /** Records that an SQL function of this transaction has called `blob_keep`. */
-  keptBy(tx: Tx): void;
+  /** Records that an SQL function of this transaction has called `blob_keep`, and checks the limits. @throws ApiError 507 */
+  keptBy(tx: Tx): Promise<void>;
 }
 
 interface FilePart {
@@ -67,26 +67,33 @@ export class Uploads {
    * Stores the file and passes it to `use`. The file is removed unless `use` keeps it in a committed transaction.
    *
    * @param maxBytes maximum size of the file, inclusive
+   * @param options.isKept false: `use` reads the file only, so limits do not apply
    * @throws ApiError 400 `invalid_multipart`, 408 `upload_timeout`, 413 `file_too_large` or `body_too_large`, 422
-   *   `validation_failed` unless there is exactly one file, 429 `too_many_uploads`, 503 `overloaded` or `blob_store_unavailable`
+   *   `validation_failed` unless there is exactly one file, 429 `too_many_uploads`, 503 `overloaded` or `blob_store_unavailable`, 507
+   *   `file_limit_reached`
    */
   async receive<T>(
     ctx: RequestContext,
     form: UploadForm,
     maxBytes: number,
     use: (file: ReceivedFile) => Promise<T>,
+    { isKept = true } = {},
   ): Promise<T> {
     if (Number(form.request.headers['content-length']) > maxBytes + FORM_BYTES) throw fileTooLarge(maxBytes);
-    const part = await this.read(ctx, form, maxBytes);
+    const part = await this.read(ctx, form, maxBytes, isKept);
     const blob = await part.stored;
     let kept = false;
     const { id: blobId, size, sha256 } = blob;
     try {
       const contentType = await contentTypeOf(blob.head, part.mimetype);
-      const keptBy = (tx: Tx): void => tx.afterCommit(() => (kept = true));
+      const commits = (tx: Tx): void => tx.afterCommit(() => (kept = true));
+      const keptBy = async (tx: Tx): Promise<void> => {
+        await this.blobs.keptBy(tx, ctx.tenantId, blob);
+        commits(tx);
+      };
       const keep = async (tx: Tx): Promise<void> => {
         await this.blobs.keep(tx, ctx.tenantId, blob, contentType);
-        keptBy(tx);
+        commits(tx);
       };
       const name = uploadedFileName(part.originalname);
       return await use({ name, size, sha256, contentType, blobId, keep, keptBy });
@@ -148,12 +155,14 @@ export class Uploads {
     ctx: RequestContext,
     { request, response }: UploadForm,
     maxBytes: number,
+    isKept: boolean,
   ): Promise<FilePart> {
     const leave = this.gate.enter(ctx.userId);
     const clock = new UploadClock(request, this.limits);
     const failed = Promise.withResolvers<never>();
     let part: FilePart | undefined;
-    const storage = this.engine(ctx.tenantId, maxBytes, (started) => {
+    const limits = { maxBytes, userId: isKept ? ctx.userId : undefined };
+    const storage = this.engine(ctx.tenantId, limits, (started) => {
       part = started;
       started.stored.catch(failed.reject);
     });
@@ -178,11 +187,15 @@ export class Uploads {
     }
   }
 
-  private engine(tenantId: string, maxBytes: number, started: (part: FilePart) => void): StorageEngine {
+  private engine(
+    tenantId: string,
+    limits: { maxBytes: number; userId: string | undefined },
+    started: (part: FilePart) => void,
+  ): StorageEngine {
     return {
       _handleFile: (_request, file, done) => {
         const { originalname, mimetype, stream } = file;
-        const stored = this.blobs.put(tenantId, stream, { maxBytes, headBytes: SNIFF_BYTES });
+        const stored = this.blobs.put(tenantId, stream, { ...limits, headBytes: SNIFF_BYTES });
         const part: FilePart = { originalname, mimetype, stream, stored };
         stream.once('error', (error) => (part.failure ??= error));
         started(part);

@@ -67,7 +67,17 @@ describe('workspace doctor', () => {
     const asText = await workspace(settings, 'doctor');
     const plan = await workspace(env, 'migrate', '--plan');
     const findings = findingsOf(asJson);
-    const names = ['configuration', 'smtp', 'files', 'mail-service', 'livekit', 'outbox', 'jobs', 'secrets'];
+    const names = [
+      'configuration',
+      'smtp',
+      'files',
+      'mail-service',
+      'livekit',
+      'outbox',
+      'jobs',
+      'secrets',
+      'file-limits',
+    ];
     for (const name of names) expect(about(findings, name).map(({ status }) => status)).toEqual(['ok']);
     const statuses = about(findings, 'database').map(({ status }) => status);
     expect(statuses).not.toContain('error');
@@ -88,6 +98,10 @@ describe('workspace doctor', () => {
     await client.query(
       `INSERT INTO job_runs (name, ran_at, every_seconds, failed_at, error) VALUES
          ('doctor-failed', now(), 60, now(), 'Error: broken on purpose'), ('doctor-late', now() - interval '1 day', 60, NULL, NULL)`,
+    );
+    await client.query(
+      `INSERT INTO file_usage (tenant_id, bytes, files, limit_bytes)
+       VALUES (gen_random_uuid(), 95, 1, 100), (gen_random_uuid(), 89, 1, 100), (gen_random_uuid(), 95, 1, 0)`,
     );
     await client.query('CREATE TABLE doctor_test (id int)');
     await client.query('CREATE INDEX doctor_broken ON doctor_test (id)');
@@ -126,6 +140,11 @@ describe('workspace doctor', () => {
       expect.stringMatching(/^warning: The job doctor-failed failed \d+ s ago: Error: broken on purpose\.$/),
       'warning: 1 jobs are overdue, e.g. doctor-late: its last run was 24 hours ago.',
     ]);
+    expect(seen('file-limits')).toEqual([
+      expect.stringMatching(
+        /^warning: Files of 1 workspaces use at least 90 % of their limit: [\da-f-]{36} \(95 %\)\.$/,
+      ),
+    ]);
     expect(seen('database')).toContain(
       'error: The index doctor_broken is invalid: an interrupted creation left it behind.',
     );
@@ -139,7 +158,7 @@ describe('workspace doctor', () => {
       expect(seen(name)).toEqual([expect.stringMatching(/^error: /)]);
     expect(seen('configuration').filter((text) => text.startsWith('warning'))).toHaveLength(2);
     await client.query(
-      'DROP TABLE doctor_test; DELETE FROM outbox; DELETE FROM job_runs; DELETE FROM signing_keys',
+      'DROP TABLE doctor_test; DELETE FROM file_usage; DELETE FROM outbox; DELETE FROM job_runs; DELETE FROM signing_keys',
     );
   });
 

@@ -37,6 +37,7 @@ const USER_REFERENCES: Record<string, string> = {
   ),
   ...each('work in shared content', 'subtasks task_activity task_attachments task_comments'),
   access_changes: 'ids only; deleted after an hour',
+  ...each('ids only, for files that stay', 'blobs user_file_usage'),
   audit_log: 'append-only; deleted by its retention',
   contacts: 'cards of other owners; the card of the member is removed when the membership ends',
   form_responses: 'belong to the form',

@@ -76,7 +76,9 @@ describe('the workspace', () => {
       tenants: [{ slug, name: 'Acme', domains: ['b.example', 'a.example'] }],
     });
     const { status, body } = await member.api.get('/tenant');
-    expect([status, body.tenant]).toEqual([
+    const { files, ...tenant } = body.tenant;
+    expect(files).toMatchObject({ bytes: 0, limit_bytes: null });
+    expect([status, tenant]).toEqual([
       200,
       {
         id: member.tenantId,

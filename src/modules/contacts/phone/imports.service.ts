@@ -89,7 +89,7 @@ export class ImportsService implements OnModuleInit {
       return this.run(ctx, book, options, vcardEntries(readCards(await open()), country));
     };
     if (!isForm) return this.uploads.receiveBody(ctx, form, MAX_IMPORT_BYTES, ({ id }) => use(id));
-    return this.uploads.receive(ctx, form, MAX_IMPORT_BYTES, ({ blobId }) => use(blobId));
+    return this.uploads.receive(ctx, form, MAX_IMPORT_BYTES, ({ blobId }) => use(blobId), { isKept: false });
   }
 
   /** Imports a JSON list. @throws ApiError 404, 403, 422 */

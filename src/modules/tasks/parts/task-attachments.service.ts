@@ -43,13 +43,13 @@ export class TaskAttachmentsService {
   ): Promise<JsonReply> {
     assertOk(await this.attachments.check(ctx, taskId));
     return this.uploads.receive(ctx, form, ATTACHMENT_MAX_BYTES, (file) =>
-      this.writes.run(ctx, key && { ...key, fingerprint: fingerprintOf(file) }, async (tx) => {
+      this.writes.runTx(ctx, key && { ...key, fingerprint: fingerprintOf(file) }, async (tx) => {
         const id = uuidv7();
         const result = await this.attachments.attach(tx, ctx, taskId, id, file);
         assertOk(result);
-        file.keptBy(tx);
+        await file.keptBy(tx);
         this.outbox.notice(tx);
-        return this.results.reply(key === null ? this.db : tx, ctx, taskId, result, {
+        return this.results.reply(tx, ctx, taskId, result, {
           status: 201,
           location: `/apis/v1/tasks/${taskId}/attachments/${id}`,
           more: { attachment: result.part ?? 'null' },

@@ -10,6 +10,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { ImageErrors } from '../../../platform/images/images.errors.js';
 import { versionsNamed } from '../../../platform/http/replies/image-reply.js';
+import { TenantFiles } from '../files/tenant-files.service.js';
 import { MAX_LOGO_BYTES } from './tenant-logos.js';
 import { LOGO_TYPES, TenantProfileService } from './tenant-profile.service.js';
 import { ReadLogo, UpdateTenant } from './tenant.dto.js';
@@ -21,16 +22,20 @@ const NOW = 'The updated workspace.';
 @ApiTags('tenant')
 @Controller('tenant')
 export class TenantController {
-  constructor(private readonly tenants: TenantProfileService) {}
+  constructor(
+    private readonly tenants: TenantProfileService,
+    private readonly files: TenantFiles,
+  ) {}
 
   @Endpoint('GET', {
     id: 'readTenant',
     summary: 'Read your workspace',
-    description: 'Name, domains, branding, and the features and limits of this deployment.',
+    description: 'Name, domains, branding, use of files, and the features and limits of this deployment.',
     response: [TenantEnvelope, 'The workspace.'],
   })
-  read(@Ctx() ctx: RequestContext): Promise<TenantEnvelope> {
-    return this.tenants.read(ctx.tenantId);
+  async read(@Ctx() { tenantId, userId }: RequestContext): Promise<TenantEnvelope> {
+    const { tenant } = await this.tenants.read(tenantId);
+    return { tenant: { ...tenant, files: await this.files.usage(tenantId, userId) } };
   }
 
   @Endpoint('PUT', {

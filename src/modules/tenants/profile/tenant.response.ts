@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { FileUsageResponse } from '../files/tenant-files.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -36,6 +37,8 @@ export class TenantResponse {
     example: { page_size_default: 50, page_size_max: 200, note_content_bytes: 2097152 },
   })
   limits!: Record<string, number>;
+  /** In responses of `GET /tenant`. */
+  files?: FileUsageResponse;
 }
 
 export class TenantEnvelope {

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
+import { changes } from '../../../platform/audit/audit-data.js';
+import { FileLimits } from '../../../platform/blobs/file-limits.js';
+import type { OwnLimits, UserUsageRow } from '../../../platform/blobs/file-usage.repository.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import type { FileUsageResponse, UserFileUsageListEnvelope } from './tenant-files.response.js';
+
+/** Files of a workspace: use and limits. */
+@Injectable()
+export class TenantFiles {
+  constructor(
+    private readonly limits: FileLimits,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /** @param userId null: the operator */
+  async usage(tenantId: string, userId: string | null): Promise<FileUsageResponse> {
+    const { files: count, own_files: own_count, ...usage } = await this.limits.usage(tenantId, userId);
+    return { ...usage, count, own_count };
+  }
+
+  /** Users with files, most bytes first. */
+  async users({ tenantId, userId }: RequestContext, query: PageQuery): Promise<UserFileUsageListEnvelope> {
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `file_users ${tenantId} ${userId}`,
+      key: (row: UserUsageRow): [number, string] => [row.bytes, row.user_id],
+      rows: (after, limit) => this.limits.users(tenantId, after, limit),
+    });
+    return { users: rows.map(({ user_id, bytes, files: count }) => ({ user_id, bytes, count })), next };
+  }
+
+  /** Changes limits of a workspace; omitted ones stay unchanged. The operator sets that of the workspace. */
+  async change(
+    actor: AuditActor & { readonly tenantId: string },
+    limits: Partial<OwnLimits>,
+  ): Promise<FileUsageResponse> {
+    const { tenantId, userId } = actor;
+    await this.db.tx(async (tx) => {
+      const { before, after } = await this.limits.change(tx, tenantId, limits);
+      const data = changes({ ...before }, { ...after });
+      if (Object.keys(data.after).length === 0) return;
+      await this.audit.record(tx, actor, {
+        action: 'tenant.file_limits.updated',
+        objectKind: 'tenant',
+        objectId: tenantId,
+        data,
+      });
+    });
+    return this.usage(tenantId, userId);
+  }
+}

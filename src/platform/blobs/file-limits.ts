@@ -1,0 +1,146 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { Db } from '../database/db.js';
+import type { Reader, Tx } from '../database/tx.js';
+import type { ApiError } from '../http/api-error.js';
+import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+import { BlobErrors } from './blobs.errors.js';
+import { FileUsageRepository, type OwnLimits, type UserUsageRow } from './file-usage.repository.js';
+
+const MIB = 1024 * 1024;
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+/** Workspaces of one read of the recount. */
+const BATCH = 100;
+
+/** Kept files and limits that apply, bytes. A limit of null: none. */
+export interface FileUsage {
+  bytes: number;
+  files: number;
+  own_bytes: number;
+  own_files: number;
+  limit_bytes: number | null;
+  user_limit_bytes: number | null;
+}
+
+/**
+ * Limits for the files of a workspace and of each user. The transaction that keeps a file counts it under the lock of the counters and
+ * checks the limits afterwards, so parallel uploads never exceed them.
+ */
+@Injectable()
+export class FileLimits implements OnModuleInit {
+  private readonly logger = new Logger(FileLimits.name);
+
+  constructor(
+    private readonly usages: FileUsageRepository,
+    private readonly config: Config,
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'recount-files',
+      everySeconds: 86_400,
+      run: () => this.recount(),
+    });
+  }
+
+  /** Use and limits of a workspace and of one user. @param userId null: no user */
+  async usage(tenantId: string, userId: string | null, reader: Reader = this.db): Promise<FileUsage> {
+    const row = await this.usages.read(reader, tenantId, userId);
+    const { bytes = 0, files = 0, own_bytes = 0, own_files = 0 } = row ?? {};
+    return { bytes, files, own_bytes, own_files, ...this.applied(row) };
+  }
+
+  /** The limits that apply to a workspace. @param own those of the workspace itself; null: it has none */
+  applied(own: OwnLimits | null): Pick<FileUsage, 'limit_bytes' | 'user_limit_bytes'> {
+    const { FILES_LIMIT_MB, FILES_USER_LIMIT_MB } = this.config;
+    return {
+      limit_bytes: (own?.limit_bytes ?? FILES_LIMIT_MB * MIB) || null,
+      user_limit_bytes: (own?.user_limit_bytes ?? FILES_USER_LIMIT_MB * MIB) || null,
+    };
+  }
+
+  /**
+   * The bytes that a user may still store, and the error for more; null: no limit applies.
+   * @throws ApiError 507 `file_limit_reached` when nothing is left
+   */
+  async left(tenantId: string, userId: string | null): Promise<{ bytes: number; reached: ApiError } | null> {
+    const all = limitsOf(await this.usage(tenantId, userId), userId);
+    const [nearest] = all.toSorted((a, b) => a.left - b.left);
+    if (!nearest) return null;
+    const reached = limitReached(nearest);
+    if (nearest.left <= 0) throw reached;
+    return { bytes: nearest.left, reached };
+  }
+
+  /**
+   * Checks the limits after this transaction has kept a file of the user.
+   * @throws ApiError 507 `file_limit_reached`; the transaction must end without its changes
+   */
+  async assertWithin(tx: Tx, tenantId: string, userId: string | null): Promise<void> {
+    const usage = await this.usage(tenantId, userId, tx);
+    const exceeded = limitsOf(usage, userId).find(({ left }) => left < 0);
+    if (exceeded) throw limitReached(exceeded);
+  }
+
+  /**
+   * Locks and changes the limits of a workspace. Omitted ones stay. Files above a new limit stay; uploads are rejected.
+   * @returns the own limits before and after
+   */
+  async change(
+    tx: Tx,
+    tenantId: string,
+    limits: Partial<OwnLimits>,
+  ): Promise<{ before: OwnLimits; after: OwnLimits }> {
+    const before = await this.usages.lock(tx, tenantId);
+    const after = {
+      limit_bytes: limits.limit_bytes === undefined ? before.limit_bytes : limits.limit_bytes,
+      user_limit_bytes:
+        limits.user_limit_bytes === undefined ? before.user_limit_bytes : limits.user_limit_bytes,
+    };
+    await this.usages.setLimits(tx, tenantId, after);
+    return { before, after };
+  }
+
+  /** Users with files, most bytes first. */
+  users(
+    tenantId: string,
+    after: readonly [bytes: number, userId: string] | undefined,
+    limit: number,
+  ): Promise<UserUsageRow[]> {
+    return this.usages.users(tenantId, after, limit);
+  }
+
+  /** Counts the files of all workspaces again: a restored or edited database may have other counters. */
+  async recount(): Promise<void> {
+    for (let after = NO_ID; ;) {
+      const ids = await this.usages.workspaces(after, BATCH);
+      for (const tenantId of ids)
+        if (await this.usages.recount(tenantId))
+          this.logger.warn({ tenantId }, 'the counters of files were wrong and are corrected');
+      if (ids.length < BATCH) return;
+      after = ids.at(-1) as string;
+    }
+  }
+}
+
+interface Limit {
+  scope: 'user' | 'workspace';
+  used: number;
+  limit: number;
+  left: number;
+}
+
+/** The limits that apply. */
+function limitsOf({ bytes, own_bytes, limit_bytes, user_limit_bytes }: FileUsage, userId: string | null) {
+  const of = (scope: Limit['scope'], used: number, limit: number | null): Limit[] =>
+    limit === null ? [] : [{ scope, used, limit, left: limit - used }];
+  return [
+    ...of('workspace', bytes, limit_bytes),
+    ...(userId === null ? [] : of('user', own_bytes, user_limit_bytes)),
+  ];
+}
+
+const limitReached = ({ scope, used: used_bytes, limit: limit_bytes }: Limit): ApiError =>
+  BlobErrors.fileLimitReached.with({ body: { scope, used_bytes, limit_bytes } });
