@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
 import { changes } from '../../../platform/audit/audit-data.js';
 import { FileLimits } from '../../../platform/blobs/file-limits.js';
+import { type FileUsageResponse, usageResponse } from '../../../platform/blobs/file-usage.response.js';
 import type { OwnLimits, UserUsageRow } from '../../../platform/blobs/file-usage.repository.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
-import type { FileUsageResponse, UserFileUsageListEnvelope } from './tenant-files.response.js';
+import type { UserFileUsageListEnvelope } from './tenant-files.response.js';
 
 /** Files of a workspace: use and limits. */
 @Injectable()
@@ -21,8 +22,7 @@ export class TenantFiles {
 
   /** @param userId null: the operator */
   async usage(tenantId: string, userId: string | null): Promise<FileUsageResponse> {
-    const { files: count, own_files: own_count, ...usage } = await this.limits.usage(tenantId, userId);
-    return { ...usage, count, own_count };
+    return usageResponse(await this.limits.usage(tenantId, userId));
   }
 
   /** Users with files, most bytes first. */

@@ -1,6 +1,8 @@
 import { Body, Controller, Headers, Query, Req } from '@nestjs/common';
 import { ApiTags, ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { Request } from 'express';
+import { FileLimits } from '../../../platform/blobs/file-limits.js';
+import { usageResponse } from '../../../platform/blobs/file-usage.response.js';
 import { Requires } from '../../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { ApiFile } from '../../../platform/http/api-docs.js';
@@ -10,7 +12,6 @@ import { Errors } from '../../../platform/http/errors.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { ImageErrors } from '../../../platform/images/images.errors.js';
 import { versionsNamed } from '../../../platform/http/replies/image-reply.js';
-import { TenantFiles } from '../files/tenant-files.service.js';
 import { MAX_LOGO_BYTES } from './tenant-logos.js';
 import { LOGO_TYPES, TenantProfileService } from './tenant-profile.service.js';
 import { ReadLogo, UpdateTenant } from './tenant.dto.js';
@@ -24,7 +25,7 @@ const NOW = 'The updated workspace.';
 export class TenantController {
   constructor(
     private readonly tenants: TenantProfileService,
-    private readonly files: TenantFiles,
+    private readonly limits: FileLimits,
   ) {}
 
   @Endpoint('GET', {
@@ -35,7 +36,7 @@ export class TenantController {
   })
   async read(@Ctx() { tenantId, userId }: RequestContext): Promise<TenantEnvelope> {
     const { tenant } = await this.tenants.read(tenantId);
-    return { tenant: { ...tenant, files: await this.files.usage(tenantId, userId) } };
+    return { tenant: { ...tenant, files: usageResponse(await this.limits.usage(tenantId, userId)) } };
   }
 
   @Endpoint('PUT', {

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { FileUsageResponse } from '../files/tenant-files.response.js';
+import { FileUsageResponse } from '../../../platform/blobs/file-usage.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
