@@ -30,7 +30,7 @@ describe('limits for files', () => {
   const send = (person: TestUser, kib: number) => upload(person.api, '/chat/attachments', bytes(kib));
   const use = async ({ api }: TestUser) => (await api.get('/tenant')).body.tenant.files;
   const operator = (limits: object) =>
-    app.get(TenantFiles).change({ tenantId: ann.tenantId, userId: null, origin: 'cli' }, limits);
+    app.get(TenantFiles).change({ tenantId: ann.tenantId!, userId: null, origin: 'cli' }, limits);
   const rejected = ({ status, body }: { status: number; body: any }) => [status, body.error, body.scope];
 
   test('each member sees use and limits; kept files count, temporary and removed ones do not', async () => {
