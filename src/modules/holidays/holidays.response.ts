@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { WholeListEnvelope } from '../../platform/paging/page.response.js';
 import { HOLIDAY_TYPES, type HolidayType } from './catalogue/catalogue-file.js';
 
 export class HolidayResponse {
@@ -36,16 +37,13 @@ export class RegionResponse {
   /** @example "Bayern" */ name!: string;
 }
 
-export class HolidaysPage {
+export class HolidaysPage extends WholeListEnvelope {
   /** With `country`. */
   @ApiPropertyOptional({ type: [HolidayResponse] })
   holidays?: HolidayResponse[];
   /** Without `country`: all countries with their regions. */
   @ApiPropertyOptional({ type: [CountryResponse] })
   countries?: CountryResponse[];
-  /** The list is complete: always null. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  next!: null;
 }
 
 export class SubscriptionResponse {
@@ -78,9 +76,7 @@ export class EffectiveHolidayResponse extends HolidayResponse {
   busy!: boolean;
 }
 
-export class EffectiveHolidays {
+export class EffectiveHolidays extends WholeListEnvelope {
   @ApiProperty({ type: [EffectiveHolidayResponse] }) holidays!: EffectiveHolidayResponse[];
   @ApiProperty({ type: [SubscriptionResponse] }) subscriptions!: SubscriptionResponse[];
-  @ApiProperty({ type: String, nullable: true, example: null })
-  next!: null;
 }

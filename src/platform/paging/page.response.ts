@@ -6,3 +6,10 @@ export class PageEnvelope {
   @ApiProperty({ type: String, nullable: true, example: null })
   next!: string | null;
 }
+
+/** A list without pages, beside its items. */
+export class WholeListEnvelope {
+  /** Always null: the list is complete. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  next!: null;
+}

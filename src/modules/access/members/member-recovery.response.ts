@@ -1,4 +1,5 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
+import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
 import { SessionState } from '../../account-security/index.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -6,11 +7,9 @@ const TIME = '2026-11-21T09:30:00.000Z';
 
 export class MemberSession extends OmitType(SessionState, ['current']) {}
 
-export class MemberSessionListEnvelope {
+export class MemberSessionListEnvelope extends WholeListEnvelope {
   /** The sessions in this workspace, by last use; at most 100. */
   sessions!: MemberSession[];
-  /** Always null. */
-  @ApiProperty({ type: String, nullable: true, example: null }) next!: string | null;
 }
 
 export class MemberSessionsEnded {

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
 import { FEED_DETAILS } from './feeds.dto.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -26,9 +27,6 @@ export class FeedEnvelope {
   @ApiProperty({ enum: [true], example: true }) deleted!: true;
 }
 
-export class FeedListEnvelope {
+export class FeedListEnvelope extends WholeListEnvelope {
   @ApiProperty({ type: [FeedResponse] }) feeds!: FeedResponse[];
-  /** The list is complete: always null. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  next!: null;
 }

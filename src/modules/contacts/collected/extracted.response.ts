@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -19,15 +20,8 @@ export class ExtractedAddressResponse {
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) addressbook_id!: string | null;
 }
 
-export class ExtractedAddressesEnvelope {
+export class ExtractedAddressesEnvelope extends PageEnvelope {
   emails!: ExtractedAddressResponse[];
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    example: null,
-    description: 'The `cursor` of the next page; null on the last page.',
-  })
-  next!: string | null;
 }
 
 export class SuppressedAddressEnvelope {

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { PRESENCE_STATUSES, type PresenceStatus } from '../../presence/index.js';
 import { ContactPhoneResponse } from '../responses/contact.response.js';
 
@@ -25,13 +26,6 @@ export class DirectoryUserResponse {
   presence!: DirectoryPresenceResponse | null;
 }
 
-export class DirectoryUsersEnvelope {
+export class DirectoryUsersEnvelope extends PageEnvelope {
   users!: DirectoryUserResponse[];
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    example: null,
-    description: 'The `cursor` of the next page; null on the last page.',
-  })
-  next!: string | null;
 }

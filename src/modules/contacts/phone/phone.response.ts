@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { ContactResponse } from '../responses/contact.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -43,9 +44,8 @@ export class ImportedEnvelope extends ImportEnvelope {
   cursor!: string;
 }
 
-export class ImportList {
+export class ImportList extends PageEnvelope {
   imports!: ImportResponse[];
-  @ApiProperty({ type: String, nullable: true, example: null }) next!: string | null;
 }
 
 /** Result of the undo of an import. */

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { FormDefinition, FormOwner } from '../form.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -69,11 +70,8 @@ export class FormResponseItem extends SubmittedResponse {
   duration_seconds!: number | null;
 }
 
-export class FormResponseListEnvelope {
+export class FormResponseListEnvelope extends PageEnvelope {
   responses!: FormResponseItem[];
-  /** The `cursor` of the next page; null on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  next!: string | null;
   /** Number of responses in the list. With filters on the first page only, and null above 10,000. */
   @ApiProperty({ type: 'integer', nullable: true, example: 42 })
   total!: number | null;

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { FormResponse } from '../form.response.js';
 
 export class FormHighlights {
@@ -16,9 +17,6 @@ export class FormSearchResult {
   highlight!: FormHighlights;
 }
 
-export class FormSearchEnvelope {
+export class FormSearchEnvelope extends PageEnvelope {
   results!: FormSearchResult[];
-  /** The `cursor` of the next page; null on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  next!: string | null;
 }

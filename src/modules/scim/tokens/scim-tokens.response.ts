@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
 
 const TIME = '2026-11-21T09:30:00.000Z';
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -23,10 +24,8 @@ export class ScimTokenEnvelope {
   scim_token!: ScimTokenResponse;
 }
 
-export class ScimTokenListEnvelope {
+export class ScimTokenListEnvelope extends WholeListEnvelope {
   scim_tokens!: ScimTokenResponse[];
-  /** Always null: the list is complete. */
-  @ApiProperty({ type: String, nullable: true, example: null }) next!: null;
 }
 
 export class ScimTokenSecretEnvelope extends ScimTokenEnvelope {

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
 
 const TIME = '2026-11-21T09:30:00.000Z';
 
@@ -19,11 +20,9 @@ export class ConnectedApp {
     | null;
 }
 
-export class ConnectedAppListEnvelope {
+export class ConnectedAppListEnvelope extends WholeListEnvelope {
   /** By name; at most 100. */
   applications!: ConnectedApp[];
-  /** Always null. */
-  @ApiProperty({ type: String, nullable: true, example: null }) next!: string | null;
 }
 
 export class ConnectedAppRemoved {

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { PageEnvelope, WholeListEnvelope } from '../../../platform/paging/page.response.js';
 import {
   orNull,
   SubtaskResponse,
@@ -34,11 +34,9 @@ export class TaskAttachmentEnvelope extends TASKS.envelopes.item {
 
 export class RemovedTaskAttachmentEnvelope extends TASKS.envelopes.deleted {}
 
-export class TaskAttachmentListEnvelope {
+export class TaskAttachmentListEnvelope extends WholeListEnvelope {
+  /** At most 50. */
   attachments!: TaskAttachmentResponse[];
-  /** Always null: a task has at most 50 attachments. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  next!: null;
 }
 
 export const ACTIVITY_TYPES = [

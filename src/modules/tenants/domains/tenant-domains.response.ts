@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
 
 const TIME = '2026-11-21T09:30:00.000Z';
 
@@ -28,8 +29,7 @@ export class TenantDomainEnvelope {
   domain!: TenantDomainDetail;
 }
 
-export class TenantDomainListEnvelope {
+export class TenantDomainListEnvelope extends WholeListEnvelope {
+  /** At most 50. */
   domains!: TenantDomainDetail[];
-  /** Always null: a workspace has at most 50 domains. */
-  @ApiProperty({ type: String, nullable: true, example: null }) next!: string | null;
 }

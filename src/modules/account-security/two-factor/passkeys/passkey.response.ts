@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { WholeListEnvelope } from '../../../../platform/paging/page.response.js';
 import { CHALLENGE_SECONDS } from './passkey-challenges.js';
 import type { PasskeyRow } from './passkeys.repository.js';
 
@@ -15,10 +16,9 @@ export class PasskeyResponse {
   last_used_at!: string | null;
 }
 
-export class PasskeyListEnvelope {
+export class PasskeyListEnvelope extends WholeListEnvelope {
   /** Newest first. */
   passkeys!: PasskeyResponse[];
-  @ApiProperty({ type: String, nullable: true, enum: [null], example: null }) next!: null;
 }
 
 export class PasskeyEnvelope {

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../../platform/paging/page.response.js';
 import { ItemFields } from '../../../../platform/resources/item.response.js';
 import { FormQuestionSummary } from '../form-summary.response.js';
 import { FormCondition, FormQuestion } from '../../form.response.js';
@@ -63,11 +64,8 @@ export class DeletedFormReportEnvelope extends FormReportEnvelope {
   deleted!: boolean;
 }
 
-export class FormReportListEnvelope {
+export class FormReportListEnvelope extends PageEnvelope {
   reports!: FormReportResponse[];
-  /** The `cursor` of the next page; null on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  next!: string | null;
 }
 
 export class FormReportViewer {
@@ -168,11 +166,8 @@ export class SharedReportResponse extends ItemFields {
   expose!: FormReportExposure;
 }
 
-export class SharedReportListEnvelope {
+export class SharedReportListEnvelope extends PageEnvelope {
   reports!: SharedReportResponse[];
-  /** The `cursor` of the next page; null on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  next!: string | null;
 }
 
 export class SharedReportData {
@@ -184,11 +179,8 @@ export class SharedReportEnvelope {
   data!: SharedReportData;
 }
 
-export class SharedReportRowsEnvelope {
+export class SharedReportRowsEnvelope extends PageEnvelope {
   responses!: FormReportRow[];
-  /** The `cursor` of the next page; null on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  next!: string | null;
 }
 
 export class SharedReportFormEnvelope {
