@@ -2,7 +2,7 @@
 CREATE FUNCTION event_put(p_event calendar_events, p_new boolean) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   IF p_new THEN
-    INSERT INTO calendar_events SELECT p_event.* ON CONFLICT DO NOTHING;
+    INSERT INTO calendar_events VALUES (p_event.*) ON CONFLICT DO NOTHING;
     RETURN FOUND;
   END IF;
   UPDATE calendar_events

@@ -67,7 +67,7 @@ BEGIN
   task.position := coalesce(task.position, task_last_position(p_tenant, p_user, task.folder_id));
   task.completed_at := CASE WHEN task.status = 2 THEN v_now END;
   task := task_set_clock(task);
-  INSERT INTO tasks SELECT task.* ON CONFLICT (tenant_id, id) DO NOTHING;
+  INSERT INTO tasks VALUES (task.*) ON CONFLICT (tenant_id, id) DO NOTHING;
   IF NOT FOUND THEN RETURN task_rejected('already_exists'); END IF;
   -- After the insertion, which waits for a purge of the same id.
   IF EXISTS (SELECT FROM purged_tasks WHERE tenant_id = p_tenant AND task_id = p_id) THEN
