@@ -13,6 +13,10 @@ export class Site {
   private readonly dataDir = mkdtempSync(path.join(os.tmpdir(), 'workspace-site-'));
   private database: any;
 
+  get databaseUrl(): string {
+    return this.database.url;
+  }
+
   /** @param names of the members; the first one is the owner @param settings environment variables of the processes */
   async start(names: string[], processes: number, settings: Record<string, string> = {}): Promise<this> {
     process.once('exit', () => this.servers.forEach((server) => server.kill()));
