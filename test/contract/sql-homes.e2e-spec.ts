@@ -30,8 +30,15 @@ const TRIGGERS: Record<string, string> = {
   access_changes_added: 'access_changes',
 };
 
-/** Foreign keys between tables of the two homes, which end before workspaces have databases of their own. */
-const KEYS_BETWEEN: string[] = [];
+/** Foreign keys to `tenants`, which end when workspaces get databases of their own; no other one may be added. */
+const KEYS_BETWEEN = [
+  'forms_tenant_id_fkey',
+  'rbac_groups_tenant_id_fkey',
+  'scim_tokens_tenant_id_fkey',
+  'tenant_invitations_tenant_id_fkey',
+  'tenant_members_tenant_id_fkey',
+  'tenant_rbac_tenant_id_fkey',
+];
 
 /** Tables of workspaces that a standby and a move do not copy, with the reason. */
 const UNLOGGED: Record<string, string> = {
