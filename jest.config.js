@@ -5,6 +5,7 @@ export default {
   // Files of one worker share their modules: see there.
   testEnvironment: '<rootDir>/test/support/runner/environment.mjs',
   testRunner: '<rootDir>/test/support/runner/runner.mjs',
+  testSequencer: '<rootDir>/test/support/runner/sequencer.mjs',
   transform: {},
   // Two cores: tests wait for PostgreSQL, child processes and time limits during half of their time.
   maxWorkers: 3,
