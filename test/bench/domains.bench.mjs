@@ -1,6 +1,8 @@
 // `node test/bench/domains.bench.mjs`: processor time of ordinary operations of the other domains beside that of the note operation of
 // the same kind (bar: 1.3 times). One user for each connection; operations take turns in rounds, and medians count.
+// `--storage N`: bytes in the database of each of N creations and updates instead, with indexes, history and feeds.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { withApp } from '../../dist/cli/context.js';
 import { Config } from '../../dist/config/config.js';
@@ -15,6 +17,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
+    storage: { type: 'string', default: '0' },
   },
 });
 const CONNECTIONS = 8;
@@ -126,6 +129,8 @@ await withWorkspace('domains', async ({ databaseUrl, server }) => {
   const application = await server(WITHOUT_MAILBOXES);
   const callers = users.splice(0, CONNECTIONS);
   for (const caller of callers) await seed(application.port, caller, users.splice(0, SENDERS));
+  if (Number(options.storage) > 0)
+    return measureStorage(application, databaseUrl, callers, Number(options.storage));
   const found = new Map();
   for (let round = -1; round < Number(options.rounds); round += 1) {
     for (const [domain, kinds] of Object.entries(DOMAINS))
@@ -140,6 +145,46 @@ await withWorkspace('domains', async ({ databaseUrl, server }) => {
   }
   report(found);
 });
+
+/** Prints how much the database grows by each creation and update, once the indexers have followed. */
+async function measureStorage(application, databaseUrl, callers, count) {
+  const bytes = async () => {
+    // Once all consumers have followed, the events that are retried stay.
+    for (let pending = -1, same = 0; same < 4;) {
+      await delay(500);
+      const [now] = await execute(databaseUrl, 'SELECT count(*)::int AS pending FROM outbox');
+      same = now.pending === pending ? same + 1 : 0;
+      pending = now.pending;
+    }
+    await execute(databaseUrl, 'VACUUM FULL');
+    const [row] = await execute(
+      databaseUrl,
+      `SELECT sum(pg_total_relation_size(oid))::float8 AS bytes FROM pg_class
+        WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace`,
+    );
+    return row.bytes;
+  };
+  print('| operation | bytes |\n| --- | --- |');
+  let before = await bytes();
+  for (const [domain, kinds] of Object.entries(DOMAINS))
+    for (const kind of ['create', 'update']) {
+      if (!kinds[kind]) continue;
+      await Promise.all(
+        callers.map(async (caller) => {
+          const connection = await Connection.open(application.port);
+          for (let n = 0; n < count / callers.length; n += 1) {
+            const request = kinds[kind](caller, (counter += 1));
+            const { status, body } = await connection.exchange(textOf(caller.token, request));
+            if (status >= 300) throw new Error(`${status} ${body.slice(0, 300)}`);
+          }
+          connection.close();
+        }),
+      );
+      const after = await bytes();
+      print(`| ${domain} ${kind} | ${((after - before) / count).toFixed(0)} |`);
+      before = after;
+    }
+}
 
 /** Adds to the caller its items of every domain. */
 async function seed(port, caller, senders) {

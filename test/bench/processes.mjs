@@ -47,12 +47,13 @@ export async function databaseCpu(databaseUrl) {
   return rows.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a connection of its own. @returns its rows */
 export async function execute(databaseUrl, text) {
   const client = new pg.Client(databaseUrl);
   await client.connect();
-  await client.query(text);
+  const { rows } = await client.query(text);
   await client.end();
+  return rows;
 }
 
 /** A process that listens on a port. */
