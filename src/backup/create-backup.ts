@@ -6,14 +6,14 @@ import { openObjectStore } from '../platform/blobs/store/open-blob-store.js';
 import { installationOf } from '../platform/secrets/keyring.js';
 import { secretKeyIds } from '../platform/secrets/secret-box.js';
 import { BackupError } from './backup-error.js';
-import { BackupStore } from './backup-store.js';
-import { type CopiedFiles, FileCopy } from './copy-files.js';
-import { exportTables, rejectMigrated } from './export-tables.js';
-import { FORMAT, type Manifest, type SchemaBackup, type StoredObject } from './manifest.js';
+import { BackupStore } from './store/backup-store.js';
+import { type CopiedFiles, FileCopy } from './store/copy-files.js';
+import { exportTables, rejectMigrated } from './database/export-tables.js';
+import { FORMAT, type Manifest, type SchemaBackup, type StoredObject } from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
-import { type NeededFile, OWN_SCHEMAS, productVersion } from './schemas.js';
-import { removeOldSnapshots } from './retention.js';
-import { rowsInPortions, Snapshot } from './snapshot.js';
+import { type NeededFile, OWN_SCHEMAS, productVersion } from './database/schemas.js';
+import { removeOldSnapshots } from './store/retention.js';
+import { rowsInPortions, Snapshot } from './database/snapshot.js';
 
 export interface BackupOptions {
   /** See `BackupStore.open`. */

@@ -1,14 +1,14 @@
 import type { Config } from '../config/config.js';
 import { openObjectStore } from '../platform/blobs/store/open-blob-store.js';
 import { BackupError } from './backup-error.js';
-import { BackupStore } from './backup-store.js';
-import { connect } from './connection.js';
-import { loadTables } from './load-tables.js';
-import type { Manifest } from './manifest.js';
+import { BackupStore } from './store/backup-store.js';
+import { connect } from './database/connection.js';
+import { loadTables } from './database/load-tables.js';
+import type { Manifest } from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
 import { rejectMissingKeys, rejectNewerVersion, rejectUsedDatabase } from './restore-checks.js';
 import { restoreFiles } from './restore-files.js';
-import { migrationName, OWN_SCHEMAS } from './schemas.js';
+import { migrationName, OWN_SCHEMAS } from './database/schemas.js';
 import { rejectFaults } from './verify-backup.js';
 
 export interface RestoreOptions {

@@ -2,9 +2,9 @@ import type pg from 'pg';
 import type { Config } from '../config/config.js';
 import { secretKeyIds } from '../platform/secrets/secret-box.js';
 import { BackupError } from './backup-error.js';
-import { appliedMigrations, qualified, tablesOf } from './catalog.js';
-import type { Manifest } from './manifest.js';
-import { migrationName, OWN_SCHEMAS, productVersion } from './schemas.js';
+import { appliedMigrations, qualified, tablesOf } from './database/catalog.js';
+import type { Manifest } from './store/manifest.js';
+import { migrationName, OWN_SCHEMAS, productVersion } from './database/schemas.js';
 
 /** Tables in which a server without workspaces and accounts has rows. A restore replaces them. */
 const START_TABLES = new Set([

@@ -1,10 +1,10 @@
 import { BlobMissingError, type ObjectStore } from '../platform/blobs/store/object-store.js';
 import { BackupError } from './backup-error.js';
-import { type BackupStore, FILES, measuredAll } from './backup-store.js';
-import { CONCURRENT_FILES } from './copy-files.js';
-import type { Manifest, StoredObject } from './manifest.js';
+import { type BackupStore, FILES, measuredAll } from './store/backup-store.js';
+import { CONCURRENT_FILES } from './store/copy-files.js';
+import type { Manifest, StoredObject } from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
-import { mapInOrder } from './streams.js';
+import { mapInOrder } from './store/streams.js';
 
 /**
  * Copies the files of a backup into the store of the installation and verifies each. Files that are there with the same content

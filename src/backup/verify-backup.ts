@@ -1,9 +1,9 @@
 import { BackupError } from './backup-error.js';
-import { BackupStore } from './backup-store.js';
-import { CONCURRENT_FILES } from './copy-files.js';
-import type { Manifest, StoredObject } from './manifest.js';
+import { BackupStore } from './store/backup-store.js';
+import { CONCURRENT_FILES } from './store/copy-files.js';
+import type { Manifest, StoredObject } from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
-import { mapInOrder } from './streams.js';
+import { mapInOrder } from './store/streams.js';
 
 export interface VerifySummary {
   snapshot: string;

@@ -23,7 +23,7 @@ import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
 import { IcsImport } from './events/ics-import.service.js';
 import { RsvpService } from './events/rsvp.service.js';
-import { CalendarsOfMembers } from './calendars-of-members.js';
+import { CalendarsOfMembers } from './calendars/calendars-of-members.js';
 import { CalendarHousekeeping } from './calendar-housekeeping.js';
 import { ReminderClock } from './reminders/reminder-clock.js';
 import { EventIndexer, EventIndexRepository } from './search/event-index.js';

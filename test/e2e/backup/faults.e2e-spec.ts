@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createBackup } from '../../../src/backup/create-backup.js';
-import { formatManifest, parseManifest } from '../../../src/backup/manifest.js';
+import { formatManifest, parseManifest } from '../../../src/backup/store/manifest.js';
 import { restoreBackup } from '../../../src/backup/restore-backup.js';
 import { verifyBackup } from '../../../src/backup/verify-backup.js';
 import { objectName } from '../../../src/platform/blobs/store/blob-store.js';

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { migrateDatabase } from '../app.prepare.js';
-import type { Config } from '../config/config.js';
-import { migrateMailService } from '../mail-service/mail-service.js';
-import { MAIL_SCHEMA, mailServiceSchema } from '../mail-service/mail-service.schema.js';
-import { keptRaws, rawMessageKey } from '../mail-service/storage/raw-messages.js';
-import { keptBlobs } from '../platform/blobs/blob-inventory.js';
-import { objectName } from '../platform/blobs/store/blob-store.js';
-import type { MigrationClass, Schema } from '../platform/database/schema-part.js';
-import { schema } from '../schema.js';
+import { migrateDatabase } from '../../app.prepare.js';
+import type { Config } from '../../config/config.js';
+import { migrateMailService } from '../../mail-service/mail-service.js';
+import { MAIL_SCHEMA, mailServiceSchema } from '../../mail-service/mail-service.schema.js';
+import { keptRaws, rawMessageKey } from '../../mail-service/storage/raw-messages.js';
+import { keptBlobs } from '../../platform/blobs/blob-inventory.js';
+import { objectName } from '../../platform/blobs/store/blob-store.js';
+import type { MigrationClass, Schema } from '../../platform/database/schema-part.js';
+import { schema } from '../../schema.js';
 
 /** A file of the blob store that a row refers to. */
 export interface NeededFile {
@@ -67,5 +67,5 @@ export const migrationName = (migration: MigrationClass): string => new migratio
 
 /** Version of this program. */
 export const productVersion = (): string =>
-  (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string })
+  (JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string })
     .version;

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
-import type { ByteSource } from '../platform/blobs/store/object-store.js';
+import type { ByteSource } from '../../platform/blobs/store/object-store.js';
 
 /** Bytes that reach a file store in one write. */
 const BUFFER_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { SequenceValue } from './manifest.js';
+import type { SequenceValue } from '../store/manifest.js';
 import { DERIVED_TABLES } from './schemas.js';
 
 const { escapeIdentifier } = pg;

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { rowsOf } from '../../platform/database/rows.js';
-import { workspace } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Outbox } from '../../platform/events/outbox.js';
-import { type ContentTransfer, MemberContent, RegisteredContent } from '../tenants/index.js';
-import { Calendar } from './calendar.entity.js';
+import { rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Outbox } from '../../../platform/events/outbox.js';
+import { type ContentTransfer, MemberContent, RegisteredContent } from '../../tenants/index.js';
+import { Calendar } from '../calendar.entity.js';
 
 const lock = workspace.statement<never>('calendar.lock_owned', `SELECT calendars_lock_owned($1, $2)`);
 

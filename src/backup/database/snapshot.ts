@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { BACKUP_LOCK } from '../platform/blobs/backup-lock.js';
-import { BackupError } from './backup-error.js';
+import { BACKUP_LOCK } from '../../platform/blobs/backup-lock.js';
+import { BackupError } from '../backup-error.js';
 import { connect } from './connection.js';
 
 const ROWS_AT_ONCE = 1_000;

@@ -1,17 +1,17 @@
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parseBlobStoreUrl } from '../config/blob-store-url.js';
-import { Measured } from '../platform/blobs/store/measured.js';
+import { parseBlobStoreUrl } from '../../config/blob-store-url.js';
+import { Measured } from '../../platform/blobs/store/measured.js';
 import {
   BlobMissingError,
   type ByteSource,
   type ObjectStore,
   type OpenBlob,
-} from '../platform/blobs/store/object-store.js';
-import { openObjectStore } from '../platform/blobs/store/open-blob-store.js';
-import { BackupError } from './backup-error.js';
+} from '../../platform/blobs/store/object-store.js';
+import { openObjectStore } from '../../platform/blobs/store/open-blob-store.js';
+import { BackupError } from '../backup-error.js';
 import { FORMAT, formatManifest, type Manifest, parseManifest, type StoredObject } from './manifest.js';
-import type { Fault } from './progress.js';
+import type { Fault } from '../progress.js';
 import { compressed, decompressed, fromLines, toLines } from './streams.js';
 
 /** Identifies the folder as backups of one installation. */

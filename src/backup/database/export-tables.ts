@@ -1,9 +1,9 @@
 import { to as copyTo } from 'pg-copy-streams';
-import { BackupError } from './backup-error.js';
-import type { BackupStore } from './backup-store.js';
+import { BackupError } from '../backup-error.js';
+import type { BackupStore } from '../store/backup-store.js';
 import { appliedMigrations, columnList, qualified, sequencesOf, type Table, tablesOf } from './catalog.js';
-import type { SchemaBackup, TableObject } from './manifest.js';
-import type { Report } from './progress.js';
+import type { SchemaBackup, TableObject } from '../store/manifest.js';
+import type { Report } from '../progress.js';
 import { OWN_SCHEMAS } from './schemas.js';
 import type { Snapshot } from './snapshot.js';
 

@@ -1,8 +1,12 @@
-import { BlobMissingError, type ObjectStore, type OpenBlob } from '../platform/blobs/store/object-store.js';
+import {
+  BlobMissingError,
+  type ObjectStore,
+  type OpenBlob,
+} from '../../platform/blobs/store/object-store.js';
 import { type BackupStore, FILES } from './backup-store.js';
 import type { FileSet, StoredObject } from './manifest.js';
-import type { Fault, Report } from './progress.js';
-import type { NeededFile } from './schemas.js';
+import type { Fault, Report } from '../progress.js';
+import type { NeededFile } from '../database/schemas.js';
 import { mapInOrder } from './streams.js';
 
 /** Files that are copied or verified at the same time. */
