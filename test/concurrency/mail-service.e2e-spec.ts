@@ -6,10 +6,10 @@ import path from 'node:path';
 import pg from 'pg';
 import { SmtpReceiver } from '../../src/mail-service/smtp/smtp-receiver.js';
 import { RawMessages } from '../../src/mail-service/storage/raw-messages.js';
-import { emptyDatabase } from '../support/database.ts';
-import { MailClient, mailboxesOf, TestMailService } from '../support/mail-service.ts';
+import { emptyDatabase } from '../support/database/database.ts';
+import { MailClient, mailboxesOf, TestMailService } from '../support/mail/mail-service.ts';
 import { freePort } from '../support/ports.ts';
-import { OtherServer, sendBySmtp } from '../support/smtp.ts';
+import { OtherServer, sendBySmtp } from '../support/mail/smtp.ts';
 import { until } from '../support/until.ts';
 
 const times = <T>(n: number, work: (n: number) => Promise<T>): Promise<T[]> =>

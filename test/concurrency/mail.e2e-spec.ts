@@ -6,7 +6,7 @@ import {
 } from '../../src/modules/mail/upstream/request-limits.js';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { WildDuck } from '../support/wild-duck.ts';
+import { WildDuck } from '../support/mail/wild-duck.ts';
 
 const BOXES = '/mail/users/me/mailboxes';
 

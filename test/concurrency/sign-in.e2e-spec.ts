@@ -1,8 +1,15 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { IdentityApi } from '../../src/modules/identity/index.js';
 import type { TestApp } from '../support/app.ts';
-import { Browser, RelyingParty, REDIRECT } from '../support/relying-party.ts';
-import { browser, clientFile, PASSWORD, newUser, startBeside, startSignIn } from '../support/sign-in.ts';
+import { Browser, RelyingParty, REDIRECT } from '../support/sign-in/relying-party.ts';
+import {
+  browser,
+  clientFile,
+  PASSWORD,
+  newUser,
+  startBeside,
+  startSignIn,
+} from '../support/sign-in/sign-in.ts';
 import { until } from '../support/until.ts';
 
 /** Two applications on one database. */

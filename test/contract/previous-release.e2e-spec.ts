@@ -8,9 +8,9 @@ import type { MigrationClass } from '../../src/platform/database/schema-part.js'
 import { statements } from '../../src/platform/database/statement.js';
 import { schema } from '../../src/schema.js';
 import { TestApp } from '../support/app.ts';
-import { emptyDatabase } from '../support/database.ts';
-import { LAZY_STATEMENTS } from '../support/lazy-statements.ts';
-import { mailboxesOf, TestMailService } from '../support/mail-service.ts';
+import { emptyDatabase } from '../support/database/database.ts';
+import { LAZY_STATEMENTS } from '../support/database/lazy-statements.ts';
+import { mailboxesOf, TestMailService } from '../support/mail/mail-service.ts';
 import { findCulprits } from '../support/release/culprits.ts';
 import { findBreaks, type Namespace, recordRelease, type Release } from '../support/release/release.ts';
 import { RETIRED } from '../support/release/retired.ts';

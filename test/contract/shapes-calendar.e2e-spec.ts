@@ -1,6 +1,6 @@
 import { TestApp, type TestUser } from '../support/app.ts';
 import { at, defaultCalendar } from '../support/calendars.ts';
-import { TestMailService } from '../support/mail-service.ts';
+import { TestMailService } from '../support/mail/mail-service.ts';
 import { fits } from '../support/shapes.ts';
 
 const OUTSIDE = 'zoe@far.example';

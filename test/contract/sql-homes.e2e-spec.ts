@@ -5,8 +5,8 @@ import { Db } from '../../src/platform/database/db.js';
 import { NoteFolder } from '../../src/modules/note-folders/note-folder.entity.js';
 import { schema } from '../../src/schema.js';
 import { TestApp } from '../support/app.ts';
-import { LAZY_STATEMENTS } from '../support/lazy-statements.ts';
-import { SqlUsage } from '../support/sql-usage.ts';
+import { LAZY_STATEMENTS } from '../support/database/lazy-statements.ts';
+import { SqlUsage } from '../support/database/sql-usage.ts';
 
 /** Statements whose names are put together at run time, by the first part of the name. */
 const COMPOSED: Record<string, string> = {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { TestApp } from '../support/app.ts';
-import { type Growth, TABLE_GROWTH } from '../support/table-growth.ts';
+import { type Growth, TABLE_GROWTH } from '../support/database/table-growth.ts';
 
 interface Column {
   name: string;

@@ -8,8 +8,8 @@ import type { RequestOptions } from '../support/client.ts';
 import { LiveKit } from '../support/livekit/livekit.ts';
 import { form, upload } from '../support/multipart.ts';
 import { describedOperations, fillPath } from '../support/operations.ts';
-import { GROUP_SCHEMA, PATCH_OP, ScimClient, USER_SCHEMA } from '../support/scim.ts';
-import { INBOX, NOWHERE, WildDuck } from '../support/wild-duck.ts';
+import { GROUP_SCHEMA, PATCH_OP, ScimClient, USER_SCHEMA } from '../support/sign-in/scim.ts';
+import { INBOX, NOWHERE, WildDuck } from '../support/mail/wild-duck.ts';
 
 /** A row that was written: `INSERT notes`, and its workspace. */
 interface Written {

@@ -7,7 +7,7 @@ import { parseBlobStoreUrl } from '../../src/config/blob-store-url.js';
 import { Config } from '../../src/config/config.js';
 import { openObjectStore } from '../../src/platform/blobs/store/open-blob-store.js';
 import { TestApp, type TestUser } from '../support/app.ts';
-import { emptyDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database/database.ts';
 import { memoryDirectory } from '../support/memory-directory.ts';
 import { upload } from '../support/multipart.ts';
 import { Swift } from './swift.ts';

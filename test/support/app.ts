@@ -9,9 +9,9 @@ import { Db } from '../../src/platform/database/db.js';
 import { either } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { Client } from './client.ts';
-import { cloneDatabase } from './database.ts';
+import { cloneDatabase } from './database/database.ts';
 import { memoryBase } from './memory-directory.ts';
-import { checkTransactions } from './transactions.ts';
+import { checkTransactions } from './database/transactions.ts';
 
 /** A user of a test, with a client that acts as them. */
 export interface TestUser {

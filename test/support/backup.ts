@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import pg from 'pg';
 import { Config } from '../../src/config/config.js';
 import { TestApp, type TestUser } from './app.ts';
-import { cloneDatabase } from './database.ts';
-import { TestMailService } from './mail-service.ts';
+import { cloneDatabase } from './database/database.ts';
+import { TestMailService } from './mail/mail-service.ts';
 import { memoryDirectory } from './memory-directory.ts';
 import { upload } from './multipart.ts';
 

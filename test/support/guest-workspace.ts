@@ -5,7 +5,7 @@ import { type TestUser, TestApp } from './app.ts';
 import type { ApiResponse } from './client.ts';
 import { GuestBrowser, liveCall } from './guests.ts';
 import { LiveKit } from './livekit/livekit.ts';
-import { OtherServer } from './smtp.ts';
+import { OtherServer } from './mail/smtp.ts';
 
 export const GINA = 'gina@partner.example';
 

@@ -16,7 +16,7 @@ import {
 import { Config } from '../../src/config/config.js';
 import { Keyring } from '../../src/platform/secrets/keyring.js';
 import { SecretBox, UnreadableSecretError } from '../../src/platform/secrets/secret-box.js';
-import { Authenticator } from '../support/totp.ts';
+import { Authenticator } from '../support/sign-in/totp.ts';
 
 describe('authenticator codes', () => {
   // RFC 6238, appendix B: the last six of eight digits, for the secret of the SHA-1 column.

@@ -4,7 +4,7 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PERMISSIONS } from '../../../src/modules/access/index.js';
 import type { TestUser, TestApp } from '../../support/app.ts';
 import { upload } from '../../support/multipart.ts';
-import { GROUP_SCHEMA, ScimClient } from '../../support/scim.ts';
+import { GROUP_SCHEMA, ScimClient } from '../../support/sign-in/scim.ts';
 import { makeCalls } from './calls.ts';
 
 const EXPENDABLE_SESSIONS = 10;

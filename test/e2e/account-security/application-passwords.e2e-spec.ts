@@ -6,7 +6,7 @@ import {
 } from '../../../src/modules/account-security/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
-import { acceptApplicationPasswords } from '../../support/application-passwords.ts';
+import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
+import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { stopClock } from '../../support/totp.ts';
+import { stopClock } from '../../support/sign-in/totp.ts';
 
 const ROUTES = [
   ['POST', '/auth/initiate-2fa'],

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { PasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
-import { enrolled, PASSWORD } from '../../support/account.ts';
+import { enrolled, PASSWORD } from '../../support/sign-in/account.ts';
 import { TestApp } from '../../support/app.ts';
 import { json, workspace } from '../../support/cli.ts';
-import { stopClock } from '../../support/totp.ts';
+import { stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');

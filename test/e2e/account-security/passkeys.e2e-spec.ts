@@ -3,12 +3,12 @@ import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
+import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
-import { Browser } from '../../support/relying-party.ts';
-import { stopClock } from '../../support/totp.ts';
-import { type Deviation, SoftPasskey } from '../../support/webauthn.ts';
+import { Browser } from '../../support/sign-in/relying-party.ts';
+import { stopClock } from '../../support/sign-in/totp.ts';
+import { type Deviation, SoftPasskey } from '../../support/sign-in/webauthn.ts';
 
 const PASSKEYS = '/settings/security/passkeys';
 const says = ({ status, body }: Answer) => [status, body?.error];

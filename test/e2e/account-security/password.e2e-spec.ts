@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { PasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { acceptApplicationPasswords } from '../../support/application-passwords.ts';
-import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
+import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
+import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
-import { TestIssuer } from '../../support/issuer.ts';
-import { stopClock } from '../../support/totp.ts';
+import { TestIssuer } from '../../support/sign-in/issuer.ts';
+import { stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
 
 const NEW = 'seven purple teapots dance';

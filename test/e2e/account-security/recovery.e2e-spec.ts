@@ -1,8 +1,8 @@
 import { provision } from '../../../src/provision/provision.js';
-import { PASSWORD, session } from '../../support/account.ts';
+import { PASSWORD, session } from '../../support/sign-in/account.ts';
 import type { TestUser } from '../../support/app.ts';
-import { MailedApp } from '../../support/mailed-app.ts';
-import { secondFactorOf } from '../../support/sign-in.ts';
+import { MailedApp } from '../../support/mail/mailed-app.ts';
+import { secondFactorOf } from '../../support/sign-in/sign-in.ts';
 
 const NEW_PASSWORD = 'seven purple teapots dance';
 

@@ -1,10 +1,10 @@
 import { SessionActivity } from '../../../src/modules/identity/sessions/session-activity.js';
 import { Db } from '../../../src/platform/database/db.js';
-import { acceptApplicationPasswords } from '../../support/application-passwords.ts';
-import { enrolled, PASSWORD, personWithPassword, session } from '../../support/account.ts';
+import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
+import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { Answer } from '../../support/client.ts';
-import { stopClock } from '../../support/totp.ts';
+import { stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
 
 const says = ({ status, body }: Answer) => [status, body?.error];

@@ -15,8 +15,8 @@ import {
   onDatabase,
   silent,
 } from '../../support/backup.ts';
-import { cloneDatabase, emptyDatabase, onServer } from '../../support/database.ts';
-import { TestMailService } from '../../support/mail-service.ts';
+import { cloneDatabase, emptyDatabase, onServer } from '../../support/database/database.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
 
 describe('backups with faults', () => {
   const directories = new Directories();

@@ -21,9 +21,9 @@ import {
   silent,
 } from '../../support/backup.ts';
 import { Client } from '../../support/client.ts';
-import { cloneDatabase, emptyDatabase } from '../../support/database.ts';
+import { cloneDatabase, emptyDatabase } from '../../support/database/database.ts';
 import { everythingReadable } from '../../support/everything-readable.ts';
-import { TestMailService } from '../../support/mail-service.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
 import { upload } from '../../support/multipart.ts';
 import { until } from '../../support/until.ts';
 

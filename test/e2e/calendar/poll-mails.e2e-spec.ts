@@ -1,7 +1,7 @@
 import { simpleParser } from 'mailparser';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { OtherServer } from '../../support/smtp.ts';
+import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const ZOE = 'zoe@far.example';

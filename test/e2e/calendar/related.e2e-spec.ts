@@ -1,6 +1,6 @@
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { TestMailService } from '../../support/mail-service.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
 
 const ids = (items: any[]): string[] => items.map(({ id }) => id);
 

@@ -9,10 +9,10 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/client.ts';
 import { at, defaultCalendar, newEvent } from '../../support/calendars.ts';
-import { MailProxy } from '../../support/mail-proxy.ts';
-import { TestMailService } from '../../support/mail-service.ts';
+import { MailProxy } from '../../support/mail/mail-proxy.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
 import { freePort } from '../../support/ports.ts';
-import { OtherServer } from '../../support/smtp.ts';
+import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');

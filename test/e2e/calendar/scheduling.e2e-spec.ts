@@ -7,8 +7,8 @@ import { CalendarMailIntake } from '../../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, newEvent } from '../../support/calendars.ts';
-import { TestMailService } from '../../support/mail-service.ts';
-import { OtherServer, type Received } from '../../support/smtp.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
+import { OtherServer, type Received } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 /** Two workspaces on one server that know each other by mail only, and an outside server behind SMTP. */

@@ -2,11 +2,11 @@ import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { freeSpaceFinding } from '../../../src/cli/doctor/machine-checks.js';
-import { cloneDatabase } from '../../support/database.ts';
+import { cloneDatabase } from '../../support/database/database.ts';
 import { type CliResult, json, spawnWorkspace, workspace } from '../../support/cli.ts';
 import { memoryDirectory } from '../../support/memory-directory.ts';
 import { freePort } from '../../support/ports.ts';
-import { OtherServer } from '../../support/smtp.ts';
+import { OtherServer } from '../../support/mail/smtp.ts';
 
 interface Finding {
   check: string;

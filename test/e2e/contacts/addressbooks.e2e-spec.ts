@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { lockWaits } from '../../support/locks.ts';
+import { lockWaits } from '../../support/database/locks.ts';
 import { until } from '../../support/until.ts';
 
 const BOOKS = '/contact/addressbooks';

@@ -1,7 +1,7 @@
 import { AddressCollector } from '../../../src/modules/contacts/collected/address-collector.js';
 import { CollectedBook } from '../../../src/modules/contacts/collected/collected-book.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { DRAFTS, INBOX, WildDuck } from '../../support/wild-duck.ts';
+import { DRAFTS, INBOX, WildDuck } from '../../support/mail/wild-duck.ts';
 
 describe('addresses extracted from mail', () => {
   let duck: WildDuck;

@@ -5,7 +5,7 @@ import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/client.ts';
 import { codeOf, GuestBrowser } from '../../support/guests.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
-import { OtherServer } from '../../support/smtp.ts';
+import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const GINA = 'gina@partner.example';

@@ -3,7 +3,7 @@ import { type Person, TestApp } from '../../support/app.ts';
 import { type ApiResponse, Client } from '../../support/client.ts';
 import { codeOf, GuestBrowser } from '../../support/guests.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
-import { OtherServer } from '../../support/smtp.ts';
+import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 import { cleanUp, freePort, type Running, startNode } from '../../runtime/support/processes.ts';
 

@@ -2,9 +2,9 @@ import { decodeJwt } from 'jose';
 import { provision } from '../../../src/provision/provision.js';
 import type { ServerResponse } from 'node:http';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { type Browser, RelyingParty, type Shown } from '../../support/relying-party.ts';
-import { SignInIssuer } from '../../support/sign-in-issuer.ts';
-import { browser, clientFile, PASSWORD, secondFactorOf, startSignIn } from '../../support/sign-in.ts';
+import { type Browser, RelyingParty, type Shown } from '../../support/sign-in/relying-party.ts';
+import { SignInIssuer } from '../../support/sign-in/sign-in-issuer.ts';
+import { browser, clientFile, PASSWORD, secondFactorOf, startSignIn } from '../../support/sign-in/sign-in.ts';
 
 const SECRET = 'the-secret-of-the-client';
 

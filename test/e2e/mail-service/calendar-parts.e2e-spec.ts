@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
-import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
+import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
 import { until } from '../../support/until.ts';
 
 /** Calendars of arrived mail, for the workspace. */

@@ -1,4 +1,4 @@
-import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
+import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
 import { until } from '../../support/until.ts';
 
 let mail: TestMailService;

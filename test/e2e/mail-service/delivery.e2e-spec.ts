@@ -2,8 +2,8 @@ import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js'
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { RawMessages } from '../../../src/mail-service/storage/raw-messages.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
-import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
-import { OtherServer, sendBySmtp } from '../../support/smtp.ts';
+import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
+import { OtherServer, sendBySmtp } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const box = (id: string | undefined): string => `/users/me/mailboxes/${id}`;

@@ -4,8 +4,8 @@ import http from 'node:http';
 import path from 'node:path';
 import { Spool } from '../../../src/mail-service/storage/spool.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
-import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
-import { sendBySmtp } from '../../support/smtp.ts';
+import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
+import { sendBySmtp } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const MB = 1024 * 1024;

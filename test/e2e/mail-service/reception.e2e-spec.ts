@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ByteBudget } from '../../../src/mail-service/byte-budget.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
-import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
-import { RawSmtp } from '../../support/smtp.ts';
+import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
+import { RawSmtp } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const MB = 1024 * 1024;

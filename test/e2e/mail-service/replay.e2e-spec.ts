@@ -1,5 +1,5 @@
-import { MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
-import { type Capture, captures, differences } from '../../support/wildduck-captures.ts';
+import { MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
+import { type Capture, captures, differences } from '../../support/mail/wildduck-captures.ts';
 
 /** Captures that the embedded service does not support, with the reason. */
 const OUT_OF_SCOPE: Record<string, string> = {

@@ -1,5 +1,5 @@
-import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail-service.ts';
-import { OtherServer } from '../../support/smtp.ts';
+import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
+import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 /** The parser's limit of headers, including the empty line. */

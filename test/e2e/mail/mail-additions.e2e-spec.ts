@@ -2,10 +2,10 @@ import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { MailUpstream } from '../../../src/modules/mail/mail-upstream.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { TestMailService } from '../../support/mail-service.ts';
-import { sendBySmtp } from '../../support/smtp.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
+import { sendBySmtp } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
-import { capture, DRAFTS, INBOX, WildDuck } from '../../support/wild-duck.ts';
+import { capture, DRAFTS, INBOX, WildDuck } from '../../support/mail/wild-duck.ts';
 
 const BOXES = '/mail/users/me/mailboxes';
 const MESSAGES = `${BOXES}/${INBOX}/messages`;

@@ -2,8 +2,8 @@ import { ApplicationPasswordSignIn } from '../../../src/modules/account-security
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/client.ts';
-import { TestMailService } from '../../support/mail-service.ts';
-import { type Recorded, WildDuck } from '../../support/wild-duck.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
+import { type Recorded, WildDuck } from '../../support/mail/wild-duck.ts';
 
 const PATH = '/settings/application-passwords';
 const BOXES = '/mail/users/me/mailboxes';

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../src/platform/context/request-conte
 import { mailTarget } from '../../../src/modules/mail/gate/mail-target.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/client.ts';
-import { TestMailService } from '../../support/mail-service.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
 import { until } from '../../support/until.ts';
 
 const BOXES = '/mail/users/me/mailboxes';

@@ -8,7 +8,7 @@ import {
   type Recorded,
   WildDuck,
   withUnseen,
-} from '../../support/wild-duck.ts';
+} from '../../support/mail/wild-duck.ts';
 
 const PROJECTS = '6b0108e67d46ea6fe43d6620';
 

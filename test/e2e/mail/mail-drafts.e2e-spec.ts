@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { RecipientsApi } from '../../../src/modules/mail/index.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
-import { capture, DRAFTS, INBOX, NOWHERE, WildDuck } from '../../support/wild-duck.ts';
+import { capture, DRAFTS, INBOX, NOWHERE, WildDuck } from '../../support/mail/wild-duck.ts';
 
 describe('the convenience routes of mail', () => {
   let duck: WildDuck;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { mailTarget, REJECTED } from '../../../src/modules/mail/gate/mail-target.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { rawExchange } from '../../support/raw.ts';
-import { INBOX, WildDuck } from '../../support/wild-duck.ts';
+import { INBOX, WildDuck } from '../../support/mail/wild-duck.ts';
 
 const BASE = '/apis/v1/mail';
 const BOXES = `${BASE}/users/me/mailboxes`;

@@ -2,10 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { TestMailService } from '../../support/mail-service.ts';
-import { ODD_MAIL, type OddMail } from '../../support/odd-mail.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
+import { ODD_MAIL, type OddMail } from '../../support/mail/odd-mail.ts';
 import { openApi } from '../../support/operations.ts';
-import { RawSmtp } from '../../support/smtp.ts';
+import { RawSmtp } from '../../support/mail/smtp.ts';
 
 const BOXES = '/mail/users/me/mailboxes';
 const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -14,7 +14,7 @@ import {
   type Capture,
   WildDuck,
   withContractFields,
-} from '../../support/wild-duck.ts';
+} from '../../support/mail/wild-duck.ts';
 
 const OPERATIONS = [
   ['GET', /^\/users\/me\/mailboxes$/],

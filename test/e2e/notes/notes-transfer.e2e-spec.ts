@@ -1,4 +1,4 @@
-import { session } from '../../support/account.ts';
+import { session } from '../../support/sign-in/account.ts';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('the transfer of notes to another member', () => {

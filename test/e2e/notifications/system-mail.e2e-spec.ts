@@ -11,8 +11,8 @@ import { type MailContent, type MailTemplate } from '../../../src/platform/syste
 import { SystemMail } from '../../../src/platform/system-mail/system-mail.js';
 import { SystemMailDelivery } from '../../../src/platform/system-mail/system-mail.delivery.js';
 import { TestApp } from '../../support/app.ts';
-import { mailboxesOf, TestMailService } from '../../support/mail-service.ts';
-import { OtherServer } from '../../support/smtp.ts';
+import { mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
+import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const TENANT = uuidv7();

@@ -11,8 +11,8 @@ import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { json, workspace } from '../../support/cli.ts';
 import { ok } from '../../support/forms.ts';
-import { lockWaits } from '../../support/locks.ts';
-import { TestMailService } from '../../support/mail-service.ts';
+import { lockWaits } from '../../support/database/locks.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
 import { accepted, writeEverywhere } from '../../support/personal-data.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,7 +1,7 @@
 import { unzipSync, strFromU8 } from 'fflate';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { ok } from '../../support/forms.ts';
-import { TestMailService } from '../../support/mail-service.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
 import { until } from '../../support/until.ts';
 
 const BOXES = '/mail/users/me/mailboxes';

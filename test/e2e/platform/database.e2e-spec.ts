@@ -4,9 +4,9 @@ import { either } from '../../../src/platform/database/statement.js';
 import { Keyring } from '../../../src/platform/secrets/keyring.js';
 import pg from 'pg';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { cloneDatabase } from '../../support/database.ts';
+import { cloneDatabase } from '../../support/database/database.ts';
 import { DatabaseProxy } from '../../support/proxy.ts';
-import { lockWaits } from '../../support/locks.ts';
+import { lockWaits } from '../../support/database/locks.ts';
 import { until } from '../../support/until.ts';
 
 const touch = either.statement<{ name: string }>(

@@ -3,7 +3,7 @@ import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp } from '../../support/app.ts';
 import { Client } from '../../support/client.ts';
-import { TestMailService } from '../../support/mail-service.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
 import { describedOperations } from '../../support/operations.ts';
 import { until } from '../../support/until.ts';
 

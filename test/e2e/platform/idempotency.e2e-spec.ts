@@ -5,7 +5,7 @@ import { either } from '../../../src/platform/database/statement.js';
 import { JsonReply } from '../../../src/platform/http/json-reply.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/client.ts';
-import { lockWaits } from '../../support/locks.ts';
+import { lockWaits } from '../../support/database/locks.ts';
 import { until } from '../../support/until.ts';
 
 describe('Idempotency-Key', () => {

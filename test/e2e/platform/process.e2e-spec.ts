@@ -5,7 +5,7 @@ import { Lifecycle } from '../../../src/platform/observability/lifecycle.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/client.ts';
 import { freePort } from '../../support/ports.ts';
-import { lockWaits } from '../../support/locks.ts';
+import { lockWaits } from '../../support/database/locks.ts';
 import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');

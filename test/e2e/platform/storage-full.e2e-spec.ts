@@ -7,10 +7,10 @@ import { isStorageFull } from '../../../src/platform/database/storage-full.js';
 import { createLogger } from '../../../src/platform/observability/logger.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
-import { sendBySmtp } from '../../support/smtp.ts';
+import { sendBySmtp } from '../../support/mail/smtp.ts';
 import { memoryDirectory } from '../../support/memory-directory.ts';
-import { TestMailService } from '../../support/mail-service.ts';
-import { cloneDatabase, onServer } from '../../support/database.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
+import { cloneDatabase, onServer } from '../../support/database/database.ts';
 import { until } from '../../support/until.ts';
 
 /** A file system of a few megabytes, which only root can mount. */

@@ -8,7 +8,7 @@ import { createDataSource } from '../../../src/platform/database/data-source.js'
 import { migrate } from '../../../src/platform/database/migrate.js';
 import { sqlMigration } from '../../../src/platform/database/sql-migration.js';
 import type { SqlFile } from '../../../src/platform/database/stored-sql.js';
-import { emptyDatabase } from '../../support/database.ts';
+import { emptyDatabase } from '../../support/database/database.ts';
 
 const TABLE = 'CREATE EXTENSION pg_trgm; CREATE TABLE things (id int PRIMARY KEY, name text);';
 const GREETING: SqlFile = {

@@ -8,9 +8,9 @@ import { migrateMailService } from '../../../src/mail-service/mail-service.js';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { createDataSource } from '../../../src/platform/database/data-source.js';
 import { TestApp } from '../../support/app.ts';
-import { catalogueOf } from '../../support/catalogue.ts';
-import { emptyDatabase } from '../../support/database.ts';
-import { TestMailService } from '../../support/mail-service.ts';
+import { catalogueOf } from '../../support/database/catalogue.ts';
+import { emptyDatabase } from '../../support/database/database.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
 
 interface Installation {
   schemas: Record<string, { name: string; sql: string }[]>;

@@ -10,7 +10,7 @@ import { Bus } from '../../../src/platform/bus/bus.js';
 import { RealtimeOptions } from '../../../src/platform/realtime/realtime-options.js';
 import { UserConnections } from '../../../src/platform/realtime/user-connections.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
-import { session } from '../../support/account.ts';
+import { session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { ExampleClient } from '../../realtime/example-client.ts';
 import { TestSocket } from '../../support/socket.ts';

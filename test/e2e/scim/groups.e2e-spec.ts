@@ -1,6 +1,6 @@
 import SCIMMY from 'scimmy';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { GROUP_SCHEMA, ScimClient } from '../../support/scim.ts';
+import { GROUP_SCHEMA, ScimClient } from '../../support/sign-in/scim.ts';
 
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 

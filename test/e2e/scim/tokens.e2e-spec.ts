@@ -1,7 +1,7 @@
 import type { TestUser } from '../../support/app.ts';
 import { TestApp } from '../../support/app.ts';
 import { provision } from '../../../src/provision/provision.js';
-import { ScimClient } from '../../support/scim.ts';
+import { ScimClient } from '../../support/sign-in/scim.ts';
 
 describe('tokens of identity providers', () => {
   let app: TestApp;

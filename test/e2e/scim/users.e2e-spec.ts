@@ -1,7 +1,7 @@
 import SCIMMY from 'scimmy';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { ENTERPRISE, PATCH_OP, ScimClient, USER_SCHEMA } from '../../support/scim.ts';
-import { MailedApp } from '../../support/mailed-app.ts';
+import { ENTERPRISE, PATCH_OP, ScimClient, USER_SCHEMA } from '../../support/sign-in/scim.ts';
+import { MailedApp } from '../../support/mail/mailed-app.ts';
 
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 

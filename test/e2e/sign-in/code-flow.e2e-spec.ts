@@ -3,7 +3,7 @@ import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import type { TestApp } from '../../support/app.ts';
-import { REDIRECT, RelyingParty } from '../../support/relying-party.ts';
+import { REDIRECT, RelyingParty } from '../../support/sign-in/relying-party.ts';
 import {
   browser,
   clientFile,
@@ -11,7 +11,7 @@ import {
   secondFactorOf,
   newUser,
   startSignIn,
-} from '../../support/sign-in.ts';
+} from '../../support/sign-in/sign-in.ts';
 import { until } from '../../support/until.ts';
 
 describe('signing in with a browser', () => {

@@ -3,8 +3,8 @@ import { ConfigError } from '../../../src/config/config.js';
 import { readClientFile } from '../../../src/modules/sign-in/clients/client-file.js';
 import { TestApp } from '../../support/app.ts';
 import { spawnWorkspace } from '../../support/cli.ts';
-import { Browser } from '../../support/relying-party.ts';
-import { clientFile, PASSWORD, newUser } from '../../support/sign-in.ts';
+import { Browser } from '../../support/sign-in/relying-party.ts';
+import { clientFile, PASSWORD, newUser } from '../../support/sign-in/sign-in.ts';
 
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 

@@ -2,8 +2,8 @@ import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import type { TestApp } from '../../support/app.ts';
 import { json, workspace } from '../../support/cli.ts';
-import { DEVICE, RelyingParty } from '../../support/relying-party.ts';
-import { browser, PASSWORD, newUser, startSignIn } from '../../support/sign-in.ts';
+import { DEVICE, RelyingParty } from '../../support/sign-in/relying-party.ts';
+import { browser, PASSWORD, newUser, startSignIn } from '../../support/sign-in/sign-in.ts';
 import { until } from '../../support/until.ts';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';

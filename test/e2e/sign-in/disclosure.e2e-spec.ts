@@ -2,8 +2,15 @@ import * as client from 'openid-client';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import type { TestApp } from '../../support/app.ts';
 import { workspace } from '../../support/cli.ts';
-import { DEVICE, RelyingParty, REDIRECT } from '../../support/relying-party.ts';
-import { browser, clientFile, PASSWORD, newUser, startBeside, startSignIn } from '../../support/sign-in.ts';
+import { DEVICE, RelyingParty, REDIRECT } from '../../support/sign-in/relying-party.ts';
+import {
+  browser,
+  clientFile,
+  PASSWORD,
+  newUser,
+  startBeside,
+  startSignIn,
+} from '../../support/sign-in/sign-in.ts';
 
 const MINUTES = 60_000;
 const error = async (attempt: Promise<any>) =>

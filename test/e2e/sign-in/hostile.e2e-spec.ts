@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { TestApp } from '../../support/app.ts';
-import { Browser, RelyingParty, type Shown } from '../../support/relying-party.ts';
+import { Browser, RelyingParty, type Shown } from '../../support/sign-in/relying-party.ts';
 import {
   browser,
   clientFile,
@@ -8,7 +8,7 @@ import {
   secondFactorOf,
   newUser,
   startSignIn,
-} from '../../support/sign-in.ts';
+} from '../../support/sign-in/sign-in.ts';
 
 const RUNS = { numRuns: 60 };
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { TestApp } from '../../support/app.ts';
 import { freePort } from '../../support/ports.ts';
-import { Browser, DEVICE, RelyingParty } from '../../support/relying-party.ts';
-import { clientFile, PASSWORD, secondFactorOf, newUser } from '../../support/sign-in.ts';
+import { Browser, DEVICE, RelyingParty } from '../../support/sign-in/relying-party.ts';
+import { clientFile, PASSWORD, secondFactorOf, newUser } from '../../support/sign-in/sign-in.ts';
 import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');

@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose';
 import { Config } from '../../../src/config/config.js';
 import type { TestApp } from '../../support/app.ts';
-import { Browser, RelyingParty, type Shown } from '../../support/relying-party.ts';
-import { clientFile, PASSWORD, secondFactorOf, newUser, startSignIn } from '../../support/sign-in.ts';
-import { type Deviation, SoftPasskey } from '../../support/webauthn.ts';
+import { Browser, RelyingParty, type Shown } from '../../support/sign-in/relying-party.ts';
+import { clientFile, PASSWORD, secondFactorOf, newUser, startSignIn } from '../../support/sign-in/sign-in.ts';
+import { type Deviation, SoftPasskey } from '../../support/sign-in/webauthn.ts';
 
 const SECURITY = '/settings/security/passkeys';
 const unescape = (text: string) =>

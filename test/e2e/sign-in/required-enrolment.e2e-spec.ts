@@ -2,10 +2,10 @@ import { Config } from '../../../src/config/config.js';
 import { TenantPolicies } from '../../../src/modules/tenants/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import type { TestApp } from '../../support/app.ts';
-import { Browser, RelyingParty, type Shown } from '../../support/relying-party.ts';
-import { clientFile, PASSWORD, startSignIn } from '../../support/sign-in.ts';
-import { Authenticator } from '../../support/totp.ts';
-import { SoftPasskey } from '../../support/webauthn.ts';
+import { Browser, RelyingParty, type Shown } from '../../support/sign-in/relying-party.ts';
+import { clientFile, PASSWORD, startSignIn } from '../../support/sign-in/sign-in.ts';
+import { Authenticator } from '../../support/sign-in/totp.ts';
+import { SoftPasskey } from '../../support/sign-in/webauthn.ts';
 
 const unescape = (text: string) =>
   text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');

@@ -1,8 +1,8 @@
 import * as client from 'openid-client';
 import { provision } from '../../../src/provision/provision.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { RelyingParty, REDIRECT } from '../../support/relying-party.ts';
-import { browser, PASSWORD, startSignIn } from '../../support/sign-in.ts';
+import { RelyingParty, REDIRECT } from '../../support/sign-in/relying-party.ts';
+import { browser, PASSWORD, startSignIn } from '../../support/sign-in/sign-in.ts';
 
 describe('clients of a workspace', () => {
   let app: TestApp;

@@ -1,5 +1,5 @@
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { session } from '../../support/account.ts';
+import { session } from '../../support/sign-in/account.ts';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('the transfer of tasks and task folders to another member', () => {

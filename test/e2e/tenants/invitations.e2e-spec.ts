@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { provision } from '../../../src/provision/provision.js';
 import type { TestUser } from '../../support/app.ts';
-import { PASSWORD } from '../../support/account.ts';
+import { PASSWORD } from '../../support/sign-in/account.ts';
 import { NameServer } from '../../support/dns.ts';
-import { MailedApp } from '../../support/mailed-app.ts';
-import { secondFactorOf } from '../../support/sign-in.ts';
+import { MailedApp } from '../../support/mail/mailed-app.ts';
+import { secondFactorOf } from '../../support/sign-in/sign-in.ts';
 
 const NEW_PASSWORD = 'seven purple teapots dance';
 

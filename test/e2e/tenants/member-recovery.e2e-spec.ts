@@ -1,7 +1,7 @@
 import { provision } from '../../../src/provision/provision.js';
-import { PASSWORD, session } from '../../support/account.ts';
+import { PASSWORD, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { secondFactorOf } from '../../support/sign-in.ts';
+import { secondFactorOf } from '../../support/sign-in/sign-in.ts';
 
 describe('recovery of members by administrators', () => {
   let app: TestApp;

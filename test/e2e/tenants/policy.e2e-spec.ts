@@ -2,11 +2,11 @@ import { decodeJwt } from 'jose';
 import { provision } from '../../../src/provision/provision.js';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { OidcClientsApi } from '../../../src/modules/sign-in/index.js';
-import { PASSWORD, session } from '../../support/account.ts';
+import { PASSWORD, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { RelyingParty } from '../../support/relying-party.ts';
-import { browser, clientFile, startSignIn } from '../../support/sign-in.ts';
-import { Authenticator } from '../../support/totp.ts';
+import { RelyingParty } from '../../support/sign-in/relying-party.ts';
+import { browser, clientFile, startSignIn } from '../../support/sign-in/sign-in.ts';
+import { Authenticator } from '../../support/sign-in/totp.ts';
 
 describe('the policy of a workspace', () => {
   let app: TestApp;

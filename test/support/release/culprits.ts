@@ -3,7 +3,7 @@ import { createDataSource } from '../../../src/platform/database/data-source.js'
 import { migrate } from '../../../src/platform/database/migrate.js';
 import type { MigrationClass } from '../../../src/platform/database/schema-part.js';
 import type { SqlFile } from '../../../src/platform/database/stored-sql.js';
-import { emptyDatabase } from '../database.ts';
+import { emptyDatabase } from '../database/database.ts';
 import { type Break, findBreaks, type Namespace, nameOf, type Release } from './release.ts';
 
 const timeOf = (migration: MigrationClass): number => Number(nameOf(migration).slice(-13));

@@ -1,5 +1,5 @@
 import { Secret, TOTP } from 'otpauth';
-import { fakeOnly } from './clock.ts';
+import { fakeOnly } from '../clock.ts';
 
 const PERIOD_MS = 30_000;
 

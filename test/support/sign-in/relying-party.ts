@@ -1,5 +1,5 @@
 import * as client from 'openid-client';
-import type { TestApp } from './app.ts';
+import type { TestApp } from '../app.ts';
 
 /** The built-in device client. */
 export const DEVICE = 'workspace-device';

@@ -1,6 +1,6 @@
-import { provision } from '../../src/provision/provision.js';
-import { IdentityApi } from '../../src/modules/identity/index.js';
-import type { TestUser, TestApp } from './app.ts';
+import { provision } from '../../../src/provision/provision.js';
+import { IdentityApi } from '../../../src/modules/identity/index.js';
+import type { TestUser, TestApp } from '../app.ts';
 import { Authenticator } from './totp.ts';
 
 export const PASSWORD = 'correct horse battery staple';

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import http from 'node:http';
-import { Config } from '../../src/config/config.js';
-import { type MailService, startMailService } from '../../src/mail-service/mail-service.js';
-import { Db } from '../../src/platform/database/db.js';
-import { either } from '../../src/platform/database/statement.js';
-import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
-import { emptyDatabase } from './database.ts';
-import { memoryDirectory } from './memory-directory.ts';
+import { Config } from '../../../src/config/config.js';
+import { type MailService, startMailService } from '../../../src/mail-service/mail-service.js';
+import { Db } from '../../../src/platform/database/db.js';
+import { either } from '../../../src/platform/database/statement.js';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
+import { emptyDatabase } from '../database/database.ts';
+import { memoryDirectory } from '../memory-directory.ts';
 
 export interface MailResponse<B = any> {
   status: number;

@@ -21,7 +21,7 @@ interface Recorded {
 }
 
 export function captures(file: 'routes' | 'extras' | 'edge-cases'): Capture[] {
-  const source = path.resolve(import.meta.dirname, '..', 'fixtures', 'wildduck', `${file}.json`);
+  const source = path.resolve(import.meta.dirname, '..', '..', 'fixtures', 'wildduck', `${file}.json`);
   const recorded = JSON.parse(readFileSync(source, 'utf8')) as Recorded[];
   return recorded.map((each) => {
     const { status, headers, json, text } = each.response ?? {

@@ -1,7 +1,7 @@
 import { simpleParser } from 'mailparser';
-import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
-import { TestApp } from './app.ts';
-import { Browser, type Shown } from './relying-party.ts';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { TestApp } from '../app.ts';
+import { Browser, type Shown } from '../sign-in/relying-party.ts';
 import { OtherServer } from './smtp.ts';
 
 /** The application with a relay, whose mails a test reads. */

@@ -2,10 +2,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Secret } from 'otpauth';
-import { provision } from '../../src/provision/provision.js';
-import { SecretBox } from '../../src/platform/secrets/secret-box.js';
-import { TestApp } from './app.ts';
-import { freePort } from './ports.ts';
+import { provision } from '../../../src/provision/provision.js';
+import { SecretBox } from '../../../src/platform/secrets/secret-box.js';
+import { TestApp } from '../app.ts';
+import { freePort } from '../ports.ts';
 import { Browser, REDIRECT } from './relying-party.ts';
 import { Authenticator } from './totp.ts';
 

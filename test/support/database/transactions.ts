@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { QueryRunner } from 'typeorm';
-import type { Db } from '../../src/platform/database/db.js';
-import { schema } from '../../src/schema.js';
+import type { Db } from '../../../src/platform/database/db.js';
+import { schema } from '../../../src/schema.js';
 
 /**
  * The transactions that touch both homes, by the module that begins them, each with the reason. Once workspaces have
@@ -30,7 +30,7 @@ const SPANNING: Record<string, readonly string[]> = {
   tenants: ['transfer of content and end of a membership'],
 };
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A frame of a module, of another part of the application, or of a test. */
 const FRAME =

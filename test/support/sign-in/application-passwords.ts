@@ -1,6 +1,6 @@
-import { ApplicationPasswordProviders } from '../../src/modules/account-security/index.js';
-import { SCOPES } from '../../src/modules/account-security/application-passwords/application-password-provider.js';
-import type { TestApp } from './app.ts';
+import { ApplicationPasswordProviders } from '../../../src/modules/account-security/index.js';
+import { SCOPES } from '../../../src/modules/account-security/application-passwords/application-password-provider.js';
+import type { TestApp } from '../app.ts';
 
 /** Registers servers of all protocols, which verify application passwords at the workspace and store none. */
 export function acceptApplicationPasswords(...apps: TestApp[]): void {
