@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { UploadForm } from '../../platform/blobs/upload-form.js';
+import type { UploadForm } from '../../platform/blobs/uploads/upload-form.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { ContentReply } from '../../platform/http/replies/content-reply.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';

@@ -9,8 +9,8 @@ import { BlobsRepository } from './blobs.repository.js';
 import { FileLimits } from './file-limits.js';
 import { FileUsageRepository } from './file-usage.repository.js';
 import { openBlobStore } from './store/open-blob-store.js';
-import { UploadGate, UploadLimits } from './upload-limits.js';
-import { Uploads } from './uploads.js';
+import { UploadGate, UploadLimits } from './uploads/upload-limits.js';
+import { Uploads } from './uploads/uploads.js';
 
 /** The files of all domains: `Uploads` receives them, `Blobs` stores them. */
 @Global()

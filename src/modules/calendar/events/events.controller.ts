@@ -1,7 +1,7 @@
 import { Controller, Query } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
 import { UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
-import { Form, UploadForm } from '../../../platform/blobs/upload-form.js';
+import { Form, UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { Expected, type ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Revisioned } from '../../../platform/concurrency/revision.interceptor.js';

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
 import { ApiDownload } from '../../../platform/blobs/download-docs.js';
-import { Form, TakesFile, type UploadForm } from '../../../platform/blobs/upload-form.js';
+import { Form, TakesFile, type UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { StoredBlob } from '../../../platform/blobs/blobs.js';
-import type { ReceivedFile } from '../../../platform/blobs/uploads.js';
+import type { ReceivedFile } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';

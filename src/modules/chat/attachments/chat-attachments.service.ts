@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Blobs } from '../../../platform/blobs/blobs.js';
-import type { UploadForm } from '../../../platform/blobs/upload-form.js';
-import { Uploads } from '../../../platform/blobs/uploads.js';
+import type { UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
+import { Uploads } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';

@@ -8,7 +8,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { Form, UploadForm } from '../../../platform/blobs/upload-form.js';
+import { Form, UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { BodyLimit, mediaTypeOf, StreamedBody } from '../../../platform/http/body/body.guard.js';

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import { ANSWER_LIMITS } from '../../../lib/forms/index.js';
 import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
 import { ApiDownload } from '../../../platform/blobs/download-docs.js';
-import { Form, TakesFile, type UploadForm } from '../../../platform/blobs/upload-form.js';
+import { Form, TakesFile, type UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';

@@ -2,7 +2,7 @@ import { Body, Controller, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../../platform/blobs/blobs.errors.js';
 import { ApiDownload } from '../../../../platform/blobs/download-docs.js';
-import { Form, TakesFile, type UploadForm } from '../../../../platform/blobs/upload-form.js';
+import { Form, TakesFile, type UploadForm } from '../../../../platform/blobs/uploads/upload-form.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import type { JsonReply } from '../../../../platform/http/json-reply.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { UploadForm } from '../../../../platform/blobs/upload-form.js';
+import type { UploadForm } from '../../../../platform/blobs/uploads/upload-form.js';
 import { Db } from '../../../../platform/database/db.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import { fieldError } from '../../../../platform/http/errors.js';

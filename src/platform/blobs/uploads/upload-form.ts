@@ -1,7 +1,7 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { MultipartBody } from '../http/body/body.guard.js';
+import { MultipartBody } from '../../http/body/body.guard.js';
 
 /** An unread form with a file. `Uploads` reads it after the authorisation of the caller. */
 export class UploadForm {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Errors } from '../http/errors.js';
-import { BlobErrors } from './blobs.errors.js';
+import { Errors } from '../../http/errors.js';
+import { BlobErrors } from '../blobs.errors.js';
 
 /** Limits of the uploads of this process. */
 @Injectable()

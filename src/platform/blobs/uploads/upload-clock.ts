@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { BlobErrors } from './blobs.errors.js';
+import { BlobErrors } from '../blobs.errors.js';
 import type { UploadLimits } from './upload-limits.js';
 
 /** Detects a client that sends its body too slowly. */
