@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
-import { TenantsApi } from '../modules/tenants/index.js';
 import { auditCsvHeader, auditCsvLine } from '../platform/audit/audit-csv.js';
 import { type AuditEvent, type AuditFilter, AuditReader } from '../platform/audit/audit-reader.js';
 import { timeOfId } from '../platform/audit/audit.js';
+import { tenantNamed } from './accounts.js';
 import { withApp } from './context.js';
 
 const PAGE = 500;
@@ -53,13 +53,8 @@ export function addAudit(program: Command, loadConfig: () => Config): void {
     )
     .action(async (options: AuditOptions) => {
       await withApp(loadConfig(), async (app) => {
-        const [identity, tenants] = [
-          app.get(IdentityApi, { strict: false }),
-          app.get(TenantsApi, { strict: false }),
-        ];
-        const tenantId = options.tenant === undefined ? null : await tenants.idBySlug(options.tenant);
-        if (options.tenant !== undefined && tenantId === null)
-          throw new Error(`The workspace "${options.tenant}" does not exist.`);
+        const identity = app.get(IdentityApi, { strict: false });
+        const tenantId = options.tenant === undefined ? null : await tenantNamed(app, options.tenant);
         const actor = options.actor === undefined ? undefined : await identity.findByEmail(options.actor);
         if (actor === null) throw new Error(`No account has the address ${options.actor}.`);
         const [objectKind, objectId] = options.object?.split(':') ?? [];

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { type Command, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { CLIENT_KINDS, type ClientKind, OidcClientsApi } from '../modules/sign-in/index.js';
-import { TenantsApi } from '../modules/tenants/index.js';
+import { tenantNamed } from './accounts.js';
 import { withApp } from './context.js';
 
 interface AddOptions {
@@ -73,12 +73,6 @@ export function addClients(program: Command, loadConfig: () => Config): void {
       if (ended === null) throw new Error(`The client "${id}" does not exist in the database.`);
       print({ client_id: id, ended_sessions: ended });
     });
-}
-
-async function tenantNamed(app: INestApplicationContext, slug: string): Promise<string> {
-  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
-  if (!tenantId) throw new Error(`The workspace "${slug}" does not exist.`);
-  return tenantId;
 }
 
 function print(value: unknown): void {

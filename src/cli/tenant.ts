@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { INestApplicationContext } from '@nestjs/common';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/config.js';
-import { TenantFiles, TenantProfileService, TenantsApi, UpdateTenant } from '../modules/tenants/index.js';
+import { TenantFiles, TenantProfileService, UpdateTenant } from '../modules/tenants/index.js';
+import { MIB } from '../platform/blobs/file-limits.js';
 import { ApiError } from '../platform/http/api-error.js';
 import { validated } from '../platform/http/input.pipe.js';
+import { tenantNamed } from './accounts.js';
 import { withApp } from './context.js';
 
 interface UpdateOptions {
@@ -31,8 +32,6 @@ interface LimitOptions {
   userFiles?: LimitText;
 }
 
-const MIB = 1024 * 1024;
-
 function addLimits(program: Command, loadConfig: () => Config): void {
   const size = '<MiB>, "none" or "default"';
   program
@@ -42,7 +41,8 @@ function addLimits(program: Command, loadConfig: () => Config): void {
     .option('--files <limit>', `all files of the workspace: ${size}`, bytesOf)
     .option('--user-files <limit>', `the files of each user: ${size}`, bytesOf)
     .action(async ({ tenant, files, userFiles }: LimitOptions) => {
-      const usage = await withTenant(loadConfig(), tenant, (app, tenantId) => {
+      const usage = await withApp(loadConfig(), async (app) => {
+        const tenantId = await tenantNamed(app, tenant);
         const service = app.get(TenantFiles, { strict: false });
         const limits = {
           ...(files !== undefined && { limit_bytes: ownLimit(files) }),
@@ -69,19 +69,6 @@ function bytesOf(text: string): LimitText {
   return Number(text) * MIB;
 }
 
-/** Runs a step with the application and the id of a workspace. @throws Error for an unknown slug */
-async function withTenant<T>(
-  config: Config,
-  slug: string,
-  step: (app: INestApplicationContext, tenantId: string) => Promise<T>,
-): Promise<T> {
-  return withApp(config, async (app) => {
-    const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
-    if (!tenantId) throw new Error(`The workspace "${slug}" does not exist.`);
-    return step(app, tenantId);
-  });
-}
-
 function addUpdate(program: Command, loadConfig: () => Config): void {
   program
     .command('update')
@@ -95,7 +82,8 @@ function addUpdate(program: Command, loadConfig: () => Config): void {
       const branding = color === undefined ? undefined : { primary_color: color === 'none' ? null : color };
       const input = checked({ name, branding });
       const picture = typeof logo === 'string' ? readFileSync(logo) : undefined;
-      const result = await withTenant(loadConfig(), tenant, async (app, tenantId) => {
+      const result = await withApp(loadConfig(), async (app) => {
+        const tenantId = await tenantNamed(app, tenant);
         const service = app.get(TenantProfileService, { strict: false });
         const operator = { tenantId, userId: null, origin: 'cli' } as const;
         if (picture) await service.setLogo(operator, picture);

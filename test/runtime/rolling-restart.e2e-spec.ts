@@ -13,7 +13,7 @@ const WRITERS = 2;
 class Device {
   /** Responses other than success, and 503 without Retry-After. */
   readonly unexpected: string[] = [];
-  /** Connections that broke before a response, by code of the error. A refused connection is one to a stopped process. */
+  /** Numbers of connections without a response, by error code. ECONNREFUSED: the process is stopped. */
   readonly broken: Record<string, number> = {};
   private next: number;
 

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { Site } from '../realtime/site.ts';
 import { freePort, ROOT, ServerProcess } from '../sync/servers.ts';
 import { SmallDisk } from './disk.ts';
-import { Gate } from './gate.ts';
+import { MailProxy } from './mail-proxy.ts';
 import { quarters, type Sample, sample } from './gauges.ts';
 import { Actor, Ledger } from './load.ts';
 
@@ -45,17 +45,17 @@ const closers: (() => unknown)[] = [() => rmSync(dataDir, { recursive: true, for
 if (disk) closers.push(() => disk.unmount());
 closers.push(() => site.stop());
 
-async function startServers(): Promise<{ gate: Gate; metricsPorts: number[] }> {
+async function startServers(): Promise<{ proxy: MailProxy; metricsPorts: number[] }> {
   await site.start(['Alice', 'Bob', 'Carol', 'Dora'], 0);
   const token = randomBytes(20).toString('hex');
   const config = Config.parse({ LOG_LEVEL: 'silent', DATA_DIR: path.join(dataDir, 'mail') });
   const mail = await startMailService(config, { databaseUrl: site.databaseUrl, token, port: 0 });
   closers.push(() => mail.stop(1_000));
-  const gate = new Gate(mail.port);
-  closers.push(() => gate.stop());
+  const proxy = new MailProxy(mail.port);
+  closers.push(() => proxy.stop());
   const settings = {
     DATA_DIR: dataDir,
-    MAIL_SERVICE_URL: `http://127.0.0.1:${await gate.listen()}`,
+    MAIL_SERVICE_URL: `http://127.0.0.1:${await proxy.listen()}`,
     MAIL_SERVICE_TOKEN: token,
     MAIL_SERVICE_TIMEOUT_MS: '3000',
     ...(disk && { BLOB_STORE_URL: `file://${disk.directory}` }),
@@ -68,10 +68,10 @@ async function startServers(): Promise<{ gate: Gate; metricsPorts: number[] }> {
     metricsPorts.push(metricsPort);
     await server.start();
   }
-  return { gate, metricsPorts };
+  return { proxy, metricsPorts };
 }
 
-async function disturb(gate: Gate): Promise<Record<string, number>> {
+async function disturb(proxy: MailProxy): Promise<Record<string, number>> {
   const faults: [name: string, fault: () => Promise<void>][] = [
     ['second process killed', () => site.servers[1]!.crash()],
     ['PostgreSQL killed', async () => site.killPostgres()],
@@ -79,8 +79,8 @@ async function disturb(gate: Gate): Promise<Record<string, number>> {
       'mail service hangs',
       () =>
         during(
-          () => gate.hang(),
-          () => gate.release(),
+          () => proxy.hang(),
+          () => proxy.release(),
         ),
     ],
   ];
@@ -153,7 +153,7 @@ function judge(process: Sample[]): void {
 }
 
 try {
-  const { gate, metricsPorts } = await startServers();
+  const { proxy, metricsPorts } = await startServers();
   const bases = site.servers.map(({ base }) => base);
   const actors = site.users.map(({ token }) => new Actor(token, bases, ledger));
   for (const actor of actors) await actor.prepare();
@@ -162,7 +162,7 @@ try {
   );
   const [samples, faults] = await Promise.all([
     watch(metricsPorts),
-    disturb(gate),
+    disturb(proxy),
     ...actors.map((actor) => actor.run(goOn)),
   ]);
   await verify();

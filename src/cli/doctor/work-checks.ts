@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Config } from '../../config/config.js';
+import { MIB } from '../../platform/blobs/file-limits.js';
 import { outboxState } from '../../platform/events/outbox-metrics.js';
 import { secretKeyIds } from '../../platform/secrets/secret-box.js';
 import { Area, duration, type Finding } from './finding.js';
@@ -139,7 +140,7 @@ async function checkFileLimits({ FILES_LIMIT_MB }: Config, client: pg.Client): P
     `SELECT tenant_id, floor(100.0 * bytes / own.limit_bytes)::int AS percent
        FROM file_usage CROSS JOIN LATERAL (SELECT coalesce(file_usage.limit_bytes, $1::bigint) AS limit_bytes) AS own
       WHERE own.limit_bytes > 0 AND bytes >= $2::float8 * own.limit_bytes ORDER BY percent DESC, tenant_id`,
-    [FILES_LIMIT_MB * 1024 * 1024, NEARLY_FULL],
+    [FILES_LIMIT_MB * MIB, NEARLY_FULL],
   );
   if (rows.length === 0) return [area.ok('No workspace is near its limit.')];
   const fullest = rows.slice(0, NAMED);

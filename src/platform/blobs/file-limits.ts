@@ -7,7 +7,8 @@ import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { BlobErrors } from './blobs.errors.js';
 import { FileUsageRepository, type OwnLimits, type UserUsageRow } from './file-usage.repository.js';
 
-const MIB = 1024 * 1024;
+/** Bytes of the unit of the settings. */
+export const MIB = 1024 * 1024;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** Workspaces of one read of the recount. */
 const BATCH = 100;
@@ -53,7 +54,7 @@ export class FileLimits implements OnModuleInit {
   }
 
   /** The limits that apply to a workspace. @param own those of the workspace itself; null: it has none */
-  applied(own: OwnLimits | null): Pick<FileUsage, 'limit_bytes' | 'user_limit_bytes'> {
+  private applied(own: OwnLimits | null): Pick<FileUsage, 'limit_bytes' | 'user_limit_bytes'> {
     const { FILES_LIMIT_MB, FILES_USER_LIMIT_MB } = this.config;
     return {
       limit_bytes: (own?.limit_bytes ?? FILES_LIMIT_MB * MIB) || null,

@@ -225,7 +225,7 @@ describe('attendees of instances', () => {
         );
         const others = (of: EventRecord) => ({ ...attendance(of), [key]: [] });
         expect(others(next)).toEqual(others(record));
-        // Writing what was read changes nothing.
+        // An update with the attendees of a response changes no row.
         const again = { ...next, participants: withAttendeesAt(next, key, attendeesAt(next, key)) };
         expect(attendance(again)).toEqual(attendance(next));
       }),

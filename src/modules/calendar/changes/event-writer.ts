@@ -7,7 +7,13 @@ import { isUuid } from '../../../platform/http/id.pipe.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import type { SendUpdates } from '../input/event-fields.dto.js';
 import type { AttendeeFields } from '../input/event-parts.dto.js';
-import { attendeesAt, instanceAttendees, wholeOf, withAttendeesAt } from '../model/attendance.js';
+import {
+  attendeesAt,
+  instanceAttendees,
+  outsideAttendees,
+  wholeOf,
+  withAttendeesAt,
+} from '../model/attendance.js';
 import type { EventRecord, OwnedEntry, ParticipantRow } from '../model/event-record.js';
 import { EventCalls } from './event-calls.js';
 import { type EventChange, finished, newEntry, writeJson } from './event-write.js';
@@ -62,7 +68,7 @@ export class EventWriter {
     for (const { fields, userId, email } of named) {
       const member = userId ? byId.get(userId) : byEmail.get(email);
       const address = member?.email ?? email;
-      const known = current.find((row) => row.email === address && row.recurrence_key === '');
+      const known = wholeOf(current, address);
       rows.set(address, participant(address, fields, member, known, organizer_email));
     }
     // Attendees of some instances stay: a request about the whole event does not name them.
@@ -196,19 +202,11 @@ function participant(
 
 type Message = EventChange['messages'][number];
 
-/** Addresses outside of the workspace that are invited to the event or, with a key, to an instance. */
-const outsideAt = (record: EventRecord | null, key: string): string[] =>
-  record
-    ? attendeesAt(record, key || null).flatMap(({ user_id, email }) => (user_id === null ? [email] : []))
-    : [];
-
 /** Instances to which addresses outside of the workspace are invited without the series. */
-const instancesOutside = (record: EventRecord | null): { key: string; email: string }[] =>
-  record
-    ? instanceAttendees(record).flatMap(({ user_id, recurrence_key: key, email }) =>
-        user_id === null ? [{ key, email }] : [],
-      )
-    : [];
+const instancesOutside = (record: EventRecord): { key: string; email: string }[] =>
+  instanceAttendees(record).flatMap(({ user_id, recurrence_key: key, email }) =>
+    user_id === null ? [{ key, email }] : [],
+  );
 
 /**
  * Messages to the attendees outside the workspace after a change. Attendees of some instances get a message about each of them.
@@ -230,8 +228,9 @@ export function messagesFor(
     proposal_id: null,
   });
   // A cancelled instance has no attendees any more.
-  const invited = isCancelled && key !== '' ? [] : outsideAt(after, key);
-  const dropped = outsideAt(before, key).filter((email) => !invited.includes(email));
+  const invited = isCancelled && key !== '' ? [] : outsideAttendees(after, key);
+  const known = before ? outsideAttendees(before, key) : [];
+  const dropped = known.filter((email) => !invited.includes(email));
   const method = isCancelled ? 'CANCEL' : 'REQUEST';
   const messages = [
     ...invited.map((email) => message(method, key, email)),
@@ -245,7 +244,7 @@ export function messagesFor(
   return [
     ...messages,
     ...instances.map((one) => message(method, one.key, one.email)),
-    ...instancesOutside(before)
+    ...(before ? instancesOutside(before) : [])
       .filter((one) => !isKept(one))
       .map((one) => message('CANCEL', one.key, one.email)),
   ];

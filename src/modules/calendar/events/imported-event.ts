@@ -4,7 +4,13 @@ import { CalendarZones, component, type Component } from '../../../lib/icalendar
 import { EMPTY } from '../changes/event-operations.js';
 import { type EventChange, newEntry } from '../changes/event-write.js';
 import { assertInstances } from '../input/event-patch.js';
-import type { CalendarContext, EventRecord, OverrideRow, ParticipantRow } from '../model/event-record.js';
+import {
+  type CalendarContext,
+  CONTENT_FIELDS,
+  type EventRecord,
+  type OverrideRow,
+  type ParticipantRow,
+} from '../model/event-record.js';
 import { veventsOf } from '../model/vevent.js';
 import { readEvent, type ReadEvent, readInstances, startOf } from '../model/vevent-reader.js';
 import { EventClock } from '../model/vevent-times.js';
@@ -12,28 +18,12 @@ import type { FileEvent } from './ics-file.js';
 
 /** The fields that an import changes. */
 const IMPORTED = [
-  'title',
-  'description',
-  'location',
-  'locations',
-  'status',
-  'show_as',
-  'visibility',
-  'color',
-  'categories',
-  'conference',
-  'links',
-  'custom',
-  'starts',
-  'ends',
-  'time_zone',
-  'end_time_zone',
-  'exact_duration',
+  ...CONTENT_FIELDS,
   'rules',
   'added',
   'excluded',
   'proposals_allowed',
-] as (keyof EventRecord)[];
+] as const satisfies (keyof EventRecord)[];
 
 /** Names of the fields in which two events differ. Versions of instances are no difference. */
 export function differing(before: EventRecord, after: EventRecord): string[] {

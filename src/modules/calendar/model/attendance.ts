@@ -23,6 +23,10 @@ export function attendeesAt(record: EventRecord, key: string | null): Participan
   });
 }
 
+/** Addresses outside of the workspace that are invited to an event, or to an instance. @param key empty: the whole event */
+export const outsideAttendees = (record: EventRecord, key: string): string[] =>
+  attendeesAt(record, key || null).flatMap(({ user_id, email }) => (user_id === null ? [email] : []));
+
 /**
  * Whether a row of an instance says more than a response.
  * @param whole the row of the same attendee for the series
@@ -65,11 +69,24 @@ export function withAttendeesAt(
       responseAt(rowsOf(others, row.email), key)?.response === response;
     return isPlain ? [] : [own];
   });
-  const emails = new Set(wanted.map(({ email }) => email));
-  const absent = others.filter(
-    (row) => row.recurrence_key === '' && !emails.has(row.email) && row.email !== record.organizer_email,
-  );
-  return [...others, ...invited, ...absent.map((row) => ({ ...row, recurrence_key: key, uninvited: true }))];
+  return [...others, ...invited, ...absences(others, wanted, key, record.organizer_email)];
+}
+
+/**
+ * The rows of attendees of a series who are not invited to an instance. The organizer always takes part.
+ * @param rows of the event
+ * @param invited the attendees of the instance
+ */
+export function absences(
+  rows: readonly ParticipantRow[],
+  invited: readonly ParticipantRow[],
+  key: string,
+  organizerEmail: string | undefined,
+): ParticipantRow[] {
+  const emails = new Set(invited.map(({ email }) => email));
+  return rows
+    .filter((row) => row.recurrence_key === '' && !emails.has(row.email) && row.email !== organizerEmail)
+    .map((row) => ({ ...row, recurrence_key: key, uninvited: true }));
 }
 
 const rowsOf = (rows: readonly ParticipantRow[], email: string): ParticipantRow[] =>

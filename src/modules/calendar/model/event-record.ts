@@ -72,7 +72,6 @@ export const TIME_FIELDS = [
 
 /** The fields that an instance may have of its own. */
 export const CONTENT_FIELDS = [
-  ...TIME_FIELDS,
   'title',
   'description',
   'location',
@@ -85,6 +84,7 @@ export const CONTENT_FIELDS = [
   'conference',
   'links',
   'custom',
+  ...TIME_FIELDS,
 ] as const satisfies (keyof EventContent)[];
 
 /** A row of `calendar_events`. */

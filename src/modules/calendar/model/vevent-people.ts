@@ -1,6 +1,6 @@
 import type { Component, Property } from '../../../lib/icalendar/index.js';
 import { attendeesOf, MAX_ATTENDEES } from '../../../lib/itip/index.js';
-import { isOwnInvitation, wholeOf } from './attendance.js';
+import { absences, isOwnInvitation, wholeOf } from './attendance.js';
 import type { ParticipantRow } from './event-record.js';
 import { KINDS, RESPONSES, ROLES } from './vevent.js';
 import { storableProperty } from './vevent-content.js';
@@ -49,11 +49,7 @@ export function instanceRows(
     const known = wholeOf(whole, row.email);
     return isOwnInvitation(row, known) || known?.response !== row.response;
   });
-  const emails = new Set(at.map(({ email }) => email));
-  const absent = whole.filter(
-    (row) => row.recurrence_key === '' && !emails.has(row.email) && row.email !== organizerEmail,
-  );
-  return [...differing, ...absent.map((row) => ({ ...row, recurrence_key: key, uninvited: true }))];
+  return [...differing, ...absences(whole, at, key, organizerEmail)];
 }
 
 /** ORGANIZER and ATTENDEE as they are written. */

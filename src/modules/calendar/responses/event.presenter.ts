@@ -51,8 +51,11 @@ export type OwnEntry = Pick<EntryRow, 'show_as' | 'color' | 'reminders'>;
 const moment = (text: string): string => new Date(text).toISOString();
 
 /** The series or the single event itself. */
-export function eventResponse(event: EventRecord, entry: OwnEntry, viewer: Viewer): CalendarEventResponse {
-  const record = recordIn(event, viewer.calendar);
+export const eventResponse = (record: EventRecord, entry: OwnEntry, viewer: Viewer): CalendarEventResponse =>
+  wholeResponse(recordIn(record, viewer.calendar), entry, viewer);
+
+/** @param record as the owner of the calendar receives it */
+function wholeResponse(record: EventRecord, entry: OwnEntry, viewer: Viewer): CalendarEventResponse {
   const wall = wallOf(record.starts);
   const start = instantOf(wall, record.time_zone, viewer.readerZone);
   const end = start + lengthAt(record, wall, start, viewer.readerZone);
@@ -93,7 +96,7 @@ export function shown(
   const occurrence = key === null ? null : occurrenceOf(record, key, viewer.readerZone);
   return occurrence
     ? instanceResponse(record, entry, viewer, occurrence)
-    : eventResponse(record, entry, viewer);
+    : wholeResponse(record, entry, viewer);
 }
 
 function shape(

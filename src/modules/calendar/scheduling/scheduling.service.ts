@@ -18,7 +18,7 @@ import { CalendarErrors } from '../calendar.errors.js';
 import { EventsRepository } from '../events.repository.js';
 import { instanceKey } from '../input/event-ref.js';
 import { invalidField } from '../input/event-patch.js';
-import { attendeesAt, recordIn } from '../model/attendance.js';
+import { outsideAttendees, recordIn } from '../model/attendance.js';
 import { isAtLeast, participantOf, permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext, EventRecord } from '../model/event-record.js';
 import { eventResponse } from '../responses/event.presenter.js';
@@ -216,9 +216,7 @@ function recipientsOf(
   key: string,
   { method, recipients }: SendSchedulingMessage,
 ): string[] {
-  const known = OF_ATTENDEE.has(method)
-    ? [record.organizer_email]
-    : attendeesAt(record, key || null).flatMap(({ user_id, email }) => (user_id === null ? [email] : []));
+  const known = OF_ATTENDEE.has(method) ? [record.organizer_email] : outsideAttendees(record, key);
   const wanted = [...new Set((recipients ?? known).map((email) => email.toLowerCase()))];
   const isUnknown =
     method === 'PUBLISH' ? recipients === undefined : !wanted.every((email) => known.includes(email));

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { FileUsageResponse } from '../../../platform/blobs/file-usage.response.js';
 
 export class FileUsageEnvelope {
@@ -11,7 +12,6 @@ export class UserFileUsageResponse {
   @ApiProperty({ type: 'integer', minimum: 0, example: 9 }) count!: number;
 }
 
-export class UserFileUsageListEnvelope {
+export class UserFileUsageListEnvelope extends PageEnvelope {
   users!: UserFileUsageResponse[];
-  @ApiProperty({ type: String, nullable: true, example: null }) next!: string | null;
 }

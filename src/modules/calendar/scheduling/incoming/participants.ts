@@ -49,7 +49,7 @@ function participant(
   isMoved: boolean,
 ): ParticipantRow {
   const { email, name } = attendee;
-  const known = record.participants.find((row) => row.email === email && row.recurrence_key === '');
+  const known = wholeOf(record.participants, email);
   const isOwner = owner.emails.some((own) => sameMailbox(own, email));
   const keepsOwn = known !== undefined && known.user_id !== null && !isMoved;
   const { response, comment, responded_at, reply_sequence, reply_dtstamp } = keepsOwn ? known : attendee;

@@ -10,7 +10,7 @@ import {
   vtimezoneOf,
 } from '../../../../lib/icalendar/index.js';
 import type { ItipMethod } from '../../../../lib/itip/index.js';
-import { instanceKeysOf, recordFor } from '../../model/attendance.js';
+import { instanceKeysOf, recordFor, wholeOf } from '../../model/attendance.js';
 import { FOLLOWING, responseAt } from '../../model/event-policy.js';
 import type { EventRecord, ParticipantRow, ProposalRow } from '../../model/event-record.js';
 import {
@@ -153,7 +153,7 @@ const bare = (record: EventRecord, key: string): Component =>
 
 /** ATTENDEE of a recipient, also of one that is no longer invited. */
 function attendeeOf(record: EventRecord, recipient: string): Property {
-  const row = record.participants.find(({ email, recurrence_key: at }) => email === recipient && at === '');
+  const row = wholeOf(record.participants, recipient);
   return row ? attendeeProperty(row) : property('ATTENDEE', `mailto:${recipient}`);
 }
 

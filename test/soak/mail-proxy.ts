@@ -1,7 +1,7 @@
 import net from 'node:net';
 
 /** A TCP proxy in front of the mail service, which can keep its clients waiting. */
-export class Gate {
+export class MailProxy {
   readonly server: net.Server;
   private readonly sockets = new Set<net.Socket>();
   private hanging = false;
