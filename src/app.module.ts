@@ -32,6 +32,7 @@ import { TenantsModule } from './modules/tenants/index.js';
 import { AuditModule } from './platform/audit/audit.module.js';
 import { BlobsModule } from './platform/blobs/blobs.module.js';
 import { BusModule } from './platform/bus/bus.module.js';
+import { CellsModule } from './platform/cells/cells.module.js';
 import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -71,6 +72,7 @@ export class AppModule {
         ConfigModule.of(config),
         DatabaseModule.forRoot(databaseUrl, schema),
         SecretsModule,
+        CellsModule.forRoot(schema),
         DeploymentModule,
         PagingModule,
         JobsModule,

@@ -6,6 +6,7 @@ import { createApp } from './app.setup.js';
 import { API_PREFIX, type Config } from './config/config.js';
 import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-data.js';
 import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
+import { CellAdministration } from './platform/cells/cell-administration.js';
 import { createDataSource } from './platform/database/data-source.js';
 import { migrate } from './platform/database/migrate.js';
 import { type MigrationPlan, planMigration } from './platform/database/migration-plan.js';
@@ -43,9 +44,36 @@ export async function planDatabase(config: Config, databaseUrl: string): Promise
   }
 }
 
-/** Brings the database into the state that serving needs. */
+/**
+ * Brings the schema of the cells besides that of the directory up to date.
+ * @returns the migrations applied in each cell, or the error of a cell that failed
+ */
+export async function migrateCells(
+  config: Config,
+  databaseUrl: string,
+): Promise<Record<string, string[] | Error>> {
+  if (!(await hasCells(config, databaseUrl))) return {};
+  return withModules(config, databaseUrl, 'silent', (app) => app.get(CellAdministration).migrate());
+}
+
+/** Brings the database into the state that serving needs. An unavailable cell keeps only its own workspaces from it. */
 export async function prepare(config: Config, databaseUrl: string): Promise<void> {
   await migrateDatabase(config, databaseUrl);
+  await migrateCells(config, databaseUrl);
+}
+
+/** Whether there is a cell besides that of the directory. The modules are not needed for it: they take a second to load. */
+async function hasCells(config: Config, databaseUrl: string): Promise<boolean> {
+  const part = { entities: [], migrations: [] };
+  const dataSource = await createDataSource(config, databaseUrl, part).initialize();
+  try {
+    const [cells] = (await dataSource.query('SELECT count(*)::int AS count FROM cells')) as [
+      { count: number },
+    ];
+    return cells.count > 1;
+  } finally {
+    await dataSource.destroy();
+  }
 }
 
 /**

@@ -56,6 +56,7 @@ export async function createBackup(
   let snapshot: Snapshot | undefined;
   try {
     snapshot = await Snapshot.take(databaseUrl);
+    await rejectCells(snapshot);
     const installation = await installationId(snapshot);
     await store.claim(installation);
     const { incomplete } = await store.snapshots();
@@ -175,4 +176,20 @@ function summaryOf(manifest: Manifest, copies: readonly CopiedFiles[], removed: 
     faults: copies.flatMap(({ faults }) => faults),
     removed,
   };
+}
+
+/** @throws BackupError for an installation with workspaces in other databases, which this snapshot does not contain */
+async function rejectCells(snapshot: Snapshot): Promise<void> {
+  const count = await snapshot.read(async (client) => {
+    const known = await client.query<{ exists: boolean }>(
+      `SELECT to_regclass('cells') IS NOT NULL AS exists`,
+    );
+    if (!known.rows[0]?.exists) return 0;
+    const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM cells');
+    return rows[0]?.count ?? 0;
+  });
+  if (count > 1)
+    throw new BackupError(
+      'Workspaces are in several databases: back up each by the means of PostgreSQL (docs/scaling.md).',
+    );
 }

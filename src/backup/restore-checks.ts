@@ -9,6 +9,7 @@ import { migrationName, OWN_SCHEMAS, productVersion } from './database/schemas.j
 /** Tables in which a server without workspaces and accounts has rows. A restore replaces them. */
 const START_TABLES = new Set([
   'public.audit_log',
+  'public.cells',
   'public.job_runs',
   'public.platform_secrets',
   'public.signing_keys',

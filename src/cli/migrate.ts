@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { migrateDatabase, planDatabase } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
+import { migrateAllCells } from './cell.js';
 import { withDatabase } from './context.js';
 
 /** Exit code of `migrate --plan` when `migrate` would change the database. */
@@ -15,7 +16,11 @@ export function addMigrate(program: Command, loadConfig: () => Config): void {
     .action(async ({ plan }: { plan?: boolean }) => {
       const config = loadConfig();
       await withDatabase(config, async (url) => {
-        if (!plan) return print({ applied: await migrateDatabase(config, url) });
+        if (!plan) {
+          const applied = await migrateDatabase(config, url);
+          const cells = await migrateAllCells(config, url);
+          return print({ applied, ...(Object.keys(cells).length > 0 && { cells }) });
+        }
         const found = await planDatabase(config, url);
         print(found);
         if (found.pending.length > 0 || found.functions === 'changed') process.exitCode = PENDING;

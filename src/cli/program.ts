@@ -10,6 +10,7 @@ import { SyncCursors } from '../platform/sync/sync-cursors.js';
 import { addAccountSecurity } from './account-security.js';
 import { addAudit } from './audit.js';
 import { addBackup } from './backup.js';
+import { addCells } from './cell.js';
 import { addClients } from './client.js';
 import { withApp } from './context.js';
 import { addDoctor } from './doctor/doctor.js';
@@ -122,6 +123,7 @@ export function createProgram(loadConfig: () => Config): Command {
     });
 
   addTenant(program, loadConfig);
+  addCells(program, loadConfig);
   addAudit(program, loadConfig);
   addBackup(program, loadConfig);
   addClients(program, loadConfig);

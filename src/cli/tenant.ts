@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/config.js';
 import { TenantFiles, TenantProfileService, UpdateTenant } from '../modules/tenants/index.js';
 import { MIB } from '../platform/blobs/file-limits.js';
+import { type MoveProgress, WorkspaceMoves } from '../platform/cells/move/workspace-moves.js';
 import { ApiError } from '../platform/http/api-error.js';
 import { validated } from '../platform/http/input.pipe.js';
 import { tenantNamed } from './accounts.js';
@@ -21,6 +22,26 @@ export function addTenant(program: Command, loadConfig: () => Config): void {
   const command = program.command('tenant').description('workspaces');
   addUpdate(command, loadConfig);
   addLimits(command, loadConfig);
+  addMove(command, loadConfig);
+}
+
+function addMove(program: Command, loadConfig: () => Config): void {
+  program
+    .command('move')
+    .description('move a workspace to another cell while it is used; its writes get 503 for a moment')
+    .argument('<slug>')
+    .requiredOption('--to <cell>')
+    .action(async (slug: string, { to }: { to: string }) => {
+      const result = await withApp(loadConfig(), async (app) => {
+        const report = ({ phase, rows, seconds }: MoveProgress) =>
+          process.stderr.write(
+            `${seconds.toFixed(1)} s  ${phase}${rows === undefined ? '' : `, ${rows} rows`}\n`,
+          );
+        const moves = app.get(WorkspaceMoves, { strict: false });
+        return moves.move(await tenantNamed(app, slug), to, report);
+      });
+      process.stdout.write(`${JSON.stringify({ slug, ...result })}\n`);
+    });
 }
 
 /** Bytes, 0: no limit. commander takes null for an empty text. */

@@ -48,6 +48,12 @@ export class Config extends MailSettings {
   /** Connections per process. */
   @Whole(1, 1000) DATABASE_POOL_MAX = 10;
 
+  /** Connections per process to each cell besides the database of the directory. */
+  @Whole(1, 1000) CELL_POOL_MAX = 5;
+
+  /** Connections per process to all of these cells together. */
+  @Whole(1, 10_000) CELL_CONNECTIONS_MAX = 100;
+
   /** Worker processes sharing the port. */
   @Whole(1, 256) WEB_CONCURRENCY = 1;
 

@@ -1,4 +1,11 @@
 import type { SchemaPart } from './database/schema-part.js';
+import {
+  AccountCell,
+  CellRow,
+  CommitDecision,
+  WorkspaceCell,
+  WorkspaceMoveRow,
+} from './cells/cell.entity.js';
 import { GuessLockRow, RateLimitRow } from './rate-limits/rate-limit.entity.js';
 import { sqlMigration } from './database/sql-migration.js';
 import { SocketTokenRow } from './realtime/socket-token.entity.js';
@@ -23,7 +30,16 @@ export const platformSchema: SchemaPart = {
   // Functions of the domains number the feeds and append events in the statement that writes.
   publishes: ['sync_heads', 'outbox', 'rfc3339', 'uuid_v7', 'blob_keep', 'blob_release', 'forget_responses'],
   entities: {
-    directory: [PlatformSecret, RateLimitRow, GuessLockRow],
+    directory: [
+      PlatformSecret,
+      RateLimitRow,
+      GuessLockRow,
+      CellRow,
+      WorkspaceCell,
+      AccountCell,
+      CommitDecision,
+      WorkspaceMoveRow,
+    ],
     workspace: [
       SyncHead,
       IdempotencyRecord,
@@ -53,6 +69,7 @@ export const platformSchema: SchemaPart = {
     ),
     sqlMigration('JobOutcomes1798022300001', new URL('migrations/0011-job-outcomes.sql', import.meta.url)),
     sqlMigration('FileUsage1798300000012', new URL('migrations/0012-file-usage.sql', import.meta.url)),
+    sqlMigration('Cells1798400000001', new URL('migrations/0013-cells.sql', import.meta.url)),
   ],
   sql: [
     ...sqlFiles('either', SQL, 'values'),

@@ -9,6 +9,7 @@ import { Db } from '../../src/platform/database/db.js';
 import { either } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { Client } from './client.ts';
+import { addCells, inEachDatabase, type TestCell } from './database/cells.ts';
 import { cloneDatabase } from './database/database.ts';
 import { memoryBase } from './memory-directory.ts';
 import { checkTransactions } from './database/transactions.ts';
@@ -31,6 +32,15 @@ export type UsersOf<Names extends readonly string[]> = { -readonly [Name in keyo
 /** Applications on one database share their files. @returns their directory */
 const filesOf = (databaseUrl: string): string =>
   path.join(memoryBase(), `workspace-files-${new URL(databaseUrl).pathname.slice(1)}`);
+
+/**
+ * With TEST_CELLS, all workspaces of the test are in this number of cells, and none in the database of the directory
+ * (`npm run test:cells`).
+ */
+const spread = async (nest: ServedApp['nest']): Promise<TestCell[]> => {
+  const number = Number(process.env['TEST_CELLS'] ?? 0);
+  return number === 0 ? [] : addCells(nest, ...Array.from({ length: number }, (_, n) => `cell-${n + 1}`));
+};
 
 /** The real application on a database of its own, listening on a port of its own. */
 export class TestApp {
@@ -63,8 +73,10 @@ export class TestApp {
     await served.listen();
     // Tests run jobs themselves: a job that runs by its timer would process the rows that a test is about to count.
     await served.nest.get(PeriodicJobs).stop();
+    const cells = databaseUrl ? [] : await spread(served.nest);
     const drop = async (): Promise<void> => {
       await database.drop();
+      for (const cell of cells) await cell.drop();
       if (!databaseUrl) rmSync(dataDir, { recursive: true, force: true });
     };
     return new TestApp(served, database.url, dataDir, drop);
@@ -131,6 +143,7 @@ export class TestApp {
 
   /** Runs SQL beside the application. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
+    if (process.env['TEST_CELLS']) return inEachDatabase<Row>(this.get(Db), text, values);
     return this.get(Db).query(either.statement<Row>('', text), values);
   }
 

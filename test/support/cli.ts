@@ -30,6 +30,11 @@ export async function spawnWorkspaceWith(
   env: Record<string, string>,
   ...args: string[]
 ): Promise<CliResult> {
+  return startWorkspace(input, env, ...args).result;
+}
+
+/** Starts the command line as a process that the test may end. `output` grows meanwhile. */
+export function startWorkspace(input: string, env: Record<string, string>, ...args: string[]) {
   const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'cli', 'main.js'), ...args], {
     cwd: ROOT,
@@ -42,10 +47,10 @@ export async function spawnWorkspaceWith(
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));
   }
-  const code = await new Promise<number | null>((resolve, reject) => {
+  const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve);
   });
-  return { code, ...output };
+  return { child, output, result: ended.then((code): CliResult => ({ code, ...output })) };
 }
 
 /** Runs the command line in this process, which saves the start of another one. */

@@ -1,7 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('tenant_rbac')
-@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class TenantRbac {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @Column('bigint') version!: string;
@@ -11,7 +10,6 @@ export class TenantRbac {
 @Index('rbac_groups_tenant_id_key_key', ['tenantId', 'key'], { unique: true })
 @Index('rbac_groups_tenant_id_folded_key', ['tenantId', 'folded'], { unique: true })
 @Index('rbac_groups_list', ['tenantId', 'rank', 'folded'])
-@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class RbacGroup {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;

@@ -43,6 +43,7 @@ const bumpOfMember = workspace.statement<{ tenant_id: string }>(
       WHERE tenant_id IN (SELECT tenant_id FROM member_profiles WHERE user_id = $1) ORDER BY tenant_id FOR UPDATE)
    UPDATE tenant_rbac rbac SET version = rbac.version + 1 FROM locked WHERE rbac.tenant_id = locked.tenant_id
    RETURNING rbac.tenant_id`,
+  { reach: 'account' },
 );
 
 const activeOwners = workspace.statement<{ tenant_id: string; owners: string[] }>(
@@ -54,6 +55,7 @@ const activeOwners = workspace.statement<{ tenant_id: string; owners: string[] }
          ON member.tenant_id = owner.tenant_id AND member.user_id = owner.user_id AND member.status = 'active'
       WHERE owners.tenant_id = wanted.tenant_id AND owners.key = 'owners') AS owners
      FROM unnest($1::uuid[]) AS wanted (tenant_id)`,
+  { reach: 'cell' },
 );
 
 const createSystemGroups = workspace.statement<{ made: boolean }>(
@@ -122,7 +124,12 @@ export class AuthorityRepository {
 
   /** Owners with an active membership, by workspace. Their accounts may be closed: see `Membership.activeOwners`. */
   async activeOwners(tx: Tx, tenantIds: string[]): Promise<Map<string, string[]>> {
-    const rows = await tx.query(activeOwners, [tenantIds]);
+    const rows = await this.db.byCell(
+      tenantIds,
+      (tenantId) => tenantId,
+      (some) => tx.query(activeOwners, [some]),
+      tx,
+    );
     return new Map(rows.map((row) => [row.tenant_id, row.owners]));
   }
 

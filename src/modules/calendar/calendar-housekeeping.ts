@@ -12,11 +12,13 @@ const CANCELLED_DAYS = 30;
 const purge = workspace.statement<{ count: number }>(
   'calendar.purge',
   `SELECT calendar_purge($1, $2) AS count`,
+  { reach: 'cell' },
 );
 
 const forget = workspace.statement<never>(
   'calendar.forget_tombstones',
   `SELECT calendar_forget_tombstones($1)`,
+  { reach: 'cell' },
 );
 
 /** Deletes events that were cancelled long ago, and removals that every client has had the time to read. */

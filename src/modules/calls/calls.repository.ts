@@ -50,6 +50,7 @@ const liveIn = workspace.statement<ShownLiveCall>(
   `SELECT call.tenant_id, call.id, view.call, call.started_at > now() - make_interval(secs => $2) AS is_recent
      FROM calls call JOIN call_views view ON view.tenant_id = call.tenant_id AND view.id = call.id
     WHERE call.tenant_id = ANY ($1::uuid[]) AND call.state = 'live'`,
+  { reach: 'cell' },
 );
 
 const audience = workspace.statement<{ user_id: string }>(
@@ -79,6 +80,7 @@ const live = workspace.statement<{ tenant_id: string; id: string; empty_seconds:
   'calls.live',
   `SELECT tenant_id, id, extract(epoch FROM now() - empty_since)::float8 AS empty_seconds
      FROM calls WHERE state = 'live' AND ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2`,
+  { reach: 'cell' },
 );
 
 /** SQL of calls, for all folders of the module. */
@@ -102,7 +104,11 @@ export class CallsRepository {
 
   /** The live calls of workspaces. @param seconds age up to which a start is recent */
   async liveIn(tenants: readonly string[], seconds: number): Promise<ShownLiveCall[]> {
-    return this.db.query(liveIn, [tenants, seconds]);
+    return this.db.byCell(
+      tenants,
+      (tenant) => tenant,
+      (some) => this.db.query(liveIn, [some, seconds]),
+    );
   }
 
   /** Users who may see a call. */

@@ -25,6 +25,7 @@ const claim = workspace.statement<{ event_id: string }>(
 const forget = workspace.statement<never>(
   'webhook_events.forget',
   `DELETE FROM webhook_events WHERE received_at < now() - interval '2 days'`,
+  { reach: 'cell' },
 );
 
 /** Passes events of the media server to the handlers of this module, each event once. */

@@ -48,6 +48,7 @@ const pending = workspace.statement<RoomKey>(
   `SELECT DISTINCT message.tenant_id, message.room_id FROM chat_messages message
      LEFT JOIN chat_notified notified ON notified.tenant_id = message.tenant_id AND notified.room_id = message.room_id
     WHERE message.created_at > now() - make_interval(secs => $1) AND message.seq > coalesce(notified.seq, 0)`,
+  { reach: 'cell' },
 );
 
 const begin = workspace.statement<never>(
@@ -91,7 +92,8 @@ const advance = workspace.statement<never>(
  */
 @Injectable()
 export class ChatNotifier implements OnModuleInit {
-  private lastRun = -Infinity;
+  /** By cell. */
+  private readonly lastRuns = new Map<string | undefined, number>();
   private readonly changed = new Map<string, RoomKey>();
   private readonly resting = new LRUCache<string, true>({ max: 10_000, ttl: REST_MS });
   private timer: NodeJS.Timeout | undefined;
@@ -116,9 +118,11 @@ export class ChatNotifier implements OnModuleInit {
   /** Handles all rooms with new messages. */
   async run(): Promise<void> {
     const started = performance.now();
-    const since = Math.min((started - this.lastRun) / 1_000 + OVERLAP_SECONDS, FIRST_LOOK_SECONDS);
+    const cell = this.db.currentCell;
+    const lastRun = this.lastRuns.get(cell) ?? -Infinity;
+    const since = Math.min((started - lastRun) / 1_000 + OVERLAP_SECONDS, FIRST_LOOK_SECONDS);
     for (const room of await this.db.query(pending, [since])) await this.handle(room);
-    this.lastRun = started;
+    this.lastRuns.set(cell, started);
   }
 
   private schedule(): void {

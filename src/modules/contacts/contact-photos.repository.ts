@@ -59,6 +59,7 @@ const collect = workspace.statement<{ tenant_id: string; blob_id: string | null 
       WHERE photo.tenant_id = checked.tenant_id AND photo.id = checked.id AND NOT (checked.in_use OR checked.can_return)
      RETURNING photo.tenant_id, photo.blob_id)
    SELECT * FROM postponed UNION ALL SELECT * FROM deleted`,
+  { reach: 'cell' },
 );
 
 /** SQL of photos. */

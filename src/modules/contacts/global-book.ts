@@ -51,6 +51,7 @@ const linked = workspace.statement<ContactRow>(
 const workspacesOf = workspace.statement<{ tenant_id: string }>(
   'contacts.workspaces_of',
   `SELECT tenant_id FROM member_profiles WHERE user_id = $1 ORDER BY tenant_id`,
+  { reach: 'account' },
 );
 
 /** A member with their profile; the profile's columns are null for a member who has never written it. */

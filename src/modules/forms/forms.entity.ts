@@ -29,7 +29,6 @@ export interface StoredSettings {
 @Entity('forms')
 @Index('forms_owner', ['tenantId', 'ownerId', 'id'])
 @Index('forms_deleted', ['deletedAt'], { where: 'deleted_at IS NOT NULL' })
-@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class Form {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid') id!: string;

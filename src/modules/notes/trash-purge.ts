@@ -6,7 +6,9 @@ import { sweep, type Sweep } from '../../platform/jobs/sweep.js';
 
 const BATCH = 100;
 
-const purgeDue: Sweep = workspace.statement('notes.purge_due', `SELECT notes_purge_due($1) AS count`);
+const purgeDue: Sweep = workspace.statement('notes.purge_due', `SELECT notes_purge_due($1) AS count`, {
+  reach: 'cell',
+});
 
 /** Purges trashed notes whose `purge_at` is over, TRASH_RETENTION_DAYS after they were trashed. */
 @Injectable()

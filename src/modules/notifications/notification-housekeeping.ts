@@ -30,6 +30,7 @@ const wake = workspace.statement<{ tenant_id: string; user_id: string; id: strin
     WHERE notification.tenant_id = numbered.tenant_id AND notification.user_id = numbered.user_id
       AND notification.id = numbered.id
    RETURNING notification.tenant_id, notification.user_id, notification.id`,
+  { reach: 'cell' },
 );
 
 // Index notifications_age.
@@ -40,11 +41,13 @@ const expire = workspace.statement<{ id: string }>(
       WHERE updated_at < now() - interval '${KEPT_DAYS} days' AND state <> 'snoozed'
          OR updated_at < now() - interval '${DISMISSED_DAYS} days' AND state = 'dismissed'
       LIMIT ${BATCH * 10}) RETURNING id`,
+  { reach: 'cell' },
 );
 
 const forgetCauses = workspace.statement<never>(
   'notifications.forget_causes',
   `DELETE FROM notification_causes WHERE created_at < now() - interval '${CAUSE_DAYS} days'`,
+  { reach: 'cell' },
 );
 
 /** Returns snoozed notifications and deletes old ones. */

@@ -70,6 +70,7 @@ const recent = workspace.statement<RecentNotification>(
           extract(epoch FROM clock_timestamp() - updated_at)::float8 AS age
      FROM notifications
     WHERE updated_at > now() - make_interval(secs => $1) AND shown ORDER BY updated_at`,
+  { reach: 'all' },
 );
 
 const lock = workspace.statement<NotificationRow>(

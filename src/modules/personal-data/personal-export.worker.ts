@@ -66,10 +66,8 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
     try {
       while (this.isWoken && !this.shutdown.signal.aborted) {
         this.isWoken = false;
-        const run = await this.exports.claim(randomUUID(), LEASE_SECONDS);
-        if (!run) continue;
-        this.isWoken = true;
-        await this.run(run);
+        const runs = await this.db.inReachableCells(() => this.runNext());
+        if (runs.includes(true)) this.isWoken = true;
       }
     } catch (error) {
       this.logger.warn({ err: error }, 'exports were not run; a later run continues');
@@ -77,6 +75,14 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
       // In the same step as the last check of `isWoken`, so that no call of `wake` is lost.
       this.running = undefined;
     }
+  }
+
+  /** @returns whether the cell had an export that was due */
+  private async runNext(): Promise<boolean> {
+    const run = await this.exports.claim(randomUUID(), LEASE_SECONDS);
+    if (!run) return false;
+    await this.run(run);
+    return true;
   }
 
   private async run(run: ClaimedExport): Promise<void> {

@@ -51,6 +51,7 @@ const remove = workspace.statement<{ tenant_id: string; blob_id: string | null }
 const removeEverywhere = workspace.statement<{ tenant_id: string; blob_id: string | null }>(
   'personal_exports.remove_everywhere',
   `DELETE FROM personal_exports WHERE user_id = $1 RETURNING tenant_id, blob_id`,
+  { reach: 'account' },
 );
 
 const insert = workspace.statement<{ id: string }>(
@@ -72,6 +73,7 @@ const claim = workspace.statement<{ tenant_id: string; user_id: string; id: stri
     WHERE (tenant_id, user_id) IN (
       SELECT tenant_id, user_id FROM personal_exports WHERE due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
    RETURNING tenant_id, user_id, id, attempts`,
+  { reach: 'cell' },
 );
 
 const HELD = `tenant_id = $1 AND user_id = $2 AND id = $3 AND lease_id = $4 AND state = 'running'`;
@@ -102,6 +104,7 @@ const fail = workspace.statement<{ id: string }>(
 const expire = workspace.statement<{ tenant_id: string; blob_id: string }>(
   'personal_exports.expire',
   `DELETE FROM personal_exports WHERE expires_at <= now() RETURNING tenant_id, blob_id`,
+  { reach: 'cell' },
 );
 
 const keyOf = ({ tenantId, userId, id, leaseId }: ClaimedExport) => [tenantId, userId, id, leaseId];

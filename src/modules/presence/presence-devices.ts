@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../platform/database/db.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { Bus } from '../../platform/bus/bus.js';
 import type { Connection } from '../../platform/realtime/connection.js';
@@ -38,6 +39,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
     private readonly options: PresenceOptions,
     private readonly jobs: PeriodicJobs,
     private readonly bus: Bus,
+    private readonly db: Db,
   ) {}
 
   onModuleInit(): void {
@@ -154,7 +156,8 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
     this.sweeping ??= setTimeout(
       () => {
         const began = performance.now();
-        this.sweep()
+        this.db
+          .inEachCell(() => this.sweep())
           .catch((error: unknown) => this.logger.warn({ err: error }, 'presence not swept; a job repeats it'))
           .finally(() => {
             this.sweeping = undefined;

@@ -71,18 +71,23 @@ const choose = workspace.statement<PresenceChange>(
 const join = workspace.statement<PresenceChange>(
   'presence.join',
   `SELECT ${CHANGED} FROM presence_join($1, $2)`,
+  { reach: 'cell' },
 );
 
 const beat = workspace.statement<{ id: string }>(
   'presence.beat',
   `SELECT id FROM presence_beat($1, $2, $3, $4) AS id`,
+  { reach: 'cell' },
 );
 
-const leave = workspace.statement<never>('presence.leave', `SELECT presence_leave($1, $2, $3, $4)`);
+const leave = workspace.statement<never>('presence.leave', `SELECT presence_leave($1, $2, $3, $4)`, {
+  reach: 'cell',
+});
 
 const sweep = workspace.statement<PresenceChange>(
   'presence.sweep',
   `SELECT ${CHANGED} FROM presence_sweep($1, $2)`,
+  { reach: 'cell' },
 );
 
 /** SQL of presence. Writes of sockets contain those of several workspaces: a process collects them. */
@@ -119,18 +124,22 @@ export class PresenceRepository {
 
   /** Adds or changes devices. @returns changes that other users see */
   async join(devices: readonly Device[], lifetimeSeconds: number): Promise<PresenceChange[]> {
-    return this.write(join, [JSON.stringify(devices), lifetimeSeconds]);
+    return this.db.byCell(devices, tenantOf, (some) =>
+      this.write(join, [JSON.stringify(some), lifetimeSeconds]),
+    );
   }
 
   /** Extends the life of devices. @returns ids of those that exist */
   async beat(devices: readonly DeviceKey[], lifetimeSeconds: number): Promise<Set<string>> {
-    const rows = await this.write(beat, [...columnsOf(devices), lifetimeSeconds]);
+    const rows = await this.db.byCell(devices, tenantOf, (some) =>
+      this.write(beat, [...columnsOf(some), lifetimeSeconds]),
+    );
     return new Set(rows.map(({ id }) => id));
   }
 
   /** Lets disconnected devices expire. */
   async leave(devices: readonly DeviceKey[], graceSeconds: number): Promise<void> {
-    await this.write(leave, [...columnsOf(devices), graceSeconds]);
+    await this.db.byCell(devices, tenantOf, (some) => this.write(leave, [...columnsOf(some), graceSeconds]));
   }
 
   /** Removes expired devices and applies due changes. @returns changes that other users see */
@@ -142,6 +151,8 @@ export class PresenceRepository {
     return this.db.single((tx) => tx.query(statement, values));
   }
 }
+
+const tenantOf = ({ tenant_id }: DeviceKey): string => tenant_id;
 
 const columnsOf = (devices: readonly DeviceKey[]): unknown[] => [
   devices.map((device) => device.tenant_id),

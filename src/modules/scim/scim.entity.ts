@@ -1,7 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('scim_tokens')
-@ForeignKey('Tenant', ['tenantId'], ['id'])
 @Index('scim_tokens_hash', ['tenantId', 'tokenHash'], { unique: true })
 export class ScimToken {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;

@@ -14,6 +14,7 @@ const unfolded = workspace.statement<{
 }>(
   'tenants.unfolded_members',
   `SELECT tenant_id, user_id, display_name, email FROM tenant_members WHERE folded IS NULL LIMIT $1`,
+  { reach: 'cell' },
 );
 
 // A rename in between has folded the name already.
@@ -22,6 +23,7 @@ const foldMembers = workspace.statement<never>(
   `UPDATE tenant_members member SET folded = given.folded
      FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS given (tenant_id, user_id, folded)
     WHERE member.tenant_id = given.tenant_id AND member.user_id = given.user_id AND member.folded IS NULL`,
+  { reach: 'cell' },
 );
 
 /**
@@ -37,9 +39,12 @@ export class DirectoryBackfill implements OnApplicationBootstrap, OnModuleDestro
   constructor(private readonly db: Db) {}
 
   onApplicationBootstrap(): void {
-    this.running = this.run().catch((error: unknown) =>
-      this.logger.warn({ err: error }, 'member names cannot be folded; the next start retries'),
-    );
+    this.running = this.db
+      .inEachCell(() => this.run())
+      .then(() => undefined)
+      .catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'member names cannot be folded; the next start retries'),
+      );
   }
 
   async onModuleDestroy(): Promise<void> {

@@ -26,6 +26,7 @@ const setStatusEverywhere = workspace.statement<{ user_id: string }>(
   'tenants.set_status_everywhere',
   `UPDATE tenant_members SET status = $2, ${SINCE('$2')}
     WHERE user_id = $1 AND ($2 <> 'active' OR erased_at IS NULL) RETURNING user_id`,
+  { reach: 'account' },
 );
 
 const isErased = workspace.statement<{ is_erased: boolean }>(
@@ -43,6 +44,7 @@ const endedMembers = workspace.statement<{ user_id: string }>(
 const endedMemberships = workspace.statement<EndedMembership>(
   'tenants.ended_memberships',
   `SELECT tenant_id, status, deactivated_at, erased_at FROM tenant_members WHERE user_id = $1 ORDER BY tenant_id`,
+  { reach: 'account' },
 );
 
 const beginErasure = workspace.statement<{ email: string }>(
@@ -54,6 +56,7 @@ const beginErasure = workspace.statement<{ email: string }>(
 const hasUnerased = workspace.statement<{ user_id: string }>(
   'tenants.has_unerased_membership',
   `SELECT user_id FROM tenant_members WHERE user_id = $1 AND erased_at IS NULL LIMIT 1`,
+  { reach: 'account' },
 );
 
 /** SQL of the end of memberships: their status, and the erasure of their data. */

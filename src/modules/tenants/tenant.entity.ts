@@ -25,7 +25,6 @@ export class TenantDomain {
 @Entity('tenant_members')
 @Index('tenant_members_user', ['userId'])
 @Index('tenant_members_unfolded', ['tenantId', 'userId'], { where: 'folded IS NULL' })
-@ForeignKey('Tenant', ['tenantId'], ['id'])
 export class TenantMember {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;

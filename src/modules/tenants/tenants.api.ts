@@ -1,3 +1,4 @@
+import { Cells } from '../../platform/cells/cells.js';
 import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
@@ -29,6 +30,7 @@ export class TenantsApi {
     private readonly tenants: TenantsRepository,
     private readonly statuses: MembershipStatusRepository,
     private readonly hooks: TxHooks,
+    private readonly cells: Cells,
   ) {}
 
   /** The role of an active member, else null. */
@@ -110,6 +112,7 @@ export class TenantsApi {
     tenant: { id: string; slug: string; name: string | null; domains: string[] },
   ): Promise<string> {
     const id = await this.tenants.upsert(tx, tenant);
+    if (id === tenant.id) await this.cells.place(tx, id);
     await this.tenants.addDomains(tx, id, tenant.domains);
     await this.hooks.run(tx, TENANT_PROVISIONED, { tenantId: id });
     return id;
@@ -117,6 +120,11 @@ export class TenantsApi {
 
   /** @returns members whose role changed: the caller invalidates their cached access */
   async provisionMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<string[]> {
+    await this.cells.addAccounts(
+      tx,
+      tenantId,
+      members.map(({ userId }) => userId),
+    );
     const changed = await this.tenants.upsertMembers(tx, tenantId, members);
     const withRole = members.flatMap(({ userId, role }) => (role === null ? [] : [{ userId, role }]));
     if (withRole.length > 0) await this.hooks.run(tx, MEMBER_ROLES_SET, { tenantId, members: withRole });

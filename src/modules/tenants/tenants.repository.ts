@@ -47,6 +47,7 @@ const membershipsOf = workspace.statement<Membership>(
   'tenants.memberships_of',
   `SELECT tenant_id, role, created_at FROM tenant_members
     WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 500`,
+  { reach: 'account' },
 );
 
 const named = directory.statement<Omit<Workspace, 'role'>>(
@@ -55,9 +56,10 @@ const named = directory.statement<Omit<Workspace, 'role'>>(
 );
 
 // Across workspaces: by the index on user_id.
-const anyTenantOf = workspace.statement<{ tenant_id: string }>(
+const anyTenantOf = workspace.statement<{ tenant_id: string; created_at: Date }>(
   'tenants.any_tenant_of',
-  `SELECT tenant_id FROM tenant_members WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 1`,
+  `SELECT tenant_id, created_at FROM tenant_members WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 1`,
+  { reach: 'account' },
 );
 
 const findMembers = workspace.statement<{ named_as: string; user_id: string }>(
@@ -147,6 +149,7 @@ const emailOf = workspace.statement<{ email: string }>(
 const withOtherEmail = workspace.statement<{ tenantId: string; displayName: string }>(
   'tenants.with_other_email',
   `SELECT tenant_id AS "tenantId", display_name AS "displayName" FROM tenant_members WHERE user_id = $1 AND email <> $2`,
+  { reach: 'account' },
 );
 
 const setEmail = workspace.statement<never>(
@@ -157,6 +160,7 @@ const setEmail = workspace.statement<never>(
 const hasMembership = workspace.statement<{ user_id: string }>(
   'tenants.has_membership',
   `SELECT user_id FROM tenant_members WHERE user_id = $1 AND status = 'active' LIMIT 1`,
+  { reach: 'account' },
 );
 
 @Injectable()
@@ -181,11 +185,13 @@ export class TenantsRepository {
 
   /** Active memberships, oldest first. */
   async tenantIdsOf(userId: string, limit: number): Promise<string[]> {
-    return (await this.db.query(membershipsOf, [userId])).slice(0, limit).map((row) => row.tenant_id);
+    return oldestFirst(await this.db.query(membershipsOf, [userId]))
+      .slice(0, limit)
+      .map((row) => row.tenant_id);
   }
 
   async anyTenantOf(reader: Reader, userId: string): Promise<string | null> {
-    return (await reader.query(anyTenantOf, [userId]))[0]?.tenant_id ?? null;
+    return oldestFirst(await reader.query(anyTenantOf, [userId]))[0]?.tenant_id ?? null;
   }
 
   async profile(tenantId: string, userId: string): Promise<{ email: string; display_name: string } | null> {
@@ -278,3 +284,7 @@ export class TenantsRepository {
     return (await tx.query(hasMembership, [userId])).length > 0;
   }
 }
+
+/** Memberships of several cells follow each other cell by cell. */
+const oldestFirst = <M extends { created_at: Date }>(memberships: M[]): M[] =>
+  memberships.toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime());

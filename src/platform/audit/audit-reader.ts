@@ -47,16 +47,14 @@ type Condition = (typeof CONDITIONS)[number];
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-// Events by and about a user, in the workspace and of the account.
+// Events by and about a user.
 const concerning = either.statement<AuditEvent>(
   'audit.concerning',
   `SELECT ${COLUMNS} FROM (
-     SELECT event.* FROM unnest(ARRAY[$1::uuid, '${NO_TENANT}'::uuid]) AS scope (id) CROSS JOIN LATERAL (
-       SELECT * FROM audit_log WHERE tenant_id = scope.id AND actor_id = $2 ORDER BY id DESC LIMIT $3) event
+     (SELECT * FROM audit_log WHERE tenant_id = $1 AND actor_id = $2 ORDER BY id DESC LIMIT $3)
      UNION
-     SELECT event.* FROM unnest(ARRAY[$1::uuid, '${NO_TENANT}'::uuid]) AS scope (id) CROSS JOIN LATERAL (
-       SELECT * FROM audit_log WHERE tenant_id = scope.id AND object_kind = 'user' AND object_id = $2::uuid::text
-        ORDER BY id DESC LIMIT $3) event) AS events
+     (SELECT * FROM audit_log WHERE tenant_id = $1 AND object_kind = 'user' AND object_id = $2::uuid::text
+       ORDER BY id DESC LIMIT $3)) AS events
     ORDER BY id DESC LIMIT $3`,
 );
 
@@ -98,6 +96,13 @@ export class AuditReader {
    * @param tenantId the workspace, in addition to events of the account; null: account events only
    */
   async concerning(tenantId: string | null, userId: string, limit: number): Promise<AuditEvent[]> {
-    return this.db.query(concerning, [tenantId ?? NO_TENANT, userId, limit]);
+    const scopes = tenantId === null ? [NO_TENANT] : [tenantId, NO_TENANT];
+    const events = await Promise.all(
+      scopes.map((scope) => this.db.query(concerning, [scope, userId, limit])),
+    );
+    return events
+      .flat()
+      .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+      .slice(0, limit);
   }
 }

@@ -10,6 +10,7 @@ import { Audit } from './audit.js';
 const forgetOld = either.statement<never>(
   'audit.forget_old',
   `DELETE FROM audit_log WHERE occurred_at < now() - make_interval(days => $1)`,
+  { reach: 'cell' },
 );
 
 @Global()

@@ -9,4 +9,5 @@ export const keptBlobs = workspace.statement<{
 }>(
   'blobs.kept',
   `SELECT tenant_id, id, size::text, encode(sha256, 'hex') AS sha256 FROM blobs WHERE state = 'kept' ORDER BY tenant_id, id`,
+  { reach: 'cell' },
 );

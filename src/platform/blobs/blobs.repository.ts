@@ -35,6 +35,7 @@ const claim = workspace.statement<{ tenant_id: string; id: string }>(
       SELECT tenant_id, id FROM blobs WHERE due_at <= now() AND ${NO_BACKUP_RUNS}
        ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
    RETURNING tenant_id, id`,
+  { reach: 'cell' },
 );
 
 /** The SQL of blobs and their states. */

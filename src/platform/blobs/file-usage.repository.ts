@@ -56,6 +56,7 @@ const readUsers = workspace.statement<UserUsageRow>(
 const readWorkspaces = workspace.statement<{ tenant_id: string }>(
   'files.workspaces',
   `SELECT tenant_id FROM file_usage WHERE tenant_id > $1 ORDER BY tenant_id LIMIT $2`,
+  { reach: 'cell' },
 );
 
 const recountOne = workspace.statement<{ corrected: boolean }>(

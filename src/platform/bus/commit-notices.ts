@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Pool, PoolClient } from 'pg';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import type { PoolClient } from 'pg';
 import { Db } from '../database/db.js';
 
 /** SQLSTATE of the notices. */
@@ -28,8 +27,7 @@ export class CommitNotices implements OnModuleInit {
   constructor(private readonly db: Db) {}
 
   onModuleInit(): void {
-    const pool = (this.db.dataSource.driver as PostgresDriver).master as Pool;
-    pool.on('acquire', (client) => this.watch(client));
+    this.db.onPool((pool) => pool.on('acquire', (client) => this.watch(client)));
   }
 
   on(topic: string, listener: Listener): void {

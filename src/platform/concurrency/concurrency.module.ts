@@ -6,6 +6,7 @@ import { IdempotentWrites } from './idempotency.js';
 const forgetOld = workspace.statement<never>(
   'idempotency.forget_old',
   `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`,
+  { reach: 'cell' },
 );
 
 @Global()

@@ -15,13 +15,14 @@ export const TIMEOUTS = {
 /**
  * The one pool of the process: TypeORM's, which the named statements share.
  * @param options.timeouts false for migrations, whose statements may take long
- * @param options.schema where its tables are, the one of the applied migrations included; default: public
+ * @param options.schema where its tables are, the one of the applied migrations included; default: public. Extensions are in the
+ *   schema `ext`
  */
 export function createDataSource(
   config: Config,
   url: string,
   schema: Pick<Schema, 'entities' | 'migrations'>,
-  { timeouts = true, schema: namespace }: { timeouts?: boolean; schema?: string } = {},
+  { timeouts = true, schema: namespace }: { timeouts?: boolean; schema?: string | undefined } = {},
 ): DataSource {
   return new DataSource({
     type: 'postgres',
@@ -42,7 +43,7 @@ export function createDataSource(
         query_timeout: TIMEOUTS.response,
       }),
       keepAlive: true,
-      ...(namespace !== undefined && { options: `-c search_path=${namespace}` }),
+      ...(namespace !== undefined && { options: `-c search_path=${namespace},ext` }),
     },
     logging: false,
   });

@@ -6,6 +6,14 @@ export class DatabaseBusyError extends Error {
   }
 }
 
+/** The database of a workspace does not respond, or is not known. The response is 503 with Retry-After; other cells serve on. */
+export class CellUnavailableError extends Error {
+  constructor(name: string, options?: ErrorOptions) {
+    super(`the cell ${name} is unavailable`, options);
+    this.name = 'CellUnavailableError';
+  }
+}
+
 /** SQLSTATE of a PostgreSQL error, or the system's code (`ECONNREFUSED`) of a connection error. */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown; driverError?: { code?: unknown } } | null)?.code;
@@ -44,6 +52,9 @@ export const isResponseTimeout = (error: unknown): boolean =>
 
 /** The database is unreachable, does not respond, is starting or is shutting down. */
 export function isConnectionError(error: unknown): boolean {
+  if (error instanceof CellUnavailableError) return true;
+  // PostgreSQL has ended the session, or accepts none for this database.
+  if ((error as { severity?: unknown } | null)?.severity === 'FATAL') return true;
   if (isResponseTimeout(error)) return true;
   const code = errorCode(error);
   if (code !== undefined && (CONNECTION.has(code) || code.startsWith('08'))) return true;

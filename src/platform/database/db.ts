@@ -1,82 +1,99 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { Client, Pool } from 'pg';
-import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { DatabaseBusyError, isConnectionError, isResponseTimeout, isRetryable } from './database-errors.js';
-import { tracedStatement, tracer } from '../telemetry/tracer.js';
-import { ReadPipelines } from './read-pipelines.js';
+import type { Pool } from 'pg';
+import { DataSource, type EntityManager } from 'typeorm';
+import { isRetryable } from './database-errors.js';
+import { Database, type PoolState } from './database.js';
+import type { Router } from './router.js';
+import { SpanningTx } from './spanning-tx.js';
 import type { Statement } from './statement.js';
-import { OpenTx, SingleTx, Tx, type Reader } from './tx.js';
+import { type OpenTx, SingleTx, type Tx, type Reader } from './tx.js';
 
 const MAX_ATTEMPTS = 3;
 const JITTER_MS = 30;
-/** Statements that may wait for each connection; further requests are rejected with 503. */
-const MAX_WAITING_PER_CONNECTION = 50;
 
-/** Number of connections for pipelined reads, besides the pool. With more of them each carries fewer statements at once. */
-const READ_PIPELINES = 2;
+/** The database that the directory is in, and the workspaces without another one. */
+export const MAIN = 'main';
 
-/** Access to PostgreSQL: reads on any connection, writes only through a `Tx`. */
+/**
+ * Access to PostgreSQL: reads on any connection, writes only through a `Tx`. Where workspaces are in several databases, each
+ * statement runs in those that it belongs to (`Router`).
+ */
 @Injectable()
 export class Db implements Reader, OnApplicationShutdown {
+  /** That of the directory, which has everything unless workspaces are in several databases. */
+  readonly main: Database;
   private readonly logger = new Logger(Db.name);
-  private readonly pool: Pool;
-  private readonly pipelines: ReadPipelines;
-  private readonly maxWaiting: number;
-  private trips = 0;
+  private router: Router | undefined;
+  private readonly poolListeners: ((pool: Pool) => void)[] = [];
   /** The transaction that the calls of one request join; undefined once it has ended. */
   private readonly joined = new AsyncLocalStorage<{ tx: Tx | undefined }>();
+  private readonly chosen = new AsyncLocalStorage<string>();
 
   /** @param dataSource initialised */
   constructor(readonly dataSource: DataSource) {
-    this.pool = (dataSource.driver as PostgresDriver).master as Pool;
-    // The pool hides its password from copies.
-    const { password } = this.pool.options;
-    this.pipelines = new ReadPipelines(
-      { ...this.pool.options, password, application_name: 'workspace reads' },
-      READ_PIPELINES,
-    );
-    this.maxWaiting = (this.pool.options.max ?? 10) * MAX_WAITING_PER_CONNECTION;
+    this.main = new Database(MAIN, dataSource);
+  }
+
+  /** From now on, `router` chooses the databases of statements. */
+  route(router: Router): void {
+    this.router = router;
   }
 
   /** Round trips made so far for requests and jobs of this process, for the metrics. */
   get roundTrips(): number {
-    return this.trips;
+    return this.databases.reduce((sum, { trips }) => sum + trips, 0);
   }
 
-  /** Connections of the pool: open ones, those of them without work, the maximum; and requests that wait for one. */
-  get poolState(): { total: number; idle: number; max: number; waiting: number } {
-    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.pool;
-    return { total, idle, max: this.pool.options.max ?? 10, waiting };
+  /** Connections of all pools, see `Database`. */
+  get poolState(): PoolState {
+    const states = this.databases.map(({ poolState }) => poolState);
+    const sum = (key: keyof PoolState) => states.reduce((total, state) => total + state[key], 0);
+    return { total: sum('total'), idle: sum('idle'), max: sum('max'), waiting: sum('waiting') };
   }
 
-  /** TypeORM's reads on any connection of the pool. Use it through `rowsOf`, which offers no writes here. */
-  get manager(): EntityManager {
+  /** The databases that this process has opened. */
+  get databases(): readonly Database[] {
+    return this.router?.opened ?? [this.main];
+  }
+
+  /** @param listener called for the pool of each database, also of those that are opened later */
+  onPool(listener: (pool: Pool) => void): void {
+    this.poolListeners.push(listener);
+    for (const { pool } of this.databases) listener(pool);
+  }
+
+  /** Called by the router. */
+  reportOpened({ pool }: Database): void {
+    for (const listener of this.poolListeners) listener(pool);
+  }
+
+  managerOf(tenantId: string | null): EntityManager | Promise<EntityManager> {
     const tx = this.joined.getStore()?.tx;
-    if (tx) return tx.manager;
-    this.rejectWhenOverloaded();
-    return this.dataSource.manager;
+    if (tx) return tx.managerOf(tenantId);
+    if (!this.router?.isSpread || tenantId === null) return this.main.manager;
+    return this.router.databaseOf(tenantId, this.main).then(({ manager }) => manager);
   }
 
   /** Runs one statement on any connection. For reads; a write takes a `Tx`. */
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     const tx = this.joined.getStore()?.tx;
     if (tx) return tx.query(statement, values);
-    this.rejectWhenOverloaded();
-    const tracing = tracer();
-    return tracing
-      ? tracedStatement(tracing, statement, () => this.run(statement, values))
-      : this.run(statement, values);
+    if (!this.router?.isSpread || statement.home === 'directory') return this.main.query(statement, values);
+    const databases = await this.router.databasesOf(statement, values, this.main);
+    const [only, ...others] = databases as readonly [Database, ...Database[]];
+    if (others.length === 0) return only.query(statement, values);
+    return (await Promise.all(databases.map((each) => each.query(statement, values)))).flat();
   }
 
   /**
-   * Runs one statement on the pool, also while requests are rejected: for statements that the process itself depends on. They
-   * are not counted as round trips of requests.
+   * Runs one statement in the directory's database, or in the cell that {@link inCell} has chosen, also while requests are
+   * rejected: for statements that the process itself depends on. They are not counted as round trips of requests.
    */
   async queryAlways<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    const { name, text } = statement;
-    return (await this.pool.query({ name, text, values: values as unknown[] })).rows as Row[];
+    const cell = statement.home === 'directory' ? undefined : this.currentCell;
+    const database = cell && this.router ? await this.router.cell(cell) : this.main;
+    return database.queryAlways(statement, values);
   }
 
   /** A write of one statement: PostgreSQL commits it by itself, in one round trip. */
@@ -84,7 +101,7 @@ export class Db implements Reader, OnApplicationShutdown {
     const joined = this.joined.getStore()?.tx;
     if (joined) return work(joined);
     return this.retrying(async () => {
-      const tx = new SingleTx(this);
+      const tx = new SingleTx(this.router?.isSpread ? this.wholeStatements(this.router) : this);
       const result = await work(tx);
       this.runEffects(tx.effects);
       return result;
@@ -98,7 +115,7 @@ export class Db implements Reader, OnApplicationShutdown {
   async tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const joined = this.joined.getStore()?.tx;
     if (joined) return work(joined);
-    this.rejectWhenOverloaded();
+    this.main.rejectWhenOverloaded();
     return this.retrying(() => this.attempt(work));
   }
 
@@ -115,32 +132,93 @@ export class Db implements Reader, OnApplicationShutdown {
     }
   }
 
+  /** Names of the cells: the databases with workspaces. The first one is that of the directory. */
+  get cells(): readonly string[] {
+    return this.router?.cells ?? [MAIN];
+  }
+
+  /** The cell that the caller works in; undefined: it has chosen none. */
+  get currentCell(): string | undefined {
+    return this.chosen.getStore();
+  }
+
+  /** Runs `work` with the statements of the reach `cell` in this cell. */
+  async inCell<T>(cell: string, work: () => Promise<T>): Promise<T> {
+    return this.chosen.run(cell, work);
+  }
+
+  /**
+   * Runs `work` in each cell, one after the other; a failure does not keep it from the others.
+   * @returns the results of the cells
+   * @throws the first error
+   */
+  async inEachCell<T>(work: () => Promise<T>): Promise<T[]> {
+    const { results, errors } = await this.attemptInEachCell(work);
+    if (errors.length > 0) throw errors[0];
+    return results;
+  }
+
+  /** Like {@link inEachCell}, without the cells in which `work` fails, unless it fails in all. */
+  async inReachableCells<T>(work: () => Promise<T>): Promise<T[]> {
+    const { results, errors } = await this.attemptInEachCell(work);
+    if (results.length === 0) throw errors[0];
+    return results;
+  }
+
+  /**
+   * Runs `work` in each cell that the items belong to, with those of this cell.
+   * @param tenantOf the workspace of an item
+   * @param directory a transaction that may have created the workspaces
+   */
+  async byCell<T, R>(
+    items: readonly T[],
+    tenantOf: (item: T) => string,
+    work: (items: readonly T[]) => Promise<R[]>,
+    directory: Pick<Reader, 'query'> = this.main,
+  ): Promise<R[]> {
+    const { router } = this;
+    if (!router?.isSpread) return work(items);
+    const groups = new Map<string, T[]>();
+    for (const item of items) {
+      const cell = await router.cellOf(tenantOf(item), directory);
+      groups.set(cell, [...(groups.get(cell) ?? []), item]);
+    }
+    const results: R[] = [];
+    for (const [cell, group] of groups) results.push(...(await this.inCell(cell, () => work(group))));
+    return results;
+  }
+
   async onApplicationShutdown(): Promise<void> {
-    await this.pipelines.close();
-    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+    await this.router?.close();
+    await this.main.close();
   }
 
   private async attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const runner = this.dataSource.createQueryRunner();
-    let client: Client | undefined;
+    const tx: SpanningTx | OpenTx = this.router?.isSpread
+      ? new SpanningTx(this.main, this.router)
+      : await this.main.begin();
     try {
-      client = (await runner.connect()) as Client;
-      this.trips += 1;
-      await runner.startTransaction();
-      const tx = new OpenTx(client, runner.manager, () => (this.trips += 1));
       const result = await work(tx);
-      this.trips += 1;
-      await runner.commitTransaction();
+      await tx.commit();
       this.runEffects(tx.effects);
       return result;
     } catch (error) {
-      // A connection without response is closed, which ends its transaction: a ROLLBACK would not get a response either.
-      const rolledBack = !isResponseTimeout(error) && (await rollBack(runner));
-      if (!rolledBack) void client?.end().catch(() => undefined);
+      await tx.rollBack(error);
       throw error;
     } finally {
-      await runner.release();
+      await tx.release();
     }
+  }
+
+  private async attemptInEachCell<T>(work: () => Promise<T>): Promise<{ results: T[]; errors: unknown[] }> {
+    const results: T[] = [];
+    const errors: unknown[] = [];
+    for (const cell of this.cells)
+      await this.inCell(cell, work).then(
+        (result) => results.push(result),
+        (error: unknown) => errors.push(error),
+      );
+    return { results, errors };
   }
 
   private async retrying<T>(attempt: () => Promise<T>): Promise<T> {
@@ -154,29 +232,18 @@ export class Db implements Reader, OnApplicationShutdown {
     }
   }
 
-  private run<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    return statement.pipelined ? this.pipelined(statement, values) : this.pooled(statement, values);
-  }
-
-  private async pooled<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    this.trips += 1;
-    return this.queryAlways(statement, values);
-  }
-
-  private rejectWhenOverloaded(): void {
-    const waiting = this.pool.waitingCount + this.pipelines.pending;
-    if (waiting >= this.maxWaiting) throw new DatabaseBusyError();
-  }
-
-  private async pipelined<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    this.trips += 1;
-    try {
-      return await this.pipelines.query(statement, values);
-    } catch (error) {
-      // The connection fails with every statement pending on it. A read has no effects: the pool runs it again.
-      if (!isConnectionError(error) || isResponseTimeout(error)) throw error;
-      return this.pooled(statement, values);
-    }
+  /** Runs each statement as a whole: one that writes in several databases commits in all of them. */
+  private wholeStatements(router: Router): Reader {
+    return {
+      dataSource: this.dataSource,
+      managerOf: (tenantId) => this.managerOf(tenantId),
+      query: async (statement, values) => {
+        const databases = await router.databasesOf(statement, values, this.main);
+        return databases.length > 1
+          ? this.attempt((tx) => tx.query(statement, values))
+          : (databases[0] as Database).query(statement, values);
+      },
+    };
   }
 
   private runEffects(effects: (() => void)[]): void {
@@ -188,13 +255,4 @@ export class Db implements Reader, OnApplicationShutdown {
       }
     }
   }
-}
-
-/** @returns whether the connection can be used on */
-async function rollBack(runner: QueryRunner): Promise<boolean> {
-  if (!runner.isTransactionActive) return true;
-  return runner.rollbackTransaction().then(
-    () => true,
-    () => false,
-  );
 }

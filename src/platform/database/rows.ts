@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager, FindOptionsSelect, FindOptionsWhere, ObjectLiteral } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import { homeOf } from './schema-part.js';
 import type { Reader } from './tx.js';
 import { Tx } from './tx.js';
 
@@ -23,23 +24,23 @@ export type SortKey<E> = readonly (keyof E & string)[];
 /** Typed reads of one entity through TypeORM, for tables without a performance bar. */
 export class Rows<E extends TenantRow> {
   constructor(
-    protected readonly manager: EntityManager,
+    protected readonly reader: Reader,
     protected readonly entity: EntityClass<E>,
   ) {}
 
   async one(where: TenantWhere<E>): Promise<E | null> {
-    return this.manager.findOneBy(this.entity, where);
+    return this.use(where, (manager) => manager.findOneBy(this.entity, where));
   }
 
   async count(where: TenantWhere<E>): Promise<number> {
-    return this.manager.countBy(this.entity, where);
+    return this.use(where, (manager) => manager.countBy(this.entity, where));
   }
 
   /** @param columns to read; default: all */
   async all(where: TenantWhere<E>, columns?: (keyof E & string)[]): Promise<E[]> {
     const select =
       columns && (Object.fromEntries(columns.map((name) => [name, true])) as FindOptionsSelect<E>);
-    return this.manager.find(this.entity, { where, ...(select && { select }) });
+    return this.use(where, (manager) => manager.find(this.entity, { where, ...(select && { select }) }));
   }
 
   /**
@@ -52,24 +53,35 @@ export class Rows<E extends TenantRow> {
     after: readonly unknown[] | undefined,
     limit: number,
   ): Promise<E[]> {
-    const query = this.manager.createQueryBuilder(this.entity, 'item').where(where);
-    for (const column of key) query.addOrderBy(`item.${column}`, 'ASC');
-    if (after !== undefined) {
-      const columns = key.map((column) => `item.${column}`).join(', ');
-      const values = key.map((_, n) => `:after${n}`).join(', ');
-      const parameters = Object.fromEntries(after.map((value, n) => [`after${n}`, value]));
-      query.andWhere(`(${columns}) > (${values})`, parameters);
-    }
-    return query.limit(limit).getMany();
+    return this.use(where, (manager) => {
+      const query = manager.createQueryBuilder(this.entity, 'item').where(where);
+      for (const column of key) query.addOrderBy(`item.${column}`, 'ASC');
+      if (after !== undefined) {
+        const columns = key.map((column) => `item.${column}`).join(', ');
+        const values = key.map((_, n) => `:after${n}`).join(', ');
+        const parameters = Object.fromEntries(after.map((value, n) => [`after${n}`, value]));
+        query.andWhere(`(${columns}) > (${values})`, parameters);
+      }
+      return query.limit(limit).getMany();
+    });
   }
 
   /** Makes an entity of a row with the names of the table's columns. */
   hydrate(raw: ObjectLiteral): E {
-    const { driver } = this.manager.dataSource;
+    const { dataSource } = this.reader;
     const row = new this.entity() as ObjectLiteral;
-    for (const column of this.manager.dataSource.getMetadata(this.entity).columns)
-      row[column.propertyName] = driver.prepareHydratedValue(raw[column.databaseName], column);
+    for (const column of dataSource.getMetadata(this.entity).columns)
+      row[column.propertyName] = dataSource.driver.prepareHydratedValue(raw[column.databaseName], column);
     return row as E;
+  }
+
+  /** @param row of the workspace whose rows `work` reads or writes */
+  protected async use<T>(
+    { tenantId }: ObjectLiteral,
+    work: (manager: EntityManager) => Promise<T>,
+  ): Promise<T> {
+    const manager = this.reader.managerOf(homeOf(this.entity) === 'directory' ? null : (tenantId as string));
+    return work(manager instanceof Promise ? await manager : manager);
   }
 }
 
@@ -77,42 +89,58 @@ export class Rows<E extends TenantRow> {
 export class WritableRows<E extends TenantRow> extends Rows<E> {
   /** Reads a row and locks it until the end of the transaction. */
   async lock(where: TenantWhere<E>): Promise<E | null> {
-    return this.manager.findOne(this.entity, { where, lock: { mode: 'pessimistic_write' } });
+    return this.use(where, (manager) =>
+      manager.findOne(this.entity, { where, lock: { mode: 'pessimistic_write' } }),
+    );
   }
 
   /** Null: a row with the same key exists. */
   async insert(values: ColumnValues<E>): Promise<E | null> {
-    const insert = this.manager.createQueryBuilder().insert().into(this.entity).values(values);
-    const { raw } = await insert.orIgnore().returning('*').updateEntity(false).execute();
+    const { raw } = await this.use(values, (manager) =>
+      manager
+        .createQueryBuilder()
+        .insert()
+        .into(this.entity)
+        .values(values)
+        .orIgnore()
+        .returning('*')
+        .updateEntity(false)
+        .execute(),
+    );
     return this.hydrated(raw)[0] ?? null;
   }
 
   /** Inserts a row, or sets the other columns of the row with the same `key`. */
   async store(key: (keyof E & string)[], values: ColumnValues<E>): Promise<void> {
-    const entity = this.manager.dataSource.getMetadata(this.entity);
+    const entity = this.reader.dataSource.getMetadata(this.entity);
     const columns = (names: string[]) =>
       names.map((name) => entity.findColumnWithPropertyName(name)!.databaseName);
     const others = Object.keys(values).filter((name) => !(key as string[]).includes(name));
-    await this.manager
-      .createQueryBuilder()
-      .insert()
-      .into(this.entity)
-      .values(values)
-      .orUpdate(columns(others), columns(key))
-      .updateEntity(false)
-      .execute();
+    await this.use(values, (manager) =>
+      manager
+        .createQueryBuilder()
+        .insert()
+        .into(this.entity)
+        .values(values)
+        .orUpdate(columns(others), columns(key))
+        .updateEntity(false)
+        .execute(),
+    );
   }
 
   /** @param parameters of the SQL expressions among the values */
   async update(where: TenantWhere<E>, values: ColumnValues<E>, parameters: ObjectLiteral = {}): Promise<E[]> {
-    const update = this.manager.createQueryBuilder().update(this.entity).set(values).where(where);
-    const { raw } = await update.setParameters(parameters).returning('*').updateEntity(false).execute();
+    const { raw } = await this.use(where, (manager) => {
+      const update = manager.createQueryBuilder().update(this.entity).set(values).where(where);
+      return update.setParameters(parameters).returning('*').updateEntity(false).execute();
+    });
     return this.hydrated(raw);
   }
 
   async delete(where: TenantWhere<E>): Promise<E[]> {
-    const remove = this.manager.createQueryBuilder().delete().from(this.entity).where(where);
-    const { raw } = await remove.returning('*').execute();
+    const { raw } = await this.use(where, (manager) =>
+      manager.createQueryBuilder().delete().from(this.entity).where(where).returning('*').execute(),
+    );
     return this.hydrated(raw);
   }
 
@@ -128,7 +156,7 @@ export class WritableRows<E extends TenantRow> extends Rows<E> {
 export function rowsOf<E extends TenantRow>(tx: Tx, entity: EntityClass<E>): WritableRows<E>;
 export function rowsOf<E extends TenantRow>(reader: Reader, entity: EntityClass<E>): Rows<E>;
 export function rowsOf<E extends TenantRow>(reader: Reader, entity: EntityClass<E>): Rows<E> {
-  return reader instanceof Tx ? new WritableRows(reader.manager, entity) : new Rows(reader.manager, entity);
+  return reader instanceof Tx ? new WritableRows(reader, entity) : new Rows(reader, entity);
 }
 
 /** Fields of `wanted` that are defined and differ from those of `current`; null when there are none. */

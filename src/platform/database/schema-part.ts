@@ -27,10 +27,20 @@ export interface Schema {
   sql: SqlFile[];
 }
 
+const homes = new WeakMap<EntityClass, HomeName>();
+
+/** Where the rows of an entity are; undefined: no schema has it. */
+export const homeOf = (entity: EntityClass): HomeName | undefined => homes.get(entity);
+
 /** @param parts each after the parts whose functions and views it uses */
-export const wholeSchema = (parts: SchemaPart[]): Schema => ({
-  parts,
-  entities: parts.flatMap(({ entities }) => Object.values(entities).flat()),
-  migrations: parts.flatMap(({ migrations }) => migrations),
-  sql: parts.flatMap(({ sql = [] }) => sql),
-});
+export function wholeSchema(parts: SchemaPart[]): Schema {
+  for (const { entities } of parts)
+    for (const [home, list] of Object.entries(entities))
+      for (const entity of list) homes.set(entity, home as HomeName);
+  return {
+    parts,
+    entities: parts.flatMap(({ entities }) => Object.values(entities).flat()),
+    migrations: parts.flatMap(({ migrations }) => migrations),
+    sql: parts.flatMap(({ sql = [] }) => sql),
+  };
+}

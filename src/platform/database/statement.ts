@@ -6,18 +6,30 @@ export interface Statement<Row> {
   readonly name: string;
   readonly text: string;
   readonly home: HomeName;
+  readonly reach: Reach;
   /** Reads a few rows by key: shares a connection with the statements of other callers (`ReadPipelines`). */
   readonly pipelined: boolean;
   /** Never set: carries the row type. */
   readonly row?: Row;
 }
 
+/**
+ * The databases that a statement of a workspace runs in, where workspaces are in several ones:
+ *
+ * - `tenant`: that of the workspace `$1`;
+ * - `account`: those of all workspaces of the account `$1`, whose rows follow each other;
+ * - `all`: each of them, whose rows follow each other;
+ * - `cell`: the one that the caller has chosen by `Db.inCell`, as jobs and the delivery of the outbox do; otherwise `all`;
+ * - `transaction`: where the previous statement of the transaction ran.
+ */
+export type Reach = 'tenant' | 'account' | 'cell' | 'all' | 'transaction';
+
 export type HomeName = 'directory' | 'workspace' | 'either' | 'mail_service';
 
 const MAX_NAME = 63;
 const declared = new Map<string, Statement<unknown>>();
 
-/** The database that a statement and the tables it touches belong to. Workspaces may later be in several databases. */
+/** The database that a statement and the tables it touches belong to. Workspaces may be in several databases. */
 export class Home {
   constructor(readonly name: HomeName) {}
 
@@ -26,11 +38,16 @@ export class Home {
    *   statements collide); empty: not prepared
    * @param text touches tables of this home, and those of `either`, only
    * @throws RangeError for a name that is too long, or that another text has
+   * @param options.reach of a statement of a workspace; default: `tenant`
    * @param options.pipelined for reads of a few rows by key: it delays the statements of other callers while it runs
    */
-  statement<Row>(name: string, text: string, { pipelined = false } = {}): Statement<Row> {
+  statement<Row>(
+    name: string,
+    text: string,
+    { pipelined = false, reach = 'tenant' }: { pipelined?: boolean; reach?: Reach } = {},
+  ): Statement<Row> {
     if (name.length > MAX_NAME) throw new RangeError(`statement name longer than ${MAX_NAME}: ${name}`);
-    const made: Statement<Row> = Object.freeze({ name, text, home: this.name, pipelined });
+    const made: Statement<Row> = Object.freeze({ name, text, home: this.name, reach, pipelined });
     // PostgreSQL would run the first text, or reject the second one, once a connection has prepared both.
     if (name !== '' && (declared.get(name)?.text ?? text) !== text)
       throw new RangeError(`two statements have the name ${name}`);
@@ -42,7 +59,7 @@ export class Home {
 /** The one database of the installation: tenants, accounts, sessions, keys, sign-in, rate limits. */
 export const directory = new Home('directory');
 
-/** The database of a workspace: members and all content. Every table has `tenant_id`. */
+/** The database of a workspace, its cell: members and all content. Every table has `tenant_id`. */
 export const workspace = new Home('workspace');
 
 /** Tables that each database has: a row belongs to the database of the transaction that writes it. */

@@ -1,14 +1,21 @@
-import type { EntityManager } from 'typeorm';
-import type { ClientBase } from 'pg';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import type { Client } from 'pg';
 import { tracedStatement, tracer } from '../telemetry/tracer.js';
+import { isResponseTimeout } from './database-errors.js';
 import type { Statement } from './statement.js';
 
 /** Anything that can read: the pool (`Db`) or an open transaction (`Tx`). Writes ask for a `Tx` by type. */
 export interface Reader {
   query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>;
 
-  /** TypeORM's access to the same connection or pool, for tables without a performance bar. Use it through `rowsOf`. */
-  readonly manager: EntityManager;
+  /**
+   * TypeORM's access to the same connection or pool, for tables without a performance bar. Use it through `rowsOf`.
+   * @param tenantId whose rows are read or written; null: those of the directory
+   */
+  managerOf(tenantId: string | null): EntityManager | Promise<EntityManager>;
+
+  /** Metadata of the entities. Statements do not use it. */
+  readonly dataSource: DataSource;
 }
 
 /** An open transaction. Not made outside this folder: take one from `Db.tx` or `Db.single`. */
@@ -16,24 +23,33 @@ export abstract class Tx implements Reader {
   /** Makes a `Db` not assignable to a `Tx`: a forgotten transaction does not compile. */
   declare private readonly brand: never;
 
-  abstract query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>;
-
-  abstract get manager(): EntityManager;
-
-  /** Runs `effect` once the transaction has committed; its failure is logged and changes nothing. */
-  abstract afterCommit(effect: () => void): void;
-}
-
-/** Several statements between BEGIN and COMMIT on one connection. */
-export class OpenTx extends Tx {
+  /** What runs after the commit, see {@link afterCommit}. */
   readonly effects: (() => void)[] = [];
 
+  abstract readonly dataSource: DataSource;
+
+  abstract query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>;
+
+  abstract managerOf(tenantId: string | null): EntityManager | Promise<EntityManager>;
+
+  /** Runs `effect` once the transaction has committed; its failure is logged and changes nothing. */
+  afterCommit(effect: () => void): void {
+    this.effects.push(effect);
+  }
+}
+
+/** Several statements between BEGIN and COMMIT on one connection of one database. */
+export class OpenTx extends Tx {
   constructor(
-    private readonly client: ClientBase,
-    readonly manager: EntityManager,
+    private readonly client: Client,
+    readonly runner: QueryRunner,
     private readonly count: () => void,
   ) {
     super();
+  }
+
+  get dataSource(): DataSource {
+    return this.runner.dataSource;
   }
 
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
@@ -44,8 +60,56 @@ export class OpenTx extends Tx {
       : this.run(statement, values);
   }
 
-  afterCommit(effect: () => void): void {
-    this.effects.push(effect);
+  managerOf(): EntityManager {
+    return this.runner.manager;
+  }
+
+  async commit(): Promise<void> {
+    this.count();
+    await this.runner.commitTransaction();
+  }
+
+  /**
+   * Ends the transaction without its changes.
+   * @param cause the error that ended it. A connection without response is closed, which ends its transaction: a ROLLBACK would
+   *   not get a response either
+   */
+  async rollBack(cause?: unknown): Promise<void> {
+    const isUsable = !isResponseTimeout(cause) && (await this.tryRollBack());
+    if (!isUsable) void this.client.end().catch(() => undefined);
+  }
+
+  /**
+   * First phase of a commit in several databases: the transaction ends, and stays in the server until {@link commitPrepared} or
+   * {@link rollBackPrepared}, also when this process ends.
+   * @param gid global id, which no other transaction of the server has
+   */
+  async prepare(gid: string): Promise<void> {
+    await this.runner.query(`PREPARE TRANSACTION '${gid}'`);
+    // TypeORM does not know the statement.
+    (this.runner as { isTransactionActive: boolean }).isTransactionActive = false;
+  }
+
+  async commitPrepared(gid: string): Promise<void> {
+    await this.runner.query(`COMMIT PREPARED '${gid}'`);
+  }
+
+  async rollBackPrepared(gid: string): Promise<void> {
+    await this.runner.query(`ROLLBACK PREPARED '${gid}'`);
+  }
+
+  /** Gives the connection back to the pool. */
+  async release(): Promise<void> {
+    await this.runner.release();
+  }
+
+  /** @returns whether the connection can be used on */
+  private async tryRollBack(): Promise<boolean> {
+    if (!this.runner.isTransactionActive) return true;
+    return this.runner.rollbackTransaction().then(
+      () => true,
+      () => false,
+    );
   }
 
   private async run<Row>({ name, text }: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
@@ -58,25 +122,24 @@ export class OpenTx extends Tx {
  * A second statement would be a second transaction and is therefore rejected.
  */
 export class SingleTx extends Tx {
-  readonly effects: (() => void)[] = [];
   private used = false;
 
-  constructor(private readonly run: Reader) {
+  constructor(private readonly reader: Reader) {
     super();
+  }
+
+  get dataSource(): DataSource {
+    return this.reader.dataSource;
   }
 
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     if (this.used)
       throw new Error(`Db.single allows one statement; ${statement.name} is the second: use Db.tx`);
     this.used = true;
-    return this.run.query(statement, values);
+    return this.reader.query(statement, values);
   }
 
-  get manager(): EntityManager {
+  async managerOf(): Promise<EntityManager> {
     throw new Error('Db.single has no entity manager: use Db.tx');
-  }
-
-  afterCommit(effect: () => void): void {
-    this.effects.push(effect);
   }
 }

@@ -35,22 +35,27 @@ const claim = either.statement<ClaimedRow>(
    UPDATE outbox event SET attempts = event.attempts + 1, due_at = now() + make_interval(secs => $2)
      FROM due WHERE event.tenant_id = due.tenant_id AND event.id = due.id
    RETURNING event.tenant_id, event.id, event.type, event.payload, event.occurred_at, event.attempts`,
+  { reach: 'cell' },
 );
 
 // The number of attempts identifies a claim: the next claim of the row has another one.
 const CLAIMED = `unnest($1::uuid[], $2::uuid[], $3::int[]) AS claimed (tenant_id, id, attempts)
     WHERE event.tenant_id = claimed.tenant_id AND event.id = claimed.id AND event.attempts = claimed.attempts`;
 
-const forget = either.statement<never>('outbox.forget', `DELETE FROM outbox event USING ${CLAIMED}`);
+const forget = either.statement<never>('outbox.forget', `DELETE FROM outbox event USING ${CLAIMED}`, {
+  reach: 'cell',
+});
 
 const renew = either.statement<never>(
   'outbox.renew',
   `UPDATE outbox event SET due_at = now() + make_interval(secs => $4) FROM ${CLAIMED}`,
+  { reach: 'cell' },
 );
 
 const release = either.statement<never>(
   'outbox.release',
   `UPDATE outbox event SET due_at = now(), attempts = event.attempts - 1 FROM ${CLAIMED}`,
+  { reach: 'cell' },
 );
 
 const postpone = either.statement<never>(
@@ -58,6 +63,7 @@ const postpone = either.statement<never>(
   `UPDATE outbox event SET due_at = now() + make_interval(secs => $4), last_error = $5,
           parked_at = CASE WHEN $6 THEN now() END
      FROM ${CLAIMED}`,
+  { reach: 'cell' },
 );
 
 const forgetUnhandled = either.statement<{ id: string }>(
@@ -68,9 +74,10 @@ const forgetUnhandled = either.statement<{ id: string }>(
       LIMIT 5000 FOR UPDATE SKIP LOCKED)
    DELETE FROM outbox event USING unhandled WHERE event.tenant_id = unhandled.tenant_id AND event.id = unhandled.id
    RETURNING event.id`,
+  { reach: 'cell' },
 );
 
-/** Delivers the events of one lane. */
+/** Delivers the events of one lane in one cell. */
 export class OutboxDelivery {
   leaseSeconds = LEASE_SECONDS;
   private readonly logger = new Logger('OutboxWorker');
@@ -85,6 +92,7 @@ export class OutboxDelivery {
     private readonly db: Db,
     private readonly outbox: Outbox,
     private readonly lane: OutboxLane,
+    private readonly cell: string,
   ) {}
 
   start(): void {
@@ -105,7 +113,7 @@ export class OutboxDelivery {
 
   /** Delivers all due events. @returns their number */
   async drain(): Promise<number> {
-    const handled = await this.deliverDue(true);
+    const handled = await this.db.inCell(this.cell, () => this.deliverDue(true));
     // Events that the timer has claimed are in progress there.
     await this.running;
     return handled;
@@ -147,7 +155,8 @@ export class OutboxDelivery {
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.noticed = false;
-      this.running = this.deliverDue(this.isOddDue())
+      this.running = this.db
+        .inCell(this.cell, () => this.deliverDue(this.isOddDue()))
         .catch((error: unknown) =>
           this.logger.warn({ err: error }, 'delivery of the outbox failed; it will be retried'),
         )

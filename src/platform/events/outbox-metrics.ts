@@ -15,6 +15,7 @@ export const outboxState = either.statement<{
   `SELECT CASE WHEN parked_at IS NOT NULL THEN 'parked' WHEN last_error IS NOT NULL THEN 'retrying' ELSE 'pending' END AS state,
           count(*)::int AS events, extract(epoch FROM now() - min(occurred_at))::float8 AS oldest
      FROM outbox GROUP BY 1`,
+  { reach: 'cell' },
 );
 
 /** Prometheus metrics of the outbox. */
@@ -34,9 +35,11 @@ export class OutboxMetrics implements OnModuleInit {
       },
       labelNames: ['state'],
       read: async () => {
-        const rows = await this.db.queryAlways(outboxState, []);
+        const cells = await this.db.inReachableCells(() => this.db.queryAlways(outboxState, []));
         return STATES.map((state) => {
-          const { events = 0, oldest = 0 } = rows.find((row) => row.state === state) ?? {};
+          const rows = cells.flat().filter((row) => row.state === state);
+          const events = rows.reduce((sum, row) => sum + row.events, 0);
+          const oldest = Math.max(0, ...rows.map((row) => row.oldest));
           return { labels: { state }, values: { outbox_events: events, outbox_oldest_seconds: oldest } };
         });
       },

@@ -1,47 +1,85 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../database/db.js';
 import { OutboxDelivery } from './outbox-delivery.js';
-import { Outbox } from './outbox.js';
+import { Outbox, type OutboxLane } from './outbox.js';
 
-/** Delivers the outbox. Any number of processes may run it: rows are claimed with SKIP LOCKED for a limited time. */
+/** How often a process looks for cells that were added or removed. */
+const CELLS_MS = 5_000;
+
+type Lanes = Record<OutboxLane, OutboxDelivery>;
+
+/**
+ * Delivers the outbox of each cell. Any number of processes may run it: rows are claimed with SKIP LOCKED for a limited time.
+ */
 @Injectable()
 export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly lanes: { local: OutboxDelivery; remote: OutboxDelivery };
+  private readonly cells = new Map<string, Lanes>();
+  private lease: number | undefined;
+  private started = false;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    db: Db,
+    private readonly db: Db,
     private readonly outbox: Outbox,
-  ) {
-    this.lanes = {
-      local: new OutboxDelivery(db, outbox, 'local'),
-      remote: new OutboxDelivery(db, outbox, 'remote'),
-    };
-  }
+  ) {}
 
   /** Duration of a claim; tests shorten it. */
   get leaseSeconds(): number {
-    return this.lanes.local.leaseSeconds;
+    return this.all('local')[0]?.leaseSeconds ?? 0;
   }
 
   set leaseSeconds(seconds: number) {
-    this.lanes.local.leaseSeconds = seconds;
-    this.lanes.remote.leaseSeconds = seconds;
+    this.lease = seconds;
+    for (const lane of [...this.all('local'), ...this.all('remote')]) lane.leaseSeconds = seconds;
   }
 
   onApplicationBootstrap(): void {
-    this.outbox.onNotice((lane) => this.lanes[lane].notice());
-    this.lanes.local.start();
-    this.lanes.remote.start();
+    // A commit does not report its cell: the other cells have nothing to claim.
+    this.outbox.onNotice((name) => this.all(name).forEach((lane) => lane.notice()));
+    for (const lane of [...this.all('local'), ...this.all('remote')]) lane.start();
+    this.started = true;
+    this.timer = setInterval(() => this.followCells(), CELLS_MS);
+    this.timer.unref();
   }
 
   async onModuleDestroy(): Promise<void> {
-    await Promise.all([this.lanes.local.stop(), this.lanes.remote.stop()]);
+    clearInterval(this.timer);
+    await Promise.all([...this.all('local'), ...this.all('remote')].map((lane) => lane.stop()));
   }
 
   /** Delivers everything that is due, for tests and shutdown. @returns the number of handled events */
   async drain(): Promise<number> {
+    let handled = 0;
     // Local handlers append events of the other lane.
-    const local = await this.lanes.local.drain();
-    return local + (await this.lanes.remote.drain());
+    for (const name of ['local', 'remote'] as const)
+      for (const lane of this.all(name)) handled += await lane.drain();
+    return handled;
+  }
+
+  /** The deliveries of a lane in all cells. */
+  private all(lane: OutboxLane): OutboxDelivery[] {
+    this.followCells();
+    return [...this.cells.values()].map((lanes) => lanes[lane]);
+  }
+
+  private followCells(): void {
+    const { cells } = this.db;
+    for (const cell of cells) if (!this.cells.has(cell)) this.cells.set(cell, this.lanesOf(cell));
+    for (const [cell, { local, remote }] of this.cells)
+      if (!cells.includes(cell)) {
+        this.cells.delete(cell);
+        void local.stop();
+        void remote.stop();
+      }
+  }
+
+  private lanesOf(cell: string): Lanes {
+    const lane = (name: OutboxLane) => {
+      const delivery = new OutboxDelivery(this.db, this.outbox, name, cell);
+      if (this.lease !== undefined) delivery.leaseSeconds = this.lease;
+      if (this.started) delivery.start();
+      return delivery;
+    };
+    return { local: lane('local'), remote: lane('remote') };
   }
 }

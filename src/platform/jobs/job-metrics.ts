@@ -4,15 +4,19 @@ import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import { Metrics } from '../observability/metrics.js';
 
-const lastRuns = either.statement<{
+/** Times in seconds since 1970. */
+interface LastRun {
   name: string;
   every_seconds: number | null;
   succeeded: number | null;
   failed: number | null;
-}>(
+}
+
+const lastRuns = either.statement<LastRun>(
   'jobs.last_runs',
   `SELECT name, every_seconds, extract(epoch FROM succeeded_at)::float8 AS succeeded,
           extract(epoch FROM failed_at)::float8 AS failed FROM job_runs`,
+  { reach: 'cell' },
 );
 
 /** Prometheus metrics of the periodic jobs: the runs of this process, and the last run of each job in any process. */
@@ -42,15 +46,7 @@ export class JobMetrics implements OnModuleInit {
         job_interval_seconds: 'Time between two runs of a periodic job.',
       },
       labelNames: ['name'],
-      read: async () =>
-        (await this.db.queryAlways(lastRuns, [])).map(({ name, every_seconds, succeeded, failed }) => ({
-          labels: { name },
-          values: {
-            job_last_success_timestamp_seconds: succeeded ?? undefined,
-            job_last_failure_timestamp_seconds: failed ?? undefined,
-            job_interval_seconds: every_seconds ?? undefined,
-          },
-        })),
+      read: async () => worstRuns(await this.db.inReachableCells(() => this.db.queryAlways(lastRuns, []))),
     });
   }
 
@@ -58,4 +54,21 @@ export class JobMetrics implements OnModuleInit {
   observe(name: string, outcome: 'succeeded' | 'failed', seconds: number): void {
     this.runs.observe({ name, outcome }, seconds);
   }
+}
+
+/** Of several cells: the oldest success and the newest failure of each job. */
+function worstRuns(cells: readonly LastRun[][]) {
+  return [...Map.groupBy(cells.flat(), ({ name }) => name)].map(([name, runs]) => {
+    const times = (key: 'succeeded' | 'failed') =>
+      runs.flatMap((run) => (run[key] === null ? [] : [run[key]]));
+    const [succeeded, failed] = [times('succeeded'), times('failed')];
+    return {
+      labels: { name },
+      values: {
+        job_last_success_timestamp_seconds: succeeded.length > 0 ? Math.min(...succeeded) : undefined,
+        job_last_failure_timestamp_seconds: failed.length > 0 ? Math.max(...failed) : undefined,
+        job_interval_seconds: runs[0]?.every_seconds ?? undefined,
+      },
+    };
+  });
 }

@@ -25,6 +25,7 @@ const claim = either.statement<{ name: string }>(
    ON CONFLICT (name) DO UPDATE SET ran_at = now(), every_seconds = $2
     WHERE job.ran_at <= now() - make_interval(secs => $2)
    RETURNING name`,
+  { reach: 'cell' },
 );
 
 /** A job that was triggered may have no row yet. */
@@ -32,15 +33,20 @@ const succeeded = either.statement<never>(
   'jobs.succeeded',
   `INSERT INTO job_runs AS job (name, ran_at, every_seconds, succeeded_at) VALUES ($1, now(), $2, now())
    ON CONFLICT (name) DO UPDATE SET succeeded_at = now(), failed_at = NULL, error = NULL`,
+  { reach: 'cell' },
 );
 
 const failed = either.statement<never>(
   'jobs.failed',
   `INSERT INTO job_runs AS job (name, ran_at, every_seconds, failed_at, error) VALUES ($1, now(), $2, now(), $3)
    ON CONFLICT (name) DO UPDATE SET failed_at = now(), error = excluded.error`,
+  { reach: 'cell' },
 );
 
-/** Runs maintenance jobs at intervals, each job in one process at a time. */
+/**
+ * Runs maintenance jobs at intervals, each job in one process at a time. Where workspaces are in several databases, a job runs
+ * in each of these cells, for the workspaces there.
+ */
 @Injectable()
 export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(PeriodicJobs.name);
@@ -75,13 +81,16 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   trigger(name: string): void {
     const job = this.jobs.find((each) => each.name === name);
     if (!job || this.stopped) return;
-    const run = (this.running ?? Promise.resolve())
-      .then(() => (this.stopped ? undefined : this.run(job)))
-      .catch((error: unknown) => this.notRecorded(job, error))
-      .finally(() => {
-        if (this.running === run) this.running = undefined;
-      });
+    const run = this.runAfter(job, this.running).finally(() => {
+      if (this.running === run) this.running = undefined;
+    });
     this.running = run;
+  }
+
+  private async runAfter(job: PeriodicJob, earlier: Promise<void> | undefined): Promise<void> {
+    await earlier;
+    if (this.stopped) return;
+    await this.db.inEachCell(() => this.run(job)).catch((error: unknown) => this.notRecorded(job, error));
   }
 
   /** Stops the timer and {@link trigger}, and waits for running jobs. {@link runDue} still works. */
@@ -91,8 +100,12 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     await this.running;
   }
 
-  /** Runs the jobs that are due and not claimed by another process. */
+  /** Runs the jobs that are due and not claimed by another process, in all cells at the same time. */
   async runDue(): Promise<void> {
+    await Promise.all(this.db.cells.map((cell) => this.db.inCell(cell, () => this.runDueInCell())));
+  }
+
+  private async runDueInCell(): Promise<void> {
     for (const job of this.jobs) {
       try {
         const [won] = await this.db.single((tx) => tx.query(claim, [job.name, job.everySeconds]));

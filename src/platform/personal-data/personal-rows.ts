@@ -9,17 +9,21 @@ const BATCH = 200;
 export const personalRows = (select: string): string =>
   `DECLARE personal_data NO SCROLL CURSOR FOR SELECT to_jsonb(entry)::text AS item FROM (${select}) AS entry`;
 
-const fetch = either.statement<{ item: string }>('personal_data.fetch', `FETCH ${BATCH} FROM personal_data`);
+const fetch = either.statement<{ item: string }>('personal_data.fetch', `FETCH ${BATCH} FROM personal_data`, {
+  reach: 'transaction',
+});
 
 // The archive may pause the reader between two batches, and a large workspace is read as a whole.
 const idleTimeout = either.statement<never>(
   'personal_data.idle_timeout',
   `SET LOCAL idle_in_transaction_session_timeout = '120s'`,
+  { reach: 'transaction' },
 );
 /** For the transaction: a member may have written for years, so a statement reads or deletes more rows than a request. */
 export const statementTimeout = either.statement<never>(
   'personal_data.statement_timeout',
   `SET LOCAL statement_timeout = '120s'`,
+  { reach: 'transaction' },
 );
 
 /** Reads the rows of an export in batches, in one snapshot and with flat memory. */
@@ -37,9 +41,9 @@ export class PersonalRows {
     use: (batches: AsyncIterable<string[]>) => Promise<T>,
   ): Promise<T> {
     return this.db.tx(async (tx) => {
+      await tx.query(statement, values);
       await tx.query(idleTimeout, []);
       await tx.query(statementTimeout, []);
-      await tx.query(statement, values);
       return use(batchesOf(tx));
     });
   }

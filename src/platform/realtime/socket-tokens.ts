@@ -41,6 +41,7 @@ const use = workspace.statement<UsedRow>(
 const forget = workspace.statement<never>(
   'socket_tokens.forget',
   `DELETE FROM socket_tokens WHERE expires_at <= now()`,
+  { reach: 'cell' },
 );
 
 /**

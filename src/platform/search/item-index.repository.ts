@@ -148,6 +148,7 @@ function statementsOf(tables: SearchTables): Statements {
          FROM sized JOIN ${items} item ON item.tenant_id = sized.tenant_id AND item.id = sized.id ${joins}
         WHERE sized.bytes_before <= $4 AND ${stale(audience)}
           AND (indexed.revision IS NULL OR indexed.revision < sized.revision OR indexed.audience <> ${audience})`,
+      { reach: 'cell' },
     ),
     // A change of an item is in the outbox until it is indexed: the pending changes of a user are found there (primary key
     // tenant_id, id), newest first.
@@ -202,6 +203,7 @@ function statementsOf(tables: SearchTables): Statements {
          ON CONFLICT (tenant_id, ${item}) DO NOTHING
          RETURNING ${item} AS id)
        SELECT id FROM replaced UNION ALL SELECT id FROM added`,
+      { reach: 'cell' },
     ),
     walk: workspace.statement(
       `${name}_index.walk`,

@@ -143,11 +143,13 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
     const started = performance.now();
     const owners = [...this.byOwner.values()].flatMap(([first]) => (first ? [first] : []));
     try {
-      this.heads ??= headsOf(this.counters);
-      const rows = await this.db.query(this.heads, [
-        owners.map(({ tenantId }) => tenantId),
-        owners.map(({ userId }) => userId),
-      ]);
+      const heads = (this.heads ??= headsOf(this.counters));
+      const rows = await this.db.byCell(
+        owners,
+        ({ tenantId }) => tenantId,
+        (some) =>
+          this.db.query(heads, [some.map(({ tenantId }) => tenantId), some.map(({ userId }) => userId)]),
+      );
       for (const row of rows) this.grown(`${row.tenant_id} ${row.id}`, row.head);
       this.polledAt = started;
     } catch (error) {
@@ -169,5 +171,5 @@ const headsOf = (counters: readonly string[]): Statement<HeadRow> =>
        FROM unnest($1::uuid[], $2::uuid[]) AS waiting (tenant_id, id)
        JOIN (${counters.join(' UNION ALL ')}) current
          ON current.tenant_id = waiting.tenant_id AND current.id = waiting.id`,
-    { pipelined: true },
+    { pipelined: true, reach: 'cell' },
   );

@@ -73,6 +73,7 @@ export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements
     this.owners = workspace.statement(
       `${collection}.owners_with_removals`,
       `SELECT DISTINCT tenant_id, user_id FROM ${members} WHERE gone_at < $1 LIMIT $2`,
+      { reach: 'cell' },
     );
     this.forget = workspace.statement(
       `${collection}.forget_removals`,

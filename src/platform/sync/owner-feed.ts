@@ -246,6 +246,7 @@ function feedStatements(collection: string, table: string, columns: string[]) {
     owners: workspace.statement<FeedOwner>(
       `${collection}.owners_with_removals`,
       `SELECT DISTINCT tenant_id, owner_id AS user_id FROM ${table} WHERE gone_at < $1 LIMIT $2`,
+      { reach: 'cell' },
     ),
     forget: workspace.statement<{ seq: number }>(
       `${collection}.forget_removals`,

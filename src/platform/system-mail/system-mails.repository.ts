@@ -43,17 +43,20 @@ const queue = workspace.statement<{ queued: number; oldest: number }>(
   'system_mails.queue',
   `SELECT count(*)::int AS queued, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS oldest
      FROM system_mails WHERE state = 'queued'`,
+  { reach: 'cell' },
 );
 
 const expire = workspace.statement<never>(
   'system_mails.expire',
   `UPDATE system_mails SET state = 'expired', sealed = NULL, finished_at = now()
     WHERE state = 'queued' AND expires_at < now()`,
+  { reach: 'cell' },
 );
 
 const purge = workspace.statement<never>(
   'system_mails.purge',
   `DELETE FROM system_mails WHERE finished_at < now() - interval '30 days'`,
+  { reach: 'cell' },
 );
 
 /** SQL of system mails. */

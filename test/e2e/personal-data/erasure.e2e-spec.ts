@@ -32,7 +32,7 @@ const USER_REFERENCES: Record<string, string> = {
   ...each(
     'ids only, for the share of the user in content that stays',
     `addressbook_shares calendar_shares call_bans call_declines call_members call_participants event_history
-     external_invites form_access form_report_viewers form_versions guest_domains guests rbac_grants recordings scim_tokens
+     account_cells external_invites form_access form_report_viewers form_versions guest_domains guests rbac_grants recordings scim_tokens
      sync_heads tenant_issuers oidc_clients`,
   ),
   ...each('work in shared content', 'subtasks task_activity task_attachments task_comments'),

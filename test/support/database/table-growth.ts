@@ -25,6 +25,7 @@ export const TABLE_GROWTH: Record<string, Growth> = {
   access_changes: { trimmedBy: 'forget-ended-sessions' },
   account_tokens: { trimmedBy: 'account-tokens.forget' },
   audit_log: { trimmedBy: 'forget-old-audit-log' },
+  commit_decisions: { trimmedBy: 'cells.finish-commits' },
   chat_attachments: { trimmedBy: 'chat.sweep-attachments', row: { room_id: null, message_seq: null } },
   contact_imports: { trimmedBy: 'purge-contact-imports' },
   contact_merges: { trimmedBy: 'forget-contact-merges' },
@@ -84,11 +85,11 @@ export const TABLE_GROWTH: Record<string, Growth> = {
   ),
   ...each(
     { bounded: true },
-    `account_links accounts calendar_preferences file_usage guest_domains holiday_subscriptions job_runs mail_accounts
+    `account_cells account_links accounts calendar_preferences cells file_usage guest_domains holiday_subscriptions job_runs mail_accounts
      mail_calendar_scans mail_pending_accounts notification_heads oidc_clients passkeys personal_erasures platform_secrets preferences presence_users rbac_grants
      rbac_groups rbac_members received_address_scans recovery_codes scim_groups scim_tokens scim_users second_factor_resets
      second_factors signatures signing_keys tenant_domains tenant_holiday_subscriptions tenant_members
-     tenant_issuer_links tenant_issuers tenant_policies tenant_rbac tenants user_profiles`,
+     tenant_issuer_links tenant_issuers tenant_policies tenant_rbac tenants user_profiles workspace_cells workspace_moves`,
   ),
   ...each(
     { permanent: 'The id of a purged item must not be used again (32 bytes for each).' },

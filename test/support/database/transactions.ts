@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { QueryRunner } from 'typeorm';
 import type { Db } from '../../../src/platform/database/db.js';
+import type { Statement } from '../../../src/platform/database/statement.js';
+import type { OpenTx } from '../../../src/platform/database/tx.js';
 import { schema } from '../../../src/schema.js';
 
 /**
@@ -104,11 +106,31 @@ function checkGenerated({ dataSource }: Db): (runner: QueryRunner | undefined) =
   return (runner) => (runner && touched.get(runner)) ?? {};
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** @throws Error for a statement that does not name its workspace first, and has no other reach */
+function checkReach({ name, home, reach }: Statement<unknown>, [first]: readonly unknown[]): void {
+  if (
+    name === '' ||
+    name.startsWith('test.') ||
+    reach !== 'tenant' ||
+    (home !== 'workspace' && home !== 'either')
+  )
+    return;
+  if (typeof first !== 'string' || !UUID.test(first))
+    throw new Error(`${name} names no workspace: declare its reach`);
+}
+
 /**
  * Makes each transaction fail that touches the directory and a workspace in a module without a reason for it, and each
  * generated statement that uses an unpublished table of another module.
  */
 export function checkTransactions(db: Db): void {
+  const read = db.query.bind(db);
+  db.query = (statement, values) => {
+    checkReach(statement, values);
+    return read(statement, values);
+  };
   const generated = checkGenerated(db);
   const begin = db.tx.bind(db);
   db.tx = (work) => {
@@ -117,11 +139,14 @@ export function checkTransactions(db: Db): void {
       const names: Touched = {};
       const query = tx.query.bind(tx);
       tx.query = (statement, values) => {
+        checkReach(statement, values);
         (names[statement.home] ??= []).push(statement.name);
         return query(statement, values);
       };
       const result = await work(tx);
-      for (const [home, tables] of Object.entries(generated(tx.manager.queryRunner)))
+      for (const [home, tables] of Object.entries(
+        generated('runner' in tx ? (tx as OpenTx).runner : undefined),
+      ))
         (names[home] ??= []).push(...tables);
       if (names['directory'] && names['workspace'] && !(module in SPANNING)) {
         const both = [...names['directory'], ...names['workspace']].join(', ');

@@ -1,9 +1,8 @@
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { TenantRole } from '../../../platform/context/request-context.js';
 import type { Language } from '../../../platform/languages/languages.js';
 
 @Entity('tenant_invitations')
-@ForeignKey('Tenant', ['tenantId'], ['id'])
 @Index('tenant_invitations_pending', ['tenantId', 'emailKey'], {
   unique: true,
   where: "state = 'pending'::text",

@@ -22,6 +22,7 @@ const expire = workspace.statement<never>(
   'access.expire_invitations',
   `UPDATE tenant_invitations SET state = 'expired', token_hash = NULL, ended_at = now()
     WHERE ($1::uuid IS NULL OR tenant_id = $1) AND state = 'pending' AND expires_at <= now()`,
+  { reach: 'cell' },
 );
 
 const countPending = workspace.statement<{ count: number }>(
@@ -32,6 +33,7 @@ const countPending = workspace.statement<{ count: number }>(
 const purge = workspace.statement<never>(
   'access.purge_invitations',
   `DELETE FROM tenant_invitations WHERE ended_at < now() - interval '90 days'`,
+  { reach: 'cell' },
 );
 
 /** SQL of invitations. */

@@ -3,7 +3,7 @@ import { IsNull, Not } from 'typeorm';
 import { MAX } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
-import { workspace } from '../../../platform/database/statement.js';
+import { type Reach, workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Scope } from './application-password-provider.js';
 import { ApplicationPassword } from './application-password.entity.js';
@@ -76,10 +76,11 @@ const KEY = 'tenant_id, user_id, id, provider_id';
 const OWN = 'tenant_id = $1 AND user_id = $2 AND id = $3';
 
 /** Ends passwords: they no longer count, and the mail service has yet to delete them. */
-const ending = (name: string, condition: string) =>
+const ending = (name: string, condition: string, reach: Reach = 'tenant') =>
   workspace.statement<ApplicationPasswordKey>(
     `application_passwords.${name}`,
     `UPDATE application_passwords SET state = 'removing', slot = NULL WHERE ${condition} RETURNING ${KEY}`,
+    { reach },
   );
 
 const end = ending('end', `${OWN} AND ${LIVE}`);
@@ -87,6 +88,7 @@ const abandon = ending('abandon', `${OWN} AND state = 'creating'`);
 const endAll = ending(
   'end_all',
   `user_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2) AND state = 'active'`,
+  'account',
 );
 const endExpiredOf = ending(
   'end_expired_of',
@@ -100,6 +102,7 @@ const endLapsed = ending(
      UNION ALL
      (SELECT tenant_id, id FROM application_passwords
        WHERE state = 'creating' AND created_at < now() - interval '10 minutes' LIMIT 500))`,
+  'cell',
 );
 
 const bySelector = workspace.statement<{ id: string; hash: string; scopes: Scope[] }>(

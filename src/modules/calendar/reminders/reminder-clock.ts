@@ -37,6 +37,7 @@ const due = workspace.statement<DueRow>(
             ORDER BY next_reminder_at LIMIT $2 FOR UPDATE SKIP LOCKED) entry
      JOIN calendars calendar ON calendar.tenant_id = entry.tenant_id AND calendar.id = entry.calendar_id
      JOIN event_records record ON record.tenant_id = entry.tenant_id AND record.id = entry.event_id`,
+  { reach: 'cell' },
 );
 
 const looked = workspace.statement<never>(
@@ -45,6 +46,7 @@ const looked = workspace.statement<never>(
      FROM jsonb_to_recordset($2) AS looked (tenant_id uuid, calendar_id uuid, event_id uuid, next timestamptz)
     WHERE entry.tenant_id = looked.tenant_id AND entry.calendar_id = looked.calendar_id
       AND entry.event_id = looked.event_id`,
+  { reach: 'cell' },
 );
 
 /**

@@ -146,6 +146,7 @@ const claim = workspace.statement<DueDelivery>(
       AND delivery.recipient = due.recipient
    RETURNING delivery.tenant_id, delivery.message_id, delivery.recipient, delivery.attempts, message.user_id,
              message.event_id, message.method, message.ics, message.mail, message.created_at`,
+  { reach: 'cell' },
 );
 
 const conclude = workspace.statement<never>(
@@ -182,6 +183,7 @@ const purge = workspace.statement<{ id: string }>(
      SELECT tenant_id, id FROM scheduling_messages WHERE created_at < $1 ORDER BY created_at LIMIT $2)
    DELETE FROM scheduling_messages message USING old
     WHERE message.tenant_id = old.tenant_id AND message.id = old.id RETURNING message.id`,
+  { reach: 'cell' },
 );
 
 export interface MessageFilters {

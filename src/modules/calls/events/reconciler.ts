@@ -17,7 +17,9 @@ const EVERY_SECONDS = 10;
 /** Calls of one request to the media server. */
 const BATCH = 200;
 
-const now = workspace.statement<{ now: Date }>('calls.now', `SELECT clock_timestamp() AS now`);
+const now = workspace.statement<{ now: Date }>('calls.now', `SELECT clock_timestamp() AS now`, {
+  reach: 'cell',
+});
 
 /** Corrects calls by the lists of the media server, because its events may be lost, and ends calls without participants. */
 @Injectable()

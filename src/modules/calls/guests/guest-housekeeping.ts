@@ -13,21 +13,25 @@ const KEEP_DAYS = 90;
 const timeOut = workspace.statement<{ tenant_id: string; id: string; was_waiting: boolean }>(
   'guests.time_out',
   `SELECT tenant_id, id, was_waiting FROM guest_time_out($1)`,
+  { reach: 'cell' },
 );
 
 const forgetCodes = workspace.statement<never>(
   'guests.forget_codes',
   `DELETE FROM guest_otps WHERE expires_at < now() - interval '1 day'`,
+  { reach: 'cell' },
 );
 
 const forgetLimits = workspace.statement<never>(
   'guests.forget_limits',
   `DELETE FROM guest_limits WHERE used_at < now() - interval '25 hours'`,
+  { reach: 'cell' },
 );
 
 const forgetInvites = workspace.statement<never>(
   'guests.forget_invites',
   `DELETE FROM external_invites WHERE expires_at < now() - make_interval(days => $1)`,
+  { reach: 'cell' },
 );
 
 /** Ends abandoned sessions of guests, and deletes data that is no longer needed. */

@@ -87,6 +87,7 @@ const open = workspace.statement<{
      FROM recordings recording JOIN calls call ON call.tenant_id = recording.tenant_id AND call.id = recording.call_id
     WHERE recording.state IN ('starting', 'active', 'stopping', 'processing') AND ($1::uuid IS NULL OR recording.id > $1)
     ORDER BY recording.id LIMIT $2`,
+  { reach: 'cell' },
 );
 
 // Index: recordings_expired. A trigger releases the files.
@@ -95,6 +96,7 @@ const expire = workspace.statement<{ id: string }>(
   `DELETE FROM recordings WHERE (tenant_id, id) IN (
      SELECT tenant_id, id FROM recordings WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
    RETURNING id`,
+  { reach: 'cell' },
 );
 
 /** SQL of recordings. */

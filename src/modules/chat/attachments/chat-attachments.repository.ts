@@ -65,6 +65,7 @@ const sweep = workspace.statement<{ id: string }>(
   `DELETE FROM chat_attachments WHERE (tenant_id, id) IN (
      SELECT tenant_id, id FROM chat_attachments WHERE room_id IS NULL AND created_at < now() - make_interval(hours => $1)
       ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING id`,
+  { reach: 'cell' },
 );
 
 /** SQL of files of messages. A trigger releases the blobs of deleted rows. */

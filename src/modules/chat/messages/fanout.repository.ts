@@ -75,6 +75,7 @@ const behind = workspace.statement<HeadRow>(
      LEFT JOIN chat_rooms room
        ON room.tenant_id = known.tenant_id AND room.id = known.room_id AND room.deleted_at IS NULL
     WHERE room.id IS NULL OR room.mod_seq > known.mod_seq`,
+  { reach: 'cell' },
 );
 
 // Index: chat_members_age.
@@ -83,6 +84,7 @@ const recentMembers = workspace.statement<RecentMember>(
   `SELECT member.tenant_id, member.room_id, member.user_id, room.mod_seq::float8 AS mod_seq FROM chat_members member
      JOIN chat_rooms room ON room.tenant_id = member.tenant_id AND room.id = member.room_id AND room.deleted_at IS NULL
     WHERE member.joined_at > now() - make_interval(secs => $1)`,
+  { reach: 'all' },
 );
 
 const size = workspace.statement<{ members_count: number }>(
@@ -129,12 +131,16 @@ export class FanoutRepository {
 
   /** Those of the rooms that have newer changes, or are deleted. */
   async behind(known: readonly RoomHead[]): Promise<HeadRow[]> {
-    const columns = [
-      known.map(({ tenant }) => tenant),
-      known.map(({ room }) => room),
-      known.map(({ modSeq }) => modSeq),
-    ];
-    return this.db.query(behind, columns);
+    return this.db.byCell(
+      known,
+      ({ tenant }) => tenant,
+      (heads) =>
+        this.db.query(behind, [
+          heads.map(({ tenant }) => tenant),
+          heads.map(({ room }) => room),
+          heads.map(({ modSeq }) => modSeq),
+        ]),
+    );
   }
 
   /** Members of all rooms who joined within the last seconds. */

@@ -135,7 +135,9 @@ const report = workspace.statement<{ mod_seq: number }>(
   `SELECT chat_report($1, $2, $3, $4, $5, $6)::float8 AS mod_seq`,
 );
 
-const purge = workspace.statement<{ done: boolean }>('chat_rooms.purge', `SELECT chat_purge($1) AS done`);
+const purge = workspace.statement<{ done: boolean }>('chat_rooms.purge', `SELECT chat_purge($1) AS done`, {
+  reach: 'cell',
+});
 
 /** SQL of rooms and their members. */
 @Injectable()

@@ -33,6 +33,7 @@ const due = workspace.statement<InboxScan>(
      LEFT JOIN received_address_scans scan ON scan.tenant_id = member.tenant_id AND scan.user_id = member.user_id
     WHERE member.status = 'active' AND (scan.scanned_at IS NULL OR scan.scanned_at <= now() - make_interval(secs => $1))
     ORDER BY scan.scanned_at NULLS FIRST, member.user_id LIMIT $2`,
+  { reach: 'cell' },
 );
 
 // Keeps the counted part of an inbox that was read before.

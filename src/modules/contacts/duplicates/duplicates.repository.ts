@@ -30,6 +30,7 @@ const shared = workspace.statement<{ word: string; ids: string[] }>(
 const forget = workspace.statement<never>(
   'contacts.forget_merges',
   `DELETE FROM contact_merges WHERE created_at < now() - interval '30 days'`,
+  { reach: 'cell' },
 );
 
 /** SQL of duplicates and merges. */

@@ -93,6 +93,7 @@ const markUndone = workspace.statement<ImportRow>(
 const purge = workspace.statement<never>(
   'contacts.purge_imports',
   `DELETE FROM contact_imports WHERE created_at < now() - make_interval(days => $1)`,
+  { reach: 'cell' },
 );
 
 const response = ({ counts, errors, created_at, undone_at, ...row }: ImportRow): ImportResponse => ({

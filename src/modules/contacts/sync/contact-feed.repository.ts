@@ -64,6 +64,7 @@ const firstChanges = page('first_changes', 'AND item.gone_at IS NULL');
 const owners = workspace.statement<FeedOwner>(
   'contacts.owners_with_removals',
   `SELECT DISTINCT tenant_id, addressbook_id AS user_id FROM contacts WHERE gone_at < $1 LIMIT $2`,
+  { reach: 'cell' },
 );
 
 const forget = workspace.statement<{ seq: number }>(

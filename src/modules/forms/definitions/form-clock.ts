@@ -7,7 +7,9 @@ import { sweep, type Sweep } from '../../../platform/jobs/sweep.js';
 
 const BATCH = 200;
 
-const closeEnded: Sweep = workspace.statement('forms.close_ended', `SELECT forms_close_ended($1) AS count`);
+const closeEnded: Sweep = workspace.statement('forms.close_ended', `SELECT forms_close_ended($1) AS count`, {
+  reach: 'cell',
+});
 
 /** Reports the ends of the windows of forms, each once. */
 @Injectable()

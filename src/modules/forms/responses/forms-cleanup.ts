@@ -21,6 +21,7 @@ const expired = workspace.statement<FileRow>(
       SELECT tenant_id, form_id, id FROM form_uploads WHERE expires_at <= now() ORDER BY expires_at
        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
    RETURNING tenant_id, blob_id`,
+  { reach: 'cell' },
 );
 
 // Index forms_deleted.
@@ -28,6 +29,7 @@ const due = workspace.statement<{ tenant_id: string; id: string }>(
   'forms.due_for_purge',
   `SELECT tenant_id, id FROM forms WHERE deleted_at <= now() - make_interval(days => ${RETENTION_DAYS})
     ORDER BY deleted_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  { reach: 'cell' },
 );
 
 const files = workspace.statement<FileRow>(

@@ -49,12 +49,15 @@ const declare = workspace.statement<never>(
     ORDER BY response.submitted_at, response.id`,
 );
 
-const fetch = workspace.statement<ScanRow>('form_responses.fetch_scan', `FETCH ${BATCH} FROM response_scan`);
+const fetch = workspace.statement<ScanRow>('form_responses.fetch_scan', `FETCH ${BATCH} FROM response_scan`, {
+  reach: 'transaction',
+});
 
 // A slow client pauses the scan between two batches.
 const patience = workspace.statement<never>(
   'form_responses.scan_timeout',
   `SET LOCAL idle_in_transaction_session_timeout = '120s'`,
+  { reach: 'transaction' },
 );
 
 /** Reads all responses of a form in batches, in one snapshot and with flat memory. */
@@ -76,10 +79,10 @@ export class ResponseScan {
     use: (versions: Version[], batches: AsyncIterable<ScanRow[]>) => Promise<T>,
   ): Promise<T> {
     return this.db.tx(async (tx) => {
-      await tx.query(patience, []);
       const times = [from ?? '-infinity', to ?? 'infinity'];
       const selected = [...times, version ?? null, questions ?? null, respondents, ...after];
       await tx.query(declare, [tenantId, form, ...selected]);
+      await tx.query(patience, []);
       // Read after the snapshot of the cursor: every version of its responses is among them.
       const versions = await this.forms.versions(tx, tenantId, form);
       return use(versions, this.batches(tx));

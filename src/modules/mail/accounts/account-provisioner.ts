@@ -28,6 +28,7 @@ const enqueue = workspace.statement<never>(
 const due = workspace.statement<{ tenant_id: string; user_id: string }>(
   'mail.pending_due',
   `SELECT tenant_id, user_id FROM mail_pending_accounts WHERE retry_at <= now() ORDER BY retry_at LIMIT ${BATCH}`,
+  { reach: 'cell' },
 );
 const remove = workspace.statement<never>(
   'mail.pending_remove',

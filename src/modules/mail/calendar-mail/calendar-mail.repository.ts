@@ -31,6 +31,7 @@ export interface ScanProgress {
 const owners = workspace.statement<{ tenant_id: string; user_id: string }>(
   'mail.calendar_owners',
   `SELECT tenant_id, user_id FROM mail_accounts WHERE mail_user_id = $1`,
+  { reach: 'all' },
 );
 
 const due = workspace.statement<ScanRow>(
@@ -42,6 +43,7 @@ const due = workspace.statement<ScanRow>(
      LEFT JOIN mail_calendar_scans scan ON scan.tenant_id = account.tenant_id AND scan.user_id = account.user_id
     WHERE account.mail_user_id IS NOT NULL
     ORDER BY scan.scanned_at NULLS FIRST LIMIT $1`,
+  { reach: 'cell' },
 );
 
 const saveScan = workspace.statement<never>(

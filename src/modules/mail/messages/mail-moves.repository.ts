@@ -32,6 +32,7 @@ const origins = workspace.statement<{ message_id: string; origin: string }>(
 const purge = workspace.statement<never>(
   'mail.moves_purge',
   `DELETE FROM mail_moves WHERE moved_at < now() - make_interval(days => $1)`,
+  { reach: 'cell' },
 );
 
 /** SQL of the origins of moved messages. */

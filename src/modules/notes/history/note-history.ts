@@ -29,6 +29,7 @@ interface DueNote {
 const due = workspace.statement<DueNote>(
   'note_history.due',
   'SELECT tenant_id, note_id FROM note_history_due ORDER BY tenant_id, note_id LIMIT $1',
+  { reach: 'cell' },
 );
 
 const bodiesOf = workspace.statement<OldBody>(

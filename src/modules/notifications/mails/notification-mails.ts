@@ -26,6 +26,7 @@ const dueUsers = workspace.statement<{ tenant_id: string; user_id: string }>(
   'notifications.due_users',
   `SELECT DISTINCT tenant_id, user_id FROM (
      SELECT tenant_id, user_id FROM notifications WHERE email_due_at <= now() ORDER BY email_due_at LIMIT ${USERS}) AS due`,
+  { reach: 'cell' },
 );
 
 const lockDue = workspace.statement<DueRow>(

@@ -74,13 +74,17 @@ export class PersonalErasureWorker implements OnModuleInit, OnApplicationShutdow
 
   private async runAll(): Promise<void> {
     try {
-      while (!this.isStopped) {
-        const run = await this.erasures.claim(randomUUID(), LEASE_SECONDS);
-        if (!run) return;
-        await this.run(run);
-      }
+      await this.db.inEachCell(() => this.runCell());
     } catch (error) {
       this.logger.warn({ err: error }, 'erasures were not run; a later run continues');
+    }
+  }
+
+  private async runCell(): Promise<void> {
+    while (!this.isStopped) {
+      const run = await this.erasures.claim(randomUUID(), LEASE_SECONDS);
+      if (!run) return;
+      await this.run(run);
     }
   }
 

@@ -39,6 +39,7 @@ const cancel = workspace.statement<never>(
 const cancelEverywhere = workspace.statement<never>(
   'personal_erasures.cancel_everywhere',
   `DELETE FROM personal_erasures WHERE user_id = $1 AND state = 'pending' AND attempts = 0`,
+  { reach: 'account' },
 );
 
 // Index: personal_erasures_due.
@@ -49,6 +50,7 @@ const claim = workspace.statement<{ tenant_id: string; user_id: string; attempts
     WHERE (tenant_id, user_id) IN (
       SELECT tenant_id, user_id FROM personal_erasures WHERE due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
    RETURNING tenant_id, user_id, attempts, steps`,
+  { reach: 'cell' },
 );
 
 const HELD = `tenant_id = $1 AND user_id = $2 AND lease_id = $3 AND state = 'running'`;
@@ -82,12 +84,14 @@ const drop = workspace.statement<never>(
 const failing = workspace.statement<{ count: number }>(
   'personal_erasures.failing',
   `SELECT count(*)::int AS count FROM personal_erasures WHERE due_at IS NOT NULL AND attempts >= $1`,
+  { reach: 'cell' },
 );
 
 // Index: personal_erasures_user.
 const of = workspace.statement<ErasureRow>(
   'personal_erasures.of',
   `SELECT tenant_id, state, due_at FROM personal_erasures WHERE user_id = $1 ORDER BY tenant_id`,
+  { reach: 'account' },
 );
 
 const keyOf = ({ tenantId, userId, leaseId }: ClaimedErasure) => [tenantId, userId, leaseId];

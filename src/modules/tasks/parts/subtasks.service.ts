@@ -58,7 +58,9 @@ export class SubtasksService {
       if (siblings.length >= MAX_SUBTASKS) throw TaskErrors.tooManySubtasks.with();
       await assertSees(tx, ctx, taskId, assigneeId);
       const now = new Date();
-      await tx.manager.insert(Subtask, {
+      await (
+        await tx.managerOf(ctx.tenantId)
+      ).insert(Subtask, {
         ...keyOf(ctx, taskId, id),
         title: title.trim(),
         done,
@@ -106,7 +108,9 @@ export class SubtasksService {
       const more = withSubtask(id);
       if (Object.entries(next).every(([field, value]) => old[field as keyof Subtask] === value))
         return { more };
-      await tx.manager.update(Subtask, keyOf(ctx, taskId, id), { ...next, updatedAt: new Date() });
+      await (
+        await tx.managerOf(ctx.tenantId)
+      ).update(Subtask, keyOf(ctx, taskId, id), { ...next, updatedAt: new Date() });
       const activity =
         next.done === old.done ? 'subtask_updated' : next.done ? 'subtask_completed' : 'subtask_reopened';
       const data = { id, title: next.title };
@@ -121,10 +125,10 @@ export class SubtasksService {
     key: IdempotencyKey | null,
   ): Promise<JsonReply> {
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
-      const subtask = await tx.manager.findOneBy(Subtask, keyOf(ctx, taskId, id));
+      const subtask = await (await tx.managerOf(ctx.tenantId)).findOneBy(Subtask, keyOf(ctx, taskId, id));
       if (!subtask) throw TaskErrors.partNotFound.with();
       assertWritable(task, 'editor');
-      await tx.manager.delete(Subtask, keyOf(ctx, taskId, id));
+      await (await tx.managerOf(ctx.tenantId)).delete(Subtask, keyOf(ctx, taskId, id));
       const data = { id, title: subtask.title };
       return {
         change: { list: 'subtasks', activity: 'subtask_deleted', data, subtasks: -1 },
@@ -147,7 +151,10 @@ const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({ t
 
 /** In manual order. */
 async function subtasksOf(tx: Tx, { tenantId }: RequestContext, taskId: string): Promise<Subtask[]> {
-  return tx.manager.find(Subtask, { where: { tenantId, taskId }, order: { position: 'ASC', id: 'ASC' } });
+  return (await tx.managerOf(tenantId)).find(Subtask, {
+    where: { tenantId, taskId },
+    order: { position: 'ASC', id: 'ASC' },
+  });
 }
 
 async function positionAmong(siblings: readonly Subtask[], position: unknown): Promise<string> {

@@ -35,7 +35,9 @@ export class TaskCommentsService {
     const { tenantId, userId: authorId } = ctx;
     const create = async (tx: Tx) => {
       const now = () => 'clock_timestamp()';
-      await tx.manager.insert(TaskComment, {
+      await (
+        await tx.managerOf(ctx.tenantId)
+      ).insert(TaskComment, {
         tenantId,
         taskId,
         id,
@@ -66,7 +68,9 @@ export class TaskCommentsService {
       const more = this.withComment(tx, ctx, taskId, id);
       if (body.value === comment.body) return { more };
       const editedAt = () => 'clock_timestamp()';
-      await tx.manager.update(TaskComment, keyOf(ctx, taskId, id), { body: body.value, editedAt });
+      await (
+        await tx.managerOf(ctx.tenantId)
+      ).update(TaskComment, keyOf(ctx, taskId, id), { body: body.value, editedAt });
       const device = input.value.device_id;
       return { change: { list: 'comments', activity: 'comment_edited', data: { id }, device }, more };
     });
@@ -83,7 +87,7 @@ export class TaskCommentsService {
       const comment = await commentOf(tx, ctx, taskId, id);
       if (comment.authorId !== ctx.userId && task.role !== 'owner') throw Errors.forbidden.with();
       assertWritable(task, 'viewer');
-      await tx.manager.delete(TaskComment, keyOf(ctx, taskId, id));
+      await (await tx.managerOf(ctx.tenantId)).delete(TaskComment, keyOf(ctx, taskId, id));
       return {
         change: { list: 'comments', activity: 'comment_deleted', data: { id }, comments: -1 },
         more: async () => ({ deleted: 'true' }),
@@ -124,7 +128,7 @@ const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({ t
 
 /** @throws ApiError 404 */
 async function commentOf(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<TaskComment> {
-  const comment = await tx.manager.findOneBy(TaskComment, keyOf(ctx, taskId, id));
+  const comment = await (await tx.managerOf(ctx.tenantId)).findOneBy(TaskComment, keyOf(ctx, taskId, id));
   if (!comment) throw TaskErrors.partNotFound.with();
   return comment;
 }

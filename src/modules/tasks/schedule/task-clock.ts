@@ -7,9 +7,15 @@ import { sweep, type Sweep } from '../../../platform/jobs/sweep.js';
 
 const BATCH = 200;
 
-const remind: Sweep = workspace.statement('tasks.remind', `SELECT tasks_remind($1) AS count`);
-const fallDue: Sweep = workspace.statement('tasks.fall_due', `SELECT tasks_fall_due($1) AS count`);
-const purgeDue: Sweep = workspace.statement('tasks.purge_due', `SELECT tasks_purge_due($1) AS count`);
+const remind: Sweep = workspace.statement('tasks.remind', `SELECT tasks_remind($1) AS count`, {
+  reach: 'cell',
+});
+const fallDue: Sweep = workspace.statement('tasks.fall_due', `SELECT tasks_fall_due($1) AS count`, {
+  reach: 'cell',
+});
+const purgeDue: Sweep = workspace.statement('tasks.purge_due', `SELECT tasks_purge_due($1) AS count`, {
+  reach: 'cell',
+});
 
 /** Periodic work: reminders, due dates, and the purge of the trash (TRASH_RETENTION_DAYS after deletion). */
 @Injectable()

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
-import { workspace } from '../../../platform/database/statement.js';
+import { directory } from '../../../platform/database/statement.js';
 
 const KNOWN = new Set(Intl.supportedValuesOf('timeZone'));
 
-const names = workspace.statement<{ name: string }>(
+const names = directory.statement<{ name: string }>(
   'tasks.time_zones',
   `SELECT name FROM pg_timezone_names WHERE name !~ '^(posix|right)/'`,
 );

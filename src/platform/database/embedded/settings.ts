@@ -23,6 +23,8 @@ export async function serverArguments(
     unix_socket_permissions: '0700',
     port: String(SOCKET_PORT),
     max_connections: '200',
+    // Commits in several databases of this server (docs/scaling.md).
+    max_prepared_transactions: '50',
     fsync: 'on',
     synchronous_commit: 'on',
     full_page_writes: 'on',

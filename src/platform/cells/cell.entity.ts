@@ -1,0 +1,50 @@
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+
+/** A database with workspaces. */
+@Entity('cells')
+export class CellRow {
+  @PrimaryColumn('text') name!: string;
+  @Column('text', { name: 'sealed_url', nullable: true }) sealedUrl!: string | null;
+  @Column('text', { nullable: true }) schema!: string | null;
+  @Column('text') state!: 'open' | 'draining';
+  @Column('bigint') workspaces!: string;
+  @Column('timestamptz', { name: 'added_at' }) addedAt!: Date;
+}
+
+/** The cell of a workspace. */
+@Entity('workspace_cells')
+@Index('workspace_cells_cell', ['cell', 'tenantId'])
+@ForeignKey('CellRow', ['cell'], ['name'])
+export class WorkspaceCell {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @Column('text') cell!: string;
+}
+
+/** A workspace on its way to another cell. */
+@Entity('workspace_moves')
+@ForeignKey('CellRow', ['source'], ['name'])
+@ForeignKey('CellRow', ['target'], ['name'])
+export class WorkspaceMoveRow {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @Column('text') source!: string;
+  @Column('text') target!: string;
+  @Column('text') state!: 'copying' | 'switched';
+  @Column('timestamptz', { name: 'alive_at' }) aliveAt!: Date;
+}
+
+/** A cell, besides that of the directory, with memberships of an account. */
+@Entity('account_cells')
+@ForeignKey('CellRow', ['cell'], ['name'])
+export class AccountCell {
+  @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;
+  @PrimaryColumn('text') cell!: string;
+}
+
+/** Whether the parts of a transaction in several databases commit. */
+@Entity('commit_decisions')
+@Index('commit_decisions_decided', ['decidedAt'])
+export class CommitDecision {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('boolean') committed!: boolean;
+  @Column('timestamptz', { name: 'decided_at' }) decidedAt!: Date;
+}

@@ -1,0 +1,20 @@
+import type pg from 'pg';
+import { isRetryable, isTimeout } from '../../database/database-errors.js';
+
+const ATTEMPTS = 20;
+/** How long a change of a table waits for the writers of its table, which wait behind it meanwhile. */
+const LOCK_TIMEOUT_MS = 500;
+
+/** Runs statements that lock a table in a transaction, again while writers of other workspaces hold it. */
+export async function locked(client: pg.Client, statements: readonly string[]): Promise<void> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      await client.query(
+        ['BEGIN;', `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS};`, ...statements, 'COMMIT;'].join('\n'),
+      );
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      if (attempt >= ATTEMPTS || !(isTimeout(error) || isRetryable(error))) throw error;
+    }
+}

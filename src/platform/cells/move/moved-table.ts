@@ -1,0 +1,141 @@
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { locked } from './locked.js';
+
+const CLEARED_AT_ONCE = 5_000;
+
+const { escapeIdentifier: quoted, escapeLiteral: literal } = pg;
+
+const TABLES = `
+SELECT class.relname AS name,
+       (SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
+         WHERE attrelid = class.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS columns,
+       (SELECT array_agg(attname::text ORDER BY position)
+          FROM pg_index, unnest(indkey::smallint[]) WITH ORDINALITY AS part (number, position)
+          JOIN pg_attribute ON attrelid = class.oid AND attnum = number
+         WHERE indrelid = class.oid AND indisprimary) AS key,
+       ARRAY(SELECT tgname::text FROM pg_trigger WHERE tgrelid = class.oid AND tgenabled = 'A' ORDER BY tgname) AS guards
+  FROM pg_class AS class
+ WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname = ANY ($1)
+   AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = class.oid AND attname = 'tenant_id')
+ ORDER BY relname`;
+
+/** The tables with rows of workspaces. @param names candidates, by their home */
+export async function movedTables(client: pg.Client, names: readonly string[]): Promise<MovedTable[]> {
+  const { rows } = await client.query<{ name: string; columns: string[]; key: string[]; guards: string[] }>(
+    TABLES,
+    [names],
+  );
+  return rows.map(({ name, columns, key, guards }) => new MovedTable(name, columns, key, guards));
+}
+
+/** Number of rows of a workspace, and a checksum of all their values. */
+export interface Content {
+  rows: number;
+  checksum: string;
+}
+
+/** The rows of one workspace in one table, copied from one database to another. */
+export class MovedTable {
+  /** Identifies a row in a line of text. */
+  private readonly key: string;
+
+  constructor(
+    readonly name: string,
+    private readonly columns: readonly string[],
+    key: readonly string[],
+    /** Triggers that also fire in sessions that replicate. */
+    private readonly guards: readonly string[],
+  ) {
+    this.key = `encode(convert_to(ROW(${list(key)})::text, 'UTF8'), 'hex')`;
+  }
+
+  /** Copies the rows that the snapshot of `source` has. @returns their number */
+  async copy(source: pg.Client, target: pg.Client, tenantId: string, condition = 'true'): Promise<number> {
+    const rows = `SELECT ${list(this.columns)} FROM ${this.of(tenantId)} AND ${condition}`;
+    const written = target.query(copyFrom(`COPY ${quoted(this.name)} (${list(this.columns)}) FROM STDIN`));
+    await pipeline(source.query(copyTo(`COPY (${rows}) TO STDOUT`)), written);
+    return written.rowCount;
+  }
+
+  /**
+   * Repeats in `target` what happened in `source` since {@link copy}.
+   * @param since the oldest transaction that the snapshot of the copy did not see
+   * @returns the number of rows that were written or removed again
+   */
+  async catchUp(source: pg.Client, target: pg.Client, tenantId: string, since: string): Promise<number> {
+    const isNew = `age(xmin) <= age(${literal(since)}::xid)`;
+    const changed = await source.query<{ key: string }>(
+      `SELECT ${this.key} AS key FROM ${this.of(tenantId)} AND ${isNew}`,
+    );
+    const keys = changed.rows.map(({ key }) => key);
+    await this.remove(target, tenantId, keys);
+    if (keys.length > 0) await this.copy(source, target, tenantId, isNew);
+    const removed =
+      (await this.count(source, tenantId)) === (await this.count(target, tenantId))
+        ? []
+        : await this.missing(source, target, tenantId);
+    await this.remove(target, tenantId, removed);
+    return keys.length + removed.length;
+  }
+
+  async content(client: pg.Client, tenantId: string): Promise<Content> {
+    const { rows } = await client.query<Content>(
+      `SELECT count(*)::float8 AS rows,
+              coalesce(sum(hashtextextended(ROW(${list(this.columns)})::text, 0)), 0)::text AS checksum
+         FROM ${this.of(tenantId)}`,
+    );
+    return rows[0] as Content;
+  }
+
+  /** Deletes all rows of the workspace, some at a time. */
+  async clear(client: pg.Client, tenantId: string): Promise<void> {
+    const some = `DELETE FROM ${quoted(this.name)} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${this.of(tenantId)} LIMIT ${CLEARED_AT_ONCE}))`;
+    // Those of the audit log, which reject deletions in every session.
+    const change = (action: string) =>
+      this.guards.map((guard) => `ALTER TABLE ${quoted(this.name)} ${action} TRIGGER ${quoted(guard)};`);
+    for (
+      let left = await this.count(client, tenantId);
+      left !== '0';
+      left = await this.count(client, tenantId)
+    )
+      if (this.guards.length === 0) await client.query(some);
+      else await locked(client, [...change('DISABLE'), `${some};`, ...change('ENABLE ALWAYS')]);
+  }
+
+  private async remove(client: pg.Client, tenantId: string, keys: readonly string[]): Promise<void> {
+    if (keys.length > 0)
+      await client.query(`DELETE FROM ${this.of(tenantId)} AND ${this.key} = ANY ($1)`, [keys]);
+  }
+
+  private async count(client: pg.Client, tenantId: string): Promise<string> {
+    const { rows } = await client.query<{ count: string }>(`SELECT count(*) FROM ${this.of(tenantId)}`);
+    return rows[0]!.count;
+  }
+
+  /** Keys of the rows that only `target` has, by merging both sorted lists. */
+  private async missing(source: pg.Client, target: pg.Client, tenantId: string): Promise<string[]> {
+    const sorted = `COPY (SELECT ${this.key} AS key FROM ${this.of(tenantId)} ORDER BY ${this.key} COLLATE "C") TO STDOUT`;
+    const lines = (client: pg.Client) =>
+      createInterface({ input: client.query(copyTo(sorted)) })[Symbol.asyncIterator]();
+    const present = lines(source);
+    const missing: string[] = [];
+    let next = await present.next();
+    for await (const key of { [Symbol.asyncIterator]: () => lines(target) }) {
+      while (!next.done && next.value < key) next = await present.next();
+      if (next.done || next.value !== key) missing.push(key);
+    }
+    // The connection is free again at the end of its stream.
+    while (!next.done) next = await present.next();
+    return missing;
+  }
+
+  private of(tenantId: string): string {
+    return `${quoted(this.name)} WHERE tenant_id = ${literal(tenantId)}`;
+  }
+}
+
+const list = (columns: readonly string[]): string => columns.map(quoted).join(', ');

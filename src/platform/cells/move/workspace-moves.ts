@@ -1,0 +1,272 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { Db, MAIN } from '../../database/db.js';
+import type { Schema } from '../../database/schema-part.js';
+import { gidOf } from '../../database/spanning-tx.js';
+import type { Statement } from '../../database/statement.js';
+import type { Tx } from '../../database/tx.js';
+import { PeriodicJobs } from '../../jobs/periodic-jobs.js';
+import { CellError } from '../cell-administration.js';
+import { Cells, REFRESH_MS } from '../cells.js';
+import { CellsRepository } from '../cells.repository.js';
+import { type MovedTable, movedTables } from './moved-table.js';
+import { type Move, MovesRepository } from './moves.repository.js';
+import { allowWrites, stopWrites } from './write-stop.js';
+
+const RENEW_MS = 5_000;
+const EVERY_SECONDS = 30;
+/** Requests that have chosen the former cell before the switch have read there by then. */
+const CLEAR_AFTER_MS = 20_000;
+/** For a copy that takes long, and for checks that the copy does not need. */
+const SESSION = `
+SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0;
+SET TimeZone = 'UTC'; SET extra_float_digits = 1; SET session_replication_role = replica;`;
+
+/** Progress of a move, for the operator. */
+export interface MoveProgress {
+  phase: 'waiting' | 'copied' | 'stopped' | 'switched' | 'cleared';
+  /** Rows of this phase. */
+  rows?: number;
+  seconds: number;
+}
+
+export interface MoveResult {
+  from: string;
+  to: string;
+  rows: number;
+  /** How long writes of the workspace were rejected. */
+  write_stop_seconds: number;
+}
+
+/** Moves workspaces between cells while they are used. */
+@Injectable()
+export class WorkspaceMoves implements OnModuleInit {
+  private readonly logger = new Logger(WorkspaceMoves.name);
+  /** Pauses of a move; tests shorten them. */
+  pauses = { known: REFRESH_MS + 1_000, clear: CLEAR_AFTER_MS };
+
+  constructor(
+    private readonly db: Db,
+    private readonly cells: Cells,
+    private readonly cellRows: CellsRepository,
+    private readonly moves: MovesRepository,
+    private readonly jobs: PeriodicJobs,
+    private readonly schema: Schema,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: 'cells.finish-moves', everySeconds: EVERY_SECONDS, run: () => this.finish() });
+  }
+
+  /**
+   * Moves a workspace. Its rows are copied while it is used; then its writes get 503 with Retry-After while the changes since
+   * the copy are repeated, all rows are compared and the directory names the new cell. Ids, revisions and feed numbers stay, so
+   * clients notice nothing else. A failure leaves the workspace where it was.
+   * @throws CellError for a cell that cannot take it
+   */
+  async move(
+    tenantId: string,
+    target: string,
+    report: (progress: MoveProgress) => void = () => undefined,
+  ): Promise<MoveResult> {
+    if (!this.db.cells.includes(target)) throw new CellError(`There is no cell "${target}".`);
+    const source = await this.cells.cellOf(tenantId);
+    if (source === target) throw new CellError(`The workspace is in the cell "${target}" already.`);
+    await Promise.all([this.cells.cell(source), this.cells.cell(target)]);
+    if (!(await this.moves.begin(tenantId, source, target)))
+      throw new CellError('The workspace is being moved. An abandoned move ends within two minutes.');
+    const move: Move = { tenant_id: tenantId, source, target, state: 'copying' };
+    const renewal = setInterval(() => {
+      this.moves
+        .renew(tenantId)
+        .catch((error: unknown) =>
+          this.logger.warn({ err: error }, 'the move of a workspace is not renewed'),
+        );
+    }, RENEW_MS);
+    const started = performance.now();
+    const tell = (phase: MoveProgress['phase'], rows?: number) =>
+      report({ phase, seconds: (performance.now() - started) / 1000, ...(rows !== undefined && { rows }) });
+    try {
+      tell('waiting');
+      // Processes remember the cell of a workspace, unless it is being moved. This one has read it above.
+      await this.cells.refresh();
+      await pause(this.pauses.known);
+      const result = await this.copyAndSwitch(move, tell);
+      // A failure from here on is repeated by the job.
+      await pause(this.pauses.clear);
+      await this.clear(move);
+      tell('cleared');
+      return { from: source, to: target, ...result };
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  /** Ends the moves of processes that have ended: those that did not switch leave nothing. @param age in seconds, of their last sign of life */
+  async finish(age?: number): Promise<void> {
+    if ((this.db.currentCell ?? MAIN) !== MAIN) return;
+    for (const move of await this.moves.takeOver(age))
+      await (move.state === 'switched' ? this.clear(move) : this.abort(move));
+  }
+
+  private async copyAndSwitch(
+    move: Move,
+    tell: (phase: MoveProgress['phase'], rows?: number) => void,
+  ): Promise<Pick<MoveResult, 'rows' | 'write_stop_seconds'>> {
+    const { tenant_id: tenantId, source: from, target: to } = move;
+    const source = await this.connect(from);
+    const target = await this.connect(to).catch(async (error: unknown) => {
+      await source.end();
+      throw error;
+    });
+    try {
+      const tables = await movedTables(source, this.tableNames());
+      await target.query('BEGIN');
+      const { since, rows } = await copyAll(source, target, tables, tenantId);
+      tell('copied', rows);
+      const stopped = performance.now();
+      await stopWrites(source, tables, tenantId);
+      let repeated = 0;
+      for (const table of tables) repeated += await table.catchUp(source, target, tenantId, since);
+      const total = await compare(source, target, tables, tenantId);
+      tell('stopped', repeated);
+      await this.switchCell(target, move);
+      const seconds = (performance.now() - stopped) / 1000;
+      tell('switched', total);
+      return { rows: total, write_stop_seconds: Math.round(seconds * 1000) / 1000 };
+    } catch (error) {
+      await target.query('ROLLBACK').catch(() => undefined);
+      await this.abort(move).catch((cause: unknown) =>
+        this.logger.warn({ err: cause }, 'the failed move of a workspace will be ended by a job'),
+      );
+      throw error;
+    } finally {
+      await Promise.all([source.end(), target.end()]);
+    }
+  }
+
+  /** The copy and the new cell commit together. */
+  private async switchCell(target: pg.Client, move: Move): Promise<void> {
+    const id = uuidv7();
+    const gid = gidOf(move.target, id);
+    const members = await this.moves.membersOf(move.tenant_id);
+    if (move.target === MAIN) {
+      // The directory is in the same database.
+      await this.moves.switchTo(asTx(target), move);
+      await target.query('COMMIT');
+      return;
+    }
+    await target.query(`PREPARE TRANSACTION '${gid}'`);
+    try {
+      await this.db.tx(async (tx) => {
+        await this.cellRows.addAccounts(tx, members, move.target);
+        await this.moves.switchTo(tx, move);
+        await this.cellRows.decide(tx, id);
+      });
+    } catch (error) {
+      await target.query(`ROLLBACK PREPARED '${gid}'`).catch(() => undefined);
+      throw error;
+    }
+    await target.query(`COMMIT PREPARED '${gid}'`);
+  }
+
+  /** Removes the traces of a move that did not switch. The copy was never committed. */
+  private async abort(move: Move): Promise<void> {
+    await this.inCell(move.source, async (client, tables) => allowWrites(client, tables, move.tenant_id));
+    await this.moves.end(move.tenant_id);
+  }
+
+  /** Removes the rows of a workspace from its former cell. */
+  private async clear(move: Move): Promise<void> {
+    await this.inCell(move.source, async (client, tables) => {
+      for (const table of tables) await table.clear(client, move.tenant_id);
+      await allowWrites(client, tables, move.tenant_id);
+    });
+    await this.moves.end(move.tenant_id);
+  }
+
+  private async inCell(
+    name: string,
+    work: (client: pg.Client, tables: readonly MovedTable[]) => Promise<void>,
+  ): Promise<void> {
+    const client = await this.connect(name);
+    try {
+      await work(client, await movedTables(client, this.tableNames()));
+    } finally {
+      await client.end();
+    }
+  }
+
+  private async connect(name: string): Promise<pg.Client> {
+    const { options } = (await this.cells.cell(name)).pool;
+    // The pool hides its password from copies.
+    const { password } = options;
+    const { query_timeout: _, statement_timeout: __, ...config } = options;
+    const client = new pg.Client({ ...config, password, application_name: 'workspace move' });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      await client.query(SESSION);
+    } catch (error) {
+      await client.end();
+      throw new CellError(
+        `The role of the cell "${name}" may not set session_replication_role: GRANT SET ON PARAMETER session_replication_role`,
+        { cause: error },
+      );
+    }
+    return client;
+  }
+
+  /** Tables of workspaces, also those that each database has. */
+  private tableNames(): string[] {
+    return this.schema.parts.flatMap(({ entities: { workspace = [], either = [] } }) =>
+      [...workspace, ...either].map((entity) => this.db.dataSource.getMetadata(entity).tableName),
+    );
+  }
+}
+
+/** Copies what one snapshot has. @returns the oldest transaction that it does not see, and the number of rows */
+async function copyAll(
+  source: pg.Client,
+  target: pg.Client,
+  tables: readonly MovedTable[],
+  tenantId: string,
+): Promise<{ since: string; rows: number }> {
+  await source.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  const snapshot = await source.query<{ since: string }>(
+    `SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::numeric % 4294967296)::text AS since`,
+  );
+  let rows = 0;
+  for (const table of tables) rows += await table.copy(source, target, tenantId);
+  await source.query('COMMIT');
+  return { since: snapshot.rows[0]!.since, rows };
+}
+
+/** @returns the number of rows @throws Error for a table that differs */
+async function compare(
+  source: pg.Client,
+  target: pg.Client,
+  tables: readonly MovedTable[],
+  tenantId: string,
+): Promise<number> {
+  let rows = 0;
+  for (const table of tables) {
+    const [here, there] = await Promise.all([
+      table.content(source, tenantId),
+      table.content(target, tenantId),
+    ]);
+    if (here.rows !== there.rows || here.checksum !== there.checksum)
+      throw new Error(`the copy of the table ${table.name} differs`);
+    rows += here.rows;
+  }
+  return rows;
+}
+
+/** Runs statements in the transaction of a connection. */
+const asTx = (client: pg.Client): Pick<Tx, 'query'> => ({
+  query: async <Row>({ text }: Statement<Row>, values: readonly unknown[]) =>
+    (await client.query(text, values as unknown[])).rows as Row[],
+});
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));

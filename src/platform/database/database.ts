@@ -1,0 +1,122 @@
+import type { Client, Pool } from 'pg';
+import type { DataSource, EntityManager } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { tracedStatement, tracer } from '../telemetry/tracer.js';
+import { DatabaseBusyError, isConnectionError, isResponseTimeout } from './database-errors.js';
+import { ReadPipelines } from './read-pipelines.js';
+import type { Statement } from './statement.js';
+import { OpenTx } from './tx.js';
+
+/** Statements that may wait for each connection; further requests are rejected with 503. */
+const MAX_WAITING_PER_CONNECTION = 50;
+
+/** Number of connections for pipelined reads, besides the pool. With more of them each carries fewer statements at once. */
+const READ_PIPELINES = 2;
+
+/** One PostgreSQL database, or a schema of one: its pool, and its connections for pipelined reads. */
+export class Database {
+  readonly pool: Pool;
+  /** Round trips made so far for requests and jobs of this process. */
+  trips = 0;
+  private readonly pipelines: ReadPipelines;
+  private readonly maxWaiting: number;
+
+  /**
+   * @param name of the cell
+   * @param dataSource initialised
+   */
+  constructor(
+    readonly name: string,
+    readonly dataSource: DataSource,
+  ) {
+    this.pool = (dataSource.driver as PostgresDriver).master as Pool;
+    // The pool hides its password from copies.
+    const { password } = this.pool.options;
+    this.pipelines = new ReadPipelines(
+      { ...this.pool.options, password, application_name: 'workspace reads' },
+      READ_PIPELINES,
+    );
+    this.maxWaiting = (this.pool.options.max ?? 10) * MAX_WAITING_PER_CONNECTION;
+  }
+
+  /** Connections of the pool: open ones, those of them without work, the maximum; and requests that wait for one. */
+  get poolState(): PoolState {
+    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.pool;
+    return { total, idle, max: this.pool.options.max ?? 10, waiting };
+  }
+
+  /** @throws DatabaseBusyError when too many statements wait for a connection */
+  rejectWhenOverloaded(): void {
+    const waiting = this.pool.waitingCount + this.pipelines.pending;
+    if (waiting >= this.maxWaiting) throw new DatabaseBusyError();
+  }
+
+  /** TypeORM's access to the pool. @throws DatabaseBusyError */
+  get manager(): EntityManager {
+    this.rejectWhenOverloaded();
+    return this.dataSource.manager;
+  }
+
+  /** Runs one statement on any connection. @throws DatabaseBusyError */
+  async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    this.rejectWhenOverloaded();
+    const tracing = tracer();
+    return tracing
+      ? tracedStatement(tracing, statement, () => this.run(statement, values))
+      : this.run(statement, values);
+  }
+
+  /** Runs one statement on the pool, also while requests are rejected. It is not counted as a round trip of a request. */
+  async queryAlways<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    const { name, text } = statement;
+    return (await this.pool.query({ name, text, values: values as unknown[] })).rows as Row[];
+  }
+
+  /** Opens a READ COMMITTED transaction. The caller ends it, and releases it afterwards. */
+  async begin(): Promise<OpenTx> {
+    const runner = this.dataSource.createQueryRunner();
+    let client: Client | undefined;
+    try {
+      client = (await runner.connect()) as Client;
+      this.trips += 1;
+      await runner.startTransaction();
+      return new OpenTx(client, runner, () => (this.trips += 1));
+    } catch (error) {
+      if (isResponseTimeout(error)) void client?.end().catch(() => undefined);
+      await runner.release();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.pipelines.close();
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+
+  private run<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    return statement.pipelined ? this.pipelined(statement, values) : this.pooled(statement, values);
+  }
+
+  private async pooled<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    this.trips += 1;
+    return this.queryAlways(statement, values);
+  }
+
+  private async pipelined<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    this.trips += 1;
+    try {
+      return await this.pipelines.query(statement, values);
+    } catch (error) {
+      // The connection fails with every statement pending on it. A read has no effects: the pool runs it again.
+      if (!isConnectionError(error) || isResponseTimeout(error)) throw error;
+      return this.pooled(statement, values);
+    }
+  }
+}
+
+export interface PoolState {
+  total: number;
+  idle: number;
+  max: number;
+  waiting: number;
+}

@@ -1,0 +1,133 @@
+import { Logger } from '@nestjs/common';
+import type { DataSource, EntityManager } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from './database.js';
+import type { Router } from './router.js';
+import { directory, type Statement } from './statement.js';
+import { type OpenTx, Tx } from './tx.js';
+
+const logger = new Logger('SpanningTx');
+
+/** Begins the global ids of this application, which are `workspace:<cell>:<id>`. */
+export const GID_PREFIX = 'workspace:';
+
+/** A transaction without an id has written and locked nothing. */
+const hasWritten = directory.statement<{ written: boolean }>(
+  'tx.has_written',
+  `SELECT pg_current_xact_id_if_assigned() IS NOT NULL AS written`,
+);
+
+/** The global id of one part of a commit. @param cell where it is */
+export const gidOf = (cell: string, id: string): string => `${GID_PREFIX}${cell}:${id}`;
+
+/** @returns the id of the commit that a part belongs to */
+export const commitOf = (gid: string): string => gid.slice(gid.lastIndexOf(':') + 1);
+
+/**
+ * A transaction whose statements run where they belong: in the directory, and in the cells of their workspaces. It opens a
+ * connection to a database with the first statement there.
+ *
+ * Usually only one database has changes, and commits them as always. Changes in several commit in two phases (PREPARE
+ * TRANSACTION): each cell prepares its part, the directory commits its own part with the decision, then the cells commit. A part
+ * whose process ends between the phases is finished by `UnfinishedCommits`, by the decision.
+ */
+export class SpanningTx extends Tx {
+  private readonly parts = new Map<Database, OpenTx>();
+  private last: OpenTx | undefined;
+
+  constructor(
+    private readonly main: Database,
+    private readonly router: Router,
+  ) {
+    super();
+  }
+
+  get dataSource(): DataSource {
+    return this.main.dataSource;
+  }
+
+  async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    if (statement.reach === 'transaction' && this.last) return this.last.query(statement, values);
+    const databases =
+      statement.home === 'directory'
+        ? [this.main]
+        : await this.router.databasesOf(statement, values, this.directoryReader());
+    const rows: Row[] = [];
+    for (const database of databases) {
+      this.last = await this.part(database);
+      rows.push(...(await this.last.query(statement, values)));
+    }
+    return rows;
+  }
+
+  async managerOf(tenantId: string | null): Promise<EntityManager> {
+    const database =
+      tenantId === null ? this.main : await this.router.databaseOf(tenantId, this.directoryReader());
+    return (await this.part(database)).managerOf();
+  }
+
+  /** @throws the error of a part that could not commit; nothing is committed then, unless the connection was lost meanwhile */
+  async commit(): Promise<void> {
+    const [only, ...others] = this.parts.values();
+    if (!only) return;
+    if (others.length === 0) {
+      await only.commit();
+      return;
+    }
+    const written: [Database, OpenTx][] = [];
+    for (const entry of this.parts)
+      if ((await entry[1].query(hasWritten, []))[0]?.written === true) written.push(entry);
+    if (written.length <= 1) await written[0]?.[1].commit();
+    else await this.commitInTwoPhases(written);
+    // Without changes. They may hold advisory locks until here.
+    for (const part of this.parts.values()) await part.rollBack();
+  }
+
+  /** @param cause the error that ended the work */
+  async rollBack(cause: unknown): Promise<void> {
+    for (const part of this.parts.values()) await part.rollBack(cause);
+  }
+
+  async release(): Promise<void> {
+    for (const part of this.parts.values()) await part.release();
+  }
+
+  private async commitInTwoPhases(written: readonly [Database, OpenTx][]): Promise<void> {
+    const id = uuidv7();
+    const cells = written.filter(([database]) => database !== this.main);
+    const directoryPart = await this.part(this.main);
+    const prepared: [gid: string, part: OpenTx][] = [];
+    try {
+      for (const [{ name }, part] of cells) {
+        await part.prepare(gidOf(name, id));
+        prepared.push([gidOf(name, id), part]);
+      }
+      await this.router.decide(directoryPart, id);
+    } catch (error) {
+      // The directory has not been asked to commit.
+      for (const [gid, part] of prepared) await part.rollBackPrepared(gid).catch(unfinished(gid));
+      throw error;
+    }
+    // When this fails, the decision is unknown: `UnfinishedCommits` reads it.
+    await directoryPart.commit();
+    for (const [gid, part] of prepared) await part.commitPrepared(gid).catch(unfinished(gid));
+  }
+
+  /** Sees the workspaces that this transaction has created. */
+  private directoryReader(): OpenTx | Database {
+    return this.parts.get(this.main) ?? this.main;
+  }
+
+  private async part(database: Database): Promise<OpenTx> {
+    let part = this.parts.get(database);
+    if (!part) {
+      database.rejectWhenOverloaded();
+      part = await database.begin();
+      this.parts.set(database, part);
+    }
+    return part;
+  }
+}
+
+const unfinished = (gid: string) => (error: unknown) =>
+  logger.warn({ err: error, gid }, 'a part of a commit in several databases will be finished later');

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { WorkspaceMoves } from '../../../src/platform/cells/move/workspace-moves.js';
+import { UnfinishedCommits } from '../../../src/platform/cells/unfinished-commits.js';
+import { Cells } from '../../../src/platform/cells/cells.js';
+import { Db } from '../../../src/platform/database/db.js';
+import { TestApp, type TestUser } from '../../support/app.ts';
+import { type CliResult, json, startWorkspace, workspace } from '../../support/cli.ts';
+import { cellOf, inDatabase } from '../../support/database/cells.ts';
+import { emptyDatabase, onServer } from '../../support/database/database.ts';
+import { until } from '../../support/until.ts';
+
+/** Two cells in schemas of one database, with roles that have no rights on each other's. */
+describe('commands for cells', () => {
+  const roles = ['east', 'west'].map((name) => `${name}_${randomUUID().slice(0, 8)}`) as [string, string];
+  let app: TestApp;
+  let database: { url: string; drop: () => Promise<unknown> };
+  let folder: string;
+  let ann: TestUser;
+
+  beforeAll(async () => {
+    [app, database] = await Promise.all([TestApp.start(), emptyDatabase()]);
+    folder = mkdtempSync(path.join(tmpdir(), 'workspace-cells-'));
+    for (const extension of ['btree_gin', 'pg_trgm'])
+      await sql(`CREATE SCHEMA IF NOT EXISTS ext; CREATE EXTENSION ${extension} SCHEMA ext`);
+    for (const role of roles) {
+      await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'secret of ${role}'`);
+      await sql(`GRANT SET ON PARAMETER session_replication_role TO ${role}`);
+      await sql(`GRANT USAGE ON SCHEMA ext TO ${role}; CREATE SCHEMA ${role} AUTHORIZATION ${role}`);
+    }
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await database?.drop();
+    for (const role of roles) {
+      await onServer(`DROP OWNED BY ${role}`);
+      await onServer(`DROP ROLE ${role}`);
+    }
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  });
+
+  const sql = (text: string) => inDatabase(database.url, text);
+  const urlOf = (role: string): string => {
+    const url = new URL(database.url);
+    url.username = role;
+    url.password = `secret of ${role}`;
+    return url.toString();
+  };
+  const env = (more: Record<string, string> = {}) => ({
+    DATABASE_URL: app.databaseUrl,
+    DATA_DIR: app.dataDir,
+    LOG_LEVEL: 'silent',
+    ...more,
+  });
+  const run = (...args: string[]): Promise<CliResult> => workspace(env(), ...args);
+  const add = (name: string, role: string) =>
+    workspace(env(), 'cell', 'add', name, '--url', urlOf(role), '--schema', role);
+
+  test('add lists a cell, whose password no output and no table shows', async () => {
+    const [east, west] = roles;
+    const first = await add('east', east);
+    expect([first.code, first.stderr]).toEqual([0, '']);
+    const { cells } = json(await add('west', west));
+    expect(cells).toEqual([
+      expect.objectContaining({ name: 'main', state: 'open', available: true, workspaces: 0 }),
+      expect.objectContaining({ name: 'east', schema: east, state: 'open', available: true, workspaces: 0 }),
+      expect.objectContaining({ name: 'west', schema: west, state: 'open', available: true, workspaces: 0 }),
+    ]);
+    const stored = await inDatabase(app.databaseUrl, 'SELECT cells::text AS row FROM cells');
+    for (const text of [first.stdout, ...stored.map(({ row }) => row)])
+      expect(text).not.toContain('secret of');
+  });
+
+  test('add rejects a used name, a bad name, and the database of an installation', async () => {
+    expect((await add('east', roles[0])).stderr).toContain('There is a cell "east" already.');
+    expect((await add('Not a name', roles[0])).stderr).toContain('The name of a cell');
+    await app.tenant('first', 'fay');
+    const own = await workspace(env(), 'cell', 'add', 'own', '--url', app.databaseUrl);
+    expect([own.code, own.stderr]).toEqual([
+      1,
+      expect.stringContaining('The database is that of an installation'),
+    ]);
+  });
+
+  test('drain places new workspaces elsewhere; the last open cell stays open', async () => {
+    await inDatabase(
+      app.databaseUrl,
+      `UPDATE cells SET added_at = now() - interval '1 hour' WHERE name <> 'main'`,
+    );
+    expect((await run('cell', 'drain', 'main')).code).toBe(0);
+    expect((await run('cell', 'drain', 'west')).code).toBe(0);
+    expect((await run('cell', 'drain', 'east')).stderr).toContain('The only open cell');
+    await app.get(Cells).refresh();
+    [ann] = await app.tenant('acme', 'ann');
+    expect(await cellOf(app, ann.tenantId!)).toBe('east');
+    expect((await ann.api.post('/notes', { title: 'In the east' })).status).toBe(201);
+    const [east, west] = roles;
+    expect(await sql(`SELECT title FROM ${east}.notes`)).toEqual([{ title: 'In the east' }]);
+    expect(await sql(`SELECT title FROM ${west}.notes`)).toEqual([]);
+  });
+
+  test('migrate reports each cell', async () => {
+    expect(json(await run('migrate'))).toEqual({ applied: [], cells: { east: [], west: [] } });
+  });
+
+  test('remove needs a drained cell without workspaces', async () => {
+    expect((await run('cell', 'remove', 'east')).stderr).toContain('Drain the cell first');
+    expect((await run('cell', 'remove', 'main')).stderr).toContain('the database of the directory');
+    await run('cell', 'open', 'west');
+    await run('cell', 'drain', 'east');
+    expect((await run('cell', 'remove', 'east')).stderr).toContain('has workspaces');
+    await run('cell', 'open', 'east');
+  });
+
+  test('a move whose process is killed before the switch leaves nothing, after it is completed by a job', async () => {
+    const moves = app.get(WorkspaceMoves);
+    const killedAt = async (phase: string): Promise<void> => {
+      const { child, output, result } = startWorkspace('', env(), 'tenant', 'move', 'acme', '--to', 'west');
+      await until(phase, () => output.stderr.includes(phase));
+      child.kill('SIGKILL');
+      await result;
+      // At most a minute of silence is awaited.
+      await moves.finish(0);
+      await app.get(Cells).refresh();
+    };
+    await killedAt('waiting');
+    expect(await cellOf(app, ann.tenantId!)).toBe('east');
+    expect((await ann.api.post('/notes', { title: 'Still here' })).status).toBe(201);
+    await killedAt('switched');
+    expect(await cellOf(app, ann.tenantId!)).toBe('west');
+    const titles = (await ann.api.get('/notes')).body.notes.map(({ title }: any) => title);
+    expect(titles.toSorted()).toEqual(['In the east', 'Still here']);
+    const [east, west] = roles;
+    expect(await sql(`SELECT title FROM ${east}.notes`)).toEqual([]);
+    expect(await sql(`SELECT title FROM ${west}.notes ORDER BY title`)).toHaveLength(2);
+    expect(await inDatabase(app.databaseUrl, 'SELECT * FROM workspace_moves')).toEqual([]);
+    expect((await run('cell', 'drain', 'east')).code).toBe(0);
+  });
+
+  test('a commit in two databases whose process is killed between its phases is undone in both', async () => {
+    const file = path.join(folder, 'people.json');
+    const user = { email: 'killed@acme.example', name: 'Killed' };
+    writeFileSync(file, JSON.stringify({ tenants: [{ slug: 'acme', users: [user] }] }));
+    const { default: pg } = await import('pg');
+    const blocker = new pg.Client({ connectionString: app.databaseUrl });
+    await blocker.connect();
+    await blocker.query('BEGIN; LOCK TABLE commit_decisions IN SHARE ROW EXCLUSIVE MODE');
+    const prepared = () => sql(`SELECT gid FROM pg_prepared_xacts WHERE database = current_database()`);
+    const { child, result } = startWorkspace('', env(), 'provision', '--file', file);
+    await until('the part of the cell', async () => (await prepared()).length === 1);
+    child.kill('SIGKILL');
+    await result;
+    await blocker.end();
+    const commits = app.get(UnfinishedCommits);
+    commits.abandonedSeconds = 0;
+    await app.get(Db).inCell('west', () => commits.run());
+    expect(await prepared()).toEqual([]);
+    expect(await inDatabase(app.databaseUrl, `SELECT * FROM accounts WHERE email = '${user.email}'`)).toEqual(
+      [],
+    );
+    expect(await sql(`SELECT * FROM ${roles[1]}.tenant_members WHERE email = '${user.email}'`)).toEqual([]);
+    const repeated = json(await run('provision', '--file', file));
+    expect(repeated.users).toEqual([expect.objectContaining({ email: user.email, tenant: 'acme' })]);
+    expect(
+      await sql(`SELECT email FROM ${roles[1]}.tenant_members WHERE email = '${user.email}'`),
+    ).toHaveLength(1);
+  });
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { Db } from '../../../src/platform/database/db.js';
+import { TenantsApi } from '../../../src/modules/tenants/index.js';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { schema } from '../../../src/schema.js';
+import { TestApp, type TestUser } from '../../support/app.ts';
+import { addCells, cellOf, inDatabase, type TestCell } from '../../support/database/cells.ts';
+
+describe('workspaces in cells', () => {
+  let app: TestApp;
+  let north: TestCell;
+  let south: TestCell;
+  let ann: TestUser;
+  let ben: TestUser;
+  let gil: TestUser;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [north, south] = (await addCells(app.served.nest, 'north', 'south')) as [TestCell, TestCell];
+    [ann, ben] = await app.tenant('acme', 'ann', 'ben');
+    [gil] = await app.tenant('globex', 'gil');
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await north?.drop();
+    await south?.drop();
+  });
+
+  /** Names of the tables with rows. @param home of the tables */
+  const filled = async (url: string, home: 'directory' | 'workspace'): Promise<string[]> => {
+    const { dataSource } = app.get(Db);
+    const names = schema.parts.flatMap(({ entities }) =>
+      (entities[home] ?? []).map((entity) => dataSource.getMetadata(entity).tableName),
+    );
+    const counts = names.map((name) => `SELECT '${name}' AS name WHERE EXISTS (SELECT FROM ${name})`);
+    return (await inDatabase(url, counts.join(' UNION ALL '))).map((row) => row.name);
+  };
+
+  test('new workspaces go to the open cell with the fewest', async () => {
+    expect([await cellOf(app, ann.tenantId!), await cellOf(app, gil.tenantId!)]).toEqual(['north', 'south']);
+    const cells = await app.sql('SELECT name, state, workspaces::int FROM cells ORDER BY name');
+    expect(cells).toEqual([
+      { name: 'main', state: 'draining', workspaces: 0 },
+      { name: 'north', state: 'open', workspaces: 1 },
+      { name: 'south', state: 'open', workspaces: 1 },
+    ]);
+  });
+
+  test('serves every domain from the cell of the workspace', async () => {
+    for (const user of [ann, gil]) {
+      const created: [path: string, body: object][] = [
+        ['/notes', { title: 'Plan', content: '<p>harbour</p>' }],
+        ['/note_folders', { name: 'Work' }],
+        ['/tasks', { title: 'Paint' }],
+        ['/calendar', { name: 'Team' }],
+        ['/contact/addressbooks', { name: 'Friends' }],
+        ['/chat/rooms', { type: 'group', name: 'Talk', member_ids: [] }],
+        ['/forms', { title: 'Survey' }],
+      ];
+      for (const [path, body] of created) {
+        const response = await user.api.post(path, body);
+        expect([path, response.status, response.text.slice(0, 200)]).toEqual([path, 201, expect.anything()]);
+      }
+      const [note] = (await user.api.get('/notes')).body.notes;
+      const changed = await user.api.patch(`/notes/${note.id}`, { title: 'Plan 2', base_revision: 1 });
+      expect(changed.status).toBe(200);
+      const conflict = await user.api.patch(`/notes/${note.id}`, { title: 'Plan 3', base_revision: 1 });
+      expect(conflict.status).toBe(409);
+      await app.get(OutboxWorker).drain();
+      const found = await user.api.get('/search/notes?q=harbour');
+      expect(found.body.notes.map(({ id }: any) => id)).toEqual([note.id]);
+      for (const path of [
+        '/tasks',
+        '/calendar',
+        '/forms',
+        '/chat/rooms',
+        '/notifications',
+        '/tenant',
+        '/settings/profile',
+      ])
+        expect([path, (await user.api.get(path)).status]).toEqual([path, 200]);
+    }
+  });
+
+  test('a repeated key of a write finds the first response', async () => {
+    const key = { headers: { 'idempotency-key': randomUUID() } };
+    const first = await gil.api.post('/notes', { title: 'Once' }, key);
+    const again = await gil.api.post('/notes', { title: 'Once' }, key);
+    expect([again.status, again.body.note.id]).toEqual([201, first.body.note.id]);
+  });
+
+  test('an id of a workspace in another cell is like an unknown one', async () => {
+    const [note] = (await ann.api.get('/notes')).body.notes;
+    const foreign = await gil.api.get(`/notes/${note.id}`);
+    const unknown = await gil.api.get(`/notes/${randomUUID()}`);
+    expect([foreign.status, foreign.body.error]).toEqual([unknown.status, unknown.body.error]);
+  });
+
+  test('jobs run in each cell', async () => {
+    for (const cell of [north, south]) await cell.sql('DELETE FROM job_runs');
+    await app.get(PeriodicJobs).runDue();
+    for (const cell of [north, south]) {
+      const runs = await cell.sql('SELECT name, error FROM job_runs');
+      expect(runs.length).toBeGreaterThan(20);
+      expect(runs.filter(({ error }) => error !== null)).toEqual([]);
+    }
+  });
+
+  test('a user is a member of workspaces in several cells', async () => {
+    const guest = await app.member('globex', ann.email);
+    expect(guest.id).toBe(ann.id);
+    expect((await guest.api.post('/notes', { title: 'In globex' })).status).toBe(201);
+    const workspaces = await app.get(TenantsApi).workspacesOf(ann.id);
+    expect(workspaces.map(({ slug }) => slug)).toEqual(['acme', 'globex']);
+    const [mine, theirs] = [north, south].map((cell) =>
+      cell.sql('SELECT status FROM tenant_members WHERE user_id = $1', [ann.id]),
+    );
+    expect(await mine).toEqual([{ status: 'active' }]);
+    expect(await theirs).toEqual([{ status: 'active' }]);
+  });
+
+  test('no row is in a wrong database', async () => {
+    expect(await filled(app.databaseUrl, 'workspace')).toEqual([]);
+    for (const [cell, tenantId] of [
+      [north, ann.tenantId],
+      [south, gil.tenantId],
+    ] as const) {
+      expect(await filled(cell.url, 'directory')).toEqual([]);
+      expect((await filled(cell.url, 'workspace')).length).toBeGreaterThan(10);
+      expect(await cell.sql('SELECT DISTINCT tenant_id FROM notes')).toEqual([{ tenant_id: tenantId }]);
+    }
+  });
+
+  test('a lost cell rejects requests for its workspaces only, and serves on once it is back', async () => {
+    await south.stop();
+    try {
+      const lost = await gil.api.get('/notes');
+      expect([lost.status, lost.body.error]).toEqual([503, 'database_unavailable']);
+      expect(lost.headers.get('retry-after')).not.toBeNull();
+      expect((await ben.api.post('/notes', { title: 'North goes on' })).status).toBe(201);
+      expect((await app.anonymous.get('/health/ready')).status).toBe(200);
+    } finally {
+      await south.resume();
+    }
+    expect((await gil.api.get('/notes')).status).toBe(200);
+  });
+});

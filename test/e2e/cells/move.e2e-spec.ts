@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { WorkspaceMoves } from '../../../src/platform/cells/move/workspace-moves.js';
+import { UnfinishedCommits } from '../../../src/platform/cells/unfinished-commits.js';
+import { Db } from '../../../src/platform/database/db.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { TestApp, type TestUser } from '../../support/app.ts';
+import type { ApiResponse } from '../../support/client.ts';
+import { addCells, cellOf, inDatabase, type TestCell } from '../../support/database/cells.ts';
+import { until } from '../../support/until.ts';
+
+describe('the move of a workspace to another cell', () => {
+  let app: TestApp;
+  let north: TestCell;
+  let south: TestCell;
+  let ann: TestUser;
+  let ben: TestUser;
+  let gil: TestUser;
+  let moves: WorkspaceMoves;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [north, south] = (await addCells(app.served.nest, 'north', 'south')) as [TestCell, TestCell];
+    [ann, ben] = await app.tenant('acme', 'ann', 'ben');
+    [gil] = await app.tenant('globex', 'gil');
+    moves = app.get(WorkspaceMoves);
+    // The only process of this installation reads the directory at each request below.
+    moves.pauses = { known: 0, clear: 0 };
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await north?.drop();
+    await south?.drop();
+  });
+
+  /** Runs SQL in the database of the directory. */
+  const directory = (text: string, values?: unknown[]) => inDatabase(app.databaseUrl, text, values);
+
+  const rowsOf = async (cell: TestCell, tenantId: string | null): Promise<number> => {
+    const tables = await cell.sql(
+      `SELECT DISTINCT table_name AS name FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
+        WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_type = 'BASE TABLE'`,
+    );
+    const counts = tables.map(({ name }) => `(SELECT count(*) FROM ${name} WHERE tenant_id = $1)`);
+    return Number((await cell.sql(`SELECT ${counts.join(' + ')} AS rows`, [tenantId]))[0].rows);
+  };
+
+  test('loses nothing under writers and readers of the feed, whose cursors go on', async () => {
+    for (let n = 0; n < 30; n += 1) await ann.api.post('/notes', { title: `before ${n}` });
+    const deleted = (await ann.api.post('/notes', { title: 'to be deleted' })).body.note.id;
+    await ann.api.post('/tasks', { title: 'shared', assignees: [ben.id] });
+    await app.get(OutboxWorker).drain();
+    let cursor = (await ann.api.get('/notes/index')).body.changes_cursor as string;
+    const seen = new Map<string, string>();
+    const acknowledged = new Map<string, string>();
+    const other: ApiResponse[] = [];
+    const state = { moving: true, writing: true };
+    /** Repeats a request while writes are stopped. */
+    const write = (method: string, path: string, body?: object) => {
+      const headers = { 'idempotency-key': randomUUID() };
+      return until('a write', async () => {
+        const response = await ann.api.request(method, path, { body, headers });
+        if (response.status < 300) return response.body;
+        if (response.status !== 503 || !response.headers.get('retry-after')) other.push(response);
+        return undefined;
+      });
+    };
+    const writer = async (): Promise<void> => {
+      for (let n = 0; state.moving || n < 10; n += 1) {
+        const { note } = await write('POST', '/notes', { title: `during ${n}` });
+        acknowledged.set(note.id, note.title);
+        const title = `changed ${n}`;
+        await write('PATCH', `/notes/${note.id}`, { title, base_revision: note.revision });
+        acknowledged.set(note.id, title);
+      }
+    };
+    const reader = async (): Promise<void> => {
+      for (let isLast = false; !isLast;) {
+        isLast = !state.writing;
+        const { status, body } = await ann.api.get(`/notes/changes?cursor=${cursor}`);
+        if (status !== 200) throw new Error(`the feed: ${status} ${JSON.stringify(body)}`);
+        for (const { id, title } of body.notes) seen.set(id, title);
+        cursor = body.cursor;
+        if (body.notes.length > 0) isLast = false;
+      }
+    };
+    const writers = [writer(), writer()];
+    const reading = reader();
+    await write('DELETE', `/notes/${deleted}`, { base_revision: 1 });
+    const phases: string[] = [];
+    const result = await moves.move(ann.tenantId!, 'south', ({ phase }) => phases.push(phase));
+    state.moving = false;
+    await Promise.all(writers);
+    state.writing = false;
+    await reading;
+    expect(result).toMatchObject({ from: 'north', to: 'south' });
+    expect(result.rows).toBeGreaterThan(60);
+    expect(phases).toEqual(['waiting', 'copied', 'stopped', 'switched', 'cleared']);
+    expect(other.map(({ status, text }) => [status, text])).toEqual([]);
+    expect(await cellOf(app, ann.tenantId!)).toBe('south');
+    for (const [id, title] of acknowledged) {
+      expect([id, (await ann.api.get(`/notes/${id}`)).body.note.title]).toEqual([id, title]);
+      expect([id, seen.get(id)]).toEqual([id, title]);
+    }
+    expect((await ben.api.get('/tasks')).body.tasks.map(({ title }: any) => title)).toContain('shared');
+    expect(await rowsOf(north, ann.tenantId)).toBe(0);
+    expect(await north.sql(`SELECT tgname FROM pg_trigger WHERE tgname LIKE '%moving%'`)).toEqual([]);
+    expect(await directory(`SELECT * FROM workspace_moves`)).toEqual([]);
+    const counts = await directory(
+      `SELECT name, workspaces::int FROM cells WHERE name <> 'main' ORDER BY name`,
+    );
+    expect(counts).toEqual([
+      { name: 'north', workspaces: 0 },
+      { name: 'south', workspaces: 2 },
+    ]);
+  });
+
+  test('to the database of the directory and back', async () => {
+    await app.tenant('initech', 'ida');
+    const [{ id: tenant }] = await directory(`SELECT id FROM tenants WHERE slug = 'initech'`);
+    const from = await cellOf(app, tenant);
+    const [ida] = await app.tenant('initech', 'ida');
+    const { note } = (await ida.api.post('/notes', { title: 'Kept' })).body;
+    for (const cell of ['main', from]) {
+      await moves.move(tenant, cell);
+      const found = await ida.api.get(`/notes/${note.id}`);
+      expect([cell, found.body.note]).toEqual([cell, note]);
+    }
+  });
+
+  test('rejects an unknown cell, the cell of the workspace, and a second move', async () => {
+    await expect(moves.move(gil.tenantId!, 'west')).rejects.toThrow('no cell "west"');
+    await expect(moves.move(gil.tenantId!, 'south')).rejects.toThrow('in the cell "south" already');
+    await directory(
+      `INSERT INTO workspace_moves (tenant_id, source, target, state) VALUES ($1, 'south', 'north', 'copying')`,
+      [gil.tenantId],
+    );
+    await expect(moves.move(gil.tenantId!, 'north')).rejects.toThrow('is being moved');
+    await directory(`DELETE FROM workspace_moves`);
+  });
+
+  test('a move that fails leaves the workspace where it was, and nothing behind', async () => {
+    // A row that the target has already.
+    const [note] = await south.sql('SELECT * FROM notes WHERE tenant_id = $1 LIMIT 1', [ann.tenantId]);
+    await north.sql(
+      `SET session_replication_role = replica; INSERT INTO sync_heads (tenant_id, user_id, head) VALUES ('${note.tenant_id}', '${ann.id}', 1)`,
+    );
+    await expect(moves.move(ann.tenantId!, 'north')).rejects.toThrow('duplicate key');
+    expect(await cellOf(app, ann.tenantId!)).toBe('south');
+    expect((await ann.api.post('/notes', { title: 'Still writable' })).status).toBe(201);
+    expect(await directory(`SELECT * FROM workspace_moves`)).toEqual([]);
+    await north.sql('DELETE FROM sync_heads WHERE tenant_id = $1', [ann.tenantId]);
+    expect(await rowsOf(north, ann.tenantId)).toBe(0);
+  });
+
+  test('the job ends the move of a process that has ended, before and after the switch', async () => {
+    const row = `INSERT INTO workspace_moves (tenant_id, source, target, state, alive_at) VALUES ($1, 'south', 'north', $2, '2020-01-01')`;
+    await directory(row, [gil.tenantId, 'copying']);
+    await south.sql(`CREATE TRIGGER write_moving_${gil.tenantId!.replaceAll('-', '')} BEFORE INSERT OR UPDATE ON notes FOR EACH ROW
+      WHEN (NEW.tenant_id = '${gil.tenantId}') EXECUTE FUNCTION workspace_is_moving()`);
+    const stopped = await gil.api.post('/notes', { title: 'Not now' });
+    expect([stopped.status, stopped.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
+    expect((await ann.api.post('/notes', { title: 'Others may' })).status).toBe(201);
+    await moves.finish();
+    expect((await gil.api.post('/notes', { title: 'Now' })).status).toBe(201);
+
+    await north.sql(
+      `SET session_replication_role = replica; INSERT INTO sync_heads (tenant_id, user_id, head) VALUES ('${gil.tenantId}', '${gil.id}', 1)`,
+    );
+    await directory(
+      `INSERT INTO workspace_moves (tenant_id, source, target, state, alive_at) VALUES ($1, 'north', 'south', 'switched', '2020-01-01')`,
+      [gil.tenantId],
+    );
+    await moves.finish();
+    expect(await rowsOf(north, gil.tenantId)).toBe(0);
+    expect((await gil.api.get('/notes')).body.notes.length).toBeGreaterThan(0);
+    expect(await directory(`SELECT * FROM workspace_moves`)).toEqual([]);
+  });
+
+  test('a commit in several databases whose process ended is finished by its decision', async () => {
+    const commits = app.get(UnfinishedCommits);
+    commits.abandonedSeconds = 0;
+    const part = async (title: string): Promise<string> => {
+      const id = randomUUID();
+      await south.sql(
+        `BEGIN; INSERT INTO sync_heads (tenant_id, user_id, head) VALUES ('${gil.tenantId}', '${id}', 7); PREPARE TRANSACTION 'workspace:south:${id}'`,
+      );
+      if (title === 'decided')
+        await directory('INSERT INTO commit_decisions (id, committed) VALUES ($1, true)', [id]);
+      return id;
+    };
+    const [decided, undecided] = [await part('decided'), await part('undecided')];
+    await app.get(Db).inCell('south', () => commits.run());
+    expect(await south.sql('SELECT * FROM pg_prepared_xacts WHERE database = current_database()')).toEqual(
+      [],
+    );
+    const found = await south.sql('SELECT user_id FROM sync_heads WHERE user_id = ANY ($1)', [
+      [decided, undecided],
+    ]);
+    expect(found).toEqual([{ user_id: decided }]);
+    // The slow process of the second one may not commit any more.
+    expect(await directory('SELECT committed FROM commit_decisions WHERE id = $1', [undecided])).toEqual([
+      { committed: false },
+    ]);
+  });
+});
