@@ -66,7 +66,7 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
     try {
       while (this.isWoken && !this.shutdown.signal.aborted) {
         this.isWoken = false;
-        const runs = await this.db.inReachableCells(() => this.runNext());
+        const runs = await this.db.inEachCell(() => this.runNext());
         if (runs.includes(true)) this.isWoken = true;
       }
     } catch (error) {

@@ -11,6 +11,8 @@ import { type CellState, CellsRepository, type StoredCell } from './cells.reposi
 
 /** Each commit in several databases takes a slot of the server between its phases. */
 const MIN_PREPARED = 10;
+/** A cell that takes longer is unavailable. */
+const RESPONSE_MS = 1_000;
 const NAME = /^[a-z0-9][a-z0-9-]{0,29}$/;
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 /** Of the migrations. They belong to a database, so the schemas of one share them. */
@@ -133,13 +135,15 @@ export class CellAdministration {
   }
 
   private async responds(name: string): Promise<boolean> {
-    return this.cells
+    const response = this.cells
       .cell(name)
       .then((database) => database.pool.query('SELECT 1'))
       .then(
         () => true,
         () => false,
       );
+    const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), RESPONSE_MS).unref());
+    return Promise.race([response, late]);
   }
 }
 

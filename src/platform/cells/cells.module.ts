@@ -3,8 +3,10 @@ import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
 import type { Schema } from '../database/schema-part.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+import { MetricsModule } from '../observability/metrics.module.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import { CellAdministration } from './cell-administration.js';
+import { CellMetrics } from './cell-metrics.js';
 import { CellsRepository } from './cells.repository.js';
 import { Cells } from './cells.js';
 import { MovesRepository } from './move/moves.repository.js';
@@ -18,6 +20,7 @@ export class CellsModule {
   static forRoot(schema: Schema): DynamicModule {
     return {
       module: CellsModule,
+      imports: [MetricsModule],
       providers: [
         CellsRepository,
         {
@@ -37,6 +40,7 @@ export class CellsModule {
             config: Config,
           ) => new CellAdministration(db, cells, repository, secrets, config, schema),
         },
+        CellMetrics,
         UnfinishedCommits,
         MovesRepository,
         {

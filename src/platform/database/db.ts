@@ -153,16 +153,31 @@ export class Db implements Reader, OnApplicationShutdown {
    * @throws the first error
    */
   async inEachCell<T>(work: () => Promise<T>): Promise<T[]> {
-    const { results, errors } = await this.attemptInEachCell(work);
+    const results: T[] = [];
+    const errors: unknown[] = [];
+    for (const cell of this.cells)
+      await this.inCell(cell, work).then(
+        (result) => results.push(result),
+        (error: unknown) => errors.push(error),
+      );
     if (errors.length > 0) throw errors[0];
     return results;
   }
 
-  /** Like {@link inEachCell}, without the cells in which `work` fails, unless it fails in all. */
-  async inReachableCells<T>(work: () => Promise<T>): Promise<T[]> {
-    const { results, errors } = await this.attemptInEachCell(work);
-    if (results.length === 0) throw errors[0];
-    return results;
+  /**
+   * Runs `work` in all cells at the same time.
+   * @param waitMs how long cells other than that of the directory may take
+   * @returns the results without those of cells that fail or take longer
+   * @throws the error in the directory's cell
+   */
+  async inReachableCells<T>(work: () => Promise<T>, waitMs = 1_000): Promise<T[]> {
+    const [main = MAIN, ...others] = this.cells;
+    const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), waitMs).unref());
+    const results = others.map((cell) =>
+      Promise.race([this.inCell(cell, work).catch(() => undefined), late]),
+    );
+    const first = await this.inCell(main, work);
+    return [first, ...(await Promise.all(results)).filter((result) => result !== undefined)];
   }
 
   /**
@@ -208,17 +223,6 @@ export class Db implements Reader, OnApplicationShutdown {
     } finally {
       await tx.release();
     }
-  }
-
-  private async attemptInEachCell<T>(work: () => Promise<T>): Promise<{ results: T[]; errors: unknown[] }> {
-    const results: T[] = [];
-    const errors: unknown[] = [];
-    for (const cell of this.cells)
-      await this.inCell(cell, work).then(
-        (result) => results.push(result),
-        (error: unknown) => errors.push(error),
-      );
-    return { results, errors };
   }
 
   private async retrying<T>(attempt: () => Promise<T>): Promise<T> {

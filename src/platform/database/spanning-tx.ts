@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database } from './database.js';
 import type { Router } from './router.js';
 import { directory, type Statement } from './statement.js';
-import { type OpenTx, Tx } from './tx.js';
+import { type OpenTx, type Reader, Tx } from './tx.js';
 
 const logger = new Logger('SpanningTx');
 
@@ -32,7 +32,8 @@ export const commitOf = (gid: string): string => gid.slice(gid.lastIndexOf(':') 
  * whose process ends between the phases is finished by `UnfinishedCommits`, by the decision.
  */
 export class SpanningTx extends Tx {
-  private readonly parts = new Map<Database, OpenTx>();
+  /** Statements that run at the same time share the connection to a database. */
+  private readonly parts = new Map<Database, Promise<OpenTx>>();
   private last: OpenTx | undefined;
 
   constructor(
@@ -68,28 +69,29 @@ export class SpanningTx extends Tx {
 
   /** @throws the error of a part that could not commit; nothing is committed then, unless the connection was lost meanwhile */
   async commit(): Promise<void> {
-    const [only, ...others] = this.parts.values();
+    const parts = await this.opened();
+    const [only, ...others] = parts;
     if (!only) return;
     if (others.length === 0) {
-      await only.commit();
+      await only[1].commit();
       return;
     }
     const written: [Database, OpenTx][] = [];
-    for (const entry of this.parts)
+    for (const entry of parts)
       if ((await entry[1].query(hasWritten, []))[0]?.written === true) written.push(entry);
     if (written.length <= 1) await written[0]?.[1].commit();
     else await this.commitInTwoPhases(written);
     // Without changes. They may hold advisory locks until here.
-    for (const part of this.parts.values()) await part.rollBack();
+    for (const [, part] of parts) await part.rollBack();
   }
 
   /** @param cause the error that ended the work */
   async rollBack(cause: unknown): Promise<void> {
-    for (const part of this.parts.values()) await part.rollBack(cause);
+    for (const [, part] of await this.opened()) await part.rollBack(cause);
   }
 
   async release(): Promise<void> {
-    for (const part of this.parts.values()) await part.release();
+    for (const [, part] of await this.opened()) await part.release();
   }
 
   private async commitInTwoPhases(written: readonly [Database, OpenTx][]): Promise<void> {
@@ -114,18 +116,28 @@ export class SpanningTx extends Tx {
   }
 
   /** Sees the workspaces that this transaction has created. */
-  private directoryReader(): OpenTx | Database {
-    return this.parts.get(this.main) ?? this.main;
+  private directoryReader(): Pick<Reader, 'query'> {
+    const part = this.parts.get(this.main);
+    if (!part) return this.main;
+    return { query: async (statement, values) => (await part).query(statement, values) };
   }
 
-  private async part(database: Database): Promise<OpenTx> {
+  private part(database: Database): Promise<OpenTx> {
     let part = this.parts.get(database);
     if (!part) {
       database.rejectWhenOverloaded();
-      part = await database.begin();
+      part = database.begin();
       this.parts.set(database, part);
     }
     return part;
+  }
+
+  /** The connections, without those that could not be opened. */
+  private async opened(): Promise<[Database, OpenTx][]> {
+    const parts = await Promise.allSettled(
+      [...this.parts].map(async ([database, part]) => [database, await part] as [Database, OpenTx]),
+    );
+    return parts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   }
 }
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Db } from '../../../src/platform/database/db.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
+import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
+import { workspace } from '../../../src/platform/database/statement.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { schema } from '../../../src/schema.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
@@ -120,6 +122,18 @@ describe('workspaces in cells', () => {
     expect(await theirs).toEqual([{ status: 'active' }]);
   });
 
+  test('statements of a transaction that run at the same time share its connection to a cell', async () => {
+    const backend = workspace.statement<{ pid: number }>(
+      '',
+      'SELECT pg_backend_pid() AS pid WHERE $1::uuid IS NOT NULL',
+    );
+    const rows = await app
+      .get(Db)
+      .tx((tx) => Promise.all([ann, ben, gil].map(({ tenantId }) => tx.query(backend, [tenantId]))));
+    const [first, second, third] = rows.map(([row]) => row?.pid);
+    expect([first === second, first === third]).toEqual([true, false]);
+  });
+
   test('no row is in a wrong database', async () => {
     expect(await filled(app.databaseUrl, 'workspace')).toEqual([]);
     for (const [cell, tenantId] of [
@@ -140,6 +154,13 @@ describe('workspaces in cells', () => {
       expect(lost.headers.get('retry-after')).not.toBeNull();
       expect((await ben.api.post('/notes', { title: 'North goes on' })).status).toBe(201);
       expect((await app.anonymous.get('/health/ready')).status).toBe(200);
+      const { installation } = await app.get(Metrics).read({ installation: true });
+      const up = installation.find(({ name }) => name === 'cell_up')?.values as any[];
+      expect(up.map(({ labels, value }) => [labels.cell, value])).toEqual([
+        ['main', 1],
+        ['north', 1],
+        ['south', 0],
+      ]);
     } finally {
       await south.resume();
     }
