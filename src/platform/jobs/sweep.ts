@@ -20,7 +20,8 @@ export async function sweep(
   for (let total = 0; ;) {
     const count = await db.single(async (tx) => {
       prepare(tx);
-      return (await tx.query(statement, [batch]))[0]?.count ?? 0;
+      const rows = await tx.query(statement, [batch]);
+      return rows.reduce((sum, row) => sum + row.count, 0);
     });
     total += count;
     if (count < batch) return total;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { CellAdministration } from '../../../src/platform/cells/cell-administration.js';
 import { Cells } from '../../../src/platform/cells/cells.js';
 import { Db } from '../../../src/platform/database/db.js';
-import { directory } from '../../../src/platform/database/statement.js';
+import { directory, type HomeName } from '../../../src/platform/database/statement.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { schema } from '../../../src/schema.js';
 import { cloneDatabase, onServer } from './database.ts';
@@ -77,7 +77,7 @@ export async function inDatabase(url: string, text: string, values: unknown[] = 
 }
 
 /** Names of tables, views and functions by home. */
-const namesOf = (db: Db, home: 'workspace' | 'either'): RegExp => {
+const namesOf = (db: Db, home: HomeName): RegExp => {
   const tables = schema.parts.flatMap(({ entities }) =>
     (entities[home] ?? []).map((entity) => db.dataSource.getMetadata(entity).tableName),
   );
@@ -94,7 +94,14 @@ const namesOf = (db: Db, home: 'workspace' | 'either'): RegExp => {
 export async function inEachDatabase<Row>(db: Db, text: string, values: unknown[]): Promise<Row[]> {
   const [main, ...cells] = db.databases as [Database, ...Database[]];
   const isWorkspace = namesOf(db, 'workspace').test(text);
-  const databases = isWorkspace ? cells : namesOf(db, 'either').test(text) ? [main, ...cells] : [main];
+  const mentions = (home: HomeName) => namesOf(db, home).test(text);
+  const databases = /^\s*(?:CREATE|DROP|ALTER|DO)\b/.test(text)
+    ? [main, ...cells]
+    : mentions('workspace')
+      ? cells
+      : mentions('directory') && !mentions('either')
+        ? [main]
+        : [main, ...cells];
   const results: Record<string, unknown>[][] = [];
   for (const { pool } of databases) results.push((await pool.query(text, values)).rows);
   const isNumber = (value: unknown) =>
