@@ -93,7 +93,6 @@ const namesOf = (db: Db, home: HomeName): RegExp => {
  */
 export async function inEachDatabase<Row>(db: Db, text: string, values: unknown[]): Promise<Row[]> {
   const [main, ...cells] = db.databases as [Database, ...Database[]];
-  const isWorkspace = namesOf(db, 'workspace').test(text);
   const mentions = (home: HomeName) => namesOf(db, home).test(text);
   const databases = /^\s*(?:CREATE|DROP|ALTER|DO)\b/.test(text)
     ? [main, ...cells]
