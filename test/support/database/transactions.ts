@@ -32,6 +32,12 @@ const SPANNING: Record<string, readonly string[]> = {
   tenants: ['transfer of content and end of a membership'],
 };
 
+/**
+ * Tables of the directory whose rows are cached. Any transaction may be the one that reads such a row when its cached copy has
+ * expired: an idempotent write runs its whole handler in a transaction.
+ */
+const CACHED = new Set(['tenant_policies']);
+
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A frame of a module, of another part of the application, or of a test. */
@@ -94,7 +100,8 @@ function checkGenerated({ dataSource }: Db): (runner: QueryRunner | undefined) =
       for (const [, name = ''] of String(values[0]).matchAll(GENERATED_TABLE)) {
         const table = tables.get(name);
         if (!table) continue;
-        (names[table.home] ??= []).push(name);
+        if (!CACHED.has(name) || !String(values[0]).startsWith('SELECT'))
+          (names[table.home] ??= []).push(name);
         const module = currentModule();
         if (!table.isPublished && ![table.owner, 'platform', 'test'].includes(module))
           throw new Error(`${module} uses ${table.owner}.${name}, which ${table.owner} does not publish`);
