@@ -2,18 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Config } from '../config/config.js';
-import { openObjectStore } from '../platform/blobs/store/open-blob-store.js';
 import { installationOf } from '../platform/secrets/keyring.js';
 import { secretKeyIds } from '../platform/secrets/secret-box.js';
 import { BackupError } from './backup-error.js';
 import { BackupStore } from './store/backup-store.js';
-import { type CopiedFiles, FileCopy } from './store/copy-files.js';
+import type { CopiedFiles } from './store/copy-files.js';
+import { connect } from './database/connection.js';
 import { exportTables, rejectMigrated } from './database/export-tables.js';
-import { FORMAT, type Manifest, type SchemaBackup, type StoredObject } from './store/manifest.js';
+import { FORMAT, type Manifest, type SchemaBackup } from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
-import { type NeededFile, OWN_SCHEMAS, productVersion } from './database/schemas.js';
+import { OWN_SCHEMAS, productVersion } from './database/schemas.js';
+import { copyNeededFiles, listFiles, type NeededFiles } from './store/needed-files.js';
 import { removeOldSnapshots } from './store/retention.js';
-import { rowsInPortions, Snapshot } from './database/snapshot.js';
+import { Snapshot } from './database/snapshot.js';
 
 export interface BackupOptions {
   /** See `BackupStore.open`. */
@@ -55,19 +56,19 @@ export async function createBackup(
   const scratch = await mkdtemp(path.join(tmpdir(), 'workspace-backup-'));
   let snapshot: Snapshot | undefined;
   try {
-    snapshot = await Snapshot.take(databaseUrl);
+    snapshot = await Snapshot.take(() => connect(databaseUrl));
     await rejectCells(snapshot);
     const installation = await installationId(snapshot);
     await store.claim(installation);
     const { incomplete } = await store.snapshots();
     // Only one backup of an installation runs at a time: these were aborted.
     for (const id of incomplete) await store.removeSnapshot(id);
-    const id = idOf(snapshot.takenAt);
+    const id = snapshotIdOf(snapshot.takenAt);
     const schemas = await exportTables(snapshot, store, id, report);
-    const needed = await listFiles(snapshot, schemas, scratch);
+    const needed = await needs(snapshot, schemas, scratch);
     await snapshot.release();
     await rejectMigrated(snapshot, schemas);
-    const copies = await copyFiles(config, store, id, needed, report);
+    const copies = await copyNeededFiles(config, store, id, needed, report);
     // The files are complete only if collectors waited until now: this fails when the connection with the lock was lost.
     await rejectMigrated(snapshot, schemas);
     const manifest: Manifest = {
@@ -91,7 +92,7 @@ export async function createBackup(
 }
 
 /** The time as an id, in which order of text is order of time: `20261123T020530123Z`. */
-const idOf = (time: Date): string => time.toISOString().replaceAll(/[-:.]/g, '');
+export const snapshotIdOf = (time: Date): string => time.toISOString().replaceAll(/[-:.]/g, '');
 
 async function installationId(snapshot: Snapshot): Promise<string> {
   const rows = await snapshot.read(async (client) => {
@@ -102,65 +103,25 @@ async function installationId(snapshot: Snapshot): Promise<string> {
   return rows[0].id;
 }
 
-/** The names of the needed files, in scratch files, so that the snapshot can end before they are copied. */
-async function listFiles(
+/** The files of all schemas that the snapshot has. */
+async function needs(
   snapshot: Snapshot,
   schemas: readonly SchemaBackup[],
   scratch: string,
-): Promise<{ kind: string; files: AsyncIterable<NeededFile> }[]> {
-  const local = await BackupStore.open(scratch);
-  const lists: { kind: string; files: AsyncIterable<NeededFile> }[] = [];
-  for (const { name, files } of OWN_SCHEMAS) {
-    if (!schemas.some((each) => each.name === name)) continue;
-    const list = await snapshot.read(async (client) => {
-      async function* needed(): AsyncGenerator<NeededFile> {
-        for await (const row of rowsInPortions(client, name, files.sql)) yield files.toFile(row);
-      }
-      return local.writeLines('needed', files.kind, needed());
-    });
-    lists.push({ kind: files.kind, files: local.readLines<NeededFile>(list) });
-  }
+): Promise<NeededFiles[]> {
+  const lists: NeededFiles[] = [];
+  for (const { name, files } of OWN_SCHEMAS)
+    if (schemas.some((schema) => schema.name === name))
+      lists.push(await listFiles(snapshot, name, files, scratch));
   return lists;
 }
 
-async function copyFiles(
-  config: Config,
-  store: BackupStore,
-  id: string,
-  needed: { kind: string; files: AsyncIterable<NeededFile> }[],
-  report: Report,
-): Promise<CopiedFiles[]> {
-  const earlier = await newestManifest(store);
-  const source = await openObjectStore(config.blobStore);
-  try {
-    const copy = new FileCopy(source, store, report);
-    const copies: CopiedFiles[] = [];
-    for (const { kind, files } of needed) {
-      const index = earlier?.files.find((set) => set.kind === kind)?.index;
-      const known = index ? store.readLines<StoredObject>(index) : nothing();
-      copies.push(await copy.run(id, kind, files, known));
-    }
-    return copies;
-  } finally {
-    source.close();
-  }
-}
-
-/** Undefined: there is no earlier snapshot, or its manifest is damaged. The files are then compared by their content. */
-async function newestManifest(store: BackupStore): Promise<Manifest | undefined> {
-  try {
-    return await store.manifest();
-  } catch (error) {
-    if (error instanceof BackupError) return undefined;
-    throw error;
-  }
-}
-
-async function* nothing(): AsyncGenerator<never> {
-  // No values.
-}
-
-function summaryOf(manifest: Manifest, copies: readonly CopiedFiles[], removed: string[]): BackupSummary {
+/** Numbers of a snapshot for the operator. */
+export function summaryOf(
+  manifest: Manifest,
+  copies: readonly CopiedFiles[],
+  removed: string[],
+): BackupSummary {
   const tables = manifest.schemas.flatMap((schema) => schema.tables);
   const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
   return {

@@ -47,6 +47,8 @@ export async function restoreBackup(
   const store = await BackupStore.open(options.from);
   try {
     const manifest = await store.manifest(options.snapshot);
+    if (manifest.workspace)
+      throw new BackupError('This is the export of one workspace: use workspace tenant import.');
     rejectNewerVersion(manifest);
     if (!options.ignoreSecretKeys) rejectMissingKeys(manifest, config);
     const client = await connect(databaseUrl);

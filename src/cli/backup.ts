@@ -5,7 +5,7 @@ import type { Config } from '../config/config.js';
 import { withDatabase } from './context.js';
 
 /** Exit code of a backup that is complete except for files that the installation has lost. */
-const FILES_MISSING = 3;
+export const FILES_MISSING = 3;
 const PROGRESS_MS = 1_000;
 
 interface BackupCommand {
@@ -54,13 +54,14 @@ export function addBackup(program: Command, loadConfig: () => Config): void {
     });
 }
 
-function finish(summary: { faults: Fault[] }, exitCode: number): void {
+/** Prints the summary. @param exitCode with faults */
+export function finish(summary: { faults: Fault[] }, exitCode: number): void {
   process.stdout.write(`${JSON.stringify(summary)}\n`);
   if (summary.faults.length > 0) process.exitCode = exitCode;
 }
 
 /** Writes progress to stderr, at most one line in each second. */
-function reporter(): Report {
+export function reporter(): Report {
   const done = { table: { count: 0, amount: 0 }, file: { count: 0, amount: 0 } };
   let next = Date.now() + PROGRESS_MS;
   return ({ phase, name, amount }: Progress) => {

@@ -24,13 +24,16 @@ export async function withDatabase<T>(config: Config, work: (url: string) => Pro
   }
 }
 
-/** Runs `work` with the modules of the application on a migrated database, without an HTTP server. */
+/**
+ * Runs `work` with the modules of the application on a migrated database, without an HTTP server.
+ * @param work receives the address of the database too
+ */
 export async function withApp<T>(
   config: Config,
-  work: (app: INestApplicationContext) => Promise<T>,
+  work: (app: INestApplicationContext, url: string) => Promise<T>,
 ): Promise<T> {
   return withDatabase(config, async (url) => {
     await migrateDatabase(config, url);
-    return withModules(config, url, 'silent', work);
+    return withModules(config, url, 'silent', (app) => work(app, url));
   });
 }

@@ -8,6 +8,7 @@ import { ApiError } from '../platform/http/api-error.js';
 import { validated } from '../platform/http/input.pipe.js';
 import { tenantNamed } from './accounts.js';
 import { withApp } from './context.js';
+import { addTransfer } from './tenant-transfer.js';
 
 interface UpdateOptions {
   tenant: string;
@@ -17,12 +18,13 @@ interface UpdateOptions {
   logo?: string | false;
 }
 
-/** Adds `workspace tenant update` and `workspace tenant limits`. */
+/** Adds the commands `workspace tenant ...`. */
 export function addTenant(program: Command, loadConfig: () => Config): void {
   const command = program.command('tenant').description('workspaces');
   addUpdate(command, loadConfig);
   addLimits(command, loadConfig);
   addMove(command, loadConfig);
+  addTransfer(command, loadConfig);
 }
 
 function addMove(program: Command, loadConfig: () => Config): void {

@@ -24,8 +24,11 @@ class ProvisionUser extends ProvisionAccount {
   @IsOptional() @IsIn(['owner', 'admin', 'member']) role?: 'owner' | 'admin' | 'member';
 }
 
+/** The name of a workspace in addresses and commands. */
+export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
 export class ProvisionTenant {
-  @Matches(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
+  @Matches(SLUG, {
     message: 'slug must be lower-case letters, digits and hyphens',
   })
   slug!: string;

@@ -46,13 +46,25 @@ async function exportTable(
   store: BackupStore,
   id: string,
   schema: string,
-  { name: table, columns }: Table,
+  table: Table,
 ): Promise<TableObject> {
+  const source = `${qualified(schema, table.name)} (${columnList(table.columns)})`;
+  return copyRows(snapshot, store, id, { schema, table, source });
+}
+
+/** Copies rows of a table. @param rows.source for COPY: the table with its columns, or a SELECT in parentheses */
+export async function copyRows(
+  snapshot: Snapshot,
+  store: BackupStore,
+  id: string,
+  { schema, table, source }: { schema: string; table: Table; source: string },
+): Promise<TableObject> {
+  const { name, columns } = table;
   return snapshot.read(async (client) => {
-    const rows = client.query(copyTo(`COPY ${qualified(schema, table)} (${columnList(columns)}) TO STDOUT`));
+    const rows = client.query(copyTo(`COPY ${source} TO STDOUT`));
     // When the destination fails, nothing reads the stream, and the end of the connection ends it with an error.
     rows.on('error', () => undefined);
-    const object = await store.writeCompressed(id, `tables/${schema}.${table}.copy`, rows);
-    return { ...object, table, columns, rows: rows.rowCount };
+    const object = await store.writeCompressed(id, `tables/${schema}.${name}.copy`, rows);
+    return { ...object, table: name, columns, rows: rows.rowCount };
   });
 }

@@ -18,17 +18,20 @@ export interface NeededFile {
   sha256?: string;
 }
 
+/** How rows refer to files. */
+export interface FilesOfRows {
+  kind: string;
+  /** SQL of the rows with files. Their order is that of the names. */
+  sql: string;
+  toFile: (row: Record<string, string>) => NeededFile;
+}
+
 /** A PostgreSQL schema of the product. */
 export interface OwnSchema {
   name: string;
   definition: Schema;
   migrate: (config: Config, databaseUrl: string, definition: Schema) => Promise<unknown>;
-  files: {
-    kind: string;
-    /** SQL of the rows with files. Their order is that of the names. */
-    sql: string;
-    toFile: (row: Record<string, string>) => NeededFile;
-  };
+  files: FilesOfRows;
 }
 
 /** Tables that the migrations of a restore fill. */

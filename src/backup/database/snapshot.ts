@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { BACKUP_LOCK } from '../../platform/blobs/backup-lock.js';
 import { BackupError } from '../backup-error.js';
-import { connect } from './connection.js';
 
 const ROWS_AT_ONCE = 1_000;
 
@@ -19,11 +18,12 @@ export class Snapshot {
   ) {}
 
   /**
-   * Locks the files of the installation against collectors, then takes the snapshot.
+   * Locks the files of the database against collectors, then takes the snapshot.
+   * @param open opens a connection to it
    * @throws BackupError while another backup of this installation runs
    */
-  static async take(url: string): Promise<Snapshot> {
-    const holder = await connect(url);
+  static async take(open: () => Promise<pg.Client>): Promise<Snapshot> {
+    const holder = await open();
     try {
       const { rows: locks } = await holder.query<{ locked: boolean }>(
         'SELECT pg_try_advisory_lock($1, $2) AS locked',
@@ -35,7 +35,7 @@ export class Snapshot {
         'SELECT pg_export_snapshot() AS name, now() AS at',
       );
       const { name, at } = rows[0] as { name: string; at: Date };
-      return new Snapshot(holder, await connect(url), name, at);
+      return new Snapshot(holder, await open(), name, at);
     } catch (error) {
       await holder.end();
       throw error;
@@ -66,13 +66,13 @@ export class Snapshot {
   }
 }
 
-/** The rows of a query, in portions. Call it within `Snapshot.read`. @param schema the search path */
+/** The rows of a query, in portions. Call it within `Snapshot.read`. @param schema the search path; null: that of the connection */
 export async function* rowsInPortions(
   client: pg.Client,
-  schema: string,
+  schema: string | null,
   sql: string,
 ): AsyncGenerator<Record<string, string>> {
-  await client.query(`SELECT set_config('search_path', $1, true)`, [schema]);
+  if (schema !== null) await client.query(`SELECT set_config('search_path', $1, true)`, [schema]);
   await client.query(`DECLARE portions NO SCROLL CURSOR FOR ${sql}`);
   for (;;) {
     const { rows } = await client.query<Record<string, string>>(`FETCH ${ROWS_AT_ONCE} FROM portions`);

@@ -53,16 +53,22 @@ export class BackupStore {
     this.objects.close();
   }
 
-  /** Reserves the place for the backups of an installation. @throws BackupError when it has those of another one */
-  async claim(installation: string): Promise<void> {
+  /**
+   * Reserves the place for the backups of an installation, or for the exports of one of its workspaces.
+   * @throws BackupError when it has others
+   */
+  async claim(installation: string, workspace?: string): Promise<void> {
     const found = await this.read(ROOT);
     if (found === undefined) {
-      const content = `${JSON.stringify({ format: FORMAT, installation })}\n`;
+      const content = `${JSON.stringify({ format: FORMAT, installation, workspace })}\n`;
       await this.write(ROOT, bytesOf(content));
       return;
     }
-    if ((JSON.parse(found) as { installation: string }).installation !== installation)
+    const owner = JSON.parse(found) as { installation: string; workspace?: string };
+    if (owner.installation !== installation)
       throw new BackupError('The destination has backups of another installation. Use an empty one.');
+    if (owner.workspace !== workspace)
+      throw new BackupError('The destination has backups of something else. Use an empty one.');
   }
 
   async snapshots(): Promise<Snapshots> {

@@ -44,6 +44,13 @@ export interface FileSet {
   index: StoredObject;
 }
 
+/** The workspace of an export. */
+export interface ExportedWorkspace {
+  id: string;
+  slug: string;
+  name: string;
+}
+
 /** The content of a complete snapshot. It is written last. */
 export interface Manifest {
   format: number;
@@ -55,6 +62,8 @@ export interface Manifest {
   takenAt: string;
   /** Id of the installation. */
   installation: string;
+  /** Set: this is the export of one workspace, not a backup of the installation. */
+  workspace?: ExportedWorkspace;
   /** Ids of the keys in SECRET_KEYS that encrypt secrets of this database. */
   secretKeys: string[];
   schemas: SchemaBackup[];

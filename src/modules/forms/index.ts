@@ -1,1 +1,2 @@
 export { FormsModule } from './forms.module.js';
+export { RespondentKeys } from './responses/respondent-keys.js';

@@ -167,7 +167,11 @@ export class IdentityApi {
   }
 
   /** Invalidates the cached access of an account in every process within 5 seconds. */
-  async recordAccessChange(tx: Tx, accountId: string, tenantId: string | null = null): Promise<void> {
+  async recordAccessChange(
+    tx: Pick<Tx, 'query'>,
+    accountId: string,
+    tenantId: string | null = null,
+  ): Promise<void> {
     await this.repository.recordAccessChange(tx, uuidv7(), { accountId, tenantId });
   }
 

@@ -266,7 +266,7 @@ export class IdentityRepository {
   }
 
   async recordAccessChange(
-    tx: Tx,
+    tx: Pick<Tx, 'query'>,
     id: string,
     change: { accountId: string; tenantId?: string | null; sessionId?: string | null },
   ): Promise<void> {

@@ -48,7 +48,7 @@ export const operator = (tenantId: string | null): AuditActor => ({ tenantId, us
 @Injectable()
 export class Audit {
   /** Adds an entry in the transaction of its cause, so that both commit or neither. */
-  async record(tx: Tx, actor: AuditActor, entry: AuditEntry): Promise<void> {
+  async record(tx: Pick<Tx, 'query'>, actor: AuditActor, entry: AuditEntry): Promise<void> {
     const id = uuidv7();
     await tx.query(append, [
       actor.tenantId ?? NO_TENANT,

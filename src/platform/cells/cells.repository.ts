@@ -75,6 +75,12 @@ const place = directory.statement<{ cell: string }>(
    INSERT INTO workspace_cells (tenant_id, cell) SELECT $1, name FROM chosen RETURNING cell`,
 );
 
+const placeIn = directory.statement<{ name: string }>(
+  'cells.place_in',
+  `WITH chosen AS (UPDATE cells SET workspaces = workspaces + 1 WHERE name = $2 RETURNING name)
+   INSERT INTO workspace_cells (tenant_id, cell) SELECT $1, name FROM chosen RETURNING cell AS name`,
+);
+
 const addAccounts = directory.statement<never>(
   'cells.add_accounts',
   `INSERT INTO account_cells (account_id, cell)
@@ -144,12 +150,18 @@ export class CellsRepository {
     return (await tx.query(place, [tenantId, KNOWN_AFTER_SECONDS]))[0]?.cell;
   }
 
-  async addAccounts(tx: Tx, accountIds: readonly string[], cell: string): Promise<void> {
+  /** Places a workspace whose rows are in the cell. @throws Error for an unknown cell */
+  async placeIn(tx: Pick<Tx, 'query'>, tenantId: string, cell: string): Promise<void> {
+    if ((await tx.query(placeIn, [tenantId, cell])).length === 0)
+      throw new Error(`there is no cell "${cell}" any more`);
+  }
+
+  async addAccounts(tx: Pick<Tx, 'query'>, accountIds: readonly string[], cell: string): Promise<void> {
     await tx.query(addAccounts, [accountIds, cell]);
   }
 
   /** Records that the parts of a commit commit. @throws ConcurrentChangeError when they were rolled back meanwhile */
-  async decide(tx: Tx, id: string): Promise<void> {
+  async decide(tx: Pick<Tx, 'query'>, id: string): Promise<void> {
     const [made] = await tx.query(decide, [id, true]);
     if (!made) throw new ConcurrentChangeError('the transaction took too long and was rolled back');
   }

@@ -91,10 +91,15 @@ export class MailAccounts {
     await this.accounts.link(owner, {
       username,
       mailUserId: id,
-      password: this.box.seal(PASSWORD, keyOf(owner), Buffer.from(password)),
+      password: this.sealedPassword(owner, password),
       token: this.box.seal(TOKEN, keyOf(owner), Buffer.from(token)),
     });
     return { mailUserId: id };
+  }
+
+  /** Encrypts the password of a user's account, for its column. */
+  sealedPassword(owner: MailOwner, password: string): string {
+    return this.box.seal(PASSWORD, keyOf(owner), Buffer.from(password));
   }
 
   private resolve(key: string, owner: MailRequester, rejected: number): Promise<MailCredential> {
@@ -144,11 +149,7 @@ export class MailAccounts {
     if (member === null) throw MailErrors.accountRequired.with();
     const domain = this.config.MAIL_ACCOUNT_DOMAIN;
     const local = member.email.slice(0, member.email.lastIndexOf('@'));
-    const password = this.box.seal(
-      PASSWORD,
-      keyOf(owner),
-      Buffer.from(randomBytes(24).toString('base64url')),
-    );
+    const password = this.sealedPassword(owner, randomBytes(24).toString('base64url'));
     const address = domain === undefined ? member.email : `${local}@${domain}`;
     await this.accounts.begin(owner, { username: usernameOf(owner), address, password });
   }

@@ -19,4 +19,9 @@ export class MailApi {
   ): Promise<{ mailUserId: string }> {
     return this.accounts.link(owner, username, password);
   }
+
+  /** Encrypts the password of a user's account at the mail service, for the column of the account. */
+  sealedPassword(owner: MailOwner, password: string): string {
+    return this.accounts.sealedPassword(owner, password);
+  }
 }

@@ -2,6 +2,8 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import type { DataSource } from 'typeorm';
+import type { Schema } from '../../database/schema-part.js';
 import { locked } from './locked.js';
 
 const CLEARED_AT_ONCE = 5_000;
@@ -21,6 +23,12 @@ SELECT class.relname AS name,
  WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname = ANY ($1)
    AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = class.oid AND attname = 'tenant_id')
  ORDER BY relname`;
+
+/** Names of the tables of workspaces, also those that each database has. */
+export const workspaceTableNames = (dataSource: DataSource, { parts }: Schema): string[] =>
+  parts.flatMap(({ entities: { workspace = [], either = [] } }) =>
+    [...workspace, ...either].map((entity) => dataSource.getMetadata(entity).tableName),
+  );
 
 /** The tables with rows of workspaces. @param names candidates, by their home */
 export async function movedTables(client: pg.Client, names: readonly string[]): Promise<MovedTable[]> {
@@ -44,7 +52,7 @@ export class MovedTable {
 
   constructor(
     readonly name: string,
-    private readonly columns: readonly string[],
+    readonly columns: readonly string[],
     key: readonly string[],
     /** Triggers that also fire in sessions that replicate. */
     private readonly guards: readonly string[],
@@ -54,10 +62,14 @@ export class MovedTable {
 
   /** Copies the rows that the snapshot of `source` has. @returns their number */
   async copy(source: pg.Client, target: pg.Client, tenantId: string, condition = 'true'): Promise<number> {
-    const rows = `SELECT ${list(this.columns)} FROM ${this.of(tenantId)} AND ${condition}`;
     const written = target.query(copyFrom(`COPY ${quoted(this.name)} (${list(this.columns)}) FROM STDIN`));
-    await pipeline(source.query(copyTo(`COPY (${rows}) TO STDOUT`)), written);
+    await pipeline(source.query(copyTo(`COPY (${this.rows(tenantId, condition)}) TO STDOUT`)), written);
     return written.rowCount;
+  }
+
+  /** SQL that reads the rows. */
+  rows(tenantId: string, condition = 'true'): string {
+    return `SELECT ${list(this.columns)} FROM ${this.of(tenantId)} AND ${condition}`;
   }
 
   /**

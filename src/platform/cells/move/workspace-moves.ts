@@ -1,16 +1,15 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import pg from 'pg';
+import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { Db, MAIN } from '../../database/db.js';
+import { asTx, openSession, replicate } from '../../database/long-session.js';
 import type { Schema } from '../../database/schema-part.js';
 import { gidOf } from '../../database/spanning-tx.js';
-import type { Statement } from '../../database/statement.js';
-import type { Tx } from '../../database/tx.js';
 import { PeriodicJobs } from '../../jobs/periodic-jobs.js';
 import { CellError } from '../cell-administration.js';
 import { Cells, REFRESH_MS } from '../cells.js';
 import { CellsRepository } from '../cells.repository.js';
-import { type MovedTable, movedTables } from './moved-table.js';
+import { type MovedTable, movedTables, workspaceTableNames } from './moved-table.js';
 import { type Move, MovesRepository } from './moves.repository.js';
 import { allowWrites, stopWrites } from './write-stop.js';
 
@@ -18,11 +17,6 @@ const RENEW_MS = 5_000;
 const EVERY_SECONDS = 30;
 /** Requests that have chosen the former cell before the switch have read there by then. */
 const CLEAR_AFTER_MS = 20_000;
-/** For a copy that takes long, and for checks that the copy does not need. */
-const SESSION = `
-SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0;
-SET TimeZone = 'UTC'; SET extra_float_digits = 1; SET session_replication_role = replica;`;
-
 /** Progress of a move, for the operator. */
 export interface MoveProgress {
   phase: 'waiting' | 'copied' | 'stopped' | 'switched' | 'cleared';
@@ -121,7 +115,7 @@ export class WorkspaceMoves implements OnModuleInit {
       throw error;
     });
     try {
-      const tables = await movedTables(source, this.tableNames());
+      const tables = await movedTables(source, workspaceTableNames(this.db.dataSource, this.schema));
       await target.query('BEGIN');
       const { since, rows } = await copyAll(source, target, tables, tenantId);
       tell('copied', rows);
@@ -192,22 +186,16 @@ export class WorkspaceMoves implements OnModuleInit {
   ): Promise<void> {
     const client = await this.connect(name);
     try {
-      await work(client, await movedTables(client, this.tableNames()));
+      await work(client, await movedTables(client, workspaceTableNames(this.db.dataSource, this.schema)));
     } finally {
       await client.end();
     }
   }
 
   private async connect(name: string): Promise<pg.Client> {
-    const { options } = (await this.cells.cell(name)).pool;
-    // The pool hides its password from copies.
-    const { password } = options;
-    const { query_timeout: _, statement_timeout: __, ...config } = options;
-    const client = new pg.Client({ ...config, password, application_name: 'workspace move' });
-    client.on('error', () => undefined);
-    await client.connect();
+    const client = await openSession(await this.cells.cell(name), 'workspace move');
     try {
-      await client.query(SESSION);
+      await replicate(client);
     } catch (error) {
       await client.end();
       throw new CellError(
@@ -216,13 +204,6 @@ export class WorkspaceMoves implements OnModuleInit {
       );
     }
     return client;
-  }
-
-  /** Tables of workspaces, also those that each database has. */
-  private tableNames(): string[] {
-    return this.schema.parts.flatMap(({ entities: { workspace = [], either = [] } }) =>
-      [...workspace, ...either].map((entity) => this.db.dataSource.getMetadata(entity).tableName),
-    );
   }
 }
 
@@ -262,11 +243,5 @@ async function compare(
   }
   return rows;
 }
-
-/** Runs statements in the transaction of a connection. */
-const asTx = (client: pg.Client): Pick<Tx, 'query'> => ({
-  query: async <Row>({ text }: Statement<Row>, values: readonly unknown[]) =>
-    (await client.query(text, values as unknown[])).rows as Row[],
-});
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { hashRandomPassword } from '../../mail-service/accounts/passwords.js';
+import { MAIL_SCHEMA } from '../../mail-service/mail-service.schema.js';
+import type { MailApi } from '../../modules/mail/index.js';
+import { qualified } from '../database/catalog.js';
+import { type Import, loadAside, loadRows, partNamed } from './imported-rows.js';
+import { MAIL_ACCOUNT, MAIL_ROWS } from './mail-export.js';
+
+const BATCH = 500;
+const USERS = 'imported_users';
+
+/** Mail of an import. */
+export interface ImportedMail {
+  users: number;
+  /** Addresses that the mail service of this installation has already: the mail of these users stays behind. */
+  taken: string[];
+}
+
+interface MailAccount {
+  tenant_id: string;
+  user_id: string;
+  mail_user_id: string;
+}
+
+/** Takes the users out whose names or addresses exist here. */
+const TAKE_OUT = `
+DELETE FROM ${USERS} AS imported USING mail_service.users AS own
+ WHERE own.address = imported.address OR own.username = imported.username OR own.id = imported.id
+RETURNING imported.id, imported.address`;
+
+const ADD_ACCOUNTS = `
+INSERT INTO mail_accounts (tenant_id, user_id, origin, username, address, mail_user_id, token_version, created_at, password)
+SELECT tenant_id, user_id, 'created', username, address, mail_user_id, token_version + 1, created_at, password
+  FROM jsonb_to_recordset($1) AS given (tenant_id uuid, user_id uuid, username text, address text, mail_user_id text,
+                                        token_version int, created_at timestamptz, password text)`;
+
+/** Loads the mail of the members, with new passwords of their users, which only the services know. */
+export async function importMail(work: Import, mail: MailApi): Promise<ImportedMail> {
+  const { directory, cell, manifest, workspace } = work;
+  const { tables } = partNamed(manifest, MAIL_SCHEMA);
+  const objectOf = (name: string) => tables.find(({ table }) => table === name)!;
+  const users = qualified(MAIL_SCHEMA, 'users');
+  await loadAside(work, directory, objectOf('users'), users);
+  const { rows: taken } = await directory.query<{ id: string; address: string }>(TAKE_OUT);
+  await loadAside(work, directory, objectOf(MAIL_ACCOUNT.name), MAIL_ACCOUNT.name);
+  const { rows: accounts } = await directory.query<MailAccount>(
+    `SELECT account.* FROM imported_mail_accounts AS account WHERE mail_user_id IN (SELECT id FROM ${USERS})`,
+  );
+  for (let n = 0; n < accounts.length; n += BATCH) {
+    const batch = accounts.slice(n, n + BATCH).map((account) => ({
+      account,
+      password: randomBytes(24).toString('base64url'),
+    }));
+    const hashes = await Promise.all(batch.map(({ password }) => hashRandomPassword(password)));
+    await directory.query(
+      `UPDATE ${USERS} AS imported SET password = given.hash
+         FROM unnest($1::text[], $2::text[]) AS given (id, hash) WHERE given.id = imported.id`,
+      [batch.map(({ account }) => account.mail_user_id), hashes],
+    );
+    const rows = batch.map(({ account, password }) => {
+      const owner = { tenantId: account.tenant_id, userId: account.user_id };
+      return { ...account, password: mail.sealedPassword(owner, password) };
+    });
+    await cell.query(ADD_ACCOUNTS, [JSON.stringify(rows)]);
+  }
+  await directory.query(`INSERT INTO ${users} SELECT * FROM ${USERS}`);
+  for (const name of Object.keys(MAIL_ROWS).filter((each) => each !== 'users')) {
+    const table = qualified(MAIL_SCHEMA, name);
+    await loadRows(work, directory, objectOf(name), table);
+    await directory.query(`DELETE FROM ${table} WHERE user_id = ANY ($1)`, [taken.map(({ id }) => id)]);
+  }
+  await cell.query(
+    `DELETE FROM mail_calendar_scans AS scan WHERE tenant_id = $1 AND NOT EXISTS (
+       SELECT FROM mail_accounts AS account WHERE account.tenant_id = $1 AND account.user_id = scan.user_id)`,
+    [workspace.id],
+  );
+  return { users: accounts.length, taken: taken.map(({ address }) => address) };
+}

@@ -1,0 +1,241 @@
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { migrateMailService } from '../../mail-service/mail-service.js';
+import { MAIL_SCHEMA } from '../../mail-service/mail-service.schema.js';
+import { RespondentKeys } from '../../modules/forms/index.js';
+import { IdentityApi } from '../../modules/identity/index.js';
+import { MailApi } from '../../modules/mail/index.js';
+import { Audit, operator } from '../../platform/audit/audit.js';
+import { CellsRepository } from '../../platform/cells/cells.repository.js';
+import { MAIN } from '../../platform/database/db.js';
+import { asTx, replicate } from '../../platform/database/long-session.js';
+import { gidOf } from '../../platform/database/spanning-tx.js';
+import { BackupError } from '../backup-error.js';
+import { appliedMigrations } from '../database/catalog.js';
+import { productVersion } from '../database/schemas.js';
+import type { Report } from '../progress.js';
+import { BackupStore } from '../store/backup-store.js';
+import type { ExportedWorkspace, Manifest } from '../store/manifest.js';
+import { rejectFaults } from '../verify-backup.js';
+import { currentMigrations } from './exported-rows.js';
+import { type ImportedAccounts, importDirectory, matchAccounts, rejectExisting } from './import-directory.js';
+import { hasMail, ImportedFiles } from './import-files.js';
+import { importMail } from './import-mail.js';
+import { type Import, loadRows, partNamed } from './imported-rows.js';
+import type { Installation } from './installation.js';
+import { DIRECTORY_PART, WORKSPACE_PART } from './transferred-tables.js';
+
+/** Class of the advisory locks of imports. */
+const IMPORT_LOCK = 7_706_115;
+
+export interface ImportOptions {
+  /** See `BackupStore.open`. */
+  from: string;
+  /** Id of a snapshot; default: the newest complete one. */
+  snapshot?: string;
+  /** Slug here; default: the exported one. */
+  slug?: string;
+  /** Cell of the workspace; default: the open one with the fewest workspaces. */
+  cell?: string;
+}
+
+export interface ImportSummary {
+  id: string;
+  slug: string;
+  cell: string;
+  snapshot: string;
+  taken_at: string;
+  rows: number;
+  files: number;
+  accounts: { created: number; matched: number; without_password: number };
+  /** Null: the export has no mail, or this installation has another mail service. */
+  mail: { users: number; taken: string[] } | null;
+}
+
+/**
+ * Adds an exported workspace to an installation, beside running servers. Ids stay, except those of accounts that match an account
+ * here. All rows commit at once; an aborted import leaves nothing but files, which a collector removes.
+ *
+ * @throws BackupError when the export is damaged, of another version, or a backup, and when the workspace or its slug exists
+ */
+export async function importWorkspace(
+  installation: Installation,
+  options: ImportOptions,
+  report: Report,
+): Promise<ImportSummary> {
+  const store = await BackupStore.open(options.from);
+  const clients: pg.Client[] = [];
+  try {
+    const manifest = await store.manifest(options.snapshot);
+    const { workspace } = manifest;
+    if (!workspace) throw new BackupError('This is the backup of an installation: use workspace restore.');
+    const withMail = hasMail(manifest) && installation.hasEmbeddedMail;
+    const { db, cells, config } = installation;
+    if (withMail) await migrateMailService(config, installation.databaseUrl);
+    const cellName = options.cell ?? (await openCell(installation));
+    if (!db.cells.includes(cellName)) throw new BackupError(`There is no cell "${cellName}".`);
+    const open = async (): Promise<pg.Client> => {
+      const client = await installation.open(await cells.cell(cellName));
+      clients.push(client);
+      return client;
+    };
+    const cell = await open();
+    const directory = cellName === MAIN ? cell : await installation.open(db.main);
+    if (directory !== cell) clients.push(directory);
+    const slug = options.slug ?? workspace.slug;
+    await lock(directory, workspace);
+    await rejectExisting(directory, workspace.id, slug);
+    await rejectOtherVersion(manifest, { cell, directory, withMail });
+    await rejectFaults(store, manifest, report);
+    const files = new ImportedFiles(store, manifest, workspace.id, { cell, directory, withMail });
+    for (const client of clients) await mayReplicate(client);
+    try {
+      const copied = await files.copy(config, report);
+      const work = { store, manifest, workspace, cell, directory, ids: new Map<string, string>(), report };
+      const result = await importRows(installation, work, files, { slug, cellName, withMail });
+      return {
+        id: workspace.id,
+        slug,
+        cell: cellName,
+        snapshot: manifest.snapshot,
+        taken_at: manifest.takenAt,
+        files: copied,
+        ...result,
+      };
+    } catch (error) {
+      for (const client of clients) await client.query('ROLLBACK');
+      await files.release();
+      throw error;
+    }
+  } finally {
+    for (const client of clients) await client.end();
+    store.close();
+  }
+}
+
+type Imported = Pick<ImportSummary, 'rows' | 'accounts' | 'mail'>;
+
+/** Loads all rows and commits them. */
+async function importRows(
+  installation: Installation,
+  work: Import,
+  files: ImportedFiles,
+  { slug, cellName, withMail }: { slug: string; cellName: string; withMail: boolean },
+): Promise<Imported> {
+  const { app } = installation;
+  const { cell, directory, manifest, workspace } = work;
+  for (const client of new Set([cell, directory])) await client.query('BEGIN');
+  const accounts = await matchAccounts(work);
+  await files.claim();
+  for (const object of partNamed(manifest, WORKSPACE_PART).tables) await loadRows(work, cell, object);
+  const tx = asTx(cell, directory);
+  if (work.ids.size > 0) await sortDirectKeys(work);
+  await app.get(RespondentKeys, { strict: false }).restore(tx, workspace.id);
+  const mail = withMail ? await importMail(work, app.get(MailApi, { strict: false })) : null;
+  await importDirectory(work, accounts.created, slug);
+  const repository = app.get(CellsRepository, { strict: false });
+  await repository.placeIn(tx, workspace.id, cellName);
+  if (cellName !== MAIN)
+    await repository.addAccounts(tx, [...accounts.created, ...accounts.matched].toSorted(), cellName);
+  await recordImport(installation, work, accounts);
+  if (cell === directory) await directory.query('COMMIT');
+  else await commitBoth(work, repository, cellName);
+  const { created, matched, without_password } = accounts;
+  return {
+    rows: manifest.schemas.flatMap(({ tables }) => tables).reduce((sum, { rows }) => sum + rows, 0),
+    accounts: { created: created.length, matched: matched.length, without_password },
+    mail,
+  };
+}
+
+/** The directory decides, like in `SpanningTx`: a process that ends in between leaves the rest to `UnfinishedCommits`. */
+async function commitBoth(
+  { cell, directory }: Import,
+  repository: CellsRepository,
+  cellName: string,
+): Promise<void> {
+  const id = uuidv7();
+  const gid = gidOf(cellName, id);
+  await cell.query(`PREPARE TRANSACTION '${gid}'`);
+  try {
+    await repository.decide(asTx(directory), id);
+    await directory.query('COMMIT');
+  } catch (error) {
+    await cell.query(`ROLLBACK PREPARED '${gid}'`);
+    throw error;
+  }
+  await cell.query(`COMMIT PREPARED '${gid}'`);
+}
+
+/** Keys of direct rooms are two ids in their order. */
+async function sortDirectKeys({ cell, workspace }: Import): Promise<void> {
+  await cell.query(
+    `UPDATE chat_rooms SET direct_key = least(split_part(direct_key, ' ', 1)::uuid, split_part(direct_key, ' ', 2)::uuid)
+                             || ' ' || greatest(split_part(direct_key, ' ', 1)::uuid, split_part(direct_key, ' ', 2)::uuid)
+      WHERE tenant_id = $1 AND direct_key IS NOT NULL`,
+    [workspace.id],
+  );
+}
+
+async function recordImport({ app }: Installation, work: Import, accounts: ImportedAccounts): Promise<void> {
+  const { cell, directory, workspace, manifest } = work;
+  const tx = asTx(cell, directory);
+  const identity = app.get(IdentityApi, { strict: false });
+  for (const account of accounts.matched) await identity.recordAccessChange(tx, account, workspace.id);
+  await app.get(Audit, { strict: false }).record(tx, operator(workspace.id), {
+    action: 'tenant.imported',
+    objectKind: 'tenant',
+    objectId: workspace.id,
+    data: {
+      installation: manifest.installation,
+      snapshot: manifest.snapshot,
+      accounts_created: accounts.created.length,
+      accounts_matched: accounts.matched.length,
+    },
+  });
+}
+
+async function openCell({ app }: Installation): Promise<string> {
+  const cells = await app.get(CellsRepository, { strict: false }).list();
+  const [cell] = cells
+    .filter(({ state }) => state === 'open')
+    .toSorted((a, b) => a.workspaces - b.workspaces || a.name.localeCompare(b.name));
+  if (!cell) throw new BackupError('No cell takes new workspaces: run `workspace cell list`.');
+  return cell.name;
+}
+
+async function lock(directory: pg.Client, { id }: ExportedWorkspace): Promise<void> {
+  const { rows } = await directory.query<{ locked: boolean }>(
+    'SELECT pg_try_advisory_lock($1, hashtext($2)) AS locked',
+    [IMPORT_LOCK, id],
+  );
+  if (!rows[0]?.locked) throw new BackupError('Another import of this workspace is running.');
+}
+
+async function mayReplicate(client: pg.Client): Promise<void> {
+  try {
+    await replicate(client);
+  } catch (cause) {
+    throw new BackupError(
+      'The role of the database may not copy rows as they are: GRANT SET ON PARAMETER session_replication_role to it.',
+      { cause },
+    );
+  }
+}
+
+/** @throws BackupError unless the tables are those of the export */
+async function rejectOtherVersion(
+  manifest: Manifest,
+  { cell, directory, withMail }: { cell: pg.Client; directory: pg.Client; withMail: boolean },
+): Promise<void> {
+  const compare = (part: string, applied: readonly string[]): void => {
+    const exported = partNamed(manifest, part).migrations;
+    if (exported.toSorted().join() !== applied.toSorted().join())
+      throw new BackupError(
+        `The export was made by version ${manifest.version} with other tables than those of this version ${productVersion()}. Install the same version in both installations.`,
+      );
+  };
+  compare(WORKSPACE_PART, await currentMigrations(cell));
+  compare(DIRECTORY_PART, await currentMigrations(directory));
+  if (withMail) compare(MAIL_SCHEMA, await appliedMigrations(directory, MAIL_SCHEMA));
+}
