@@ -13,15 +13,22 @@ const CREDENTIALS = { accessKeyId: 'test:tester', secretAccessKey: 'testing' };
 
 /** A storage service of its own for a test, with one bucket. */
 export class Swift {
-  private constructor(
-    private readonly child: ChildProcess,
-    private readonly directory: string,
-    readonly port: number,
-    private readonly client: S3Client,
-  ) {}
+  readonly port: number;
+  private readonly child: ChildProcess;
+  private readonly directory: string;
+  private readonly client: S3Client;
 
-  static async start(): Promise<Swift> {
-    const directory = mkdtempSync(path.join(tmpdir(), 'workspace-swift-'));
+  // The soak runs this file without a compiler, which parameter properties need.
+  private constructor(child: ChildProcess, directory: string, port: number, client: S3Client) {
+    this.child = child;
+    this.directory = directory;
+    this.port = port;
+    this.client = client;
+  }
+
+  /** @param parent of the directory of its files; it must allow extended attributes */
+  static async start(parent = tmpdir()): Promise<Swift> {
+    const directory = mkdtempSync(path.join(parent, 'workspace-swift-'));
     const script = path.join(import.meta.dirname, 'swift_server.py');
     const child = spawn('/usr/bin/python3', [script, directory], { stdio: ['pipe', 'pipe', 'inherit'] });
     const port = await new Promise<number>((resolve, reject) => {

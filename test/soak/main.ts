@@ -7,8 +7,9 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { Site } from '../realtime/site.ts';
 import { freePort, ROOT, ServerProcess } from '../sync/servers.ts';
+import { Swift } from '../s3/swift.ts';
 import { SmallDisk } from './disk.ts';
-import { MailProxy } from './mail-proxy.ts';
+import { FaultProxy } from './fault-proxy.ts';
 import { quarters, type Sample, sample } from './gauges.ts';
 import { Actor, Ledger } from './load.ts';
 
@@ -16,16 +17,20 @@ import { Actor, Ledger } from './load.ts';
  * The soak: two processes under a mixed load of all domains, with faults one after the other. Reports memory, handles and
  * connections of the process that is never killed, and every acknowledged write that is missing.
  *
- *     npm run soak -- --minutes 60 --every 60
+ *     npm run soak -- --minutes 60 --every 60 --s3
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
     /** Seconds between two faults. */
     every: { type: 'string', default: '60' },
+    /** Files are in an object storage (OpenStack Swift) on the small disk, which also becomes slow. */
+    s3: { type: 'boolean', default: false },
   },
 });
 const FAULT_MS = 8_000;
+/** Delay of each piece of data from and to the slow object storage. */
+const SLOW_MS = 1_500;
 const SAMPLE_MS = 2_000;
 /** Growth of the last quarter over the second one that counts as a leak. */
 const GROWTH = 1.25;
@@ -45,20 +50,32 @@ const closers: (() => unknown)[] = [() => rmSync(dataDir, { recursive: true, for
 if (disk) closers.push(() => disk.unmount());
 closers.push(() => site.stop());
 
-async function startServers(): Promise<{ proxy: MailProxy; metricsPorts: number[] }> {
+/** @returns the proxy in front of the object storage, and the settings for it */
+async function startStorage(): Promise<{ storage?: FaultProxy; settings: Record<string, string> }> {
+  if (!values.s3) return { settings: disk ? { BLOB_STORE_URL: `file://${disk.directory}` } : {} };
+  const swift = await Swift.start(disk?.directory);
+  closers.push(() => swift.stop());
+  const storage = new FaultProxy(swift.port);
+  closers.push(() => storage.stop());
+  const url = swift.url.replace(`:${swift.port}`, `:${await storage.listen()}`);
+  return { storage, settings: { ...Swift.env, BLOB_STORE_URL: url } };
+}
+
+async function startServers(): Promise<{ proxy: FaultProxy; storage?: FaultProxy; metricsPorts: number[] }> {
   await site.start(['Alice', 'Bob', 'Carol', 'Dora'], 0);
   const token = randomBytes(20).toString('hex');
   const config = Config.parse({ LOG_LEVEL: 'silent', DATA_DIR: path.join(dataDir, 'mail') });
   const mail = await startMailService(config, { databaseUrl: site.databaseUrl, token, port: 0 });
   closers.push(() => mail.stop(1_000));
-  const proxy = new MailProxy(mail.port);
+  const proxy = new FaultProxy(mail.port);
   closers.push(() => proxy.stop());
+  const { storage, settings: files } = await startStorage();
   const settings = {
     DATA_DIR: dataDir,
     MAIL_SERVICE_URL: `http://127.0.0.1:${await proxy.listen()}`,
     MAIL_SERVICE_TOKEN: token,
     MAIL_SERVICE_TIMEOUT_MS: '3000',
-    ...(disk && { BLOB_STORE_URL: `file://${disk.directory}` }),
+    ...files,
   };
   const metricsPorts: number[] = [];
   for (const port of [await freePort(), await freePort()]) {
@@ -68,10 +85,10 @@ async function startServers(): Promise<{ proxy: MailProxy; metricsPorts: number[
     metricsPorts.push(metricsPort);
     await server.start();
   }
-  return { proxy, metricsPorts };
+  return { proxy, metricsPorts, ...(storage && { storage }) };
 }
 
-async function disturb(proxy: MailProxy): Promise<Record<string, number>> {
+async function disturb(proxy: FaultProxy, storage?: FaultProxy): Promise<Record<string, number>> {
   const faults: [name: string, fault: () => Promise<void>][] = [
     ['second process killed', () => site.servers[1]!.crash()],
     ['PostgreSQL killed', async () => site.killPostgres()],
@@ -84,6 +101,15 @@ async function disturb(proxy: MailProxy): Promise<Record<string, number>> {
         ),
     ],
   ];
+  if (storage)
+    faults.push([
+      'object storage is slow',
+      () =>
+        during(
+          () => storage.slow(SLOW_MS),
+          () => storage.slow(0),
+        ),
+    ]);
   if (disk)
     faults.push([
       'disk full',
@@ -153,16 +179,16 @@ function judge(process: Sample[]): void {
 }
 
 try {
-  const { proxy, metricsPorts } = await startServers();
+  const { proxy, storage, metricsPorts } = await startServers();
   const bases = site.servers.map(({ base }) => base);
   const actors = site.users.map(({ token }) => new Actor(token, bases, ledger));
   for (const actor of actors) await actor.prepare();
   console.log(
-    `${values.minutes} minutes, a fault every ${values.every} s${disk ? '' : ', no full disk (not root)'}`,
+    `${values.minutes} minutes, a fault every ${values.every} s${values.s3 ? ', files in S3' : ''}${disk ? '' : ', no full disk (not root)'}`,
   );
   const [samples, faults] = await Promise.all([
     watch(metricsPorts),
-    disturb(proxy),
+    disturb(proxy, storage),
     ...actors.map((actor) => actor.run(goOn)),
   ]);
   await verify();

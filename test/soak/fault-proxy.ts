@@ -1,10 +1,13 @@
 import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
-/** A TCP proxy in front of the mail service, which can keep its clients waiting. */
-export class MailProxy {
+/** A TCP proxy in front of a service, which can keep its clients waiting. */
+export class FaultProxy {
   readonly server: net.Server;
   private readonly sockets = new Set<net.Socket>();
   private hanging = false;
+  /** Milliseconds that each piece of data waits, in both directions. */
+  private delayMs = 0;
 
   constructor(target: number) {
     this.server = net.createServer((from) => {
@@ -17,7 +20,10 @@ export class MailProxy {
         [from, to],
         [to, from],
       ] as const)
-        one.on('close', () => other.destroy()).pipe(other);
+        void this.forward(
+          one.on('close', () => other.destroy()),
+          other,
+        );
     });
   }
 
@@ -29,7 +35,11 @@ export class MailProxy {
   /** Connections stay open and forward nothing. */
   hang(): void {
     this.hanging = true;
-    for (const socket of this.sockets) socket.unpipe().pause();
+  }
+
+  /** @param ms how long each piece of data waits; 0: as usual */
+  slow(ms: number): void {
+    this.delayMs = ms;
   }
 
   /** Closes the connections that hang; new ones reach the service. */
@@ -41,6 +51,21 @@ export class MailProxy {
   stop(): void {
     this.release();
     this.server.close();
+  }
+
+  private async forward(from: net.Socket, to: net.Socket): Promise<void> {
+    try {
+      for await (const data of from) {
+        if (this.delayMs > 0) await delay(this.delayMs);
+        // Until its connection is closed.
+        if (this.hanging) return await new Promise(() => undefined);
+        if (!to.write(data as Buffer))
+          await new Promise((resolve) => to.once('drain', resolve).once('close', resolve));
+      }
+      to.end();
+    } catch {
+      to.destroy();
+    }
   }
 
   private keep(socket: net.Socket): void {
