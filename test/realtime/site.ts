@@ -4,14 +4,18 @@ import path from 'node:path';
 import { freePort, ROOT, ServerProcess } from '../sync/servers.ts';
 import type { ChatUser } from './fuzzer.ts';
 
-const dist = (file: string): Promise<any> => import(path.join(ROOT, 'dist', file));
-
 /** Server processes on a PostgreSQL of their own, and the members of one workspace. */
 export class Site {
   readonly servers: ServerProcess[] = [];
   users: ChatUser[] = [];
   private readonly dataDir = mkdtempSync(path.join(os.tmpdir(), 'workspace-site-'));
   private database: any;
+  private readonly root: string;
+
+  /** @param root directory of the program that creates the database and its users */
+  constructor(root = ROOT) {
+    this.root = root;
+  }
 
   get databaseUrl(): string {
     return this.database.url;
@@ -20,7 +24,7 @@ export class Site {
   /** @param names of the members; the first one is the owner @param settings environment variables of the processes */
   async start(names: string[], processes: number, settings: Record<string, string> = {}): Promise<this> {
     process.once('exit', () => this.servers.forEach((server) => server.kill()));
-    const { EmbeddedDatabase } = await dist('platform/database/embedded/embedded-database.js');
+    const { EmbeddedDatabase } = await this.dist('platform/database/embedded/embedded-database.js');
     const log = { info: () => undefined, warn: console.warn, error: console.error };
     this.database = await EmbeddedDatabase.open({ dataDir: this.dataDir, role: 'server', log });
     this.users = await this.createUsers(names);
@@ -46,10 +50,10 @@ export class Site {
 
   private async createUsers(names: string[]): Promise<ChatUser[]> {
     const [{ migrateDatabase }, { createApp }, { Config }, { provision }] = await Promise.all([
-      dist('app.prepare.js'),
-      dist('app.setup.js'),
-      dist('config/config.js'),
-      dist('provision/provision.js'),
+      this.dist('app.prepare.js'),
+      this.dist('app.setup.js'),
+      this.dist('config/config.js'),
+      this.dist('provision/provision.js'),
     ]);
     const { url } = this.database;
     const config = Config.parse({ DATABASE_URL: url, DEMO: 'false', LOG_LEVEL: 'warn' });
@@ -63,5 +67,9 @@ export class Site {
     const { users } = await provision(nest, { tenants: [{ slug: 'acme', users: people }] }, true);
     await nest.close();
     return users.map(({ id, token }: ChatUser) => ({ id, token }));
+  }
+
+  private dist(file: string): Promise<any> {
+    return import(path.join(this.root, 'dist', file));
   }
 }

@@ -1,10 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import { Site } from '../realtime/site.ts';
 import { freePort, ROOT, ServerProcess } from '../sync/servers.ts';
 import { Swift } from '../s3/swift.ts';
@@ -12,6 +11,7 @@ import { SmallDisk } from './disk.ts';
 import { FaultProxy } from './fault-proxy.ts';
 import { quarters, type Sample, sample } from './gauges.ts';
 import { Actor, Ledger } from './load.ts';
+import { verify } from './verify.ts';
 
 /**
  * The soak: two processes under a mixed load of all domains, with faults one after the other. Reports memory, handles and
@@ -150,27 +150,6 @@ async function watch(metricsPorts: number[]): Promise<Sample[][]> {
   return samples;
 }
 
-/** Every acknowledged write is in the database, and each file has its content. */
-async function verify(): Promise<void> {
-  const client = new pg.Client({ connectionString: site.databaseUrl });
-  await client.connect();
-  for (const [table, ids] of Object.entries(ledger.written)) {
-    const { rows } = await client.query(`SELECT id FROM ${table} WHERE id::text = ANY ($1)`, [[...ids]]);
-    if (rows.length !== ids.size) ledger.violations.push(`${table}: ${ids.size - rows.length} writes lost`);
-  }
-  const { rows } = await client.query('SELECT id, revision FROM notes');
-  for (const { id, revision } of rows)
-    if (revision < (ledger.notes.get(id) ?? 0)) ledger.violations.push(`notes: an edit of ${id} is lost`);
-  await client.end();
-  const hash = (content: string): string => createHash('sha256').update(content).digest('hex');
-  for (const { task, id, content, token } of ledger.files) {
-    const url = `${site.servers[0]!.base}/apis/v1/tasks/${task}/attachments/${id}`;
-    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-    const text = await response.text();
-    if (hash(text) !== hash(content)) ledger.violations.push(`the file ${id} is lost: ${response.status}`);
-  }
-}
-
 function judge(process: Sample[]): void {
   const [, second, , last] = quarters(process) as [Sample, Sample, Sample, Sample];
   for (const key of ['rssMb', 'handles', 'connections'] as const)
@@ -191,7 +170,7 @@ try {
     disturb(proxy, storage),
     ...actors.map((actor) => actor.run(goOn)),
   ]);
-  await verify();
+  await verify(ledger, site.databaseUrl, site.servers[0]!.base);
   judge(samples[0]!);
   console.log('Faults', faults);
   console.log('Outcomes of requests', ledger.outcomes);

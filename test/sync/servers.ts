@@ -15,6 +15,8 @@ export class ServerProcess {
   readonly base: string;
   private readonly databaseUrl: string;
   readonly port: number;
+  /** Directory of the program, which another start may change. */
+  root = ROOT;
 
   private readonly settings: Record<string, string>;
 
@@ -27,8 +29,8 @@ export class ServerProcess {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'main.js')], {
-      cwd: ROOT,
+    const child = spawn(process.execPath, [path.join(this.root, 'dist', 'main.js')], {
+      cwd: this.root,
       env: {
         PATH: process.env['PATH'],
         HOME: process.env['HOME'],

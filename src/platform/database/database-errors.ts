@@ -27,11 +27,21 @@ export class ConcurrentChangeError extends Error {
   readonly code = '40001';
 }
 
-/** serialization_failure and deadlock_detected: the transaction did nothing and may be tried again. */
+/**
+ * serialization_failure, deadlock_detected, or a function, view or type that an upgrade has replaced between the planning and the
+ * execution of the statement: the transaction did nothing and may be tried again.
+ */
 export function isRetryable(error: unknown): boolean {
   const code = errorCode(error);
-  return code === '40001' || code === '40P01';
+  return code === '40001' || code === '40P01' || isReplaced(error, code);
 }
+
+/** Messages of PostgreSQL for an object that has another id now. Their codes, internal_error and undefined_object, have other causes too. */
+const REPLACED =
+  /^(?:cache lookup failed for|could not open relation with OID|type with OID \d+ does not|tuple concurrently)/;
+
+const isReplaced = (error: unknown, code: string | undefined): boolean =>
+  (code === 'XX000' || code === '42704') && REPLACED.test((error as Error).message);
 
 const CONNECTION = new Set([
   'ECONNREFUSED',

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import type { Ledger } from './load.ts';
+
+/**
+ * Every acknowledged write is in the database, and each file has its content. What is missing becomes a violation.
+ * @param base address of a server
+ */
+export async function verify(ledger: Ledger, databaseUrl: string, base: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  for (const [table, ids] of Object.entries(ledger.written)) {
+    const { rows } = await client.query(`SELECT id FROM ${table} WHERE id::text = ANY ($1)`, [[...ids]]);
+    if (rows.length !== ids.size) ledger.violations.push(`${table}: ${ids.size - rows.length} writes lost`);
+  }
+  const { rows } = await client.query('SELECT id, revision FROM notes');
+  for (const { id, revision } of rows)
+    if (revision < (ledger.notes.get(id) ?? 0)) ledger.violations.push(`notes: an edit of ${id} is lost`);
+  await client.end();
+  const hash = (content: string): string => createHash('sha256').update(content).digest('hex');
+  for (const { task, id, content, token } of ledger.files) {
+    const url = `${base}/apis/v1/tasks/${task}/attachments/${id}`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const text = await response.text();
+    if (hash(text) !== hash(content)) ledger.violations.push(`the file ${id} is lost: ${response.status}`);
+  }
+}
