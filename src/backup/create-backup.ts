@@ -7,14 +7,14 @@ import { secretKeyIds } from '../platform/secrets/secret-box.js';
 import { BackupError } from './backup-error.js';
 import { BackupStore } from './store/backup-store.js';
 import type { CopiedFiles } from './store/copy-files.js';
-import { connect } from './database/connection.js';
-import { exportTables, rejectMigrated } from './database/export-tables.js';
-import { FORMAT, type Manifest, type SchemaBackup } from './store/manifest.js';
+import { AllSnapshots } from './database/all-snapshots.js';
+import { exportCell, exportTables, rejectMigrated } from './database/export-tables.js';
+import { FORMAT, FORMAT_WITH_CELLS, type Manifest, type SchemaBackup } from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
 import { OWN_SCHEMAS, productVersion } from './database/schemas.js';
 import { copyNeededFiles, listFiles, type NeededFiles } from './store/needed-files.js';
 import { removeOldSnapshots } from './store/retention.js';
-import { Snapshot } from './database/snapshot.js';
+import type { Snapshot } from './database/snapshot.js';
 
 export interface BackupOptions {
   /** See `BackupStore.open`. */
@@ -41,7 +41,7 @@ export interface BackupSummary {
 }
 
 /**
- * Copies one state of the database and the files that it refers to, beside running servers. Files that the destination has are
+ * Copies one state of all databases and the files that it refers to, beside running servers. Files that the destination has are
  * not copied again, so a second run continues an aborted one.
  *
  * @throws BackupError when another backup runs, the destination has backups of another installation, or migrations ran meanwhile
@@ -54,10 +54,11 @@ export async function createBackup(
 ): Promise<BackupSummary> {
   const store = await BackupStore.open(to);
   const scratch = await mkdtemp(path.join(tmpdir(), 'workspace-backup-'));
-  let snapshot: Snapshot | undefined;
+  let snapshots: AllSnapshots | undefined;
   try {
-    snapshot = await Snapshot.take(() => connect(databaseUrl));
-    await rejectCells(snapshot);
+    snapshots = await AllSnapshots.take(config, databaseUrl);
+    const { directory: snapshot, cells } = snapshots;
+    await snapshot.lockOut();
     const installation = await installationId(snapshot);
     await store.claim(installation);
     const { incomplete } = await store.snapshots();
@@ -66,30 +67,39 @@ export async function createBackup(
     const id = snapshotIdOf(snapshot.takenAt);
     const schemas = await exportTables(snapshot, store, id, report);
     const needed = await needs(snapshot, schemas, scratch);
-    await snapshot.release();
+    const parts: SchemaBackup[] = [];
+    for (const cell of cells) {
+      parts.push(await exportCell(cell, store, id, report));
+      const kind = `${WORKSPACE_FILES.kind}-${cell.name}`;
+      needed.push(await listFiles(cell.snapshot, null, { ...WORKSPACE_FILES, kind }, scratch));
+    }
+    await snapshots.release();
     await rejectMigrated(snapshot, schemas);
     const copies = await copyNeededFiles(config, store, id, needed, report);
     // The files are complete only if collectors waited until now: this fails when the connection with the lock was lost.
     await rejectMigrated(snapshot, schemas);
+    for (const cell of cells) await cell.snapshot.present((client) => client.query('SELECT'));
     const manifest: Manifest = {
-      format: FORMAT,
+      format: cells.length > 0 ? FORMAT_WITH_CELLS : FORMAT,
       version: productVersion(),
       snapshot: id,
       takenAt: snapshot.takenAt.toISOString(),
       installation,
       secretKeys: secretKeyIds(config),
-      schemas,
+      schemas: [...schemas, ...parts],
       files: copies.map(({ set }) => set),
     };
     await store.writeManifest(manifest);
     const removed = keep === undefined ? [] : await removeOldSnapshots(store, keep);
     return summaryOf(manifest, copies, removed);
   } finally {
-    await snapshot?.close();
+    await snapshots?.close();
     await rm(scratch, { recursive: true, force: true });
     store.close();
   }
 }
+
+const WORKSPACE_FILES = OWN_SCHEMAS[0]!.files;
 
 /** The time as an id, in which order of text is order of time: `20261123T020530123Z`. */
 export const snapshotIdOf = (time: Date): string => time.toISOString().replaceAll(/[-:.]/g, '');
@@ -137,20 +147,4 @@ export function summaryOf(
     faults: copies.flatMap(({ faults }) => faults),
     removed,
   };
-}
-
-/** @throws BackupError for an installation with workspaces in other databases, which this snapshot does not contain */
-async function rejectCells(snapshot: Snapshot): Promise<void> {
-  const count = await snapshot.read(async (client) => {
-    const known = await client.query<{ exists: boolean }>(
-      `SELECT to_regclass('cells') IS NOT NULL AS exists`,
-    );
-    if (!known.rows[0]?.exists) return 0;
-    const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM cells');
-    return rows[0]?.count ?? 0;
-  });
-  if (count > 1)
-    throw new BackupError(
-      'Workspaces are in several databases: back up each by the means of PostgreSQL (docs/scaling.md).',
-    );
 }

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export const ROOT = path.resolve(import.meta.dirname, '..', '..');
-const START_SECONDS = 60;
+/** Beside other work, a start may take long. */
+const START_SECONDS = 180;
 
 /** A server process on a port of its own, which can be killed and started again there. */
 export class ServerProcess {

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { BackupError } from '../backup-error.js';
 import type { BackupStore } from '../store/backup-store.js';
@@ -5,6 +6,7 @@ import { appliedMigrations, columnList, qualified, sequencesOf, type Table, tabl
 import type { SchemaBackup, TableObject } from '../store/manifest.js';
 import type { Report } from '../progress.js';
 import { OWN_SCHEMAS } from './schemas.js';
+import type { CellSnapshot } from './all-snapshots.js';
 import type { Snapshot } from './snapshot.js';
 
 /** Copies all tables of a snapshot. @throws BackupError when migrations ran meanwhile, since they may rewrite tables */
@@ -30,6 +32,34 @@ export async function exportTables(
     schemas.push({ name, migrations, tables, sequences });
   }
   return schemas;
+}
+
+/** Copies the tables of workspaces in a cell. */
+export async function exportCell(
+  { name: cell, snapshot, tables: names }: CellSnapshot,
+  store: BackupStore,
+  id: string,
+  report: Report,
+): Promise<SchemaBackup> {
+  const [migrations, found] = await snapshot.read(async (client) => {
+    const namespace = await currentSchema(client);
+    return [await appliedMigrations(client, namespace), await tablesOf(client, namespace)] as const;
+  });
+  const tables: TableObject[] = [];
+  for (const table of found) {
+    if (!names.includes(table.name) || !table.columns.includes('tenant_id')) continue;
+    const source = `${pg.escapeIdentifier(table.name)} (${columnList(table.columns)})`;
+    const schema = `cells.${cell}`;
+    const copied = await copyRows(snapshot, store, id, { schema, table, source });
+    await report({ phase: 'table', name: `${schema}.${table.name}`, amount: copied.rows });
+    tables.push(copied);
+  }
+  return { name: OWN_SCHEMAS[0]!.name, cell, migrations, tables, sequences: [] };
+}
+
+async function currentSchema(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ schema: string }>('SELECT current_schema() AS schema');
+  return rows[0]!.schema;
 }
 
 /** @throws BackupError when the migrations of the database are no longer those of the snapshot */

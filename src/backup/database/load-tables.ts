@@ -34,10 +34,19 @@ SELECT format('ALTER TABLE %s DISABLE TRIGGER %I', tgrelid::regclass, tgname) AS
               CASE tgenabled WHEN 'A' THEN 'ALWAYS' WHEN 'R' THEN 'REPLICA' ELSE '' END, tgname) AS create
   FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D' AND tgrelid IN (${TABLE_OIDS}) ORDER BY oid`;
 
+/** All workspaces are in the database of the directory now. */
+const GATHER = `
+UPDATE workspace_cells SET cell = 'main';
+DELETE FROM account_cells;
+DELETE FROM commit_decisions;
+DELETE FROM cells WHERE name <> 'main';
+UPDATE cells SET state = 'open', workspaces = (SELECT count(*) FROM workspace_cells);`;
+
 /**
  * Fills the tables of a migrated, empty database in one transaction: it has all rows or none. Works as the owner of the tables:
  * foreign keys, indexes and triggers are removed before and created after the rows. Change feeds get a new epoch, because clients
  * may know changes that the backup does not have.
+ * The workspaces of all cells are gathered in this database; `workspace tenant move` spreads them again.
  *
  * @throws BackupError when tables or numbers of rows differ from the manifest
  */
@@ -56,6 +65,7 @@ export async function loadTables(
       restores.unshift(...(await removeAll(client, sql, names)));
     for (const schema of schemas) await loadSchema(client, store, schema, report);
     for (const statement of restores) await client.query(statement);
+    if (schemas.some(({ cell }) => cell !== undefined)) await client.query(GATHER);
     await client.query(newEpoch.text, [EPOCH, uuidv7()]);
     await client.query('COMMIT');
   } catch (error) {
@@ -74,20 +84,25 @@ async function removeAll(client: pg.Client, sql: string, schemas: string[]): Pro
 async function loadSchema(
   client: pg.Client,
   store: BackupStore,
-  { name: schema, tables, sequences }: SchemaBackup,
+  { name: schema, cell, tables, sequences }: SchemaBackup,
   report: Report,
 ): Promise<void> {
-  const found = (await tablesOf(client, schema)).map(({ name }) => name);
-  if (found.join() !== tables.map(({ table }) => table).join())
-    throw new BackupError(`The tables of the schema ${schema} are not those of the backup.`);
-  // The start of a server, or a migration, may have written rows. Rows that are loaded after TRUNCATE can be frozen at once.
-  await client.query(`TRUNCATE ${found.map((table) => qualified(schema, table)).join(', ')}`);
+  // Those of a cell are added to the tables of the directory's database, which come first.
+  if (cell === undefined) await empty(client, schema, tables);
   for (const table of tables) {
     await loadTable(client, store, schema, table);
     await report({ phase: 'table', name: `${schema}.${table.table}`, amount: table.rows });
   }
   for (const { name, lastValue, isCalled } of sequences)
     await client.query('SELECT setval($1, $2, $3)', [qualified(schema, name), lastValue, isCalled]);
+}
+
+/** The start of a server, or a migration, may have written rows. Rows that are loaded after TRUNCATE can be frozen at once. */
+async function empty(client: pg.Client, schema: string, tables: readonly TableObject[]): Promise<void> {
+  const found = (await tablesOf(client, schema)).map(({ name }) => name);
+  if (found.join() !== tables.map(({ table }) => table).join())
+    throw new BackupError(`The tables of the schema ${schema} are not those of the backup.`);
+  await client.query(`TRUNCATE ${found.map((table) => qualified(schema, table)).join(', ')}`);
 }
 
 async function loadTable(

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { BACKUP_LOCK } from '../../platform/blobs/backup-lock.js';
+import { BACKUP_LOCK, ONLY_BACKUP_LOCK } from '../../platform/blobs/backup-lock.js';
 import { BackupError } from '../backup-error.js';
 
 const ROWS_AT_ONCE = 1_000;
@@ -20,16 +20,14 @@ export class Snapshot {
   /**
    * Locks the files of the database against collectors, then takes the snapshot.
    * @param open opens a connection to it
-   * @throws BackupError while another backup of this installation runs
    */
   static async take(open: () => Promise<pg.Client>): Promise<Snapshot> {
     const holder = await open();
     try {
-      const { rows: locks } = await holder.query<{ locked: boolean }>(
-        'SELECT pg_try_advisory_lock($1, $2) AS locked',
-        [BACKUP_LOCK.classId, BACKUP_LOCK.objectId],
-      );
-      if (!locks[0]?.locked) throw new BackupError('Another backup of this installation is running.');
+      await holder.query('SELECT pg_advisory_lock_shared($1, $2)', [
+        BACKUP_LOCK.classId,
+        BACKUP_LOCK.objectId,
+      ]);
       await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { rows } = await holder.query<{ name: string; at: Date }>(
         'SELECT pg_export_snapshot() AS name, now() AS at',
@@ -40,6 +38,15 @@ export class Snapshot {
       await holder.end();
       throw error;
     }
+  }
+
+  /** Keeps other backups of the installation out until `close`. @throws BackupError while another one runs */
+  async lockOut(): Promise<void> {
+    const { rows } = await this.holder.query<{ locked: boolean }>(
+      'SELECT pg_try_advisory_lock($1, $2) AS locked',
+      [ONLY_BACKUP_LOCK.classId, ONLY_BACKUP_LOCK.objectId],
+    );
+    if (!rows[0]?.locked) throw new BackupError('Another backup of this installation is running.');
   }
 
   /** Runs `work` in the state of the snapshot. It must end its queries before it returns. */

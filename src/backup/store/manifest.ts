@@ -3,6 +3,8 @@ import { BackupError } from '../backup-error.js';
 
 /** Version of the layout of backups. A change that earlier versions cannot read increments it. */
 export const FORMAT = 1;
+/** The layout with cells: version 1 would load the tables of a cell in place of those of the directory. */
+export const FORMAT_WITH_CELLS = 2;
 
 /** An object in the backup. */
 export interface StoredObject {
@@ -29,6 +31,8 @@ export interface SequenceValue {
 /** A PostgreSQL schema. */
 export interface SchemaBackup {
   name: string;
+  /** Set: only the tables of workspaces, from this cell. */
+  cell?: string;
   /** Names of the applied migrations, in the order of application. */
   migrations: string[];
   tables: TableObject[];
@@ -92,9 +96,9 @@ export function parseManifest(text: string): Manifest {
   const { sha256, manifest } = parsed;
   if (manifest === undefined || sha256 !== hashOf(JSON.stringify(manifest)))
     throw new BackupError('The manifest of the backup is damaged.');
-  if (manifest.format > FORMAT)
+  if (manifest.format > FORMAT_WITH_CELLS)
     throw new BackupError(
-      `The backup has format ${manifest.format}, of version ${manifest.version}; this version reads format ${FORMAT}. Install version ${manifest.version} or later.`,
+      `The backup has format ${manifest.format}, of version ${manifest.version}; this version reads format ${FORMAT_WITH_CELLS}. Install version ${manifest.version} or later.`,
     );
   return manifest;
 }

@@ -53,6 +53,7 @@ export async function exportWorkspace(
     for (const database of new Set([cell, db.main]))
       snapshots.push(await Snapshot.take(() => open(database)));
     const [first, last = first] = snapshots as [Snapshot, Snapshot?];
+    await last.lockOut();
     const id = snapshotIdOf(first.takenAt);
     const work: Export = { store, id, tenantId, cell: first, directory: last, report };
     const manifest = await write(installation, work, scratch, snapshots);

@@ -1,5 +1,8 @@
-/** Advisory lock that a running backup holds in the database of the installation. */
+/** Advisory lock that running backups and exports hold, shared, in each database that they read. */
 export const BACKUP_LOCK = { classId: 7_706_114, objectId: 1 } as const;
+
+/** Advisory lock that the one running backup of an installation holds in the database of the directory. */
+export const ONLY_BACKUP_LOCK = { classId: 7_706_114, objectId: 2 } as const;
 
 /**
  * SQL condition of collectors: no backup runs. A backup reads the rows first and copies the files after that, so files that its
