@@ -1,12 +1,15 @@
 import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type pg from 'pg';
 import { AppModule } from './app.module.js';
 import { createApp } from './app.setup.js';
 import { API_PREFIX, type Config } from './config/config.js';
 import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-data.js';
 import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { CellAdministration } from './platform/cells/cell-administration.js';
+import { Cells } from './platform/cells/cells.js';
+import { MAIN } from './platform/database/db.js';
 import { createDataSource } from './platform/database/data-source.js';
 import { migrate } from './platform/database/migrate.js';
 import { type MigrationPlan, planMigration } from './platform/database/migration-plan.js';
@@ -62,15 +65,36 @@ export async function prepare(config: Config, databaseUrl: string): Promise<void
   await migrateCells(config, databaseUrl);
 }
 
+/** How to reach the database of a cell. */
+export interface CellAddress {
+  name: string;
+  connection: Pick<pg.ClientConfig, 'connectionString' | 'options'>;
+}
+
+/** The cells besides that of the directory. Their addresses are encrypted. */
+export async function cellAddresses(config: Config, databaseUrl: string): Promise<CellAddress[]> {
+  if (!(await hasCells(config, databaseUrl))) return [];
+  return withModules(config, databaseUrl, 'silent', async (app) => {
+    const cells = app.get(Cells, { strict: false });
+    const others = cells.cells.filter((name) => name !== MAIN);
+    return others.map((name) => {
+      const { url, schema: namespace } = cells.urlOf(name);
+      const options = namespace === undefined ? {} : { options: `-c search_path=${namespace},ext` };
+      return { name, connection: { connectionString: url, ...options } };
+    });
+  });
+}
+
 /** Whether there is a cell besides that of the directory. The modules are not needed for it: they take a second to load. */
 async function hasCells(config: Config, databaseUrl: string): Promise<boolean> {
   const part = { entities: [], migrations: [] };
   const dataSource = await createDataSource(config, databaseUrl, part).initialize();
   try {
-    const [cells] = (await dataSource.query('SELECT count(*)::int AS count FROM cells')) as [
-      { count: number },
-    ];
-    return cells.count > 1;
+    const query = <Row>(sql: string) => dataSource.query(sql) as Promise<Row[]>;
+    const [known] = await query<{ exists: boolean }>(`SELECT to_regclass('cells') IS NOT NULL AS exists`);
+    if (!known?.exists) return false;
+    const [cells] = await query<{ count: number }>('SELECT count(*)::int AS count FROM cells');
+    return (cells?.count ?? 0) > 1;
   } finally {
     await dataSource.destroy();
   }

@@ -1,13 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { withModules } from '../../app.prepare.js';
+import { type CellAddress, cellAddresses } from '../../app.prepare.js';
 import type { Config } from '../../config/config.js';
-import { Cells } from '../../platform/cells/cells.js';
-import { workspaceTableNames } from '../../platform/cells/move/moved-table.js';
-import { Db, MAIN } from '../../platform/database/db.js';
 import { openConnection } from '../../platform/database/long-session.js';
 import { gidOf } from '../../platform/database/spanning-tx.js';
-import { schema } from '../../schema.js';
 import { BackupError } from '../backup-error.js';
 import { APPLICATION_NAME, connect } from './connection.js';
 import { Snapshot } from './snapshot.js';
@@ -21,8 +17,6 @@ const POLL_MS = 20;
 export interface CellSnapshot {
   name: string;
   snapshot: Snapshot;
-  /** Names of the tables of workspaces. */
-  tables: readonly string[];
 }
 
 /** One state of all databases of an installation. */
@@ -40,16 +34,14 @@ export class AllSnapshots {
   static async take(config: Config, databaseUrl: string): Promise<AllSnapshots> {
     const fence = await connect(databaseUrl);
     try {
-      const { addresses, tables } = (await hasCells(fence))
-        ? await cellsOf(config, databaseUrl)
-        : { addresses: [], tables: [] };
+      const addresses = await cellAddresses(config, databaseUrl);
       const open = () => connect(databaseUrl);
       if (addresses.length === 0) return new AllSnapshots(await Snapshot.take(open), []);
       return await fenced(fence, addresses, async () => {
         const cells: CellSnapshot[] = [];
         try {
-          for (const { name, config: address } of addresses)
-            cells.push({ name, tables, snapshot: await Snapshot.take(() => openConnection(address)) });
+          for (const address of addresses)
+            cells.push({ name: address.name, snapshot: await Snapshot.take(() => openCell(address)) });
           return new AllSnapshots(await Snapshot.take(open), cells);
         } catch (error) {
           for (const { snapshot } of cells) await snapshot.close();
@@ -75,44 +67,8 @@ export class AllSnapshots {
   }
 }
 
-interface CellAddress {
-  name: string;
-  config: pg.ClientConfig;
-}
-
-async function hasCells(client: pg.Client): Promise<boolean> {
-  const { rows: known } = await client.query<{ exists: boolean }>(
-    `SELECT to_regclass('cells') IS NOT NULL AS exists`,
-  );
-  if (!known[0]?.exists) return false;
-  const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM cells');
-  return (rows[0]?.count ?? 0) > 1;
-}
-
-/** Addresses of the cells besides that of the directory: they are encrypted. */
-async function cellsOf(
-  config: Config,
-  databaseUrl: string,
-): Promise<{ addresses: CellAddress[]; tables: string[] }> {
-  return withModules(config, databaseUrl, 'silent', async (app) => {
-    const cells = app.get(Cells, { strict: false });
-    const addresses = cells.cells
-      .filter((name) => name !== MAIN)
-      .map((name) => {
-        const { url, schema: namespace } = cells.urlOf(name);
-        return {
-          name,
-          config: {
-            connectionString: url,
-            application_name: APPLICATION_NAME,
-            keepAlive: true,
-            ...(namespace !== undefined && { options: `-c search_path=${namespace},ext` }),
-          },
-        };
-      });
-    return { addresses, tables: workspaceTableNames(app.get(Db, { strict: false }).dataSource, schema) };
-  });
-}
+const openCell = ({ connection }: CellAddress): Promise<pg.Client> =>
+  openConnection({ ...connection, application_name: APPLICATION_NAME, keepAlive: true });
 
 /** Runs `work` while no commit of several databases is under way, and none begins. */
 async function fenced<T>(
@@ -122,7 +78,7 @@ async function fenced<T>(
 ): Promise<T> {
   const clients = new Map<string, pg.Client>();
   try {
-    for (const { name, config } of addresses) clients.set(name, await openConnection(config));
+    for (const address of addresses) clients.set(address.name, await openCell(address));
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       // A commit of several databases writes its decision; a move writes its row.
       await fence.query('BEGIN; LOCK TABLE commit_decisions, workspace_moves IN SHARE MODE');

@@ -36,7 +36,7 @@ export async function exportTables(
 
 /** Copies the tables of workspaces in a cell. */
 export async function exportCell(
-  { name: cell, snapshot, tables: names }: CellSnapshot,
+  { name: cell, snapshot }: CellSnapshot,
   store: BackupStore,
   id: string,
   report: Report,
@@ -47,7 +47,8 @@ export async function exportCell(
   });
   const tables: TableObject[] = [];
   for (const table of found) {
-    if (!names.includes(table.name) || !table.columns.includes('tenant_id')) continue;
+    // Also those of the directory, which have no rows in a cell.
+    if (!table.columns.includes('tenant_id')) continue;
     const source = `${pg.escapeIdentifier(table.name)} (${columnList(table.columns)})`;
     const schema = `cells.${cell}`;
     const copied = await copyRows(snapshot, store, id, { schema, table, source });

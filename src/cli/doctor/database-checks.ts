@@ -2,6 +2,7 @@ import pg from 'pg';
 import { planDatabase } from '../../app.prepare.js';
 import type { Config } from '../../config/config.js';
 import { failureLine } from '../../runtime/failure-line.js';
+import { checkCells } from './cell-checks.js';
 import { Area, type Finding, reasonOf } from './finding.js';
 import { checkWork } from './work-checks.js';
 
@@ -40,7 +41,8 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
     const findings = [...server, ...schema, ...(await checkIndexes(client))];
     // The tables of an older version may lack columns that the other checks read.
     if (schema.some(({ status }) => status === 'error')) return findings;
-    return [...findings, await checkPrivileges(client), ...(await checkWork(config, client))];
+    findings.push(await checkPrivileges(client), ...(await checkWork(config, client)));
+    return [...findings, ...(await checkCells(config, url, client))];
   } finally {
     await client.end();
   }

@@ -28,6 +28,22 @@ export async function checkWork(config: Config, client: pg.Client): Promise<Find
   ];
 }
 
+/**
+ * Checks stored events, jobs and limits for files in a cell.
+ * @param directory has the names of workspaces
+ */
+export async function checkCellWork(
+  config: Config,
+  cell: pg.Client,
+  directory: pg.Client,
+): Promise<Finding[]> {
+  return [
+    ...(await checkOutbox(cell)),
+    ...(await checkJobs(cell)),
+    ...(await checkFileLimits(config, cell, directory)),
+  ];
+}
+
 async function checkOutbox(client: pg.Client): Promise<Finding[]> {
   const area = new Area('outbox');
   const { rows } = await client.query<{ state: string; events: number; oldest: number }>(outboxState.text);
@@ -134,7 +150,11 @@ async function checkSecrets(config: Config, client: pg.Client): Promise<Finding[
 }
 
 /** Workspaces whose files nearly reach their limit: members cannot upload any more when it is reached. */
-async function checkFileLimits({ FILES_LIMIT_MB }: Config, client: pg.Client): Promise<Finding[]> {
+async function checkFileLimits(
+  { FILES_LIMIT_MB }: Config,
+  client: pg.Client,
+  directory = client,
+): Promise<Finding[]> {
   const area = new Area('file-limits');
   const { rows } = await client.query<{ tenant_id: string; percent: number }>(
     `SELECT tenant_id, floor(100.0 * bytes / own.limit_bytes)::int AS percent
@@ -144,7 +164,7 @@ async function checkFileLimits({ FILES_LIMIT_MB }: Config, client: pg.Client): P
   );
   if (rows.length === 0) return [area.ok('No workspace is near its limit.')];
   const fullest = rows.slice(0, NAMED);
-  const names = await client.query<{ id: string; slug: string }>(
+  const names = await directory.query<{ id: string; slug: string }>(
     'SELECT id, slug FROM tenants WHERE id = ANY ($1)',
     [fullest.map(({ tenant_id }) => tenant_id)],
   );

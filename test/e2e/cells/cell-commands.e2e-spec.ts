@@ -105,6 +105,24 @@ describe('commands for cells', () => {
     expect(json(await run('migrate'))).toEqual({ applied: [], cells: { east: [], west: [] } });
   });
 
+  test('doctor checks each cell, and names one that does not respond', async () => {
+    const [east, west] = roles;
+    await sql(
+      `INSERT INTO ${east}.outbox (tenant_id, id, type, payload, attempts, parked_at) VALUES ('${ann.tenantId}', gen_random_uuid(), 'x', '{}', 12, now())`,
+    );
+    await sql(`ALTER ROLE ${west} NOLOGIN`);
+    const result = await run('doctor', '--json');
+    const { findings } = json(result);
+    expect(result.code).toBe(2);
+    const of = (text: string) =>
+      findings.filter(({ message }: { message: string }) => message.includes(text));
+    expect(of('Cell "east": 1 events are parked')).toEqual([expect.objectContaining({ status: 'warning' })]);
+    expect(of('The cell "east" responds')).toEqual([expect.objectContaining({ status: 'ok' })]);
+    expect(of('The cell "west" cannot be read')).toEqual([expect.objectContaining({ status: 'error' })]);
+    expect(result.stdout).not.toContain('secret of');
+    await sql(`ALTER ROLE ${west} LOGIN; DELETE FROM ${east}.outbox WHERE type = 'x'`);
+  });
+
   test('remove needs a drained cell without workspaces', async () => {
     expect((await run('cell', 'remove', 'east')).stderr).toContain('Drain the cell first');
     expect((await run('cell', 'remove', 'main')).stderr).toContain('the database of the directory');
