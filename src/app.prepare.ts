@@ -90,7 +90,7 @@ async function hasCells(config: Config, databaseUrl: string): Promise<boolean> {
   const part = { entities: [], migrations: [] };
   const dataSource = await createDataSource(config, databaseUrl, part).initialize();
   try {
-    const query = <Row>(sql: string) => dataSource.query(sql) as Promise<Row[]>;
+    const query = <Row>(sql: string): Promise<Row[]> => dataSource.query(sql);
     const [known] = await query<{ exists: boolean }>(`SELECT to_regclass('cells') IS NOT NULL AS exists`);
     if (!known?.exists) return false;
     const [cells] = await query<{ count: number }>('SELECT count(*)::int AS count FROM cells');
