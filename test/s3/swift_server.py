@@ -63,6 +63,7 @@ use = egg:swift#proxy
 account_autocreate = true
 conn_timeout = 20
 node_timeout = 60
+error_suppression_interval = 1
 """
 
 
