@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Config } from '../config/config.js';
 import { secretKeyIds } from '../platform/secrets/secret-box.js';
@@ -5,6 +6,9 @@ import { BackupError } from './backup-error.js';
 import { appliedMigrations, qualified, tablesOf } from './database/catalog.js';
 import type { Manifest } from './store/manifest.js';
 import { migrationName, OWN_SCHEMAS, productVersion } from './database/schemas.js';
+
+const SESSION_END_ATTEMPTS = 20;
+const SESSION_END_PAUSE_MS = 100;
 
 /** Tables in which a server without workspaces and accounts has rows. A restore replaces them. */
 const START_TABLES = new Set([
@@ -44,11 +48,7 @@ export function rejectMissingKeys({ secretKeys }: Manifest, config: Config): voi
  * @throws BackupError when servers run on it, it has content, or its schema is newer than that of the backup
  */
 export async function rejectUsedDatabase(client: pg.Client, manifest: Manifest): Promise<void> {
-  const { rows } = await client.query<{ count: number }>(
-    `SELECT count(*)::int FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'workspace%'`,
-  );
-  if (rows[0]?.count) throw new BackupError('Servers use this database. Stop them before the restore.');
+  if (await isUsed(client)) throw new BackupError('Servers use this database. Stop them before the restore.');
   for (const { name } of OWN_SCHEMAS) {
     const wanted = manifest.schemas.find((each) => each.name === name)?.migrations ?? [];
     const later = (await appliedMigrations(client, name)).find((migration) => !wanted.includes(migration));
@@ -57,6 +57,19 @@ export async function rejectUsedDatabase(client: pg.Client, manifest: Manifest):
         `The database has the migration ${later}, which is later than the backup of version ${manifest.version}. Restore into a database without tables.`,
       );
     for (const table of await tablesOf(client, name)) await rejectRows(client, name, table.name);
+  }
+}
+
+/** PostgreSQL ends the session of a process that has just ended a moment later. */
+async function isUsed(client: pg.Client): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { rows } = await client.query<{ count: number }>(
+      `SELECT count(*)::int FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'workspace%'`,
+    );
+    if (!rows[0]?.count) return false;
+    if (attempt === SESSION_END_ATTEMPTS) return true;
+    await delay(SESSION_END_PAUSE_MS);
   }
 }
 

@@ -1,5 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** A proxy between the application and its database, which can cut the connections. */
 export class DatabaseProxy {
@@ -7,6 +8,7 @@ export class DatabaseProxy {
   private readonly sockets = new Set<Socket>();
   private port = 0;
   private silent = false;
+  private held: { text: string; seen: () => void } | undefined;
 
   private constructor(private readonly target: URL) {}
 
@@ -40,6 +42,24 @@ export class DatabaseProxy {
     for (const socket of this.sockets) socket.unpipe().resume();
   }
 
+  /**
+   * Silences the connection that sends `text` next, before it is forwarded.
+   * @returns resolves then
+   */
+  hold(text: string): Promise<void> {
+    return new Promise((seen) => (this.held = { text, seen }));
+  }
+
+  private gate(): Transform {
+    return new Transform({
+      transform: (data: Buffer, _encoding, forward) => {
+        if (!this.held || !data.includes(this.held.text)) return forward(null, data);
+        this.held.seen();
+        this.held = undefined;
+      },
+    });
+  }
+
   /** A server without a TCP port listens on a Unix socket in the directory `host`. */
   private connectToTarget(): Socket {
     const { hostname, port, searchParams } = this.target;
@@ -65,8 +85,8 @@ export class DatabaseProxy {
       ] as const) {
         this.sockets.add(one);
         one.on('error', () => other.destroy()).on('close', () => this.sockets.delete(one));
-        one.pipe(other);
       }
+      from.pipe(this.gate()).pipe(to).pipe(from);
     });
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
     this.port = (server.address() as AddressInfo).port;

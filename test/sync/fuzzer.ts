@@ -15,6 +15,8 @@ export interface Plan {
   goOn(rounds: number): boolean;
   /** Kill servers now and then, where the site can. */
   crashes?: boolean;
+  /** Move the workspace to another database in each round, where the site can. */
+  moves?: boolean;
   progress?: (line: string) => void;
 }
 
@@ -46,7 +48,7 @@ export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
       last = !plan.goOn(rounds + 1);
       const crash = plan.crashes && site.crash && rng.chance(0.4) ? rng.int(0, site.bases.length - 1) : null;
       const actions = Math.ceil(plan.actionsPerRound * rng.pick([0.1, 0.4, 1]));
-      await round(world, devices, performers, actions, { last, crash });
+      await round(world, devices, performers, actions, { last, crash, move: plan.moves === true });
       rounds += 1;
       plan.progress?.(progress(world, rounds));
     }
@@ -64,7 +66,7 @@ async function round(
   devices: Device[],
   performers: Performer[],
   actions: number,
-  { last, crash }: { last: boolean; crash: number | null },
+  { last, crash, move }: { last: boolean; crash: number | null; move: boolean },
 ): Promise<void> {
   world.log('--- round');
   for (const device of devices) device.beginRound(last);
@@ -75,8 +77,9 @@ async function round(
   const guarded = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => world.fail(error));
   const living = online.map((device) => guarded(device.live(() => !acting || world.failed)));
   const crashing = crash === null ? undefined : guarded(crashMidway(world, crash, () => left < actions / 2));
+  const moving = move ? guarded(moveMidway(world, () => left < (actions * 3) / 4)) : undefined;
   await Promise.all(performers.map((performer) => guarded(performer.perform(takeOne))));
-  await crashing;
+  await Promise.all([crashing, moving]);
   for (const device of online) device.hurry();
   await Promise.all(performers.map((performer) => guarded(performer.finish())));
   acting = false;
@@ -95,6 +98,14 @@ async function crashMidway(world: World, index: number, now: () => boolean): Pro
   world.log(`crash of server ${index}`);
   world.count('crashes');
   await world.crash(index);
+}
+
+async function moveMidway(world: World, now: () => boolean): Promise<void> {
+  while (!now() && !world.failed) await delay(5);
+  world.log('the workspace moves');
+  await world.move();
+  world.log('the workspace has moved');
+  world.count('moves');
 }
 
 /** Waits until no statement runs that a killed server has left behind. */

@@ -28,6 +28,10 @@ export interface Site {
   purgeTrash(): Promise<unknown>;
   /** Kills a server without warning and starts it again at the same address. */
   crash?: (index: number) => Promise<void>;
+  /** Moves the workspace of the users to another database. Returns when it is there, and nothing is left in the former one. */
+  move?: () => Promise<unknown>;
+  /** The database that the workspace is in; `databaseUrl` unless it moves. */
+  currentDatabase?: () => Promise<string>;
 }
 
 export interface Received {
@@ -47,6 +51,8 @@ const TRACE = 6_000;
 const MAX_OVERLOADED = 0.0005;
 const ANSWER_SECONDS = 30;
 const NO_ANSWER_GRACE_MS = 1_500;
+/** SQLSTATE of a write in a workspace that is being moved. */
+export const IS_MOVING = '57P03';
 
 /** A created task, also one in the trash. */
 export interface KnownTask {
@@ -58,7 +64,6 @@ export interface KnownTask {
 export class World {
   readonly site: Site;
   readonly seed: string;
-  readonly sqlPool: pg.Pool;
   readonly access = new Access();
   readonly ledger = new Ledger();
   /** Created notes, also those in the trash. */
@@ -79,7 +84,9 @@ export class World {
   failure: unknown;
   /** Notes with unknown ids may exist: their creation got no response. */
   nameless = false;
+  private readonly pools = new Map<string, pg.Pool>();
   private disturbedUntil = 0;
+  private movingUntil = 0;
   private down: string | undefined;
   private serial = 0;
   private readonly began = performance.now();
@@ -87,9 +94,6 @@ export class World {
   constructor(site: Site, seed: string) {
     this.site = site;
     this.seed = seed;
-    this.sqlPool = new pg.Pool({ connectionString: site.databaseUrl, max: 4 });
-    // A connection that ends while it is idle is replaced; one in use rejects its query.
-    this.sqlPool.on('error', () => undefined);
   }
 
   rng(name: string): Rng {
@@ -119,8 +123,40 @@ export class World {
     return this.failure !== undefined;
   }
 
+  /** Runs SQL in the database of the workspace; again, while a move rejects writes. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.sqlPool.query(text, values)).rows as Row[];
+    const url = (await this.site.currentDatabase?.()) ?? this.site.databaseUrl;
+    try {
+      return (await this.poolOf(url).query(text, values)).rows as Row[];
+    } catch (error) {
+      if ((error as { code?: string }).code !== IS_MOVING || !this.isMoving) throw error;
+      await delay(20);
+      return this.sql(text, values);
+    }
+  }
+
+  private poolOf(url: string): pg.Pool {
+    const known = this.pools.get(url);
+    if (known) return known;
+    const pool = new pg.Pool({ connectionString: url, max: 4 });
+    // A connection that ends while it is idle is replaced; one in use rejects its query.
+    pool.on('error', () => undefined);
+    this.pools.set(url, pool);
+    return pool;
+  }
+
+  /** Moves the workspace: writes may get 503 meanwhile. */
+  async move(): Promise<void> {
+    this.movingUntil = Infinity;
+    try {
+      await this.site.move!();
+    } finally {
+      this.movingUntil = performance.now() + NO_ANSWER_GRACE_MS;
+    }
+  }
+
+  private get isMoving(): boolean {
+    return performance.now() < this.movingUntil;
   }
 
   /** Crashes a server: requests may get no response meanwhile and shortly after. */
@@ -167,10 +203,16 @@ export class World {
     this.log(`${line} -> ${outcome}${summary(response)} @${this.site.bases.indexOf(base)}`);
     this.count(`status ${status}`);
     if (status === 0) await delay(50);
-    else if (outcome === '503 overloaded') {
+    else if (outcome === '503 database_unavailable' && this.isMoving) {
+      // Nothing was written.
+      this.count('requests repeated after a move');
+      await delay(20);
+      return this.call(rng, user, method, path, body, allowed);
+    }
+    if (outcome === '503 overloaded') {
       this.overloaded(line);
       if (method === 'GET') return this.call(rng, user, method, path, body, allowed);
-    } else if (!allowed.includes(outcome))
+    } else if (status !== 0 && !allowed.includes(outcome))
       throw new Violation(`${line} -> ${outcome} ${JSON.stringify(response).slice(0, 500)}`, ...idsIn(line));
     return { status, body: response, began };
   }
@@ -187,7 +229,7 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await this.sqlPool.end();
+    await Promise.all([...this.pools.values()].map((pool) => pool.end()));
   }
 }
 

@@ -34,6 +34,8 @@ export const commitOf = (gid: string): string => gid.slice(gid.lastIndexOf(':') 
 export class SpanningTx extends Tx {
   /** Statements that run at the same time share the connection to a database. */
   private readonly parts = new Map<Database, Promise<OpenTx>>();
+  /** Databases of workspaces. */
+  private readonly databases = new Map<string, Promise<Database>>();
   private last: OpenTx | undefined;
 
   constructor(
@@ -49,10 +51,7 @@ export class SpanningTx extends Tx {
 
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     if (statement.reach === 'transaction' && this.last) return this.last.query(statement, values);
-    const databases =
-      statement.home === 'directory'
-        ? [this.main]
-        : await this.router.databasesOf(statement, values, this.directoryReader());
+    const databases = await this.databasesOf(statement, values);
     const rows: Row[] = [];
     for (const database of databases) {
       this.last = await this.part(database);
@@ -62,8 +61,7 @@ export class SpanningTx extends Tx {
   }
 
   async managerOf(tenantId: string | null): Promise<EntityManager> {
-    const database =
-      tenantId === null ? this.main : await this.router.databaseOf(tenantId, this.directoryReader());
+    const database = tenantId === null ? this.main : await this.databaseOf(tenantId);
     return (await this.part(database)).managerOf();
   }
 
@@ -113,6 +111,26 @@ export class SpanningTx extends Tx {
     // When this fails, the decision is unknown: `UnfinishedCommits` reads it.
     await directoryPart.commit();
     for (const [gid, part] of prepared) await part.commitPrepared(gid).catch(unfinished(gid));
+  }
+
+  private async databasesOf(
+    statement: Statement<unknown>,
+    values: readonly unknown[],
+  ): Promise<readonly Database[]> {
+    if (statement.home === 'directory') return [this.main];
+    if (statement.home !== 'mail_service' && statement.reach === 'tenant')
+      return [await this.databaseOf(values[0] as string)];
+    return this.router.databasesOf(statement, values, this.directoryReader());
+  }
+
+  /** The same one until the end: a move may switch meanwhile, and the rows that were read and locked are in the former cell. */
+  private databaseOf(tenantId: string): Promise<Database> {
+    let database = this.databases.get(tenantId);
+    if (!database) {
+      database = this.router.databaseOf(tenantId, this.directoryReader());
+      this.databases.set(tenantId, database);
+    }
+    return database;
   }
 
   /** Sees the workspaces that this transaction has created. */

@@ -10,6 +10,7 @@ import { TestApp, type TestUser } from '../../support/app.ts';
 import { type CliResult, json, startWorkspace, workspace } from '../../support/cli.ts';
 import { cellOf, inDatabase } from '../../support/database/cells.ts';
 import { emptyDatabase, onServer } from '../../support/database/database.ts';
+import { DatabaseProxy } from '../../support/proxy.ts';
 import { until } from '../../support/until.ts';
 
 /** Two cells in schemas of one database, with roles that have no rights on each other's. */
@@ -17,11 +18,14 @@ describe('commands for cells', () => {
   const roles = ['east', 'west'].map((name) => `${name}_${randomUUID().slice(0, 8)}`) as [string, string];
   let app: TestApp;
   let database: { url: string; drop: () => Promise<unknown> };
+  /** In front of the database of the cells. */
+  let proxy: DatabaseProxy;
   let folder: string;
   let ann: TestUser;
 
   beforeAll(async () => {
     [app, database] = await Promise.all([TestApp.start(), emptyDatabase()]);
+    proxy = await DatabaseProxy.start(database.url);
     folder = mkdtempSync(path.join(tmpdir(), 'workspace-cells-'));
     for (const extension of ['btree_gin', 'pg_trgm'])
       await sql(`CREATE SCHEMA IF NOT EXISTS ext; CREATE EXTENSION ${extension} SCHEMA ext`);
@@ -33,6 +37,7 @@ describe('commands for cells', () => {
   });
   afterAll(async () => {
     await app?.stop();
+    await proxy?.cut();
     await database?.drop();
     for (const role of roles) {
       await onServer(`DROP OWNED BY ${role}`);
@@ -43,7 +48,7 @@ describe('commands for cells', () => {
 
   const sql = (text: string) => inDatabase(database.url, text);
   const urlOf = (role: string): string => {
-    const url = new URL(database.url);
+    const url = new URL(proxy.url);
     url.username = role;
     url.password = `secret of ${role}`;
     return url.toString();
@@ -157,32 +162,54 @@ describe('commands for cells', () => {
     expect((await run('cell', 'drain', 'east')).code).toBe(0);
   });
 
+  /** A file for `provision`, which writes an account in the directory and a membership in the cell. */
+  const fileWith = (email: string): string => {
+    const file = path.join(folder, `${email}.json`);
+    writeFileSync(file, JSON.stringify({ tenants: [{ slug: 'acme', users: [{ email, name: 'Killed' }] }] }));
+    return file;
+  };
+  const prepared = () => sql(`SELECT gid FROM pg_prepared_xacts WHERE database = current_database()`);
+  const finishCommits = async (): Promise<void> => {
+    const commits = app.get(UnfinishedCommits);
+    commits.abandonedSeconds = 0;
+    await app.get(Db).inCell('west', () => commits.run());
+    expect(await prepared()).toEqual([]);
+  };
+  /** Rows of the account in the directory, and of its membership in the cell. */
+  const rowsOf = async (email: string): Promise<[accounts: number, memberships: number]> => {
+    const accounts = await inDatabase(app.databaseUrl, 'SELECT FROM accounts WHERE email = $1', [email]);
+    const members = await sql(`SELECT FROM ${roles[1]}.tenant_members WHERE email = '${email}'`);
+    return [accounts.length, members.length];
+  };
+
   test('a commit in two databases whose process is killed between its phases is undone in both', async () => {
-    const file = path.join(folder, 'people.json');
-    const user = { email: 'killed@acme.example', name: 'Killed' };
-    writeFileSync(file, JSON.stringify({ tenants: [{ slug: 'acme', users: [user] }] }));
+    const user = { email: 'killed@acme.example' };
+    const file = fileWith(user.email);
     const { default: pg } = await import('pg');
     const blocker = new pg.Client({ connectionString: app.databaseUrl });
     await blocker.connect();
     await blocker.query('BEGIN; LOCK TABLE commit_decisions IN SHARE ROW EXCLUSIVE MODE');
-    const prepared = () => sql(`SELECT gid FROM pg_prepared_xacts WHERE database = current_database()`);
     const { child, result } = startWorkspace('', env(), 'provision', '--file', file);
     await until('the part of the cell', async () => (await prepared()).length === 1);
     child.kill('SIGKILL');
     await result;
     await blocker.end();
-    const commits = app.get(UnfinishedCommits);
-    commits.abandonedSeconds = 0;
-    await app.get(Db).inCell('west', () => commits.run());
-    expect(await prepared()).toEqual([]);
-    expect(await inDatabase(app.databaseUrl, `SELECT * FROM accounts WHERE email = '${user.email}'`)).toEqual(
-      [],
-    );
-    expect(await sql(`SELECT * FROM ${roles[1]}.tenant_members WHERE email = '${user.email}'`)).toEqual([]);
+    await finishCommits();
+    expect(await rowsOf(user.email)).toEqual([0, 0]);
     const repeated = json(await run('provision', '--file', file));
     expect(repeated.users).toEqual([expect.objectContaining({ email: user.email, tenant: 'acme' })]);
-    expect(
-      await sql(`SELECT email FROM ${roles[1]}.tenant_members WHERE email = '${user.email}'`),
-    ).toHaveLength(1);
+    expect(await rowsOf(user.email)).toEqual([1, 1]);
+  });
+
+  test('a commit in two databases whose process is killed after the decision is completed in both', async () => {
+    const email = 'decided@acme.example';
+    const held = proxy.hold('COMMIT PREPARED');
+    const { child, result } = startWorkspace('', env(), 'provision', '--file', fileWith(email));
+    await held;
+    child.kill('SIGKILL');
+    await result;
+    expect([await prepared(), await rowsOf(email)]).toEqual([[expect.anything()], [1, 0]]);
+    await finishCommits();
+    expect(await rowsOf(email)).toEqual([1, 1]);
   });
 });

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { WorkspaceMoves } from '../../../src/platform/cells/move/workspace-moves.js';
 import { UnfinishedCommits } from '../../../src/platform/cells/unfinished-commits.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { TenantsApi } from '../../../src/modules/tenants/index.js';
+import { workspace } from '../../../src/platform/database/statement.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/client.ts';
 import { addCells, cellOf, inDatabase, type TestCell } from '../../support/database/cells.ts';
@@ -24,7 +27,8 @@ describe('the move of a workspace to another cell', () => {
     [gil] = await app.tenant('globex', 'gil');
     moves = app.get(WorkspaceMoves);
     // The only process of this installation reads the directory at each request below.
-    moves.pauses = { known: 0, clear: 0 };
+    const none = async () => undefined;
+    moves.pauses = { known: none, clear: none };
   });
   afterAll(async () => {
     await app?.stop();
@@ -112,6 +116,69 @@ describe('the move of a workspace to another cell', () => {
       { name: 'north', workspaces: 0 },
       { name: 'south', workspaces: 2 },
     ]);
+  });
+
+  /** Moves `gil`'s workspace. @param check runs between the switch and the removal of the former rows */
+  const moveGil = async (check: () => Promise<unknown> = async () => undefined): Promise<TestCell> => {
+    const from = (await cellOf(app, gil.tenantId!)) === 'south' ? south : north;
+    const pauses = moves.pauses;
+    moves.pauses = { ...pauses, clear: check };
+    try {
+      await moves.move(gil.tenantId!, from === south ? 'north' : 'south');
+    } finally {
+      moves.pauses = pauses;
+    }
+    return from;
+  };
+
+  test('a transaction that has read the former cell may not write in the new one', async () => {
+    const { note } = (await gil.api.post('/notes', { title: 'Read before' })).body;
+    const read = workspace.statement<{ title: string }>('', 'SELECT title FROM notes WHERE tenant_id = $1');
+    const write = workspace.statement<never>(
+      '',
+      `UPDATE notes SET title = 'Written after' WHERE tenant_id = $1`,
+    );
+    await moveGil(async () => {
+      expect((await gil.api.get(`/notes/${note.id}`)).status).toBe(200);
+    });
+    const late = app.get(Db).tx(async (tx) => {
+      await tx.query(read, [gil.tenantId]);
+      await moveGil(() => expect(tx.query(write, [gil.tenantId])).rejects.toMatchObject({ code: '57P03' }));
+      throw new Error('rolled back');
+    });
+    await expect(late).rejects.toThrow('rolled back');
+    expect((await gil.api.get(`/notes/${note.id}`)).body.note.title).toBe('Read before');
+  });
+
+  test('an entry of the audit log that the copy has, and a transaction that is older than it', async () => {
+    const from = (await cellOf(app, gil.tenantId!)) === 'south' ? south : north;
+    const old = new pg.Client({ connectionString: from.url });
+    await old.connect();
+    try {
+      await old.query('BEGIN; SELECT pg_current_xact_id()');
+      const { group } = (await gil.api.post('/rbac/groups', { name: 'Audited' })).body;
+      const entries = (await gil.api.get('/tenant/audit')).text;
+      expect(entries).toContain(group.id);
+      await moveGil();
+      expect((await gil.api.get('/tenant/audit')).text).toBe(entries);
+    } finally {
+      await old.end();
+    }
+  });
+
+  test('after the switch, no worker claims events in the former cell, and an account has each workspace once', async () => {
+    const from = (await cellOf(app, gil.tenantId!)) === 'south' ? south : north;
+    await gil.api.post('/notes', { title: 'An event' });
+    const eventsOf = async (cell: TestCell): Promise<number> =>
+      (await cell.sql('SELECT count(*)::int AS n FROM outbox WHERE tenant_id = $1', [gil.tenantId]))[0].n;
+    expect(await eventsOf(from)).toBeGreaterThan(0);
+    await moveGil(async () => {
+      expect(await eventsOf(from)).toBe(0);
+      const workspaces = await app.get(TenantsApi).workspacesOf(gil.id);
+      expect(workspaces.map(({ slug }) => slug)).toEqual(['globex']);
+    });
+    await app.get(OutboxWorker).drain();
+    expect((await gil.api.get('/search/notes?q=event')).body.notes).toHaveLength(1);
   });
 
   test('to the database of the directory and back', async () => {

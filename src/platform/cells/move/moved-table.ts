@@ -83,8 +83,11 @@ export class MovedTable {
       `SELECT ${this.key} AS key FROM ${this.of(tenantId)} AND ${isNew}`,
     );
     const keys = changed.rows.map(({ key }) => key);
-    await this.remove(target, tenantId, keys);
-    if (keys.length > 0) await this.copy(source, target, tenantId, isNew);
+    // The snapshot may have seen some of them. Those of the audit log, which cannot be removed, have not changed since.
+    const kept = this.guards.length > 0 ? await this.present(target, tenantId, keys) : [];
+    if (kept.length === 0) await this.remove(target, tenantId, keys);
+    const others = `${this.key} <> ALL (ARRAY[${kept.map(literal).join(', ')}]::text[])`;
+    if (keys.length > 0) await this.copy(source, target, tenantId, `${isNew} AND ${others}`);
     const removed =
       (await this.count(source, tenantId)) === (await this.count(target, tenantId))
         ? []
@@ -121,6 +124,15 @@ export class MovedTable {
   private async remove(client: pg.Client, tenantId: string, keys: readonly string[]): Promise<void> {
     if (keys.length > 0)
       await client.query(`DELETE FROM ${this.of(tenantId)} AND ${this.key} = ANY ($1)`, [keys]);
+  }
+
+  /** @returns those of the keys that it has */
+  private async present(client: pg.Client, tenantId: string, keys: readonly string[]): Promise<string[]> {
+    const { rows } = await client.query<{ key: string }>(
+      `SELECT ${this.key} AS key FROM ${this.of(tenantId)} AND ${this.key} = ANY ($1)`,
+      [keys],
+    );
+    return rows.map(({ key }) => key);
   }
 
   private async count(client: pg.Client, tenantId: string): Promise<string> {

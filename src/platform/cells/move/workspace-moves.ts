@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -37,8 +38,11 @@ export interface MoveResult {
 @Injectable()
 export class WorkspaceMoves implements OnModuleInit {
   private readonly logger = new Logger(WorkspaceMoves.name);
-  /** Pauses of a move; tests shorten them. */
-  pauses = { known: REFRESH_MS + 1_000, clear: CLEAR_AFTER_MS };
+  /** Pauses of a move: until each process knows of it, and until none reads the former cell. Tests replace them. */
+  pauses = {
+    known: (): Promise<unknown> => delay(REFRESH_MS + 1_000),
+    clear: (): Promise<unknown> => delay(CLEAR_AFTER_MS),
+  };
 
   constructor(
     private readonly db: Db,
@@ -85,10 +89,11 @@ export class WorkspaceMoves implements OnModuleInit {
       tell('waiting');
       // Processes remember the cell of a workspace, unless it is being moved. This one has read it above.
       await this.cells.refresh();
-      await pause(this.pauses.known);
+      await this.pauses.known();
       const result = await this.copyAndSwitch(move, tell);
       // A failure from here on is repeated by the job.
-      await pause(this.pauses.clear);
+      await this.clearEvents(move);
+      await this.pauses.clear();
       await this.clear(move);
       tell('cleared');
       return { from: source, to: target, ...result };
@@ -180,6 +185,13 @@ export class WorkspaceMoves implements OnModuleInit {
     await this.moves.end(move.tenant_id);
   }
 
+  /** At once: the workers of the former cell would fail to claim them, and the events of other workspaces with them. */
+  private async clearEvents({ source, tenant_id: tenantId }: Move): Promise<void> {
+    await this.inCell(source, async (client, tables) => {
+      await tables.find(({ name }) => name === 'outbox')?.clear(client, tenantId);
+    });
+  }
+
   private async inCell(
     name: string,
     work: (client: pg.Client, tables: readonly MovedTable[]) => Promise<void>,
@@ -243,5 +255,3 @@ async function compare(
   }
   return rows;
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));

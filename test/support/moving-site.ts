@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Cells } from '../../src/platform/cells/cells.js';
+import { WorkspaceMoves } from '../../src/platform/cells/move/workspace-moves.js';
+import { Db } from '../../src/platform/database/db.js';
+import { TestApp } from './app.ts';
+import { until } from './until.ts';
+import { IS_MOVING } from '../sync/world.ts';
+import { addCells, cellOf, type TestCell } from './database/cells.ts';
+
+/** Requests that have chosen the former cell end within it. */
+const CLEAR_MS = 1_000;
+
+/** Two processes whose workspaces are in two cells, and move between these. */
+export class MovingSite {
+  readonly first: TestApp;
+  readonly second: TestApp;
+  readonly cells: readonly TestCell[];
+
+  private constructor(first: TestApp, second: TestApp, cells: readonly TestCell[]) {
+    this.first = first;
+    this.second = second;
+    this.cells = cells;
+  }
+
+  static async start(): Promise<MovingSite> {
+    const first = await TestApp.start();
+    const cells = await addCells(first.served.nest, 'north', 'south');
+    const second = await TestApp.start({}, first.databaseUrl);
+    first.get(WorkspaceMoves).pauses = {
+      // Instead of the wait until the second process reads the list by itself.
+      known: () => second.get(Cells).refresh(),
+      clear: () => delay(CLEAR_MS),
+    };
+    return new MovingSite(first, second, cells);
+  }
+
+  /** Moves the workspace to the other cell. */
+  async move(tenantId: string): Promise<void> {
+    const other = (await cellOf(this.first, tenantId)) === 'north' ? 'south' : 'north';
+    await this.first.get(WorkspaceMoves).move(tenantId, other);
+  }
+
+  /** The address of the database that the workspace is in. */
+  async databaseOf(tenantId: string): Promise<string> {
+    const name = await cellOf(this.first, tenantId);
+    return this.cells.find((cell) => cell.name === name)!.url;
+  }
+
+  /** Runs a job in each cell, with `app`; again, as its next run would, when it meets a workspace whose writes are stopped. */
+  async inCells(app: TestApp, job: () => Promise<unknown>): Promise<void> {
+    for (const { name } of this.cells)
+      await until('a job', () =>
+        app.get(Db).inCell(name, () =>
+          job().then(
+            () => true,
+            (error: unknown) => {
+              if ((error as { code?: string }).code === IS_MOVING) return false;
+              throw error;
+            },
+          ),
+        ),
+      );
+  }
+
+  async stop(): Promise<void> {
+    await this.second?.stop();
+    await this.first?.stop();
+    for (const cell of this.cells) await cell.drop();
+  }
+}
