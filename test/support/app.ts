@@ -23,9 +23,6 @@ export interface TestUser {
   api: Client;
 }
 
-/** The former name, for tests that are being written. */
-export type { TestUser as Person };
-
 /** One user for each name. */
 export type UsersOf<Names extends readonly string[]> = { -readonly [Name in keyof Names]: TestUser };
 

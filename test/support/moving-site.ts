@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { Cells } from '../../src/platform/cells/cells.js';
 import { WorkspaceMoves } from '../../src/platform/cells/move/workspace-moves.js';
 import { Db } from '../../src/platform/database/db.js';
@@ -15,6 +16,7 @@ export class MovingSite {
   readonly first: TestApp;
   readonly second: TestApp;
   readonly cells: readonly TestCell[];
+  private begun: () => Promise<void> = () => Promise.resolve();
 
   private constructor(first: TestApp, second: TestApp, cells: readonly TestCell[]) {
     this.first = first;
@@ -26,18 +28,50 @@ export class MovingSite {
     const first = await TestApp.start();
     const cells = await addCells(first.served.nest, 'north', 'south');
     const second = await TestApp.start({}, first.databaseUrl);
+    const site = new MovingSite(first, second, cells);
     first.get(WorkspaceMoves).pauses = {
-      // Instead of the wait until the second process reads the list by itself.
-      known: () => second.get(Cells).refresh(),
+      known: () => site.known(),
       clear: () => delay(CLEAR_MS),
     };
-    return new MovingSite(first, second, cells);
+    return site;
   }
 
-  /** Moves the workspace to the other cell. */
-  async move(tenantId: string): Promise<void> {
+  /**
+   * Moves the workspace to the other cell. The switch waits until `noticed`: as long as the clients need to meet the stop of
+   * writes, however fast the machine copies.
+   */
+  async move(tenantId: string, noticed: () => boolean = () => true): Promise<void> {
     const other = (await cellOf(this.first, tenantId)) === 'north' ? 'south' : 'north';
-    await this.first.get(WorkspaceMoves).move(tenantId, other);
+    const holder = new pg.Client({ connectionString: this.first.databaseUrl });
+    await holder.connect();
+    let released: Promise<unknown> | undefined;
+    this.begun = async () => {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM workspace_moves WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
+      released = this.whenNoticed(noticed, () => holder.query('ROLLBACK'));
+      // Its error is thrown below.
+      released.catch(() => undefined);
+    };
+    try {
+      await this.first.get(WorkspaceMoves).move(tenantId, other);
+      await released;
+    } finally {
+      await holder.end();
+    }
+  }
+
+  private async whenNoticed(noticed: () => boolean, release: () => Promise<unknown>): Promise<void> {
+    try {
+      await until('a request that meets the move', noticed);
+    } finally {
+      await release();
+    }
+  }
+
+  /** Instead of the wait until the second process reads the list by itself. */
+  private async known(): Promise<void> {
+    await this.second.get(Cells).refresh();
+    await this.begun();
   }
 
   /** The address of the database that the workspace is in. */

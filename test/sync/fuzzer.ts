@@ -73,11 +73,14 @@ async function round(
   const online = devices.filter((device) => device.offline === 0);
   let left = actions;
   let acting = true;
-  const takeOne = (): boolean => !world.failed && left-- > 0;
+  let moved = !move;
+  const takeOne = (): boolean => !world.failed && (left-- > 0 || !moved);
   const guarded = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => world.fail(error));
   const living = online.map((device) => guarded(device.live(() => !acting || world.failed)));
   const crashing = crash === null ? undefined : guarded(crashMidway(world, crash, () => left < actions / 2));
-  const moving = move ? guarded(moveMidway(world, () => left < (actions * 3) / 4)) : undefined;
+  const moving = move
+    ? guarded(moveMidway(world, () => left < (actions * 3) / 4)).finally(() => (moved = true))
+    : undefined;
   await Promise.all(performers.map((performer) => guarded(performer.perform(takeOne))));
   await Promise.all([crashing, moving]);
   for (const device of online) device.hurry();

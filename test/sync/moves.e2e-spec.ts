@@ -11,7 +11,6 @@ import type { User } from './world.ts';
 describe('synchronisation at random, of a workspace that moves', () => {
   const ROUNDS = 3;
   let site: MovingSite;
-  let stopped = 0;
 
   beforeAll(async () => {
     site = await MovingSite.start();
@@ -48,7 +47,7 @@ describe('synchronisation at random, of a workspace that moves', () => {
         site.inCells(second, () =>
           Promise.all([second.get(TrashPurge).purge(), second.get(TaskClock).purge()]),
         ),
-      move: () => site.move(tenantId),
+      move: (noticed: () => boolean) => site.move(tenantId, noticed),
     };
     const plan = {
       seed,
@@ -63,9 +62,7 @@ describe('synchronisation at random, of a workspace that moves', () => {
     expect(rounds).toBe(ROUNDS);
     expect(counts).toMatchObject({ moves: ROUNDS });
     expect(counts['records compared']).toBeGreaterThan(20);
-    stopped += counts['requests repeated after a move'] ?? 0;
+    // Moves that no request noticed would prove nothing.
+    expect(counts['requests repeated after a move']).toBeGreaterThanOrEqual(ROUNDS);
   });
-
-  /** Moves that no request noticed would prove nothing. */
-  test('some writes were rejected meanwhile and repeated', () => expect(stopped).toBeGreaterThan(0));
 });

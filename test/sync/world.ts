@@ -28,8 +28,8 @@ export interface Site {
   purgeTrash(): Promise<unknown>;
   /** Kills a server without warning and starts it again at the same address. */
   crash?: (index: number) => Promise<void>;
-  /** Moves the workspace of the users to another database. Returns when it is there, and nothing is left in the former one. */
-  move?: () => Promise<unknown>;
+  /** Moves the workspace of the users to another database. Returns when it is there, and nothing is left in the former one. @param noticed whether a request has met the stop of writes */
+  move?: (noticed: () => boolean) => Promise<unknown>;
   /** The database that the workspace is in; `databaseUrl` unless it moves. */
   currentDatabase?: () => Promise<string>;
 }
@@ -50,6 +50,7 @@ export interface KnownNote {
 const TRACE = 6_000;
 const MAX_OVERLOADED = 0.0005;
 const ANSWER_SECONDS = 30;
+const REPEATED_AFTER_MOVE = 'requests repeated after a move';
 const NO_ANSWER_GRACE_MS = 1_500;
 /** SQLSTATE of a write in a workspace that is being moved. */
 export const IS_MOVING = '57P03';
@@ -145,14 +146,19 @@ export class World {
     return pool;
   }
 
-  /** Moves the workspace: writes may get 503 meanwhile. */
+  /** Moves the workspace: writes get 503 meanwhile. */
   async move(): Promise<void> {
     this.movingUntil = Infinity;
+    const before = this.repeatedAfterMove;
     try {
-      await this.site.move!();
+      await this.site.move!(() => this.failed || this.repeatedAfterMove > before);
     } finally {
       this.movingUntil = performance.now() + NO_ANSWER_GRACE_MS;
     }
+  }
+
+  private get repeatedAfterMove(): number {
+    return this.counts.get(REPEATED_AFTER_MOVE) ?? 0;
   }
 
   private get isMoving(): boolean {
@@ -205,7 +211,7 @@ export class World {
     if (status === 0) await delay(50);
     else if (outcome === '503 database_unavailable' && this.isMoving) {
       // Nothing was written.
-      this.count('requests repeated after a move');
+      this.count(REPEATED_AFTER_MOVE);
       await delay(20);
       return this.call(rng, user, method, path, body, allowed);
     }

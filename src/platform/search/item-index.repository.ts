@@ -1,4 +1,4 @@
-import type { Db } from '../database/db.js';
+import { type Db, MAIN } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
 import { type IndexedDocument, SEARCH_RULES } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
@@ -58,6 +58,11 @@ export abstract class ItemIndexRepository {
     tables: SearchTables,
   ) {
     this.statements = statementsOf(tables);
+  }
+
+  /** Name of the cell that the caller works in. */
+  get cell(): string {
+    return this.db.currentCell ?? MAIN;
   }
 
   /**
@@ -214,6 +219,7 @@ function statementsOf(tables: SearchTables): Statements {
          SELECT item.tenant_id, item.id, ${stale('item.audience')} AS stale, lead(item.id) OVER (ORDER BY item.tenant_id, item.id) IS NULL AS last
            FROM slice item LEFT JOIN ${index} indexed ON indexed.tenant_id = item.tenant_id AND indexed.${item} = item.id)
        SELECT tenant_id AS "tenantId", id AS "itemId", stale FROM judged WHERE stale OR last ORDER BY 1, 2`,
+      { reach: 'cell' },
     ),
   };
 }

@@ -19,6 +19,12 @@ const WALK = 5_000;
 const ZERO = '00000000-0000-0000-0000-000000000000';
 const START = { tenantId: ZERO, itemId: ZERO };
 
+/** Progress of the repair in one cell. */
+interface Walk {
+  position: { tenantId: string; itemId: string };
+  restUntil: number;
+}
+
 export interface IndexedEvents {
   /** Name of the consumer and of its repair, e.g. `note-search`. */
   readonly name: string;
@@ -32,8 +38,8 @@ export interface IndexedEvents {
 
 /** Keeps the search index up to date by the events of the items; a periodic repair finds what events missed. */
 export abstract class ItemIndexer {
-  private position = START;
-  private restUntil = 0;
+  /** For each cell: its job runs by itself. */
+  private readonly walks = new Map<string, Walk>();
   private readonly lately = new LRUCache<string, { revision: number; readAt: Date }>({ max: LATELY });
 
   constructor(
@@ -51,7 +57,8 @@ export abstract class ItemIndexer {
       name: `${name}.repair`,
       everySeconds: REPAIR_SECONDS,
       run: async () => {
-        if (Date.now() >= this.restUntil && (await this.repair())) this.restUntil = Date.now() + REST_MS;
+        const walk = this.walk();
+        if (Date.now() >= walk.restUntil && (await this.repair())) walk.restUntil = Date.now() + REST_MS;
       },
     });
   }
@@ -116,22 +123,33 @@ export abstract class ItemIndexer {
     throw new Error('too many concurrent writers of one row of the search index');
   }
 
+  /** The walk through the cell that the caller works in. */
+  private walk(): Walk {
+    const { cell } = this.index;
+    const known = this.walks.get(cell);
+    if (known) return known;
+    const walk = { position: START, restUntil: 0 };
+    this.walks.set(cell, walk);
+    return walk;
+  }
+
   /**
    * Indexes the items whose index row is missing or stale: items from before the index existed, with words by older rules,
-   * or whose event was given up. Continues from the end of the previous run, for at most `REPAIR_MS`.
+   * or whose event was given up. Continues from the end of the previous run in this cell, for at most `REPAIR_MS`.
    * @returns whether it has reached the last item
    */
   async repair(): Promise<boolean> {
+    const walk = this.walk();
     const end = Date.now() + REPAIR_MS;
     for (;;) {
-      const items = await this.index.walk(this.position, WALK);
+      const items = await this.index.walk(walk.position, WALK);
       for (const item of items) {
         if (item.stale) await this.indexItem(item.tenantId, item.itemId);
-        this.position = item;
+        walk.position = item;
         if (Date.now() >= end) return false;
       }
       if (items.length === 0) {
-        this.position = START;
+        walk.position = START;
         return true;
       }
     }

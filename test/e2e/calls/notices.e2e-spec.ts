@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { EgressStatus } from '@livekit/protocol';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type Person, TestApp } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
 import { TestSocket } from '../../support/socket.ts';
 import { until } from '../../support/until.ts';
@@ -11,10 +11,10 @@ import { until } from '../../support/until.ts';
 describe('notifications, declines and recordings of calls', () => {
   let app: TestApp;
   let livekit: LiveKit;
-  let alice: Person;
-  let bob: Person;
-  let carol: Person;
-  let mallory: Person;
+  let alice: TestUser;
+  let bob: TestUser;
+  let carol: TestUser;
+  let mallory: TestUser;
   let room: string;
 
   beforeAll(async () => {
@@ -46,17 +46,17 @@ describe('notifications, declines and recordings of calls', () => {
   };
   const end = async (call: string, by = alice) =>
     expect((await by.api.post(`/call/${call}/end`)).status).toBe(200);
-  const join = async (call: string, by: Person) => {
+  const join = async (call: string, by: TestUser) => {
     const connection = await livekit.join((await by.api.post(`/call/tokens/${call}/mint`)).body.token);
     await livekit.webhooks.settled();
     return connection;
   };
-  const listOf = async (user: Person, type: string): Promise<any[]> => {
+  const listOf = async (user: TestUser, type: string): Promise<any[]> => {
     await drain();
     const { body } = await user.api.get('/notifications?limit=200');
     return body.notifications.filter((each: any) => each.type === type);
   };
-  const decline = (call: string, by: Person) => by.api.post(`/call/${call}/decline`);
+  const decline = (call: string, by: TestUser) => by.api.post(`/call/${call}/decline`);
   const record = async (call: string, by = alice) => {
     const { status, body } = await by.api.post(`/call/${call}/recordings`);
     expect(status).toBe(201);
@@ -178,7 +178,7 @@ describe('notifications, declines and recordings of calls', () => {
     await join(call, alice);
     await join(call, bob);
     const { recording, egressId } = await record(call, bob);
-    const remove = (id: string, by: Person, of = call) => by.api.delete(`/call/${of}/recordings/${id}`);
+    const remove = (id: string, by: TestUser, of = call) => by.api.delete(`/call/${of}/recordings/${id}`);
     expect((await remove(recording.id, bob)).body.error).toBe('recording_not_finished');
     await livekit.complete(egressId);
     const { url } = await ready(recording.id);

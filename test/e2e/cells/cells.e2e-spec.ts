@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Db } from '../../../src/platform/database/db.js';
+import { EventIndexer } from '../../../src/modules/calendar/search/event-index.js';
+import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
+import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-indexer.js';
+import type { ItemIndexer } from '../../../src/platform/search/item-indexer.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
@@ -107,6 +111,23 @@ describe('workspaces in cells', () => {
       expect(runs.length).toBeGreaterThan(20);
       expect(runs.filter(({ error }) => error !== null)).toEqual([]);
     }
+  });
+
+  test.each([
+    ['note_search', NoteIndexer],
+    ['task_search', TaskIndexer],
+    ['event_search', EventIndexer],
+  ])('the repair of %s reaches the items of each cell', async (table, type) => {
+    for (const { api } of [ann, gil]) {
+      const [calendar] = (await api.get('/calendar')).body.calendars;
+      const event = { title: 'Launch', start: '2030-05-06T10:00:00Z', end: '2030-05-06T11:00:00Z' };
+      expect((await api.post(`/calendar/${calendar.id}/events`, event)).status).toBe(201);
+    }
+    const rows = (cell: TestCell) => cell.sql(`SELECT count(*)::int AS rows FROM ${table}`);
+    for (const cell of [north, south]) await cell.sql(`DELETE FROM ${table}`);
+    for (const cell of ['north', 'south'])
+      expect(await app.get(Db).inCell(cell, () => app.get<ItemIndexer>(type).repair())).toBe(true);
+    for (const cell of [north, south]) expect((await rows(cell))[0].rows).toBeGreaterThan(0);
   });
 
   test('a user is a member of workspaces in several cells', async () => {

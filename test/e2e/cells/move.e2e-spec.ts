@@ -118,13 +118,17 @@ describe('the move of a workspace to another cell', () => {
     ]);
   });
 
+  /** The cell of `gil`'s workspace, and the other one. */
+  const sides = async (): Promise<[from: TestCell, to: TestCell]> =>
+    (await cellOf(app, gil.tenantId!)) === 'south' ? [south, north] : [north, south];
+
   /** Moves `gil`'s workspace. @param check runs between the switch and the removal of the former rows */
   const moveGil = async (check: () => Promise<unknown> = async () => undefined): Promise<TestCell> => {
-    const from = (await cellOf(app, gil.tenantId!)) === 'south' ? south : north;
+    const [from, to] = await sides();
     const pauses = moves.pauses;
     moves.pauses = { ...pauses, clear: check };
     try {
-      await moves.move(gil.tenantId!, from === south ? 'north' : 'south');
+      await moves.move(gil.tenantId!, to.name);
     } finally {
       moves.pauses = pauses;
     }
@@ -151,7 +155,7 @@ describe('the move of a workspace to another cell', () => {
   });
 
   test('an entry of the audit log that the copy has, and a transaction that is older than it', async () => {
-    const from = (await cellOf(app, gil.tenantId!)) === 'south' ? south : north;
+    const [from] = await sides();
     const old = new pg.Client({ connectionString: from.url });
     await old.connect();
     try {
@@ -166,8 +170,37 @@ describe('the move of a workspace to another cell', () => {
     }
   });
 
+  test('a row that was removed after the copy, and a new one with its unique value', async () => {
+    const [book] = (await gil.api.get('/contact/addressbooks')).body.addressbooks;
+    const contacts = `/contact/addressbooks/${book.id}/contacts`;
+    const add = (full_name: string) => gil.api.post(contacts, { external_id: 'crm-1', full_name });
+    const [from, to] = await sides();
+    expect((await add('Former')).status).toBe(201);
+    const holder = new pg.Client({ connectionString: from.url });
+    await holder.connect();
+    try {
+      // The copy, of what one snapshot sees, waits before its last tables.
+      await holder.query('BEGIN; LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE');
+      const moving = moves.move(gil.tenantId!, to.name);
+      await until('a copy that waits', async () => {
+        const [{ waiting }] = await from.sql(
+          `SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted AND relation = 'tasks'::regclass`,
+        );
+        return waiting > 0;
+      });
+      // As retention removes a deleted contact.
+      await from.sql(`DELETE FROM contacts WHERE tenant_id = $1 AND external_id = 'crm-1'`, [gil.tenantId]);
+      expect((await add('New')).status).toBe(201);
+      await holder.query('COMMIT');
+      await moving;
+    } finally {
+      await holder.end();
+    }
+    expect((await gil.api.get(`${contacts}/crm-1`)).body.contact.full_name).toBe('New');
+  });
+
   test('after the switch, no worker claims events in the former cell, and an account has each workspace once', async () => {
-    const from = (await cellOf(app, gil.tenantId!)) === 'south' ? south : north;
+    const [from] = await sides();
     await gil.api.post('/notes', { title: 'An event' });
     const eventsOf = async (cell: TestCell): Promise<number> =>
       (await cell.sql('SELECT count(*)::int AS n FROM outbox WHERE tenant_id = $1', [gil.tenantId]))[0].n;
@@ -196,12 +229,13 @@ describe('the move of a workspace to another cell', () => {
 
   test('rejects an unknown cell, the cell of the workspace, and a second move', async () => {
     await expect(moves.move(gil.tenantId!, 'west')).rejects.toThrow('no cell "west"');
-    await expect(moves.move(gil.tenantId!, 'south')).rejects.toThrow('in the cell "south" already');
+    const [{ name: source }, { name: target }] = await sides();
+    await expect(moves.move(gil.tenantId!, source)).rejects.toThrow(`in the cell "${source}" already`);
     await directory(
-      `INSERT INTO workspace_moves (tenant_id, source, target, state) VALUES ($1, 'south', 'north', 'copying')`,
-      [gil.tenantId],
+      `INSERT INTO workspace_moves (tenant_id, source, target, state) VALUES ($1, $2, $3, 'copying')`,
+      [gil.tenantId, source, target],
     );
-    await expect(moves.move(gil.tenantId!, 'north')).rejects.toThrow('is being moved');
+    await expect(moves.move(gil.tenantId!, target)).rejects.toThrow('is being moved');
     await directory(`DELETE FROM workspace_moves`);
   });
 
@@ -220,9 +254,10 @@ describe('the move of a workspace to another cell', () => {
   });
 
   test('the job ends the move of a process that has ended, before and after the switch', async () => {
-    const row = `INSERT INTO workspace_moves (tenant_id, source, target, state, alive_at) VALUES ($1, 'south', 'north', $2, '2020-01-01')`;
-    await directory(row, [gil.tenantId, 'copying']);
-    await south.sql(`CREATE TRIGGER write_moving_${gil.tenantId!.replaceAll('-', '')} BEFORE INSERT OR UPDATE ON notes FOR EACH ROW
+    const [cell, other] = await sides();
+    const row = `INSERT INTO workspace_moves (tenant_id, source, target, state, alive_at) VALUES ($1, $2, $3, $4, '2020-01-01')`;
+    await directory(row, [gil.tenantId, cell.name, other.name, 'copying']);
+    await cell.sql(`CREATE TRIGGER write_moving_${gil.tenantId!.replaceAll('-', '')} BEFORE INSERT OR UPDATE ON notes FOR EACH ROW
       WHEN (NEW.tenant_id = '${gil.tenantId}') EXECUTE FUNCTION workspace_is_moving()`);
     const stopped = await gil.api.post('/notes', { title: 'Not now' });
     expect([stopped.status, stopped.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
@@ -230,15 +265,12 @@ describe('the move of a workspace to another cell', () => {
     await moves.finish();
     expect((await gil.api.post('/notes', { title: 'Now' })).status).toBe(201);
 
-    await north.sql(
+    await other.sql(
       `SET session_replication_role = replica; INSERT INTO sync_heads (tenant_id, user_id, head) VALUES ('${gil.tenantId}', '${gil.id}', 1)`,
     );
-    await directory(
-      `INSERT INTO workspace_moves (tenant_id, source, target, state, alive_at) VALUES ($1, 'north', 'south', 'switched', '2020-01-01')`,
-      [gil.tenantId],
-    );
+    await directory(row, [gil.tenantId, other.name, cell.name, 'switched']);
     await moves.finish();
-    expect(await rowsOf(north, gil.tenantId)).toBe(0);
+    expect(await rowsOf(other, gil.tenantId)).toBe(0);
     expect((await gil.api.get('/notes')).body.notes.length).toBeGreaterThan(0);
     expect(await directory(`SELECT * FROM workspace_moves`)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Person, TestApp } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { type ApiResponse, Client } from '../../support/client.ts';
 import { codeOf, GuestBrowser } from '../../support/guests.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
@@ -14,7 +14,7 @@ describe('guests and the end of the process', () => {
   let app: TestApp;
   let livekit: LiveKit;
   let relay: OtherServer;
-  let alice: Person;
+  let alice: TestUser;
   let settings: Record<string, string>;
   const processes: Running[] = [];
 

@@ -86,13 +86,13 @@ export class MovedTable {
     // The snapshot may have seen some of them. Those of the audit log, which cannot be removed, have not changed since.
     const kept = this.guards.length > 0 ? await this.present(target, tenantId, keys) : [];
     if (kept.length === 0) await this.remove(target, tenantId, keys);
-    const others = `${this.key} <> ALL (ARRAY[${kept.map(literal).join(', ')}]::text[])`;
-    if (keys.length > 0) await this.copy(source, target, tenantId, `${isNew} AND ${others}`);
-    const removed =
-      (await this.count(source, tenantId)) === (await this.count(target, tenantId))
-        ? []
-        : await this.missing(source, target, tenantId);
+    const rewritten = keys.length - kept.length;
+    const same = (await this.count(source, tenantId)) - rewritten === (await this.count(target, tenantId));
+    // Before the new rows, which may have the unique values of these.
+    const removed = same ? [] : await this.missing(source, target, tenantId);
     await this.remove(target, tenantId, removed);
+    const others = `${this.key} <> ALL (ARRAY[${kept.map(literal).join(', ')}]::text[])`;
+    if (rewritten > 0) await this.copy(source, target, tenantId, `${isNew} AND ${others}`);
     return keys.length + removed.length;
   }
 
@@ -112,11 +112,7 @@ export class MovedTable {
     // Those of the audit log, which reject deletions in every session.
     const change = (action: string) =>
       this.guards.map((guard) => `ALTER TABLE ${quoted(this.name)} ${action} TRIGGER ${quoted(guard)};`);
-    for (
-      let left = await this.count(client, tenantId);
-      left !== '0';
-      left = await this.count(client, tenantId)
-    )
+    for (let left = await this.count(client, tenantId); left > 0; left = await this.count(client, tenantId))
       if (this.guards.length === 0) await client.query(some);
       else await locked(client, [...change('DISABLE'), `${some};`, ...change('ENABLE ALWAYS')]);
   }
@@ -135,8 +131,10 @@ export class MovedTable {
     return rows.map(({ key }) => key);
   }
 
-  private async count(client: pg.Client, tenantId: string): Promise<string> {
-    const { rows } = await client.query<{ count: string }>(`SELECT count(*) FROM ${this.of(tenantId)}`);
+  private async count(client: pg.Client, tenantId: string): Promise<number> {
+    const { rows } = await client.query<{ count: number }>(
+      `SELECT count(*)::float8 AS count FROM ${this.of(tenantId)}`,
+    );
     return rows[0]!.count;
   }
 
