@@ -144,6 +144,11 @@ export class TestApp {
     return this.get(Db).query(either.statement<Row>('', text), values);
   }
 
+  /** Runs a job as its timer does: in each cell. */
+  async inCells(job: () => Promise<unknown>): Promise<void> {
+    await this.get(Db).inEachCell(job);
+  }
+
   /** Number of blobs that this process has open. */
   openBlobs(): number {
     return readdirSync('/proc/self/fd').filter((fd) => {

@@ -3,8 +3,7 @@ import pg from 'pg';
 import { CellAdministration } from '../../../src/platform/cells/cell-administration.js';
 import { Cells } from '../../../src/platform/cells/cells.js';
 import { Db } from '../../../src/platform/database/db.js';
-import { directory, type HomeName } from '../../../src/platform/database/statement.js';
-import type { Database } from '../../../src/platform/database/database.js';
+import { directory, type HomeName, workspace } from '../../../src/platform/database/statement.js';
 import { schema } from '../../../src/schema.js';
 import { cloneDatabase, onServer } from './database.ts';
 
@@ -87,33 +86,58 @@ const namesOf = (db: Db, home: HomeName): RegExp => {
   return new RegExp(`\\b(?:${[...tables, ...stored].join('|')})\\b`);
 };
 
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+const placed = directory.statement<{ cell: string }>(
+  '',
+  'SELECT DISTINCT cell FROM workspace_cells WHERE tenant_id = ANY ($1)',
+);
+
+/**
+ * The cells with the rows that SQL of a test means: those of the workspaces that it names, otherwise each database with tables
+ * of this home.
+ */
+async function cellsOf(db: Db, text: string, values: unknown[]): Promise<readonly string[]> {
+  const mentions = (home: HomeName) => namesOf(db, home).test(text);
+  const all = db.cells;
+  if (/^\s*(?:CREATE|DROP|ALTER|DO)\b/.test(text)) return all;
+  if (mentions('directory') && !mentions('workspace') && !mentions('either')) return all.slice(0, 1);
+  const ids = JSON.stringify([text, values]).match(UUID) ?? [];
+  const cells = (await db.query(placed, [ids])).map(({ cell }) => cell);
+  if (cells.length > 0) return cells;
+  return mentions('workspace') ? all.slice(1) : all;
+}
+
 /**
  * Runs SQL of a test that knows one database only: in the databases that have the rows. The rows of the databases follow each
  * other; single rows of numbers, as of counts, are added.
  */
 export async function inEachDatabase<Row>(db: Db, text: string, values: unknown[]): Promise<Row[]> {
-  const [main, ...cells] = db.databases as [Database, ...Database[]];
-  const mentions = (home: HomeName) => namesOf(db, home).test(text);
-  const databases = /^\s*(?:CREATE|DROP|ALTER|DO)\b/.test(text)
-    ? [main, ...cells]
-    : mentions('workspace')
-      ? cells
-      : mentions('directory') && !mentions('either')
-        ? [main]
-        : [main, ...cells];
+  const statement = workspace.statement<Record<string, unknown>>('', text, { reach: 'cell' });
   const results: Record<string, unknown>[][] = [];
-  for (const { pool } of databases) results.push((await pool.query(text, values)).rows);
+  for (const cell of await cellsOf(db, text, values))
+    results.push(await db.inCell(cell, () => db.query(statement, values)));
+  return sum(results) as Row[];
+}
+
+function sum(results: Record<string, unknown>[][]): Record<string, unknown>[] {
   const isNumber = (value: unknown) =>
     value === null ||
     typeof value === 'number' ||
     (typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value));
-  const areNumbers = results.every((rows) => rows.length === 1 && Object.values(rows[0]!).every(isNumber));
-  if (results.length < 2 || !areNumbers) return results.flat() as Row[];
+  const areNumbers = results.every((rows) => {
+    const cells = Object.values(rows[0] ?? {});
+    return rows.length === 1 && cells.length > 0 && cells.every(isNumber);
+  });
+  if (results.length < 2 || !areNumbers) return results.flat();
   const [first, ...others] = results.map(([row]) => row!) as [Record<string, unknown>];
-  const sum = (key: string) => [first, ...others].reduce((total, row) => total + Number(row[key] ?? 0), 0);
-  const added = Object.keys(first).map((key) => [
-    key,
-    typeof first[key] === 'string' ? String(sum(key)) : sum(key),
-  ]);
-  return [Object.fromEntries(added)] as Row[];
+  const total = (key: string) => [first, ...others].reduce((added, row) => added + Number(row[key] ?? 0), 0);
+  return [
+    Object.fromEntries(
+      Object.keys(first).map((key) => [
+        key,
+        typeof first[key] === 'string' ? String(total(key)) : total(key),
+      ]),
+    ),
+  ];
 }

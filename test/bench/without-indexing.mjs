@@ -1,8 +1,0 @@
-// Loaded before the server by search.bench.mjs: the same server, except that nothing is indexed.
-import { Outbox } from '../../dist/platform/events/outbox.js';
-
-const { value: subscribe } = Object.getOwnPropertyDescriptor(Outbox.prototype, 'subscribe');
-Outbox.prototype.subscribe = function (type, consumer, handler) {
-  const nothing = async () => undefined;
-  subscribe.call(this, type, consumer, consumer === 'note-search' ? nothing : handler);
-};
