@@ -123,7 +123,7 @@ describe('calendars under concurrency', () => {
 
   test('a feed of a calendar that is being deleted is 404', async () => {
     const deleted = await newCalendar(ann, 'Short');
-    const blocker = new pg.Client({ connectionString: app.databaseUrl });
+    const blocker = new pg.Client({ connectionString: await app.databaseOf(ann.tenantId!) });
     await blocker.connect();
     try {
       await blocker.query('BEGIN');

@@ -18,7 +18,7 @@ describe('the purge of notes whose time in the trash is over', () => {
   });
 
   const connect = async (): Promise<pg.Client> => {
-    const connection = new pg.Client({ connectionString: app.databaseUrl });
+    const connection = new pg.Client({ connectionString: await app.databaseOf(users[0]!.tenantId!) });
     await connection.connect();
     connections.push(connection);
     return connection;

@@ -6,7 +6,7 @@ import { provision } from '../../src/provision/provision.js';
 import { Config } from '../../src/config/config.js';
 import { AccessWatch } from '../../src/modules/identity/access-watch.js';
 import { Db } from '../../src/platform/database/db.js';
-import { either } from '../../src/platform/database/statement.js';
+import { either, workspace } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { Client } from './client.ts';
 import { addCells, inEachDatabase, type TestCell } from './database/cells.ts';
@@ -34,10 +34,8 @@ const filesOf = (databaseUrl: string): string =>
  * With TEST_CELLS, all workspaces of the test are in this number of cells, and none in the database of the directory
  * (`npm run test:cells`).
  */
-const spread = async (nest: ServedApp['nest']): Promise<TestCell[]> => {
-  const number = Number(process.env['TEST_CELLS'] ?? 0);
-  return number === 0 ? [] : addCells(nest, ...Array.from({ length: number }, (_, n) => `cell-${n + 1}`));
-};
+const spread = async (nest: ServedApp['nest'], number: number): Promise<TestCell[]> =>
+  number === 0 ? [] : addCells(nest, ...Array.from({ length: number }, (_, n) => `cell-${n + 1}`));
 
 /** The real application on a database of its own, listening on a port of its own. */
 export class TestApp {
@@ -50,12 +48,12 @@ export class TestApp {
   ) {}
 
   /**
-   * @param settings environment variables that differ from the defaults
+   * @param settings environment variables that differ from the defaults, also TEST_CELLS
    * @param databaseUrl of another TestApp, for a second instance of the application on the same database
    */
   static async start(settings: Record<string, string> = {}, databaseUrl?: string): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await cloneDatabase();
-    const { DATA_DIR: dataDir = filesOf(database.url) } = settings;
+    const { DATA_DIR: dataDir = filesOf(database.url), TEST_CELLS = process.env['TEST_CELLS'] } = settings;
     const config = Config.parse({
       LOG_LEVEL: 'silent',
       PORT: '0',
@@ -70,7 +68,7 @@ export class TestApp {
     await served.listen();
     // Tests run jobs themselves: a job that runs by its timer would process the rows that a test is about to count.
     await served.nest.get(PeriodicJobs).stop();
-    const cells = databaseUrl ? [] : await spread(served.nest);
+    const cells = databaseUrl ? [] : await spread(served.nest, Number(TEST_CELLS ?? 0));
     const drop = async (): Promise<void> => {
       await database.drop();
       for (const cell of cells) await cell.drop();
@@ -140,13 +138,26 @@ export class TestApp {
 
   /** Runs SQL beside the application. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
-    if (process.env['TEST_CELLS']) return inEachDatabase<Row>(this.get(Db), text, values);
-    return this.get(Db).query(either.statement<Row>('', text), values);
+    const db = this.get(Db);
+    if (process.env['TEST_CELLS'] && db.cells.length > 1) return inEachDatabase<Row>(db, text, values);
+    return db.query(either.statement<Row>('', text), values);
   }
 
   /** Runs a job as its timer does: in each cell. */
-  async inCells(job: () => Promise<unknown>): Promise<void> {
-    await this.get(Db).inEachCell(job);
+  inCells<T>(job: () => Promise<T>): Promise<T[]> {
+    return this.get(Db).inEachCell(job);
+  }
+
+  /** The address of the database with the rows of a workspace. */
+  async databaseOf(tenantId: string): Promise<string> {
+    const name = workspace.statement<{ name: string }>(
+      '',
+      'SELECT current_database() AS name WHERE $1::uuid IS NOT NULL',
+    );
+    const [database] = await this.get(Db).query(name, [tenantId]);
+    const url = new URL(this.databaseUrl);
+    url.pathname = `/${database!.name}`;
+    return url.toString();
   }
 
   /** Number of blobs that this process has open. */

@@ -256,7 +256,8 @@ describe('meetings', () => {
     const token = (await bob.api.post(`/calendar/${bobs}/sync`, {})).body.sync_token;
     await ann.api.delete(eventPath(calendar, event));
     const future = new Date(Date.now() + 1_000);
-    expect(await app.get(CalendarHousekeeping).purge(future)).toBeGreaterThan(0);
+    const purged = await app.inCells(() => app.get(CalendarHousekeeping).purge(future));
+    expect(Math.max(...purged)).toBeGreaterThan(0);
     expect(await app.sql('SELECT id FROM calendar_events WHERE id = $1', [event.id])).toEqual([]);
     const { changes } = (await bob.api.post(`/calendar/${bobs}/sync`, { sync_token: token })).body;
     expect(changes).toContainEqual({ op: 'delete', event_id: event.id, uid: event.uid });

@@ -47,7 +47,7 @@ describe('chat', () => {
     ok(await reader.api.get(`/chat/rooms/${room}`)).room;
   const runJob = async (name: string): Promise<void> => {
     const { jobs } = app.get(PeriodicJobs) as unknown as { jobs: { name: string; run(): Promise<void> }[] };
-    await jobs.find((job) => job.name === name)!.run();
+    await app.inCells(() => jobs.find((job) => job.name === name)!.run());
   };
 
   describe('rooms', () => {
@@ -233,7 +233,7 @@ describe('chat', () => {
       expect(await app.sql('SELECT FROM chat_messages WHERE room_id = $1', [id])).toEqual([]);
       expect(await app.sql('SELECT FROM chat_rooms WHERE id = $1', [id])).toEqual([]);
       expect(await app.sql(`SELECT FROM blobs WHERE state = 'released'`)).toHaveLength(1);
-      expect(await app.get(BlobCollector).collect()).toBe(1);
+      expect(await app.inCells(() => app.get(BlobCollector).collect())).toContain(1);
     });
   });
 

@@ -216,7 +216,7 @@ describe('address books', () => {
     const contact = `${BOOKS}/${id}/contacts/x`;
     await alice.api.post(`${BOOKS}/${id}/contacts`, { full_name: 'X', external_id: 'x' });
     expect((await alice.api.delete(contact)).status).toBe(200);
-    const client = new pg.Client(app.databaseUrl);
+    const client = new pg.Client(await app.databaseOf(alice.tenantId!));
     await client.connect();
     try {
       await client.query('BEGIN');
@@ -242,7 +242,7 @@ describe('address books', () => {
 
     /** Locks the book, starts the write, and takes `other` while the write waits. */
     const whileLocked = async (id: string, write: () => Promise<{ status: number }>, other: string) => {
-      const client = new pg.Client(app.databaseUrl);
+      const client = new pg.Client(await app.databaseOf(alice.tenantId!));
       await client.connect();
       try {
         await client.query('BEGIN');

@@ -199,10 +199,10 @@ describe('signing in without a browser', () => {
 
     test('gets no token after its account left the workspace', async () => {
       const { client_id: id, client_secret: secret } = json(await cli('add', ...SERVICE, '--tenant', 'acme'));
-      await app.sql(
-        `UPDATE tenant_members SET status = 'deactivated' WHERE user_id = (SELECT account_id FROM oidc_clients WHERE id = $1)`,
-        [id],
-      );
+      const [{ account_id: account }] = await app.sql('SELECT account_id FROM oidc_clients WHERE id = $1', [
+        id,
+      ]);
+      await app.sql(`UPDATE tenant_members SET status = 'deactivated' WHERE user_id = $1`, [account]);
       const fields = {
         grant_type: 'client_credentials',
         client_id: id,

@@ -266,7 +266,7 @@ describe('tasks and time', () => {
         tasks.push(await make({ due_at: soon(60), reminders: [{ minutes_before: 30 }] }));
       await Promise.all(tasks.map(({ id }) => later(id, '2 hours')));
       // A process that is killed in the middle: its connection breaks off before the commit.
-      const dying = new pg.Client({ connectionString: app.databaseUrl });
+      const dying = new pg.Client({ connectionString: await app.databaseOf(alice.tenantId!) });
       dying.on('error', () => undefined);
       await dying.connect();
       await dying.query('BEGIN');

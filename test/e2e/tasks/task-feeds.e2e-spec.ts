@@ -166,12 +166,12 @@ describe('the feeds of tasks and task folders', () => {
         [assigned.id, 'editor', below.id],
       ].toSorted(),
     ]);
-    const [folderRow, taskRow] = await app.sql<{ seq: number }>(
-      `SELECT max(seq)::int AS seq FROM task_folder_members WHERE user_id = $1
-       UNION ALL SELECT min(seq)::int FROM task_members WHERE user_id = $1 AND seq > 1`,
-      [bob.id],
+    const [seq] = await app.sql<{ folder: number; task: number }>(
+      `SELECT (SELECT max(seq)::int FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2) AS folder,
+              (SELECT min(seq)::int FROM task_members WHERE tenant_id = $1 AND user_id = $2 AND seq > 1) AS task`,
+      [bob.tenantId, bob.id],
     );
-    expect(folderRow!.seq).toBeLessThan(taskRow!.seq);
+    expect(seq!.folder).toBeLessThan(seq!.task);
     await share([{ id: bob.id, role: 'editor' }]);
     expect((await both())[1]).toEqual(
       [

@@ -109,8 +109,8 @@ describe('the policy of a workspace', () => {
       ]);
       await app.sql(`UPDATE tenant_members SET created_at = ${age} WHERE tenant_id = $1`, [owner.tenantId]);
       await app.sql(
-        `INSERT INTO access_changes (id, account_id, tenant_id) SELECT gen_random_uuid(), user_id, tenant_id FROM tenant_members WHERE tenant_id = $1`,
-        [owner.tenantId],
+        `INSERT INTO access_changes (id, account_id, tenant_id) SELECT gen_random_uuid(), member, $1 FROM unnest($2::uuid[]) AS member`,
+        [owner.tenantId, [owner.id, member.id]],
       );
       await app.readAccessChanges();
       const shut = await member.api.get('/notes');

@@ -83,7 +83,9 @@ const namesOf = (db: Db, home: HomeName): RegExp => {
   const stored = schema.sql
     .filter((file) => file.home === home)
     .flatMap(({ text }) => [...text.matchAll(/^CREATE (?:FUNCTION|VIEW) (\w+)/gm)].map(([, name]) => name));
-  return new RegExp(`\\b(?:${[...tables, ...stored].join('|')})\\b`);
+  // Columns have such names as well.
+  const from = `(?:FROM|JOIN|INTO|UPDATE|TABLE)\\s+(?:${[...tables, ...stored].join('|')})\\b`;
+  return new RegExp([from, ...stored.map((name) => `${name}\\(`)].map((part) => `\\b${part}`).join('|'));
 };
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -104,8 +106,7 @@ async function cellsOf(db: Db, text: string, values: unknown[]): Promise<readonl
   if (mentions('directory') && !mentions('workspace') && !mentions('either')) return all.slice(0, 1);
   const ids = JSON.stringify([text, values]).match(UUID) ?? [];
   const cells = (await db.query(placed, [ids])).map(({ cell }) => cell);
-  if (cells.length > 0) return cells;
-  return mentions('workspace') ? all.slice(1) : all;
+  return cells.length > 0 ? cells : all;
 }
 
 /**
