@@ -12,6 +12,6 @@ export default {
   // A limit for tests that hang. A busy machine must not reach it.
   testTimeout: 300_000,
   testMatch: ['<rootDir>/test/**/*.spec.ts', '<rootDir>/test/**/*.e2e-spec.ts'],
-  globalSetup: '<rootDir>/test/support/global-setup.mjs',
-  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  globalSetup: '<rootDir>/test/support/runner/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/runner/global-teardown.mjs',
 };

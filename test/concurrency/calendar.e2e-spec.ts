@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { CalendarHousekeeping } from '../../src/modules/calendar/calendar-housekeeping.js';
 import { type TestUser, TestApp } from '../support/app.ts';
-import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../support/calendars.ts';
+import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../support/domains/calendars.ts';
 import { lockWaits } from '../support/database/locks.ts';
 import { until } from '../support/until.ts';
 

@@ -1,7 +1,7 @@
 import { FormClock } from '../../src/modules/forms/definitions/form-clock.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../support/app.ts';
-import { definitionOf, ok, published, SIMPLE } from '../support/forms.ts';
+import { definitionOf, ok, published, SIMPLE } from '../support/domains/forms.ts';
 
 /** Two processes of the service on one database. */
 describe('concurrent submissions', () => {

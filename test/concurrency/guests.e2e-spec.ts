@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { GuestHousekeeping } from '../../src/modules/calls/guests/guest-housekeeping.js';
 import { type TestUser, TestApp } from '../support/app.ts';
-import { GuestBrowser, liveCall } from '../support/guests.ts';
+import { GuestBrowser, liveCall } from '../support/domains/guests.ts';
 import { LiveKit } from '../support/livekit/livekit.ts';
 
 type State = 'none' | 'waiting' | 'admitted' | 'in_session' | 'left' | 'denied' | 'expired' | 'removed';

@@ -8,7 +8,7 @@ import { SmtpReceiver } from '../../src/mail-service/smtp/smtp-receiver.js';
 import { RawMessages } from '../../src/mail-service/storage/raw-messages.js';
 import { emptyDatabase } from '../support/database/database.ts';
 import { MailClient, mailboxesOf, TestMailService } from '../support/mail/mail-service.ts';
-import { freePort } from '../support/ports.ts';
+import { freePort } from '../support/network/ports.ts';
 import { OtherServer, sendBySmtp } from '../support/mail/smtp.ts';
 import { until } from '../support/until.ts';
 

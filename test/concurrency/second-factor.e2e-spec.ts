@@ -1,7 +1,7 @@
 import { acceptApplicationPasswords } from '../support/sign-in/application-passwords.ts';
 import { enrolled, PASSWORD, personWithPassword, session } from '../support/sign-in/account.ts';
 import { TestApp, type TestUser } from '../support/app.ts';
-import type { Client } from '../support/client.ts';
+import type { Client } from '../support/network/client.ts';
 import { Authenticator, stopClock } from '../support/sign-in/totp.ts';
 
 /** Two applications on one database, so that locks in memory have no effect. */

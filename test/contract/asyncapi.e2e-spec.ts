@@ -6,7 +6,7 @@ import { describeApp } from '../../src/docs/describe-app.js';
 import { PresenceDevices } from '../../src/modules/presence/presence-devices.js';
 import { SocketEvents } from '../../src/platform/realtime/socket-events.js';
 import { type TestUser, TestApp } from '../support/app.ts';
-import { TestSocket } from '../support/socket.ts';
+import { TestSocket } from '../support/network/socket.ts';
 
 const committed = JSON.parse(readFileSync(new URL('../../asyncapi.json', import.meta.url), 'utf8'));
 const { messages, schemas } = committed.components;

@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { TestApp } from '../support/app.ts';
 import { LiveKit } from '../support/livekit/livekit.ts';
 import { TestMailService } from '../support/mail/mail-service.ts';
-import { describedOperations, openApi } from '../support/operations.ts';
+import { describedOperations, openApi } from '../support/contract/operations.ts';
 import { Rng } from '../sync/rng.ts';
 import { Documented, type Received } from './fuzz/documented.ts';
 import { type FuzzRequest, Requests } from './fuzz/requests.ts';

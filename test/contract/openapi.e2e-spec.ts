@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describeApp } from '../../src/docs/describe-app.js';
 import { ERROR_KINDS } from '../../src/platform/http/api-error.js';
-import { committedOpenApi, describedOperations, openApi } from '../support/operations.ts';
+import { committedOpenApi, describedOperations, openApi } from '../support/contract/operations.ts';
 
 /** A file to download is described by its media types, none of them JSON, as bytes, and by the header with its name. */
 function isFile({ content, headers }: any): boolean {

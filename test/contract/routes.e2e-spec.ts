@@ -4,7 +4,7 @@ import type { LeanExpressAdapter } from '../../src/platform/http/server/lean-exp
 import { OIDC_ROUTES } from '../../src/modules/sign-in/protocol/oidc-routes.js';
 import { PERMISSIONS } from '../../src/modules/access/index.js';
 import { TestApp } from '../support/app.ts';
-import { describedOperations, fillPath, METHODS } from '../support/operations.ts';
+import { describedOperations, fillPath, METHODS } from '../support/contract/operations.ts';
 
 /** Routes beyond the list of the contract, with the reason. */
 const OUR_ADDITIONS = new Map([

@@ -1,7 +1,7 @@
 import { TestApp, type TestUser } from '../support/app.ts';
-import { at, defaultCalendar } from '../support/calendars.ts';
+import { at, defaultCalendar } from '../support/domains/calendars.ts';
 import { TestMailService } from '../support/mail/mail-service.ts';
-import { fits } from '../support/shapes.ts';
+import { fits } from '../support/contract/shapes.ts';
 
 const OUTSIDE = 'zoe@far.example';
 const MARCH = 'from=2027-03-01&to=2027-04-01';

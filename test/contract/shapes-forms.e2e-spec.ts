@@ -1,7 +1,7 @@
 import { TestApp, type TestUser } from '../support/app.ts';
-import { definitionOf, ok, option } from '../support/forms.ts';
-import { form as formData } from '../support/multipart.ts';
-import { fits, offered } from '../support/shapes.ts';
+import { definitionOf, ok, option } from '../support/domains/forms.ts';
+import { form as formData } from '../support/network/multipart.ts';
+import { fits, offered } from '../support/contract/shapes.ts';
 
 const DEFINITION = definitionOf([
   {

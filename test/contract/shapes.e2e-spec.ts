@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { acceptApplicationPasswords } from '../support/sign-in/application-passwords.ts';
 import { PASSWORD, personWithPassword, session } from '../support/sign-in/account.ts';
 import { TestApp, type TestUser } from '../support/app.ts';
-import { upload } from '../support/multipart.ts';
+import { upload } from '../support/network/multipart.ts';
 import { SoftPasskey } from '../support/sign-in/webauthn.ts';
-import { fits, offered } from '../support/shapes.ts';
+import { fits, offered } from '../support/contract/shapes.ts';
 import { Authenticator, stopClock } from '../support/sign-in/totp.ts';
 import { CAPTURES, capture, DRAFTS, INBOX, WildDuck } from '../support/mail/wild-duck.ts';
 import { PresenceDevices } from '../../src/modules/presence/presence-devices.js';
-import { TestSocket } from '../support/socket.ts';
+import { TestSocket } from '../support/network/socket.ts';
 
 describe('responses have exactly the described shape', () => {
   let app: TestApp;

@@ -4,10 +4,10 @@ import { MailApi } from '../../src/modules/mail/index.js';
 import { PersonalErasures } from '../../src/modules/personal-data/erasure/personal-erasures.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../support/app.ts';
-import type { RequestOptions } from '../support/client.ts';
+import type { RequestOptions } from '../support/network/client.ts';
 import { LiveKit } from '../support/livekit/livekit.ts';
-import { form, upload } from '../support/multipart.ts';
-import { describedOperations, fillPath } from '../support/operations.ts';
+import { form, upload } from '../support/network/multipart.ts';
+import { describedOperations, fillPath } from '../support/contract/operations.ts';
 import { GROUP_SCHEMA, PATCH_OP, ScimClient, USER_SCHEMA } from '../support/sign-in/scim.ts';
 import { INBOX, NOWHERE, WildDuck } from '../support/mail/wild-duck.ts';
 

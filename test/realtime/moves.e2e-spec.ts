@@ -1,5 +1,5 @@
 import { RealtimeOptions } from '../../src/platform/realtime/realtime-options.js';
-import { MovingSite } from '../support/moving-site.ts';
+import { MovingSite } from '../support/installation/moving-site.ts';
 import { ChatFuzzer } from './fuzzer.ts';
 
 /** Chat over sockets of two processes while the workspace moves between two databases: its connections stay open. */

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { json, spawnWorkspace } from '../support/cli.ts';
-import { Client } from '../support/client.ts';
+import { json, spawnWorkspace } from '../support/installation/cli.ts';
+import { Client } from '../support/network/client.ts';
 import { cleanUp, makeTemplate, removeTemplate, temporaryDataDir } from './support/processes.ts';
 import { launch, started } from './support/server.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp, type TestUser } from '../support/app.ts';
-import { type ApiResponse, Client } from '../support/client.ts';
-import { freePort } from '../support/ports.ts';
+import { type ApiResponse, Client } from '../support/network/client.ts';
+import { freePort } from '../support/network/ports.ts';
 import { until } from '../support/until.ts';
 import { ServerProcess } from '../sync/servers.ts';
 

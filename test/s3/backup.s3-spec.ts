@@ -9,7 +9,7 @@ import { openObjectStore } from '../../src/platform/blobs/store/open-blob-store.
 import { TestApp, type TestUser } from '../support/app.ts';
 import { emptyDatabase } from '../support/database/database.ts';
 import { memoryDirectory } from '../support/memory-directory.ts';
-import { upload } from '../support/multipart.ts';
+import { upload } from '../support/network/multipart.ts';
 import { Swift } from './swift.ts';
 
 const silent = (): void => undefined;

@@ -8,8 +8,8 @@ import { BlobMissingError, BlobStoreError } from '../../src/platform/blobs/store
 import { Blobs } from '../../src/platform/blobs/blobs.js';
 import { openBlobStore } from '../../src/platform/blobs/store/open-blob-store.js';
 import { type TestUser, TestApp } from '../support/app.ts';
-import { freePort } from '../support/ports.ts';
-import { SlowRequest, form, upload } from '../support/multipart.ts';
+import { freePort } from '../support/network/ports.ts';
+import { SlowRequest, form, upload } from '../support/network/multipart.ts';
 import { until } from '../support/until.ts';
 import { Swift } from './swift.ts';
 
@@ -112,7 +112,7 @@ describe('files in S3', () => {
 
   test('uploads of a killed process are removed', async () => {
     const there = await contents();
-    const script = path.join(ROOT, 'test', 'support', 'blob-put.mjs');
+    const script = path.join(ROOT, 'test', 'support', 'installation', 'blob-put.mjs');
     const { PATH, HOME, TMPDIR } = process.env;
     const env = {
       PATH,

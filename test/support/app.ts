@@ -8,7 +8,7 @@ import { AccessWatch } from '../../src/modules/identity/access-watch.js';
 import { Db } from '../../src/platform/database/db.js';
 import { either, workspace } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
-import { Client } from './client.ts';
+import { Client } from './network/client.ts';
 import { addCells, inEachDatabase, type TestCell } from './database/cells.ts';
 import { cloneDatabase } from './database/database.ts';
 import { memoryBase } from './memory-directory.ts';

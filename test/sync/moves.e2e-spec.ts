@@ -3,7 +3,7 @@ import { TrashPurge } from '../../src/modules/notes/trash-purge.js';
 import { TaskClock } from '../../src/modules/tasks/schedule/task-clock.js';
 import { FeedRetention } from '../../src/platform/sync/feed-retention.js';
 import type { TestUser } from '../support/app.ts';
-import { MovingSite } from '../support/moving-site.ts';
+import { MovingSite } from '../support/installation/moving-site.ts';
 import { fuzz } from './fuzzer.ts';
 import type { User } from './world.ts';
 

@@ -1,7 +1,5 @@
 // `node test/bench/platform/backup.bench.mjs [notes]`: a backup of a database with so many notes of 6 kB (100,000), its verification and
 // restore; and what it costs writers beside it. On a busy machine compare processor times, not durations.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createReadStream, globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +9,8 @@ import { createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { Config } from '../../../dist/config/config.js';
 import { EmbeddedDatabase } from '../../../dist/platform/database/embedded/embedded-database.js';
 import { migrateDatabase } from '../../../dist/app.prepare.js';
-import { cpuOf, startServer, WITHOUT_MAILBOXES } from '../support/processes.mjs';
+import { command, report } from '../support/commands.mjs';
+import { startServer, WITHOUT_MAILBOXES } from '../support/processes.mjs';
 import { seed } from '../notes/seed.mjs';
 
 const notes = Number(process.argv[2] ?? 100_000);
@@ -19,7 +18,6 @@ const WRITERS = 4;
 const WRITES = 2_000;
 const directory = mkdtempSync(path.join(tmpdir(), 'workspace-backup-bench-'));
 const log = { info: () => undefined, warn: console.error, error: console.error };
-const MAIN = new URL('../../../dist/cli/main.js', import.meta.url).pathname;
 
 const place = path.join(directory, 'backup');
 const [dataDir, other] = [path.join(directory, 'data'), path.join(directory, 'other')];
@@ -70,24 +68,6 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Runs a command of the command line; its summary with duration and processor time. */
-async function command(DATA_DIR, ...args) {
-  const began = performance.now();
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH, DATA_DIR },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  let stdout = '';
-  child.stdout.on('data', (text) => (stdout += text));
-  let cpu = 0;
-  const sampling = setInterval(() => (cpu = Math.max(cpu, cpuOf(child.pid) || 0)), 50);
-  const [code] = await once(child, 'close');
-  clearInterval(sampling);
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
-  const { complete: _, incomplete: __, ...summary } = JSON.parse(stdout);
-  return { seconds: Number(((performance.now() - began) / 1_000).toFixed(1)), cpu_seconds: cpu, ...summary };
-}
-
 /** The largest table with both compressions of Node. */
 async function compressions() {
   const files = globSync(path.join(place, 'snapshots/*/tables/*'));
@@ -110,8 +90,4 @@ async function compressions() {
     const { user, system } = process.cpuUsage(before);
     report(name, { bytes, cpu_seconds: Number(((user + system) / 1e6).toFixed(2)) });
   }
-}
-
-function report(name, facts) {
-  process.stdout.write(`${name.padEnd(24)} ${JSON.stringify(facts)}\n`);
 }

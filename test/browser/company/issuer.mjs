@@ -1,6 +1,6 @@
 // A company with an OpenID issuer of its own: the owner verifies the domain and connects the issuer, and a colleague signs in by it.
 import assert from 'node:assert/strict';
-import { NameServer } from '../../support/dns.ts';
+import { NameServer } from '../../support/network/dns.ts';
 import { SignInIssuer } from '../../support/sign-in/sign-in-issuer.ts';
 import { look, pictureOfFailure } from '../support/pictures.mjs';
 import { startServer } from '../support/server.mjs';

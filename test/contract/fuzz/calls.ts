@@ -1,6 +1,6 @@
 import type { TestUser, TestApp } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
-import { GuestBrowser } from '../../support/guests.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
+import { GuestBrowser } from '../../support/domains/guests.ts';
 
 const CALLS = 4;
 const GUESTS = 3;

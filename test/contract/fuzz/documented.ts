@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { Operation } from '../../support/operations.ts';
+import type { Operation } from '../../support/contract/operations.ts';
 import { type Schema, Values } from './values.ts';
 
 export interface Received {

@@ -1,6 +1,6 @@
 import type { Rng } from '../../sync/rng.ts';
-import { form } from '../../support/multipart.ts';
-import type { Operation } from '../../support/operations.ts';
+import { form } from '../../support/network/multipart.ts';
+import type { Operation } from '../../support/contract/operations.ts';
 import { mutateBody, oddParameter } from './mutations.ts';
 import { type Schema, Values } from './values.ts';
 import type { FuzzWorkspace } from './workspace.ts';

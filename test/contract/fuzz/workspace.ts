@@ -3,7 +3,7 @@ import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PERMISSIONS } from '../../../src/modules/access/index.js';
 import type { TestUser, TestApp } from '../../support/app.ts';
-import { upload } from '../../support/multipart.ts';
+import { upload } from '../../support/network/multipart.ts';
 import { GROUP_SCHEMA, ScimClient } from '../../support/sign-in/scim.ts';
 import { makeCalls } from './calls.ts';
 

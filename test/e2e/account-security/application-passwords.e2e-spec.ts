@@ -8,7 +8,7 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { Answer } from '../../support/network/client.ts';
 
 const says = ({ status, body }: Answer) => [status, body?.error];
 const PATH = '/settings/application-passwords';

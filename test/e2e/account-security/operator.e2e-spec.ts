@@ -4,7 +4,7 @@ import { PasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { enrolled, PASSWORD } from '../../support/sign-in/account.ts';
 import { TestApp } from '../../support/app.ts';
-import { json, workspace } from '../../support/cli.ts';
+import { json, workspace } from '../../support/installation/cli.ts';
 import { stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
 

@@ -5,7 +5,7 @@ import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { Answer } from '../../support/network/client.ts';
 import { Browser } from '../../support/sign-in/relying-party.ts';
 import { stopClock } from '../../support/sign-in/totp.ts';
 import { type Deviation, SoftPasskey } from '../../support/sign-in/webauthn.ts';

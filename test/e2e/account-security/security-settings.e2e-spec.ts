@@ -3,7 +3,7 @@ import { Db } from '../../../src/platform/database/db.js';
 import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { Answer } from '../../support/network/client.ts';
 import { stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
 

@@ -2,7 +2,7 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/client.ts';
+import type { Answer } from '../../support/network/client.ts';
 import { Authenticator, stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
 

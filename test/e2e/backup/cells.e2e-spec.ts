@@ -3,10 +3,10 @@ import { restoreBackup } from '../../../src/backup/restore-backup.js';
 import { verifyBackup } from '../../../src/backup/verify-backup.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { configOf, Directories, silent } from '../../support/backup.ts';
+import { configOf, Directories, silent } from '../../support/installation/backup.ts';
 import { addCells, type TestCell } from '../../support/database/cells.ts';
 import { emptyDatabase } from '../../support/database/database.ts';
-import { upload } from '../../support/multipart.ts';
+import { upload } from '../../support/network/multipart.ts';
 
 /** Facts of each workspace that commit in the directory and in a cell together. */
 const HALVES = `

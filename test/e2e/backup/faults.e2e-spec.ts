@@ -14,7 +14,7 @@ import {
   Directories,
   onDatabase,
   silent,
-} from '../../support/backup.ts';
+} from '../../support/installation/backup.ts';
 import { cloneDatabase, emptyDatabase, onServer } from '../../support/database/database.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 

@@ -19,12 +19,12 @@ import {
   objectsOf,
   onDatabase,
   silent,
-} from '../../support/backup.ts';
-import { Client } from '../../support/client.ts';
+} from '../../support/installation/backup.ts';
+import { Client } from '../../support/network/client.ts';
 import { cloneDatabase, emptyDatabase } from '../../support/database/database.ts';
-import { everythingReadable } from '../../support/everything-readable.ts';
+import { everythingReadable } from '../../support/contract/everything-readable.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
-import { upload } from '../../support/multipart.ts';
+import { upload } from '../../support/network/multipart.ts';
 import { until } from '../../support/until.ts';
 
 /** Reading these is recorded in the audit log, which other routes return. */

@@ -20,14 +20,20 @@ import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { BusyInstallation, configOf, Directories, onDatabase, silent } from '../../support/backup.ts';
-import { json, startWorkspace, workspace } from '../../support/cli.ts';
-import type { Client } from '../../support/client.ts';
+import {
+  BusyInstallation,
+  configOf,
+  Directories,
+  onDatabase,
+  silent,
+} from '../../support/installation/backup.ts';
+import { json, startWorkspace, workspace } from '../../support/installation/cli.ts';
+import type { Client } from '../../support/network/client.ts';
 import { addCells, type TestCell } from '../../support/database/cells.ts';
 import { cloneDatabase } from '../../support/database/database.ts';
-import { everythingReadable } from '../../support/everything-readable.ts';
+import { everythingReadable } from '../../support/contract/everything-readable.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
-import { upload } from '../../support/multipart.ts';
+import { upload } from '../../support/network/multipart.ts';
 import { until } from '../../support/until.ts';
 
 /** What belongs to an installation: sessions and passwords; and the audit log, to which the import and reads add entries. */

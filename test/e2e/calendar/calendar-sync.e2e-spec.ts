@@ -1,7 +1,7 @@
 import { CalendarHousekeeping } from '../../../src/modules/calendar/calendar-housekeeping.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/calendars.ts';
+import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/domains/calendars.ts';
 
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { eventPath, newCalendar, newEvent } from '../../support/calendars.ts';
+import { eventPath, newCalendar, newEvent } from '../../support/domains/calendars.ts';
 
 /** Values that have broken servers. */
 const odd = fc.oneof(

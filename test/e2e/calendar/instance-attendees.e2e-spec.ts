@@ -7,7 +7,7 @@ import {
   instancesOf,
   newCalendar,
   newEvent,
-} from '../../support/calendars.ts';
+} from '../../support/domains/calendars.ts';
 
 /** Mondays at nine: 2, 9, 16, 23 and 30 March 2026. */
 const WEEKLY = { rules: ['FREQ=WEEKLY;BYDAY=MO;COUNT=5'] };

@@ -7,7 +7,7 @@ import {
   instancesOf,
   newCalendar,
   newEvent,
-} from '../../support/calendars.ts';
+} from '../../support/domains/calendars.ts';
 
 describe('meetings', () => {
   let app: TestApp;

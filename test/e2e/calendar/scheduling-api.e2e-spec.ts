@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/calendars.ts';
+import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/domains/calendars.ts';
 
 /** The operations of scheduling, in an installation without a mail service. */
 describe('scheduling operations', () => {

@@ -7,11 +7,11 @@ import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.
 import { CalendarMailIntake } from '../../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { Client } from '../../support/client.ts';
-import { at, defaultCalendar, newEvent } from '../../support/calendars.ts';
+import { Client } from '../../support/network/client.ts';
+import { at, defaultCalendar, newEvent } from '../../support/domains/calendars.ts';
 import { MailProxy } from '../../support/mail/mail-proxy.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
-import { freePort } from '../../support/ports.ts';
+import { freePort } from '../../support/network/ports.ts';
 import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 

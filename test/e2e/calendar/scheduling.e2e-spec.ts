@@ -6,7 +6,7 @@ import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.
 import { CalendarMailIntake } from '../../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { at, defaultCalendar, eventPath, newEvent } from '../../support/calendars.ts';
+import { at, defaultCalendar, eventPath, newEvent } from '../../support/domains/calendars.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { OtherServer, type Received } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';

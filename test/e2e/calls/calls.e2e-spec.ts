@@ -15,7 +15,7 @@ import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
-import { TestSocket } from '../../support/socket.ts';
+import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
 
 describe('calls of members', () => {

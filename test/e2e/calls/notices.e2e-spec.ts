@@ -5,7 +5,7 @@ import { EgressStatus } from '@livekit/protocol';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
-import { TestSocket } from '../../support/socket.ts';
+import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
 
 describe('notifications, declines and recordings of calls', () => {

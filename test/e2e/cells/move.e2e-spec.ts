@@ -7,7 +7,7 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { workspace } from '../../../src/platform/database/statement.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { addCells, cellOf, inDatabase, type TestCell } from '../../support/database/cells.ts';
 import { until } from '../../support/until.ts';
 

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
-import { upload } from '../../support/multipart.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
+import { upload } from '../../support/network/multipart.ts';
 
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { upload } from '../../support/multipart.ts';
+import { upload } from '../../support/network/multipart.ts';
 
 const MARKER = 'zanzibar-4711';
 

@@ -3,9 +3,9 @@ import path from 'node:path';
 import pg from 'pg';
 import { freeSpaceFinding } from '../../../src/cli/doctor/machine-checks.js';
 import { cloneDatabase } from '../../support/database/database.ts';
-import { type CliResult, json, spawnWorkspace, workspace } from '../../support/cli.ts';
+import { type CliResult, json, spawnWorkspace, workspace } from '../../support/installation/cli.ts';
 import { memoryDirectory } from '../../support/memory-directory.ts';
-import { freePort } from '../../support/ports.ts';
+import { freePort } from '../../support/network/ports.ts';
 import { OtherServer } from '../../support/mail/smtp.ts';
 
 interface Finding {

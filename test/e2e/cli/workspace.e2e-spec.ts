@@ -4,7 +4,7 @@ import path from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { verifyPassword } from '../../../src/modules/identity/passwords.js';
 import { TestApp } from '../../support/app.ts';
-import { type CliResult, json, spawnWorkspace, workspace } from '../../support/cli.ts';
+import { type CliResult, json, spawnWorkspace, workspace } from '../../support/installation/cli.ts';
 import { emptyDatabase } from '../../support/database/database.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,7 +1,7 @@
 import { readCards, newCard, writeCard } from '../../../src/lib/vcard/index.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { ApiResponse, Client } from '../../support/client.ts';
-import { upload } from '../../support/multipart.ts';
+import type { ApiResponse, Client } from '../../support/network/client.ts';
+import { upload } from '../../support/network/multipart.ts';
 
 const IMPORT = '/contact/phone-sync/import';
 const EXPORT = '/contact/phone-sync/export';

@@ -6,7 +6,7 @@ import { ContactPhotos } from '../../../src/modules/contacts/contact-photos.js';
 import { readCard } from '../../../src/lib/vcard/index.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { ApiResponse, Client } from '../../support/client.ts';
+import type { ApiResponse, Client } from '../../support/network/client.ts';
 
 const PIXELS = {
   width: 90,

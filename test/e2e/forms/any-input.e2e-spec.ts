@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { QUESTION_TYPES } from '../../../src/lib/forms/index.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { definitionOf, draft, ok, option, published } from '../../support/forms.ts';
+import { definitionOf, draft, ok, option, published } from '../../support/domains/forms.ts';
 
 const OPTIONS = ['a', 'b', 'c'].map((id) => option(id));
 const ROWS = ['r', 's'].map((id) => option(id));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { unzipSync } from 'fflate';
 import { SaxesParser } from 'saxes';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { definitionOf, ok, option, published } from '../../support/forms.ts';
+import { definitionOf, ok, option, published } from '../../support/domains/forms.ts';
 
 /** Rows of a sheet as an independent XML parser reads them: text, numbers; null for empty cells. */
 function sheetOf(bytes: Buffer, n = 1): (string | number | null)[][] {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Assistant } from '../../../src/modules/forms/definitions/presets/assistant.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { definitionOf, draft, ok, published, SIMPLE } from '../../support/forms.ts';
+import { definitionOf, draft, ok, published, SIMPLE } from '../../support/domains/forms.ts';
 
 describe('forms', () => {
   let app: TestApp;

@@ -1,8 +1,8 @@
 import { unzipSync } from 'fflate';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { definitionOf, ok, option, published } from '../../support/forms.ts';
-import { form as formData } from '../../support/multipart.ts';
+import { definitionOf, ok, option, published } from '../../support/domains/forms.ts';
+import { form as formData } from '../../support/network/multipart.ts';
 
 /** In each text and id of a column that the report leaves out. */
 const MARK = 'hidden-marker';

@@ -1,6 +1,6 @@
 import { unzipSync } from 'fflate';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { definitionOf, ok, option, published } from '../../support/forms.ts';
+import { definitionOf, ok, option, published } from '../../support/domains/forms.ts';
 
 /** A text of a column that no report shows. */
 const MARKER = 'marker-of-the-hidden-column';

@@ -2,8 +2,8 @@ import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { FormsCleanup } from '../../../src/modules/forms/responses/forms-cleanup.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { definitionOf, draft, ok, option, published, SIMPLE } from '../../support/forms.ts';
-import { form as formData } from '../../support/multipart.ts';
+import { definitionOf, draft, ok, option, published, SIMPLE } from '../../support/domains/forms.ts';
+import { form as formData } from '../../support/network/multipart.ts';
 
 const PDF = Buffer.from('%PDF-1.4\n%\u00e2\u00e3\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n', 'latin1');
 const uuid = () => crypto.randomUUID();

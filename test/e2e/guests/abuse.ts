@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { newToken } from '../../../src/platform/secrets/workspace-token.js';
-import type { ApiResponse } from '../../support/client.ts';
-import type { GuestWorkspace } from '../../support/guest-workspace.ts';
-import { claimsOf, type GuestBrowser } from '../../support/guests.ts';
-import { form } from '../../support/multipart.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
+import type { GuestWorkspace } from '../../support/domains/guest-workspace.ts';
+import { claimsOf, type GuestBrowser } from '../../support/domains/guests.ts';
+import { form } from '../../support/network/multipart.ts';
 
 /** Abuse cases that no other suite of this folder contains. */
 export const abuseTests = (world: GuestWorkspace): void =>

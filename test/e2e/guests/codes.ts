@@ -1,5 +1,5 @@
-import { GINA, type GuestWorkspace } from '../../support/guest-workspace.ts';
-import { codeOf } from '../../support/guests.ts';
+import { GINA, type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
+import { codeOf } from '../../support/domains/guests.ts';
 
 export const codesTests = (world: GuestWorkspace): void =>
   describe('codes', () => {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { GINA, type GuestWorkspace } from '../../support/guest-workspace.ts';
+import { GINA, type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 
 export const endOfAccessTests = (world: GuestWorkspace): void =>
   describe('the end of access', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { GINA, MARKER, type GuestWorkspace } from '../../support/guest-workspace.ts';
-import { claimsOf, codeOf, type GuestBrowser } from '../../support/guests.ts';
-import { TestSocket } from '../../support/socket.ts';
+import { GINA, MARKER, type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
+import { claimsOf, codeOf, type GuestBrowser } from '../../support/domains/guests.ts';
+import { TestSocket } from '../../support/network/socket.ts';
 
 /** One pixel. */
 const PNG = Buffer.from(

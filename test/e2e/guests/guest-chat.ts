@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { MARKER, type GuestWorkspace } from '../../support/guest-workspace.ts';
-import { form } from '../../support/multipart.ts';
+import { MARKER, type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
+import { form } from '../../support/network/multipart.ts';
 
 export const guestChatTests = (world: GuestWorkspace): void =>
   describe('the chat', () => {

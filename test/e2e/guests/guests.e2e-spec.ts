@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { GuestWorkspace } from '../../support/guest-workspace.ts';
+import { GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 import { abuseTests } from './abuse.ts';
 import { codesTests } from './codes.ts';
 import { endOfAccessTests } from './end-of-access.ts';

@@ -1,4 +1,4 @@
-import { GINA, type GuestWorkspace } from '../../support/guest-workspace.ts';
+import { GINA, type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 
 export const invitesTests = (world: GuestWorkspace): void =>
   describe('invites and domains', () => {

@@ -1,5 +1,5 @@
-import { GINA, type GuestWorkspace } from '../../support/guest-workspace.ts';
-import { claimsOf, codeOf, type GuestBrowser } from '../../support/guests.ts';
+import { GINA, type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
+import { claimsOf, codeOf, type GuestBrowser } from '../../support/domains/guests.ts';
 
 export const livestreamsTests = (world: GuestWorkspace): void =>
   describe('livestreams', () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiResponse } from '../../support/client.ts';
-import { GINA, MARKER, type GuestWorkspace } from '../../support/guest-workspace.ts';
-import { codeOf, type GuestBrowser } from '../../support/guests.ts';
-import { form } from '../../support/multipart.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
+import { GINA, MARKER, type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
+import { codeOf, type GuestBrowser } from '../../support/domains/guests.ts';
+import { form } from '../../support/network/multipart.ts';
 
 const PREFIX = '/apis/v1/call/external/{invite_token}';
 const HUGO = 'hugo@partner.example';

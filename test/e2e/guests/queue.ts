@@ -1,5 +1,5 @@
 import type { TestUser } from '../../support/app.ts';
-import { type GuestWorkspace } from '../../support/guest-workspace.ts';
+import { type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 
 export const queueTests = (world: GuestWorkspace): void =>
   describe('the queue', () => {

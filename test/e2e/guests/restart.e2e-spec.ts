@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { type ApiResponse, Client } from '../../support/client.ts';
-import { codeOf, GuestBrowser } from '../../support/guests.ts';
+import { type ApiResponse, Client } from '../../support/network/client.ts';
+import { codeOf, GuestBrowser } from '../../support/domains/guests.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
 import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';

@@ -1,4 +1,4 @@
-import { type GuestWorkspace } from '../../support/guest-workspace.ts';
+import { type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 
 export const sessionsTests = (world: GuestWorkspace): void =>
   describe('sessions', () => {

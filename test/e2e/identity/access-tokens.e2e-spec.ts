@@ -21,7 +21,7 @@ import { type ProvisionedUser, provision } from '../../../src/provision/provisio
 import { Db } from '../../../src/platform/database/db.js';
 import { TokenResolver } from '../../../src/platform/context/token-resolver.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { until } from '../../support/until.ts';
 
 const isRefused = ({ status, headers, body }: ApiResponse, challenge = 'Bearer error="invalid_token"') => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { IdentityApi } from '../../../src/modules/identity/identity.api.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { TestIssuer } from '../../support/sign-in/issuer.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,6 +1,6 @@
 import { SecretBox } from '../../../src/platform/secrets/secret-box.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { json, spawnWorkspace, spawnWorkspaceWith, workspace } from '../../support/cli.ts';
+import { json, spawnWorkspace, spawnWorkspaceWith, workspace } from '../../support/installation/cli.ts';
 import { INBOX, type Recorded, WildDuck } from '../../support/mail/wild-duck.ts';
 
 const BOXES = '/mail/users/me/mailboxes';

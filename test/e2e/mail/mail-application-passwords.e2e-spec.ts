@@ -1,7 +1,7 @@
 import { ApplicationPasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { type Recorded, WildDuck } from '../../support/mail/wild-duck.ts';
 

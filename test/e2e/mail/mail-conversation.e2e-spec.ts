@@ -3,7 +3,7 @@ import { RecipientsApi } from '../../../src/modules/mail/index.js';
 import type { RequestContext } from '../../../src/platform/context/request-context.js';
 import { mailTarget } from '../../../src/modules/mail/gate/mail-target.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { until } from '../../support/until.ts';
 

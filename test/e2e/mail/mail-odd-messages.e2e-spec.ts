@@ -4,7 +4,7 @@ import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { ODD_MAIL, type OddMail } from '../../support/mail/odd-mail.ts';
-import { openApi } from '../../support/operations.ts';
+import { openApi } from '../../support/contract/operations.ts';
 import { RawSmtp } from '../../support/mail/smtp.ts';
 
 const BOXES = '/mail/users/me/mailboxes';

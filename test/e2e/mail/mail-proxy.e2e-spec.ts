@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { until } from '../../support/until.ts';
 import {
   capture,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 
 describe('Idempotency-Key on writes of existing notes', () => {
   let app: TestApp;

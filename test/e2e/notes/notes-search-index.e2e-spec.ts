@@ -2,8 +2,8 @@ import { NoteIndexRepository } from '../../../src/modules/notes/search/note-inde
 import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import type { TestUser } from '../../support/app.ts';
-import { ok } from '../../support/forms.ts';
-import { NoteSearch } from '../../support/note-search.ts';
+import { ok } from '../../support/domains/forms.ts';
+import { NoteSearch } from '../../support/domains/note-search.ts';
 
 describe('the search index of notes', () => {
   let world: NoteSearch;

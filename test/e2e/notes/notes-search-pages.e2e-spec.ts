@@ -1,5 +1,5 @@
 import type { TestUser } from '../../support/app.ts';
-import { NoteSearch } from '../../support/note-search.ts';
+import { NoteSearch } from '../../support/domains/note-search.ts';
 
 describe('the response of a search', () => {
   let world: NoteSearch;

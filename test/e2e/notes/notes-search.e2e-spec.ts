@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SearchQuery } from '../../../src/lib/search-text/index.js';
 import type { TestUser } from '../../support/app.ts';
-import { NoteSearch } from '../../support/note-search.ts';
+import { NoteSearch } from '../../support/domains/note-search.ts';
 
 describe('the words that a search finds', () => {
   let world: NoteSearch;

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../../src/platform/database/db.js';
 import type { NotificationType } from '../../../src/platform/notifications/notification-type.js';
 import { Notifications } from '../../../src/platform/notifications/notifications.js';
-import { NotificationTest } from '../../support/notifications.ts';
+import { NotificationTest } from '../../support/domains/notifications.ts';
 
 describe('notifications', () => {
   const at = NotificationTest.use();

@@ -3,7 +3,7 @@ import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import type { TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
-import { MARKER, NotificationTest } from '../../support/notifications.ts';
+import { MARKER, NotificationTest } from '../../support/domains/notifications.ts';
 
 describe('notifications', () => {
   const at = NotificationTest.use();

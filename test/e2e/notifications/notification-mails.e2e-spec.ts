@@ -1,9 +1,9 @@
 import { simpleParser } from 'mailparser';
 import { v7 as uuidv7 } from 'uuid';
 import { NotificationMails } from '../../../src/modules/notifications/mails/notification-mails.js';
-import { TestSocket } from '../../support/socket.ts';
+import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
-import { NotificationTest } from '../../support/notifications.ts';
+import { NotificationTest } from '../../support/domains/notifications.ts';
 
 describe('notifications', () => {
   const at = NotificationTest.use();

@@ -1,6 +1,6 @@
 import { NotificationHousekeeping } from '../../../src/modules/notifications/notification-housekeeping.js';
-import { TestSocket } from '../../support/socket.ts';
-import { MARKER, NotificationTest } from '../../support/notifications.ts';
+import { TestSocket } from '../../support/network/socket.ts';
+import { MARKER, NotificationTest } from '../../support/domains/notifications.ts';
 
 describe('notifications', () => {
   const at = NotificationTest.use();

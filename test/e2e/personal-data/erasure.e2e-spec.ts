@@ -9,11 +9,11 @@ import { statements } from '../../../src/platform/database/statement.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { json, workspace } from '../../support/cli.ts';
-import { ok } from '../../support/forms.ts';
+import { json, workspace } from '../../support/installation/cli.ts';
+import { ok } from '../../support/domains/forms.ts';
 import { lockWaits } from '../../support/database/locks.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
-import { accepted, writeEverywhere } from '../../support/personal-data.ts';
+import { accepted, writeEverywhere } from '../../support/domains/personal-data.ts';
 import { until } from '../../support/until.ts';
 
 const each = (reason: string, names: string): Record<string, string> =>

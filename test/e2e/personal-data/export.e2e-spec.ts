@@ -6,9 +6,9 @@ import { PersonalExportWorker } from '../../../src/modules/personal-data/persona
 import { PersonalData, type PersonalDataSource } from '../../../src/platform/personal-data/personal-data.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { ok } from '../../support/forms.ts';
-import { upload } from '../../support/multipart.ts';
-import { accepted, writeEverywhere } from '../../support/personal-data.ts';
+import { ok } from '../../support/domains/forms.ts';
+import { upload } from '../../support/network/multipart.ts';
+import { accepted, writeEverywhere } from '../../support/domains/personal-data.ts';
 import { until } from '../../support/until.ts';
 
 const PASSWORD = 'seven purple teapots dance';

@@ -1,6 +1,6 @@
 import { unzipSync, strFromU8 } from 'fflate';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { ok } from '../../support/forms.ts';
+import { ok } from '../../support/domains/forms.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { until } from '../../support/until.ts';
 

@@ -9,7 +9,7 @@ import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { spawnWorkspace, workspace } from '../../support/cli.ts';
+import { spawnWorkspace, workspace } from '../../support/installation/cli.ts';
 
 describe('the audit log', () => {
   let app: TestApp;

@@ -212,7 +212,7 @@ describe('the blobs', () => {
   });
 
   test('the collector removes the partial data of a killed process', async () => {
-    const script = path.join(ROOT, 'test', 'support', 'blob-put.mjs');
+    const script = path.join(ROOT, 'test', 'support', 'installation', 'blob-put.mjs');
     const { PATH, HOME, TMPDIR } = process.env;
     const child = spawn(process.execPath, [script, tenant, '3'], {
       cwd: ROOT,

@@ -5,7 +5,7 @@ import { Keyring } from '../../../src/platform/secrets/keyring.js';
 import pg from 'pg';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { cloneDatabase } from '../../support/database/database.ts';
-import { DatabaseProxy } from '../../support/proxy.ts';
+import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { lockWaits } from '../../support/database/locks.ts';
 import { until } from '../../support/until.ts';
 

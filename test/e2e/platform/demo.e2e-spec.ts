@@ -2,9 +2,9 @@ import { createDemoWorkspace, demoToken } from '../../../src/demo/demo-workspace
 import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp } from '../../support/app.ts';
-import { Client } from '../../support/client.ts';
+import { Client } from '../../support/network/client.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
-import { describedOperations } from '../../support/operations.ts';
+import { describedOperations } from '../../support/contract/operations.ts';
 import { until } from '../../support/until.ts';
 
 /** The first member of a response that is a list. */

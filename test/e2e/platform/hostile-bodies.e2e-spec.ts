@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { describedOperations, fillPath, openApi } from '../../support/operations.ts';
+import { describedOperations, fillPath, openApi } from '../../support/contract/operations.ts';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 

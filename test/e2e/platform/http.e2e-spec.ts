@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
-import { rawExchange } from '../../support/raw.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
+import { rawExchange } from '../../support/network/raw.ts';
 
 /** Headers and bodies of all responses, successful or not. */
 const SECURITY_HEADERS = {

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../src/platform/context/request-conte
 import { either } from '../../../src/platform/database/statement.js';
 import { JsonReply } from '../../../src/platform/http/json-reply.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { lockWaits } from '../../support/database/locks.ts';
 import { until } from '../../support/until.ts';
 

@@ -5,7 +5,7 @@ import { PasswordSignIn } from '../../../src/modules/account-security/passwords/
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { scrape } from '../../../src/platform/observability/scrape.js';
 import { TestApp, type UsersOf } from '../../support/app.ts';
-import { TestSocket } from '../../support/socket.ts';
+import { TestSocket } from '../../support/network/socket.ts';
 
 describe('metrics', () => {
   let app: TestApp;

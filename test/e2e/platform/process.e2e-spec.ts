@@ -3,8 +3,8 @@ import path from 'node:path';
 import pg from 'pg';
 import { Lifecycle } from '../../../src/platform/observability/lifecycle.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { Client } from '../../support/client.ts';
-import { freePort } from '../../support/ports.ts';
+import { Client } from '../../support/network/client.ts';
+import { freePort } from '../../support/network/ports.ts';
 import { lockWaits } from '../../support/database/locks.ts';
 import { until } from '../../support/until.ts';
 

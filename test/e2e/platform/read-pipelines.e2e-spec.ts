@@ -2,7 +2,7 @@ import { TIMEOUTS } from '../../../src/platform/database/data-source.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { DatabaseProxy } from '../../support/proxy.ts';
+import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { until } from '../../support/until.ts';
 
 const half = either.statement<{ half: number }>('test.half', 'SELECT 100 / $1::int AS half', {

@@ -18,8 +18,8 @@ import { Errors } from '../../../src/platform/http/errors.js';
 import { Id } from '../../../src/platform/http/id.pipe.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { RequestOptions } from '../../support/client.ts';
-import { form, SlowRequest, upload } from '../../support/multipart.ts';
+import type { RequestOptions } from '../../support/network/client.ts';
+import { form, SlowRequest, upload } from '../../support/network/multipart.ts';
 import { until } from '../../support/until.ts';
 
 const MAX = 20 * 1024 * 1024;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { CatchUp } from '../../../src/platform/realtime/catch-up.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { Client } from '../../support/client.ts';
+import { Client } from '../../support/network/client.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
-import { TestSocket } from '../../support/socket.ts';
+import { TestSocket } from '../../support/network/socket.ts';
 import { freePort, ServerProcess } from '../../sync/servers.ts';
 
 /** Hides `pg_notify` from sessions whose search path contains `public` before `pg_catalog`: they commit and report nothing. */

@@ -13,7 +13,7 @@ import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { ExampleClient } from '../../realtime/example-client.ts';
-import { TestSocket } from '../../support/socket.ts';
+import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
 
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { ConfigError } from '../../../src/config/config.js';
 import { readClientFile } from '../../../src/modules/sign-in/clients/client-file.js';
 import { TestApp } from '../../support/app.ts';
-import { spawnWorkspace } from '../../support/cli.ts';
+import { spawnWorkspace } from '../../support/installation/cli.ts';
 import { Browser } from '../../support/sign-in/relying-party.ts';
 import { clientFile, PASSWORD, newUser } from '../../support/sign-in/sign-in.ts';
 

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import type { TestApp } from '../../support/app.ts';
-import { json, workspace } from '../../support/cli.ts';
+import { json, workspace } from '../../support/installation/cli.ts';
 import { DEVICE, RelyingParty } from '../../support/sign-in/relying-party.ts';
 import { browser, PASSWORD, newUser, startSignIn } from '../../support/sign-in/sign-in.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import * as client from 'openid-client';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import type { TestApp } from '../../support/app.ts';
-import { workspace } from '../../support/cli.ts';
+import { workspace } from '../../support/installation/cli.ts';
 import { DEVICE, RelyingParty, REDIRECT } from '../../support/sign-in/relying-party.ts';
 import {
   browser,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { TestApp } from '../../support/app.ts';
-import { freePort } from '../../support/ports.ts';
+import { freePort } from '../../support/network/ports.ts';
 import { Browser, DEVICE, RelyingParty } from '../../support/sign-in/relying-party.ts';
 import { clientFile, PASSWORD, secondFactorOf, newUser } from '../../support/sign-in/sign-in.ts';
 import { until } from '../../support/until.ts';

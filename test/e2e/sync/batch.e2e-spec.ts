@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { upload } from '../../support/multipart.ts';
+import { upload } from '../../support/network/multipart.ts';
 import { until } from '../../support/until.ts';
 
 describe('POST /batch', () => {

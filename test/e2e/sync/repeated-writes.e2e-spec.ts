@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 
 describe('a write that is repeated after a lost response', () => {
   let app: TestApp;

@@ -6,9 +6,9 @@ import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { Client } from '../../support/client.ts';
-import { form, SlowRequest, upload } from '../../support/multipart.ts';
-import { freePort } from '../../support/ports.ts';
+import { Client } from '../../support/network/client.ts';
+import { form, SlowRequest, upload } from '../../support/network/multipart.ts';
+import { freePort } from '../../support/network/ports.ts';
 import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');

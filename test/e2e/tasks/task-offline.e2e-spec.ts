@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { ApiResponse } from '../../support/client.ts';
-import { upload } from '../../support/multipart.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
+import { upload } from '../../support/network/multipart.ts';
 
 describe('tasks of clients that work offline', () => {
   let app: TestApp;

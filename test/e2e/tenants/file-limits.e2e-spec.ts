@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { TenantFiles } from '../../../src/modules/tenants/index.js';
 import { FileLimits } from '../../../src/platform/blobs/file-limits.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { json, workspace } from '../../support/cli.ts';
-import { upload } from '../../support/multipart.ts';
+import { json, workspace } from '../../support/installation/cli.ts';
+import { upload } from '../../support/network/multipart.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { provision } from '../../../src/provision/provision.js';
 import type { TestUser } from '../../support/app.ts';
 import { PASSWORD } from '../../support/sign-in/account.ts';
-import { NameServer } from '../../support/dns.ts';
+import { NameServer } from '../../support/network/dns.ts';
 import { MailedApp } from '../../support/mail/mailed-app.ts';
 import { secondFactorOf } from '../../support/sign-in/sign-in.ts';
 

@@ -7,7 +7,7 @@ import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { json, workspace } from '../../support/cli.ts';
+import { json, workspace } from '../../support/installation/cli.ts';
 
 /** A real PNG of one colour. */
 function png(width: number, height: number, color = 0): Buffer {

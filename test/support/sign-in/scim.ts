@@ -1,6 +1,6 @@
 import type { TestApp, TestUser } from '../app.ts';
-import type { ApiResponse, RequestOptions } from '../client.ts';
-import { Client } from '../client.ts';
+import type { ApiResponse, RequestOptions } from '../network/client.ts';
+import { Client } from '../network/client.ts';
 
 export const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';

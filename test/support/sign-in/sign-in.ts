@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Secret } from 'otpauth';
 import { provision } from '../../../src/provision/provision.js';
 import { SecretBox } from '../../../src/platform/secrets/secret-box.js';
 import { TestApp } from '../app.ts';
-import { freePort } from '../ports.ts';
+import { freePort } from '../network/ports.ts';
 import { Browser, REDIRECT } from './relying-party.ts';
 import { Authenticator } from './totp.ts';
 
@@ -65,9 +65,9 @@ export async function secondFactorOf(app: TestApp, accountId: string) {
   return { authenticator: new Authenticator(secret.base32), recoveryCode };
 }
 
-/** A file of clients, for OIDC_CLIENTS. */
+/** A file of clients, for OIDC_CLIENTS. It is removed at the end of the run. */
 export function clientFile(clients: object[] = CLIENTS): string {
-  const file = path.join(mkdtempSync(path.join(tmpdir(), 'clients-')), 'clients.json');
+  const file = path.join(process.env['TEST_FILES']!, `clients-${randomUUID()}.json`);
   writeFileSync(file, JSON.stringify(clients));
   return file;
 }

@@ -1,5 +1,5 @@
 import { AnswerChecker, checkDefinition, ExportColumns, Summaries } from '../../../src/lib/forms/index.js';
-import { definitionOf, option } from '../../support/forms.ts';
+import { definitionOf, option } from '../../support/domains/forms.ts';
 
 const q = (id: string, type: string, more: object = {}) => ({ id, type, title: id.toUpperCase(), ...more });
 

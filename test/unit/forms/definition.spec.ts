@@ -5,7 +5,7 @@ import {
   checkDefinition,
   QUESTION_TYPES,
 } from '../../../src/lib/forms/index.js';
-import { definitionOf, option } from '../../support/forms.ts';
+import { definitionOf, option } from '../../support/domains/forms.ts';
 
 const codes = (plain: unknown) =>
   checkDefinition(plain).problems.map(({ path, code }: { path: string; code: string }) => `${path} ${code}`);

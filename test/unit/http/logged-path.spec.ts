@@ -1,5 +1,5 @@
 import { loggedPath } from '../../../src/platform/observability/request-lifecycle.js';
-import { openApi } from '../../support/operations.ts';
+import { openApi } from '../../support/contract/operations.ts';
 
 describe('paths in logs', () => {
   const paths = Object.keys(openApi().paths).filter((path) => /\{(?:\w+_)?token\}/.test(path));

@@ -1,6 +1,6 @@
 import { io, type Socket } from 'socket.io-client';
-import type { TestUser, TestApp } from './app.ts';
-import { until } from './until.ts';
+import type { TestUser, TestApp } from '../app.ts';
+import { until } from '../until.ts';
 
 export interface ReceivedEvent {
   name: string;

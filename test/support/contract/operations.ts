@@ -15,7 +15,7 @@ export interface OpenApi {
 
 /** The committed document as it is. */
 export const committedOpenApi = (): OpenApi & { components: Record<string, Record<string, any>> } =>
-  JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+  JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
 
 /** The committed document with references resolved, except those to schemas, and the security of each operation. */
 export function openApi(): OpenApi {

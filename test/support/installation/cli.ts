@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { jest } from '@jest/globals';
 import { type Command, CommanderError } from 'commander';
-import { createProgram } from '../../src/cli/program.js';
-import { Config } from '../../src/config/config.js';
+import { createProgram } from '../../../src/cli/program.js';
+import { Config } from '../../../src/config/config.js';
 
-const ROOT = path.resolve(import.meta.dirname, '..', '..');
+const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 
 export interface CliResult {
   code: number | null;

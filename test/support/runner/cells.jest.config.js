@@ -1,9 +1,9 @@
-import config from '../../jest.config.js';
+import config from '../../../jest.config.js';
 
 /** `npm run test:cells:all`: the suites of `npm test` with all workspaces in two cells, without those that are about one database. */
 export default {
   ...config,
-  rootDir: '../..',
+  rootDir: '../../..',
   testMatch: ['<rootDir>/test/{concurrency,contract,e2e}/**/*.e2e-spec.ts'],
   testPathIgnorePatterns: [
     // They add their cells themselves.

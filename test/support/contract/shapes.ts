@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { ApiResponse } from './client.ts';
+import type { ApiResponse } from '../network/client.ts';
 import { describedOperations, openApi } from './operations.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });

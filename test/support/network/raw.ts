@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { TestApp } from './app.ts';
+import type { TestApp } from '../app.ts';
 
 /** Sends bytes unchanged and collects the response until it is complete or the connection ends. */
 export async function rawExchange(

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
-import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
-import { type TestUser, TestApp } from './app.ts';
-import type { ApiResponse } from './client.ts';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
+import { type TestUser, TestApp } from '../app.ts';
+import type { ApiResponse } from '../network/client.ts';
 import { GuestBrowser, liveCall } from './guests.ts';
-import { LiveKit } from './livekit/livekit.ts';
-import { OtherServer } from './mail/smtp.ts';
+import { LiveKit } from '../livekit/livekit.ts';
+import { OtherServer } from '../mail/smtp.ts';
 
 export const GINA = 'gina@partner.example';
 

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { Cells } from '../../src/platform/cells/cells.js';
-import { WorkspaceMoves } from '../../src/platform/cells/move/workspace-moves.js';
-import { Db } from '../../src/platform/database/db.js';
-import { TestApp } from './app.ts';
-import { until } from './until.ts';
-import { IS_MOVING } from '../sync/world.ts';
-import { addCells, cellOf, type TestCell } from './database/cells.ts';
+import { Cells } from '../../../src/platform/cells/cells.js';
+import { WorkspaceMoves } from '../../../src/platform/cells/move/workspace-moves.js';
+import { Db } from '../../../src/platform/database/db.js';
+import { TestApp } from '../app.ts';
+import { until } from '../until.ts';
+import { IS_MOVING } from '../../sync/world.ts';
+import { addCells, cellOf, type TestCell } from '../database/cells.ts';
 
 /** Requests that have chosen the former cell end within it. */
 const CLEAR_MS = 1_000;

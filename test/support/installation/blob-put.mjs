@@ -1,8 +1,8 @@
 // A process of its own that stores bytes and never ends: it says when some have arrived, and waits to be killed.
 import { setTimeout as forever } from 'node:timers/promises';
-import { createApp } from '../../dist/app.setup.js';
-import { Config } from '../../dist/config/config.js';
-import { Blobs } from '../../dist/platform/blobs/blobs.js';
+import { createApp } from '../../../dist/app.setup.js';
+import { Config } from '../../../dist/config/config.js';
+import { Blobs } from '../../../dist/platform/blobs/blobs.js';
 
 const [tenantId, megabytes] = process.argv.slice(2);
 const config = Config.load();

@@ -1,4 +1,4 @@
-import type { TestUser } from './app.ts';
+import type { TestUser } from '../app.ts';
 
 export const BERLIN = 'Europe/Berlin';
 export const at = (date_time: string, time_zone = BERLIN) => ({ date_time, time_zone });

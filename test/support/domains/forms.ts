@@ -1,5 +1,5 @@
-import type { TestUser } from './app.ts';
-import type { ApiResponse } from './client.ts';
+import type { TestUser } from '../app.ts';
+import type { ApiResponse } from '../network/client.ts';
 
 export const option = (id: string, label = id.toUpperCase()) => ({ id, label });
 

@@ -1,4 +1,4 @@
-import type { Client } from './client.ts';
+import type { Client } from '../network/client.ts';
 import { describedOperations } from './operations.ts';
 
 /** Values of required query parameters, for lists and searches. */

@@ -1,8 +1,8 @@
-import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
-import type { TestUser, TestApp } from './app.ts';
-import type { ApiResponse, Client, RequestOptions } from './client.ts';
-import type { OtherServer } from './mail/smtp.ts';
-import { until } from './until.ts';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import type { TestUser, TestApp } from '../app.ts';
+import type { ApiResponse, Client, RequestOptions } from '../network/client.ts';
+import type { OtherServer } from '../mail/smtp.ts';
+import { until } from '../until.ts';
 
 /** A live call of a host, in a room or without one. @returns its id */
 export async function liveCall(

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import pg from 'pg';
-import { Config } from '../../src/config/config.js';
-import { TestApp, type TestUser } from './app.ts';
-import { cloneDatabase } from './database/database.ts';
-import { TestMailService } from './mail/mail-service.ts';
-import { memoryDirectory } from './memory-directory.ts';
-import { upload } from './multipart.ts';
+import { Config } from '../../../src/config/config.js';
+import { TestApp, type TestUser } from '../app.ts';
+import { cloneDatabase } from '../database/database.ts';
+import { TestMailService } from '../mail/mail-service.ts';
+import { memoryDirectory } from '../memory-directory.ts';
+import { upload } from '../network/multipart.ts';
 
 /** For `createBackup` and `restoreBackup`: progress is not read. */
 export const silent = (): void => undefined;

@@ -1,7 +1,7 @@
-import { NotificationMails } from '../../src/modules/notifications/mails/notification-mails.js';
-import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
-import { type TestUser, TestApp } from './app.ts';
-import { OtherServer } from './mail/smtp.ts';
+import { NotificationMails } from '../../../src/modules/notifications/mails/notification-mails.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { type TestUser, TestApp } from '../app.ts';
+import { OtherServer } from '../mail/smtp.ts';
 
 /** Text of objects that a recipient must not see. */
 export const MARKER = 'zanzibar-4711';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { TestUser } from './app.ts';
-import type { Answer } from './client.ts';
+import type { TestUser } from '../app.ts';
+import type { Answer } from '../network/client.ts';
 import { definitionOf, ok, published } from './forms.ts';
-import { upload } from './multipart.ts';
+import { upload } from '../network/multipart.ts';
 
 export const accepted = ({ status, body }: Answer): void =>
   expect([status < 300, status < 300 ? null : body]).toEqual([true, null]);

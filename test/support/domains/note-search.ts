@@ -1,5 +1,5 @@
-import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
-import { TestApp, type TestUser, type UsersOf } from './app.ts';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { TestApp, type TestUser, type UsersOf } from '../app.ts';
 
 /** An application with notes to search. */
 export class NoteSearch {
