@@ -30,7 +30,7 @@ export async function seedTasks(admin, people, { tasks, folder }) {
      VALUES ($1, $3, $2, 'Large', 1, $4, '{editor,viewer}', 1, now(), now())`,
     [tenant, owner, FOLDER, [member.id, other.id]],
   );
-  await admin.query(`SELECT task_tree_apply($1, ARRAY[$2::uuid], ARRAY[$2::uuid], '{}', '{}')`, [
+  await admin.query(`SELECT task_tree_apply($1, ARRAY[$2::uuid], ARRAY[$2::uuid], '{}', '{}', NULL)`, [
     tenant,
     FOLDER,
   ]);
