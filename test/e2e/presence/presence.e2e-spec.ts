@@ -146,7 +146,7 @@ describe('presence', () => {
   test('a crash of PostgreSQL loses devices and no status', async () => {
     const follower = await follow(bob, alice);
     await connect(one, alice);
-    // Earlier tests left devices whose sweep may be due between the crash and the heartbeat: it would show users as offline.
+    // After a restart of PostgreSQL a sweep waits for the heartbeats. Here PostgreSQL runs on, so those that earlier tests left must not run.
     const timed = [one, two].map((app) => jest.spyOn(app.get(PresenceDevices), 'sweep').mockResolvedValue());
     await one.sql('TRUNCATE presence_devices');
     await one.get(PresenceDevices).beat();
