@@ -217,6 +217,20 @@ describe('tasks and time', () => {
       expect(await tick()).toBe(0);
     });
 
+    test('come while the task is being indexed', async () => {
+      const task = await make({ due_at: soon(60), reminders: [{ minutes_before: 30 }] });
+      await later(task.id, '31 minutes');
+      const indexer = new pg.Client({ connectionString: await app.databaseOf(alice.tenantId!) });
+      await indexer.connect();
+      try {
+        await indexer.query('BEGIN');
+        await indexer.query('SELECT FROM tasks WHERE id = $1 FOR KEY SHARE', [task.id]);
+        expect(await tick()).toBe(1);
+      } finally {
+        await indexer.end();
+      }
+    });
+
     test('stop for tasks that are done or in the trash, and return with them', async () => {
       const task = await make({ due_at: soon(60), reminders: [{ minutes_before: 30 }] });
       const moments = async () =>

@@ -34,7 +34,7 @@ const due = workspace.statement<DueRow>(
           extract(epoch FROM entry.reminded_until)::float8 AS reminded_until,
           record.event, record.participants, record.overrides
      FROM (SELECT * FROM calendar_entries WHERE next_reminder_at <= $1
-            ORDER BY next_reminder_at LIMIT $2 FOR UPDATE SKIP LOCKED) entry
+            ORDER BY next_reminder_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED) entry
      JOIN calendars calendar ON calendar.tenant_id = entry.tenant_id AND calendar.id = entry.calendar_id
      JOIN event_records record ON record.tenant_id = entry.tenant_id AND record.id = entry.event_id`,
   { reach: 'cell' },

@@ -16,7 +16,7 @@ BEGIN
     SELECT form.tenant_id, form.id, (form.settings->>'max_responses')::bigint AS quota FROM forms form
      WHERE form.accepting AND form.deleted_at IS NULL AND form.settings->>'closes_at' IS DISTINCT FROM form.reported_end
        AND form.settings->>'closes_at' <= to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-     ORDER BY form.settings->>'closes_at' LIMIT p_limit FOR UPDATE SKIP LOCKED
+     ORDER BY form.settings->>'closes_at' LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
   LOOP
     UPDATE forms form SET reported_end = form.settings->>'closes_at'
      WHERE form.tenant_id = v_form.tenant_id AND form.id = v_form.id;

@@ -10,7 +10,7 @@ DECLARE
   task tasks;
   v_count int := 0;
 BEGIN
-  FOR task IN SELECT * FROM tasks WHERE next_reminder_at <= now() ORDER BY next_reminder_at LIMIT p_limit FOR UPDATE SKIP LOCKED LOOP
+  FOR task IN SELECT * FROM tasks WHERE next_reminder_at <= now() ORDER BY next_reminder_at LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED LOOP
     PERFORM task_event(task, 'task.reminder', NULL, jsonb_build_object(
       'remind_at', rfc3339(task.next_reminder_at), 'recipients', task_recipients(task)));
     UPDATE tasks SET next_reminder_at = task_next_reminder(task, task.next_reminder_at)
@@ -25,7 +25,7 @@ DECLARE
   task tasks;
   v_count int := 0;
 BEGIN
-  FOR task IN SELECT * FROM tasks WHERE next_due_at <= now() ORDER BY next_due_at LIMIT p_limit FOR UPDATE SKIP LOCKED LOOP
+  FOR task IN SELECT * FROM tasks WHERE next_due_at <= now() ORDER BY next_due_at LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED LOOP
     IF task.due_stage = 1 THEN
       PERFORM task_event(task, 'task.due', NULL, jsonb_build_object(
         'date', task.date, 'due_at', rfc3339(task.next_due_at), 'recipients', task_recipients(task)));
