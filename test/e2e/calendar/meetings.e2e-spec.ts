@@ -1,5 +1,6 @@
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
 import {
   at,
   defaultCalendar,
@@ -256,8 +257,11 @@ describe('meetings', () => {
     const token = (await bob.api.post(`/calendar/${bobs}/sync`, {})).body.sync_token;
     await ann.api.delete(eventPath(calendar, event));
     const future = new Date(Date.now() + 1_000);
-    const purged = await app.inCells(() => app.get(CalendarHousekeeping).purge(future));
-    expect(Math.max(...purged)).toBeGreaterThan(0);
+    // A run leaves events that are being indexed to the next one.
+    await until('the purge', async () => {
+      const purged = await app.inCells(() => app.get(CalendarHousekeeping).purge(future));
+      return purged.some((count) => count > 0);
+    });
     expect(await app.sql('SELECT id FROM calendar_events WHERE id = $1', [event.id])).toEqual([]);
     const { changes } = (await bob.api.post(`/calendar/${bobs}/sync`, { sync_token: token })).body;
     expect(changes).toContainEqual({ op: 'delete', event_id: event.id, uid: event.uid });

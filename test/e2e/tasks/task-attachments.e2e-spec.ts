@@ -9,6 +9,7 @@ import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/network/client.ts';
 import { form, SlowRequest, upload } from '../../support/network/multipart.ts';
 import { freePort } from '../../support/network/ports.ts';
+import { purgeTask } from '../../support/domains/trash.ts';
 import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
@@ -249,8 +250,7 @@ describe('attachments of tasks', () => {
     const task = await newTask();
     const blobs = [await blobOf((await attach(task)).id), await blobOf((await attach(task)).id)];
     await alice.api.delete(`/tasks/${task}`);
-    await app.sql('UPDATE tasks SET purge_at = now() WHERE id = $1', [task]);
-    await app.sql('SELECT tasks_purge_due(100)');
+    await purgeTask(app, task);
     await app.get(BlobCollector).collect();
     expect(files().filter((name) => blobs.includes(name))).toEqual([]);
     expect(await app.sql('SELECT id FROM blobs WHERE id = ANY ($1)', [blobs])).toEqual([]);

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { purgeTask } from '../../support/domains/trash.ts';
 import { until } from '../../support/until.ts';
 
 describe('tasks and time', () => {
@@ -308,8 +309,7 @@ describe('tasks and time', () => {
       await alice.api.post(`/tasks/${gone.id}/subtasks`, { title: 's' });
       await alice.api.post(`/tasks/${gone.id}/comments`, { body: 'c' });
       for (const { id } of [gone, kept]) await alice.api.delete(`/tasks/${id}`);
-      await app.sql(`UPDATE tasks SET purge_at = now() WHERE id = $1`, [gone.id]);
-      expect(await app.get(TaskClock).purge()).toBe(1);
+      expect(await purgeTask(app, gone.id)).toBe(1);
       expect((await alice.api.get(`/tasks/${gone.id}`)).status).toBe(404);
       expect((await alice.api.get(`/tasks/${kept.id}`)).status).toBe(200);
       const rows = await app.sql(

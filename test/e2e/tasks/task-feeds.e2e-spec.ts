@@ -1,6 +1,7 @@
 import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { TestApp, type TestUser, type UsersOf } from '../../support/app.ts';
+import { purgeTask } from '../../support/domains/trash.ts';
 import { until } from '../../support/until.ts';
 
 describe('the feeds of tasks and task folders', () => {
@@ -45,14 +46,6 @@ describe('the feeds of tasks and task folders', () => {
     removed_at: expect.stringMatching(/Z$/),
   });
   /** Rows that something else holds just then are left to the next turn. */
-  const purge = async (id: string) => {
-    await app.sql(`UPDATE tasks SET purge_at = now() - interval '1 second' WHERE id = $1`, [id]);
-    await until('the purge', async () => {
-      await app.sql('SELECT tasks_purge_due(100)');
-      return (await app.sql('SELECT 1 FROM tasks WHERE id = $1', [id])).length === 0;
-    });
-  };
-
   /** Follows a feed from where it stands now. */
   async function follow(user: TestUser, path: string, list: string) {
     let { cursor } = await ask(user, `${path}/changes`);
@@ -96,7 +89,7 @@ describe('the feeds of tasks and task folders', () => {
     await alice.api.post(`/tasks/${task.id}/restore`);
     expect(await step()).toEqual([{ ...task, comments: [] }]);
     await alice.api.delete(`/tasks/${task.id}`);
-    await purge(task.id);
+    await purgeTask(app, task.id);
     expect(await step()).toEqual([removal(task.id, 'purged')]);
     expect((await changes(alice)).tasks).toEqual([]);
     // An id is spent for good: an ETag of the purged task must never match another task.
@@ -277,7 +270,7 @@ describe('the feeds of tasks and task folders', () => {
     for (let i = 0; i < 5; i += 1)
       tasks.push(await create(alice, { title: `${i}`, description: '<p>d</p>' }));
     for (const one of [1, 2]) await alice.api.delete(`/tasks/${tasks[one].id}`);
-    await purge(tasks[1].id);
+    await purgeTask(app, tasks[1].id);
     const first = await ask(alice, '/tasks/index?limit=2');
     expect(first).toMatchObject({ has_more: true, cursor: first.next, changes_cursor: expect.any(String) });
     expect(first.tasks.map((task: any) => [task.title, task.deleted, 'description' in task])).toEqual([

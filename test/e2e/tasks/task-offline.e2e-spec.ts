@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { purgeTask } from '../../support/domains/trash.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { upload } from '../../support/network/multipart.ts';
 
@@ -66,8 +66,7 @@ describe('tasks of clients that work offline', () => {
       const rename = () => alice.api.patch(`/tasks/${id}`, { title: 'secret name' }, { headers });
       expect((await rename()).status).toBe(200);
       await alice.api.delete(`/tasks/${id}`);
-      await app.sql(`UPDATE tasks SET purge_at = now() WHERE id = $1`, [id]);
-      await app.get(TaskClock).purge();
+      await purgeTask(app, id);
       expect(await app.sql(`SELECT 1 FROM idempotency_keys WHERE reply LIKE '%secret%'`)).toEqual([]);
       for (const response of [await create(), await rename()])
         expect([response.status, response.body.error]).toEqual([404, 'not_found']);
