@@ -45,14 +45,15 @@ export class CellsModule {
         MovesRepository,
         {
           provide: WorkspaceMoves,
-          inject: [Db, Cells, CellsRepository, MovesRepository, PeriodicJobs],
+          inject: [Db, Cells, CellsRepository, MovesRepository, UnfinishedCommits, PeriodicJobs],
           useFactory: (
             db: Db,
             cells: Cells,
             repository: CellsRepository,
             moves: MovesRepository,
+            commits: UnfinishedCommits,
             jobs: PeriodicJobs,
-          ) => new WorkspaceMoves(db, cells, repository, moves, jobs, schema),
+          ) => new WorkspaceMoves(db, cells, repository, moves, commits, jobs, schema),
         },
       ],
       exports: [Cells, CellAdministration, UnfinishedCommits, WorkspaceMoves],

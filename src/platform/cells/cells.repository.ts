@@ -54,8 +54,8 @@ const forgetAccounts = directory.statement<never>(
 
 const cellOf = directory.statement<{ cell: string; moving: boolean }>(
   'cells.of_workspace',
-  `SELECT cell, EXISTS (SELECT FROM workspace_moves move WHERE move.tenant_id = $1 AND move.state = 'copying') AS moving
-     FROM workspace_cells WHERE tenant_id = $1`,
+  `SELECT cell, EXISTS (SELECT FROM workspace_moves move WHERE move.tenant_id = $1 AND move.target <> placed.cell) AS moving
+     FROM workspace_cells placed WHERE tenant_id = $1`,
   { pipelined: true },
 );
 

@@ -47,11 +47,20 @@ export class UnfinishedCommits implements OnModuleInit {
     }
     for (const { gid, is_abandoned } of await this.parts(cell)) {
       if (!is_abandoned || !GID.test(gid)) continue;
-      const commits = await this.repository.decisionOf(commitOf(gid));
-      const text = `${commits ? 'COMMIT' : 'ROLLBACK'} PREPARED '${gid}'`;
-      await this.db.single((tx) => tx.query(either.statement<never>('', text, { reach: 'cell' }), []));
-      this.logger.warn({ gid, commits }, 'a commit in several databases was finished');
+      await this.finish(gid, await this.repository.decisionOf(commitOf(gid)));
     }
+  }
+
+  /** Commits the parts in the current cell that have a decision, however young. */
+  async finishDecided(): Promise<void> {
+    for (const { gid } of await this.parts(this.db.currentCell ?? MAIN))
+      if (GID.test(gid) && (await this.repository.decisionOf(commitOf(gid)))) await this.finish(gid, true);
+  }
+
+  private async finish(gid: string, commits: boolean): Promise<void> {
+    const text = `${commits ? 'COMMIT' : 'ROLLBACK'} PREPARED '${gid}'`;
+    await this.db.single((tx) => tx.query(either.statement<never>('', text, { reach: 'cell' }), []));
+    this.logger.warn({ gid, commits }, 'a commit in several databases was finished');
   }
 
   /** @throws when a cell cannot be asked: it may need its decisions */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { CellAdministration } from '../../../src/platform/cells/cell-administration.js';
 import { WorkspaceMoves } from '../../../src/platform/cells/move/workspace-moves.js';
 import { UnfinishedCommits } from '../../../src/platform/cells/unfinished-commits.js';
 import { Db } from '../../../src/platform/database/db.js';
@@ -9,6 +10,8 @@ import { workspace } from '../../../src/platform/database/statement.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { addCells, cellOf, inDatabase, type TestCell } from '../../support/database/cells.ts';
+import { cloneDatabase } from '../../support/database/database.ts';
+import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { until } from '../../support/until.ts';
 
 describe('the move of a workspace to another cell', () => {
@@ -57,7 +60,7 @@ describe('the move of a workspace to another cell', () => {
     const seen = new Map<string, string>();
     const acknowledged = new Map<string, string>();
     const other: ApiResponse[] = [];
-    const state = { moving: true, writing: true };
+    const state = { moving: true, writing: true, reads: 0 };
     /** Repeats a request while writes are stopped. */
     const write = (method: string, path: string, body?: object) => {
       const headers = { 'idempotency-key': randomUUID() };
@@ -84,6 +87,7 @@ describe('the move of a workspace to another cell', () => {
         if (status !== 200) throw new Error(`the feed: ${status} ${JSON.stringify(body)}`);
         for (const { id, title } of body.notes) seen.set(id, title);
         cursor = body.cursor;
+        state.reads += 1;
         if (body.notes.length > 0) isLast = false;
       }
     };
@@ -91,7 +95,15 @@ describe('the move of a workspace to another cell', () => {
     const reading = reader();
     await write('DELETE', `/notes/${deleted}`, { base_revision: 1 });
     const phases: string[] = [];
+    const { pauses } = moves;
+    // Until the request of the reader that began before the switch has ended.
+    const clear = async () => {
+      const { reads } = state;
+      await until('two reads', () => state.reads >= reads + 2);
+    };
+    moves.pauses = { ...pauses, clear };
     const result = await moves.move(ann.tenantId!, 'south', ({ phase }) => phases.push(phase));
+    moves.pauses = pauses;
     state.moving = false;
     await Promise.all(writers);
     state.writing = false;
@@ -273,6 +285,40 @@ describe('the move of a workspace to another cell', () => {
     expect(await rowsOf(other, gil.tenantId)).toBe(0);
     expect((await gil.api.get('/notes')).body.notes.length).toBeGreaterThan(0);
     expect(await directory(`SELECT * FROM workspace_moves`)).toEqual([]);
+  });
+
+  test('until the copy is committed, requests read the former cell; a decided move is completed after a fault', async () => {
+    const { url, drop } = await cloneDatabase();
+    const proxy = await DatabaseProxy.start(url);
+    try {
+      await app.get(CellAdministration).add('west', proxy.url);
+      const read = async () => (await gil.api.get('/notes')).body.notes.map(({ id }: any) => id);
+      const [{ name: former }] = await sides();
+      await gil.api.post('/notes', { title: 'Read all the time' });
+      const before = await read();
+      const held = proxy.hold('COMMIT PREPARED');
+      const moving = moves.move(gil.tenantId!, 'west');
+      // Its error is expected below.
+      moving.catch(() => undefined);
+      await held;
+      expect(await read()).toEqual(before);
+      expect((await gil.api.post('/notes', { title: 'Not now' })).status).toBe(503);
+      await proxy.cut();
+      await expect(moving).rejects.toThrow();
+      await proxy.mend();
+      await moves.finish(0);
+      expect(await cellOf(app, gil.tenantId!)).toBe('west');
+      expect(await read()).toEqual(before);
+      expect(await rowsOf(former === 'north' ? north : south, gil.tenantId)).toBe(0);
+      const counts = await directory('SELECT name, workspaces::int FROM cells ORDER BY name');
+      expect(counts).toContainEqual({ name: 'west', workspaces: 1 });
+      await moves.move(gil.tenantId!, former);
+      await app.get(CellAdministration).setState('west', 'draining');
+      await app.get(CellAdministration).remove('west');
+    } finally {
+      await proxy.cut();
+      await drop();
+    }
   });
 
   test('a commit in several databases whose process ended is finished by its decision', async () => {

@@ -37,9 +37,10 @@ const switched = directory.statement<{ tenant_id: string }>(
   `UPDATE workspace_moves SET state = 'switched' WHERE tenant_id = $1 AND state = 'copying' RETURNING tenant_id`,
 );
 
-const place = directory.statement<never>(
+const place = directory.statement<{ tenant_id: string }>(
   'moves.place',
-  `INSERT INTO workspace_cells (tenant_id, cell) VALUES ($1, $2) ON CONFLICT (tenant_id) DO UPDATE SET cell = excluded.cell`,
+  `INSERT INTO workspace_cells AS placed (tenant_id, cell) VALUES ($1, $2)
+   ON CONFLICT (tenant_id) DO UPDATE SET cell = excluded.cell WHERE placed.cell <> excluded.cell RETURNING tenant_id`,
 );
 
 const count = directory.statement<never>(
@@ -76,12 +77,16 @@ export class MovesRepository {
     await this.db.single((tx) => tx.query(end, [tenantId]));
   }
 
-  /** The workspace is in its new cell from the commit on. @throws Error when another process has ended the move */
-  async switchTo(tx: Pick<Tx, 'query'>, { tenant_id: tenantId, source, target }: Move): Promise<void> {
+  /** The move will be completed, whatever happens from here on. @throws Error when another process has ended it */
+  async decide(tx: Pick<Tx, 'query'>, { tenant_id: tenantId }: Move): Promise<void> {
     const [row] = await tx.query(switched, [tenantId]);
     if (!row) throw new Error('another process has ended this move');
-    await tx.query(place, [tenantId, target]);
-    await tx.query(count, [source, target]);
+  }
+
+  /** Requests for the workspace go to the new cell from the commit on. Does nothing where they do already. */
+  async place(tx: Pick<Tx, 'query'>, { tenant_id: tenantId, source, target }: Move): Promise<void> {
+    const [row] = await tx.query(place, [tenantId, target]);
+    if (row) await tx.query(count, [source, target]);
   }
 
   /** All members, former ones included. */

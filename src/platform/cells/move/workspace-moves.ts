@@ -10,6 +10,7 @@ import { PeriodicJobs } from '../../jobs/periodic-jobs.js';
 import { CellError } from '../cell-administration.js';
 import { Cells, REFRESH_MS } from '../cells.js';
 import { CellsRepository } from '../cells.repository.js';
+import { UnfinishedCommits } from '../unfinished-commits.js';
 import { type MovedTable, movedTables, workspaceTableNames } from './moved-table.js';
 import { type Move, MovesRepository } from './moves.repository.js';
 import { allowWrites, stopWrites } from './write-stop.js';
@@ -49,6 +50,7 @@ export class WorkspaceMoves implements OnModuleInit {
     private readonly cells: Cells,
     private readonly cellRows: CellsRepository,
     private readonly moves: MovesRepository,
+    private readonly commits: UnfinishedCommits,
     private readonly jobs: PeriodicJobs,
     private readonly schema: Schema,
   ) {}
@@ -106,7 +108,7 @@ export class WorkspaceMoves implements OnModuleInit {
   async finish(age?: number): Promise<void> {
     if ((this.db.currentCell ?? MAIN) !== MAIN) return;
     for (const move of await this.moves.takeOver(age))
-      await (move.state === 'switched' ? this.clear(move) : this.abort(move));
+      await (move.state === 'switched' ? this.complete(move) : this.abort(move));
   }
 
   private async copyAndSwitch(
@@ -119,6 +121,7 @@ export class WorkspaceMoves implements OnModuleInit {
       await source.end();
       throw error;
     });
+    let decided = false;
     try {
       const tables = await movedTables(source, workspaceTableNames(this.db.dataSource, this.schema));
       await target.query('BEGIN');
@@ -130,11 +133,13 @@ export class WorkspaceMoves implements OnModuleInit {
       for (const table of tables) repeated += await table.catchUp(source, target, tenantId, since);
       const total = await compare(source, target, tables, tenantId);
       tell('stopped', repeated);
-      await this.switchCell(target, move);
+      await this.switchCell(target, move, () => (decided = true));
       const seconds = (performance.now() - stopped) / 1000;
       tell('switched', total);
       return { rows: total, write_stop_seconds: Math.round(seconds * 1000) / 1000 };
     } catch (error) {
+      // The job completes a move that was decided.
+      if (decided) throw error;
       await target.query('ROLLBACK').catch(() => undefined);
       await this.abort(move).catch((cause: unknown) =>
         this.logger.warn({ err: cause }, 'the failed move of a workspace will be ended by a job'),
@@ -145,29 +150,45 @@ export class WorkspaceMoves implements OnModuleInit {
     }
   }
 
-  /** The copy and the new cell commit together. */
-  private async switchCell(target: pg.Client, move: Move): Promise<void> {
-    const id = uuidv7();
-    const gid = gidOf(move.target, id);
+  /**
+   * Commits the copy, then sends requests to it. In this order, so that no request meets a copy that is not committed yet: until
+   * the last step they read the former cell, whose writes are stopped.
+   * @param onDecided called when the move can no longer be undone
+   */
+  private async switchCell(target: pg.Client, move: Move, onDecided: () => void): Promise<void> {
     const members = await this.moves.membersOf(move.tenant_id);
     if (move.target === MAIN) {
       // The directory is in the same database.
-      await this.moves.switchTo(asTx(target), move);
+      await this.moves.decide(asTx(target), move);
+      await this.moves.place(asTx(target), move);
       await target.query('COMMIT');
+      onDecided();
       return;
     }
+    const id = uuidv7();
+    const gid = gidOf(move.target, id);
     await target.query(`PREPARE TRANSACTION '${gid}'`);
     try {
       await this.db.tx(async (tx) => {
         await this.cellRows.addAccounts(tx, members, move.target);
-        await this.moves.switchTo(tx, move);
+        await this.moves.decide(tx, move);
         await this.cellRows.decide(tx, id);
       });
     } catch (error) {
       await target.query(`ROLLBACK PREPARED '${gid}'`).catch(() => undefined);
       throw error;
     }
+    onDecided();
     await target.query(`COMMIT PREPARED '${gid}'`);
+    await this.db.tx((tx) => this.moves.place(tx, move));
+  }
+
+  /** The rest of a move whose process ended after its decision. */
+  private async complete(move: Move): Promise<void> {
+    if (move.target !== MAIN) await this.db.inCell(move.target, () => this.commits.finishDecided());
+    await this.db.tx((tx) => this.moves.place(tx, move));
+    await this.clearEvents(move);
+    await this.clear(move);
   }
 
   /** Removes the traces of a move that did not switch. The copy was never committed. */
