@@ -51,6 +51,7 @@ const TRACE = 6_000;
 const MAX_OVERLOADED = 0.0005;
 const ANSWER_SECONDS = 30;
 const REPEATED_AFTER_MOVE = 'requests repeated after a move';
+const OVERLOADED = 'requests that met an overload';
 const NO_ANSWER_GRACE_MS = 1_500;
 /** SQLSTATE of a write in a workspace that is being moved. */
 export const IS_MOVING = '57P03';
@@ -223,9 +224,10 @@ export class World {
     return { status, body: response, began };
   }
 
-  /** A lock waited for in vain for seconds: the machine may stall now and then, the service may not. Nothing was written. */
+  /** A lock timed out. The machine may stall now and then, the service may not. Nothing was written. */
   private overloaded(line: string): void {
-    const times = this.counts.get('status 503') ?? 0;
+    this.count(OVERLOADED);
+    const times = this.counts.get(OVERLOADED) ?? 0;
     const requests = [...this.counts].reduce(
       (sum, [name, n]) => sum + (name.startsWith('status ') ? n : 0),
       0,

@@ -17,9 +17,11 @@ export interface OpenApi {
 export const committedOpenApi = (): OpenApi & { components: Record<string, Record<string, any>> } =>
   JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
 
+let resolved: OpenApi | undefined;
+
 /** The committed document with references resolved, except those to schemas, and the security of each operation. */
 export function openApi(): OpenApi {
-  return dereferenced(committedOpenApi());
+  return (resolved ??= dereferenced(committedOpenApi()));
 }
 
 export function dereferenced(document: ReturnType<typeof committedOpenApi>): OpenApi {
@@ -39,16 +41,18 @@ export function dereferenced(document: ReturnType<typeof committedOpenApi>): Ope
 
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
+type DescribedOperation = Operation & { spec: any };
+let operations: DescribedOperation[] | undefined;
+
 /** Every operation of the committed description. */
-export function describedOperations(): (Operation & { spec: any })[] {
-  return Object.entries(openApi().paths).flatMap(([path, item]) =>
+export const describedOperations = (): DescribedOperation[] =>
+  (operations ??= Object.entries(openApi().paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => ({
       method: method.toUpperCase(),
       path,
       spec: item[method],
     })),
-  );
-}
+  ));
 
 /** A path with its parameters filled in: ids (mailboxes are named by theirs) with `id`, other parameters with 1. */
 export function fillPath(path: string, id: string): string {
