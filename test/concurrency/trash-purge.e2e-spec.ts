@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { TestApp, type TestUser } from '../support/app.ts';
+import { lockWaits } from '../support/database/locks.ts';
 import { until } from '../support/until.ts';
 
 /** Found by the fuzzer of synchronisation: many notes in one transaction must not undo the order of the locks. */
@@ -23,13 +24,13 @@ describe('the purge of notes whose time in the trash is over', () => {
     connections.push(connection);
     return connection;
   };
-  const waiting = (count: number) =>
-    until(`${count} who wait for a lock`, async () => {
-      const rows = await app.sql(
-        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rows.length === count;
-    });
+  const waiting = async (count: number): Promise<void> => {
+    const observer = await connect();
+    await until(
+      `${count} connections that wait for a lock`,
+      async () => (await lockWaits(observer)).length === count,
+    );
+  };
   const make = async (owner: TestUser, invited: TestUser[]): Promise<string> => {
     const { id } = (await owner.api.post('/notes', { title: 'n' })).body.note;
     await owner.api.put(`/notes/${id}/invited`, { invited: invited.map((one) => one.id) });

@@ -374,7 +374,7 @@ describe('the tenancy matrix', () => {
     await app.sql(`DO $$ DECLARE tables text; BEGIN
       FOR tables IN
         SELECT table_name FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
-         WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_type = 'BASE TABLE' AND table_name NOT IN (${exempt})
+         WHERE table_schema = current_schema() AND column_name = 'tenant_id' AND table_type = 'BASE TABLE' AND table_name NOT IN (${exempt})
       LOOP
         EXECUTE format('CREATE TRIGGER rows AFTER INSERT OR DELETE ON %I FOR EACH ROW EXECUTE FUNCTION record_write()', tables);
         EXECUTE format('CREATE TRIGGER changes AFTER UPDATE ON %I FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION record_write()', tables);

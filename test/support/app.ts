@@ -9,7 +9,7 @@ import { Db } from '../../src/platform/database/db.js';
 import { either, workspace } from '../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { Client } from './network/client.ts';
-import { addCells, inEachDatabase, type TestCell } from './database/cells.ts';
+import { addCells, addCellSchemas, inEachDatabase } from './database/cells.ts';
 import { cloneDatabase } from './database/database.ts';
 import { memoryBase } from './memory-directory.ts';
 import { checkTransactions } from './database/transactions.ts';
@@ -30,12 +30,18 @@ export type UsersOf<Names extends readonly string[]> = { -readonly [Name in keyo
 const filesOf = (databaseUrl: string): string =>
   path.join(memoryBase(), `workspace-files-${new URL(databaseUrl).pathname.slice(1)}`);
 
+const CELLS = ['cell-1', 'cell-2'];
+
 /**
- * With TEST_CELLS, all workspaces of the test are in this number of cells, and none in the database of the directory
- * (`npm run test:cells`).
+ * Places all workspaces of a test in cells, and none in the database of the directory (`npm run test:cells`).
+ * @param cells `databases` or `schemas`; empty: one database for everything
+ * @returns a function that removes the cells
  */
-const spread = async (nest: ServedApp['nest'], number: number): Promise<TestCell[]> =>
-  number === 0 ? [] : addCells(nest, ...Array.from({ length: number }, (_, n) => `cell-${n + 1}`));
+async function spread(nest: ServedApp['nest'], cells: string): Promise<() => Promise<unknown>> {
+  if (cells === 'schemas') return addCellSchemas(nest, CELLS);
+  const databases = cells === 'databases' ? await addCells(nest, ...CELLS) : [];
+  return () => Promise.all(databases.map((cell) => cell.drop()));
+}
 
 /** The real application on a database of its own, listening on a port of its own. */
 export class TestApp {
@@ -53,7 +59,8 @@ export class TestApp {
    */
   static async start(settings: Record<string, string> = {}, databaseUrl?: string): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await cloneDatabase();
-    const { DATA_DIR: dataDir = filesOf(database.url), TEST_CELLS = process.env['TEST_CELLS'] } = settings;
+    const { DATA_DIR: dataDir = filesOf(database.url), TEST_CELLS = process.env['TEST_CELLS'] ?? '' } =
+      settings;
     const config = Config.parse({
       LOG_LEVEL: 'silent',
       PORT: '0',
@@ -68,10 +75,10 @@ export class TestApp {
     await served.listen();
     // Tests run jobs themselves: a job that runs by its timer would process the rows that a test is about to count.
     await served.nest.get(PeriodicJobs).stop();
-    const cells = databaseUrl ? [] : await spread(served.nest, Number(TEST_CELLS ?? 0));
+    const dropCells = await spread(served.nest, databaseUrl ? '' : TEST_CELLS);
     const drop = async (): Promise<void> => {
       await database.drop();
-      for (const cell of cells) await cell.drop();
+      await dropCells();
       if (!databaseUrl) rmSync(dataDir, { recursive: true, force: true });
     };
     return new TestApp(served, database.url, dataDir, drop);
@@ -148,15 +155,16 @@ export class TestApp {
     return this.get(Db).inEachCell(job);
   }
 
-  /** The address of the database with the rows of a workspace. */
+  /** The address of the database with the rows of a workspace, and of their schema in it. */
   async databaseOf(tenantId: string): Promise<string> {
-    const name = workspace.statement<{ name: string }>(
+    const place = workspace.statement<{ name: string; path: string }>(
       '',
-      'SELECT current_database() AS name WHERE $1::uuid IS NOT NULL',
+      `SELECT current_database() AS name, current_setting('search_path') AS path WHERE $1::uuid IS NOT NULL`,
     );
-    const [database] = await this.get(Db).query(name, [tenantId]);
+    const [database] = await this.get(Db).query(place, [tenantId]);
     const url = new URL(this.databaseUrl);
     url.pathname = `/${database!.name}`;
+    url.searchParams.set('options', `-c search_path=${database!.path.replaceAll(' ', '')}`);
     return url.toString();
   }
 

@@ -131,7 +131,7 @@ describe('groups, members and permissions', () => {
 
   test('workspaces older than groups get them, with their owners and admins', async () => {
     // Older than cells, too.
-    const old = await TestApp.start({ TEST_CELLS: '0' });
+    const old = await TestApp.start({ TEST_CELLS: '' });
     try {
       const [ann] = await old.tenant('old', 'ann', 'ben');
       const cat = await old.member('old', 'cat@old.example', 'admin');

@@ -8,8 +8,8 @@ import { Cells } from '../../../src/platform/cells/cells.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { type CliResult, json, startWorkspace, workspace } from '../../support/installation/cli.ts';
-import { cellOf, inDatabase } from '../../support/database/cells.ts';
-import { emptyDatabase, onServer } from '../../support/database/database.ts';
+import { cellOf } from '../../support/database/cells.ts';
+import { emptyDatabase, inDatabase, onServer } from '../../support/database/database.ts';
 import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { until } from '../../support/until.ts';
 

@@ -11,7 +11,8 @@ import { workspace } from '../../../src/platform/database/statement.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { schema } from '../../../src/schema.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { addCells, cellOf, inDatabase, type TestCell } from '../../support/database/cells.ts';
+import { addCells, cellOf, type TestCell } from '../../support/database/cells.ts';
+import { inDatabase } from '../../support/database/database.ts';
 
 describe('workspaces in cells', () => {
   let app: TestApp;

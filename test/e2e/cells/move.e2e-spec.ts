@@ -9,8 +9,8 @@ import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { workspace } from '../../../src/platform/database/statement.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
-import { addCells, cellOf, inDatabase, type TestCell } from '../../support/database/cells.ts';
-import { cloneDatabase } from '../../support/database/database.ts';
+import { addCells, cellOf, type TestCell } from '../../support/database/cells.ts';
+import { cloneDatabase, inDatabase } from '../../support/database/database.ts';
 import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { until } from '../../support/until.ts';
 

@@ -102,16 +102,17 @@ describe('erasure of personal data', () => {
     return [owner, user];
   };
 
-  /** The tables of a database that contain the marker, in text, JSON or bytes. */
-  const tablesWith = async (sql: (text: string) => Promise<any[]>, schema: string): Promise<string[]> => {
+  /** The tables that contain the marker, in text, JSON or bytes. @param schema default: that of the connection */
+  const tablesWith = async (sql: (text: string) => Promise<any[]>, schema?: string): Promise<string[]> => {
+    const namespace = schema === undefined ? 'current_schema()' : `'${schema}'`;
     const hex = Buffer.from(MARKER).toString('hex');
     const tables = await sql(
-      `SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = '${schema}'::regnamespace ORDER BY relname`,
+      `SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = to_regnamespace(${namespace}) ORDER BY relname`,
     );
     const found: string[] = [];
     for (const { relname } of tables) {
       const [{ count }] = await sql(
-        `SELECT count(*)::int AS count FROM ${schema}.${relname} row WHERE row::text ~* '${MARKER}|${hex}'`,
+        `SELECT count(*)::int AS count FROM ${schema === undefined ? '' : `${schema}.`}${relname} row WHERE row::text ~* '${MARKER}|${hex}'`,
       );
       if (count > 0) found.push(relname);
     }
@@ -172,7 +173,7 @@ describe('erasure of personal data', () => {
   test('each table that refers to users is erased or stays for a reason', async () => {
     const rows = await app.sql(
       `SELECT DISTINCT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
-        WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND atttypid IN ('uuid'::regtype, 'uuid[]'::regtype)
+        WHERE relkind IN ('r', 'p') AND relnamespace = to_regnamespace(current_schema()) AND atttypid IN ('uuid'::regtype, 'uuid[]'::regtype)
           AND attname ~ '(^|_)(user|account|owner|creator|author|actor|organizer|respondent|sender|principal|grantee|host|assignee|member)_ids?$|_by$|^mentions$'`,
     );
     const tables: string[] = rows.map(({ relname }) => relname);
@@ -236,7 +237,7 @@ describe('erasure of personal data', () => {
     );
     await app.get<OutboxWorker>(OutboxWorker).drain();
     const sql = (text: string) => app.sql(text);
-    const before = await tablesWith(sql, 'public');
+    const before = await tablesWith(sql);
     expect(before.length).toBeGreaterThan(30);
     expect(await mailTables()).toEqual(expect.arrayContaining(['messages', 'users']));
     expect(filesWith().length).toBeGreaterThan(0);
@@ -252,7 +253,7 @@ describe('erasure of personal data', () => {
     expect(await stateOf(una)).toBe('done');
     await app.get<OutboxWorker>(OutboxWorker).drain();
     while ((await app.get<BlobCollector>(BlobCollector).collect()) > 0);
-    expect((await tablesWith(sql, 'public')).filter((name) => !(name in KEPT))).toEqual([]);
+    expect((await tablesWith(sql)).filter((name) => !(name in KEPT))).toEqual([]);
     expect(filesWith()).toEqual([]);
     expect(await mailTables()).toEqual([]);
 

@@ -67,7 +67,7 @@ asRoot('a full disk', () => {
     const [{ data_directory: server }] = await onServer('SHOW data_directory');
     const location = disk.folder('database', server);
     await onServer(`CREATE TABLESPACE ${tablespace} LOCATION '${location}'`);
-    database = await cloneDatabase(tablespace);
+    database = await cloneDatabase({ tablespace });
     app = await TestApp.start({ DATA_DIR: path.join(disk.directory, 'data') }, database.url);
     [alice] = await app.tenant('acme', 'alice');
   });
@@ -129,7 +129,7 @@ asRoot('a full disk', () => {
   });
 
   test.each(['files', 'database'] as const)('a full disk of the embedded mail service: %s', async (full) => {
-    const location = full === 'database' ? await cloneDatabase(tablespace) : undefined;
+    const location = full === 'database' ? await cloneDatabase({ tablespace }) : undefined;
     const elsewhere = memoryDirectory('workspace-mail-');
     const data = full === 'files' ? path.join(disk.directory, 'mail') : elsewhere;
     const mail = await TestMailService.start({ DATA_DIR: data }, location?.url);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { CatchUp } from '../../../src/platform/realtime/catch-up.js';
+import { inDatabase } from '../../support/database/database.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/network/client.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
@@ -23,7 +24,7 @@ describe('changes of a process that is killed between the commit and the report'
     livekit = await LiveKit.start();
     app = await TestApp.start(livekit.settings);
     [alice, bob] = await app.tenant('acme', 'alice', 'bob');
-    await app.sql(SILENT);
+    await inDatabase(app.databaseUrl, SILENT);
   });
   beforeEach(async () => {
     killed = new ServerProcess(app.databaseUrl, await freePort(), {

@@ -1,11 +1,11 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import pg from 'pg';
 import { CellAdministration } from '../../../src/platform/cells/cell-administration.js';
 import { Cells } from '../../../src/platform/cells/cells.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { directory, type HomeName, workspace } from '../../../src/platform/database/statement.js';
 import { schema } from '../../../src/schema.js';
-import { cloneDatabase, onServer } from './database.ts';
+import { type CellSchema, cloneCellSchemas } from './cell-schemas.ts';
+import { cloneDatabase, inDatabase, onServer } from './database.ts';
 
 /** A cell of a test, in a database of its own. */
 export interface TestCell {
@@ -19,18 +19,39 @@ export interface TestCell {
   drop(): Promise<unknown>;
 }
 
-/** Adds cells to an installation, and places all new workspaces there. */
+/** Adds cells in databases of their own to an installation, and places all new workspaces there. */
 export async function addCells(
   app: Pick<INestApplicationContext, 'get'>,
   ...names: string[]
 ): Promise<TestCell[]> {
-  const administration = app.get(CellAdministration, { strict: false });
   const cells: TestCell[] = [];
   for (const name of names) {
     const { url, drop } = await cloneDatabase();
-    await administration.add(name, url);
     cells.push(testCell(name, url, drop));
   }
+  await placeIn(app, cells);
+  return cells;
+}
+
+/** Adds cells in schemas of one database. @returns a function that removes the database */
+export async function addCellSchemas(
+  app: Pick<INestApplicationContext, 'get'>,
+  names: readonly string[],
+): Promise<() => Promise<unknown>> {
+  const { cells, drop } = await cloneCellSchemas();
+  await placeIn(
+    app,
+    cells.map((cell, n) => ({ ...cell, name: names[n]! })),
+  );
+  return drop;
+}
+
+async function placeIn(
+  app: Pick<INestApplicationContext, 'get'>,
+  cells: readonly ({ name: string; url: string } & Partial<CellSchema>)[],
+): Promise<void> {
+  const administration = app.get(CellAdministration, { strict: false });
+  for (const { name, url, schema: namespace } of cells) await administration.add(name, url, namespace);
   // They take new workspaces once every process knows them, seconds later.
   const known = directory.statement<never>(
     '',
@@ -38,7 +59,6 @@ export async function addCells(
   );
   await app.get(Db).query(known, []);
   await administration.setState('main', 'draining');
-  return cells;
 }
 
 /** The cell of a workspace as a second process reads it. */
@@ -62,17 +82,6 @@ function testCell(name: string, url: string, drop: () => Promise<unknown>): Test
       await onServer(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
     },
   };
-}
-
-/** Runs SQL on a connection of its own. */
-export async function inDatabase(url: string, text: string, values: unknown[] = []): Promise<any[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text, values)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 /** Names of tables, views and functions by home. */

@@ -14,29 +14,38 @@ const named = (name: string): string => {
 
 /** Runs SQL on the test server, outside the databases of the tests. */
 export async function onServer(sql: string): Promise<any[]> {
-  const client = new pg.Client({ connectionString: named('postgres') });
+  return inDatabase(named('postgres'), sql);
+}
+
+/** Runs SQL on a connection of its own. */
+export async function inDatabase(url: string, text: string, values: unknown[] = []): Promise<any[]> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query(sql)).rows;
+    return (await client.query(text, values)).rows;
   } finally {
     await client.end();
   }
 }
 
-/** A database of its own for a test file: a copy of the migrated template. @param tablespace default: that of the server */
-export async function cloneDatabase(
-  tablespace?: string,
-): Promise<{ url: string; drop: () => Promise<unknown> }> {
+export interface TestDatabase {
+  url: string;
+  drop: () => Promise<unknown>;
+}
+
+/**
+ * A database of its own for a test file: a copy of the migrated template, or of another database.
+ * @param tablespace default: that of the server
+ */
+export async function cloneDatabase({
+  template = templateUrl().pathname.slice(1),
+  tablespace,
+}: { template?: string; tablespace?: string } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(
-    `CREATE DATABASE ${name} TEMPLATE ${templateUrl().pathname.slice(1)} ${COPY}${tablespace ? ` TABLESPACE ${tablespace}` : ''}`,
-  );
+  const place = tablespace === undefined ? '' : `TABLESPACE ${tablespace}`;
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} ${COPY} ${place}`);
   return { url: named(name), drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
 /** An empty database, without any schema. */
-export async function emptyDatabase(): Promise<{ url: string; drop: () => Promise<unknown> }> {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name} TEMPLATE template0 ${COPY}`);
-  return { url: named(name), drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
-}
+export const emptyDatabase = (): Promise<TestDatabase> => cloneDatabase({ template: 'template0' });

@@ -1,6 +1,6 @@
 import config from '../../../jest.config.js';
 
-/** `npm run test:cells`: the suites of `npm test` with all workspaces in two cells, without those that are about one database. */
+/** `npm run test:cells`, `test:cell-schemas`: the suites of `npm test` with all workspaces in two cells, without those about one database. */
 export default {
   ...config,
   rootDir: '../../..',
