@@ -44,7 +44,7 @@ export const livestreamsTests = (world: GuestWorkspace): void =>
       );
       const { viewer_token } = inside[0]!.body;
       ok(await viewer.post('livestream_join', { viewer_token }));
-      await world.app.sql(`UPDATE guests SET active_at = now() - interval '151 seconds' WHERE id = $1`, [
+      await world.app.sql(`UPDATE guests SET token_at = now() - interval '151 seconds' WHERE id = $1`, [
         inside[1]!.body.viewer.id,
       ]);
       ok(await viewer.post('livestream_join', {}));
