@@ -14,6 +14,7 @@ describe('notifications, declines and recordings of calls', () => {
   let alice: TestUser;
   let bob: TestUser;
   let carol: TestUser;
+  let dave: TestUser;
   let mallory: TestUser;
   let room: string;
 
@@ -21,13 +22,14 @@ describe('notifications, declines and recordings of calls', () => {
     livekit = await LiveKit.start();
     app = await TestApp.start(livekit.settings);
     livekit.webhooks.targets.push(app.base);
-    [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
+    [alice, bob, carol, dave] = await app.tenant('acme', 'alice', 'bob', 'carol', 'dave');
     [mallory] = await app.tenant('evil', 'mallory');
     const body = { type: 'group', name: 'Offsite', member_ids: [bob.id, carol.id] };
     room = (await alice.api.post('/chat/rooms', body)).body.room.id;
     const recorders = { name: 'Recorders', permissions: ['calls.record'] };
     const { group } = (await alice.api.post('/rbac/groups', recorders)).body;
-    expect((await alice.api.post(`/rbac/groups/${group.id}/members`, { user_id: bob.id })).status).toBe(201);
+    for (const { id } of [bob, dave])
+      expect((await alice.api.post(`/rbac/groups/${group.id}/members`, { user_id: id })).status).toBe(201);
   });
   afterAll(async () => {
     await app?.stop();
@@ -170,6 +172,47 @@ describe('notifications, declines and recordings of calls', () => {
       { title: 'The recording of “Recorded” failed', subject: { id: failed.recording.id } },
     ]);
     expect(await listOf(alice, 'recording.failed')).toEqual([]);
+    await end(call);
+  });
+
+  test('a member who joins the room after a recording gets no link to it', async () => {
+    const fields = { type: 'group', name: 'Board', member_ids: [bob.id] };
+    const board = (await alice.api.post('/chat/rooms', fields)).body.room.id;
+    const call = (await alice.api.post('/call/rooms', { room_id: board })).body.room.id;
+    await join(call, alice);
+    const { recording, egressId } = await record(call);
+    await livekit.complete(egressId);
+    await livekit.webhooks.settled();
+    await alice.api.post(`/chat/rooms/${board}/members`, { user_id: dave.id });
+    const [member, late] = await Promise.all([TestSocket.open(app, bob), TestSocket.open(app, dave)]);
+    await ready(recording.id);
+    const isReady = (payload: any) => payload.recording.state === 'ready';
+    expect((await member.next('recording.updated', isReady)).recording.url).toEqual(expect.any(String));
+    // Later than the recording, for both.
+    await alice.api.post(`/call/${call}/external/lock`);
+    await late.next('call.updated', (payload) => payload.call.external_locked);
+    expect(late.named('recording.updated')).toEqual([]);
+    const stop = (by: TestUser) => by.api.post(`/call/${call}/recordings/${recording.id}/stop`);
+    expect((await stop(dave)).status).toBe(404);
+    const stopped = (await stop(bob)).body;
+    expect(stopped).toMatchObject({ recording: { state: 'ready', url: expect.any(String) } });
+    for (const socket of [member, late]) socket.close();
+    await end(call);
+  });
+
+  test('a host who has left the room receives no declines', async () => {
+    const open = { type: 'group', name: 'Open', member_ids: [bob.id, dave.id] };
+    const other = (await alice.api.post('/chat/rooms', open)).body.room.id;
+    const call = (await dave.api.post('/call/rooms', { room_id: other })).body.room.id;
+    const [host, decliner] = await Promise.all([TestSocket.open(app, dave), TestSocket.open(app, bob)]);
+    await dave.api.delete(`/chat/rooms/${other}/members/${dave.id}`);
+    await host.next('room.removed');
+    expect((await decline(call, bob)).status).toBe(200);
+    await decliner.next('call.declined');
+    await alice.api.post(`/chat/rooms/${other}/members`, { user_id: dave.id });
+    await host.next('room.added', (payload) => payload.room_id === other);
+    expect(host.named('call.declined')).toEqual([]);
+    for (const socket of [host, decliner]) socket.close();
     await end(call);
   });
 

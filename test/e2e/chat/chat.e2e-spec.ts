@@ -244,7 +244,13 @@ describe('chat', () => {
       rejected(await bob.api.post(path, { user_id: carol.id }), 403, 'forbidden');
       rejected(await carol.api.post(path, { user_id: carol.id }), 404, 'not_found');
       rejected(await alice.api.post(path, {}), 422, 'validation_failed');
-      rejected(await alice.api.post(path, { user_id: eve.id }), 404, 'not_found');
+      for (const [field, body] of [
+        ['user_id', { user_id: eve.id, user_ids: [carol.id] }],
+        ['user_ids', { user_id: carol.id, user_ids: [eve.id] }],
+      ] as const)
+        expect(rejected(await alice.api.post(path, body), 404, 'not_found').details).toMatchObject([
+          { field, code: 'unknown_user' },
+        ]);
       const { members } = ok(await alice.api.post(path, { user_ids: [carol.id, dora.id] }), 201);
       expect(members.map(({ id: user }: any) => user)).toEqual([carol.id, dora.id]);
       ok(await alice.api.post(path, { user_ids: [carol.id] }), 200);

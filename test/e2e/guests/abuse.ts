@@ -174,6 +174,15 @@ export const abuseTests = (world: GuestWorkspace): void =>
       rejected(await inside.post('call_session'), 409, 'call_full');
     });
 
+    test('a guest who only uses the chat takes no place in the call', async () => {
+      const call = await newCall({ room: await newRoom() });
+      await world.app.sql(`UPDATE calls SET max_guests = 1 WHERE id = $1`, [call]);
+      const [gina, hugo] = [await newGuest(call), await newGuest(call, 'Hugo')];
+      ok(await send(gina, {}), 201);
+      ok(await hugo.post('call_session'));
+      rejected(await gina.post('call_session'), 409, 'call_full');
+    });
+
     test('a repeated message id with another text is rejected', async () => {
       const room = await newRoom();
       const gina = await newGuest(await newCall({ room }));

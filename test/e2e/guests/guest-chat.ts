@@ -146,5 +146,7 @@ export const guestChatTests = (world: GuestWorkspace): void =>
         422,
         'direct_room',
       );
+      ok(await world.alice.api.put(`/chat/rooms/${room}`, { archived: true }));
+      rejected(await world.alice.api.post(path, { kind: 'link' }), 409, 'room_archived');
     });
   });

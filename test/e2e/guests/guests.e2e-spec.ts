@@ -31,7 +31,7 @@ describe('guests', () => {
   markerTests(world);
 
   test('limits: per session, and per network without one', async () => {
-    const { app, browser, newCall, newGuest } = world;
+    const { app, browser, newCall, newGuest, openLink } = world;
     const gina = await newGuest(await newCall());
     await app.sql('DELETE FROM rate_limits');
     const polls = await Promise.all(Array.from({ length: 70 }, () => gina.get('status')));
@@ -42,5 +42,15 @@ describe('guests', () => {
     );
     expect(flood.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(124);
     expect(flood.some(({ status }) => status === 429)).toBe(true);
+    // A header that no session belongs to is no way around the limits of a network.
+    await app.sql('DELETE FROM rate_limits');
+    const { token } = await openLink(await newCall(), { max_uses: 500 });
+    const claims = await Promise.all(
+      Array.from({ length: 100 }, () => {
+        const headers = { 'x-guest-session': randomBytes(48).toString('base64url') };
+        return app.anonymous.post(`/call/external/${token}/claim`, { name: 'Gina' }, { headers });
+      }),
+    );
+    expect(claims.some(({ status }) => status === 429)).toBe(true);
   });
 });

@@ -3,7 +3,7 @@ import { claimsOf, codeOf, type GuestBrowser } from '../../support/domains/guest
 
 export const livestreamsTests = (world: GuestWorkspace): void =>
   describe('livestreams', () => {
-    const { ok, rejected, browser, invite, newCall } = world;
+    const { ok, rejected, browser, invite, newCall, newRoom } = world;
     const stream = async (fields: object = {}, viewers = 1000): Promise<GuestBrowser> => {
       const call = await newCall({ kind: 'livestream' });
       await world.app.sql(`UPDATE calls SET max_viewers = $2 WHERE id = $1`, [call, viewers]);
@@ -44,11 +44,30 @@ export const livestreamsTests = (world: GuestWorkspace): void =>
       );
       const { viewer_token } = inside[0]!.body;
       ok(await viewer.post('livestream_join', { viewer_token }));
-      await world.app.sql(`UPDATE guests SET active_at = now() - interval '151 seconds' WHERE id = $1`, [
+      await world.app.sql(`UPDATE guests SET token_at = now() - interval '151 seconds' WHERE id = $1`, [
         inside[1]!.body.viewer.id,
       ]);
       ok(await viewer.post('livestream_join', {}));
       rejected(await viewer.post('livestream_join', {}), 429, 'livestream_full');
+    });
+
+    test('viewers need no approval and have no chat', async () => {
+      const call = await newCall({ kind: 'livestream', room: await newRoom() });
+      const made = await invite(call, { kind: 'link', role: 'viewer' });
+      expect(made).toMatchObject({ role: 'viewer', require_approval: false, chat_allowed: false });
+      expect(ok(await browser(made.token).get('status')).invite).toMatchObject({
+        requires: { otp: false, approval: false, name: false },
+        chat_allowed: false,
+      });
+      const chatLink = `/call/external_invites/${made.id}/chat_link`;
+      rejected(await world.alice.api.post(chatLink, {}), 403, 'chat_not_allowed');
+      for (const field of ['require_approval', 'chat_allowed']) {
+        const body = { call_id: call, kind: 'link', role: 'viewer', [field]: true };
+        const rejection = await world.alice.api.post('/call/external_invites', body);
+        expect(rejected(rejection, 422, 'validation_failed').details).toMatchObject([
+          { field, code: 'guests_only' },
+        ]);
+      }
     });
 
     test('a livestream that is not live has no audience', async () => {

@@ -73,9 +73,11 @@ export class CallDeclines implements OnModuleInit {
   }
 
   private async deliver(tenantId: string, callId: string, userId: string): Promise<void> {
-    const call = await this.calls.find({ tenantId, callId });
+    const key = { tenantId, callId };
+    const call = await this.calls.find(key);
     if (!call) return;
-    for (const user of new Set([call.hostId, userId]))
+    const recipients = new Set([call.hostId, userId]);
+    for (const user of (await this.calls.audience(key)).filter((id) => recipients.has(id)))
       for (const connection of this.connections.of(tenantId, user))
         connection.send(DECLINED, { call_id: callId, user_id: userId });
   }

@@ -22,9 +22,13 @@ export class GuestLimits {
     private readonly keyring: Keyring,
   ) {}
 
-  /** @param creates the request may create a guest or a mail @throws ApiError 429 `too_many_requests` */
+  /**
+   * @param creates the request may create a guest or a mail; it needs no session, and has none: the header may be made up
+   * @throws ApiError 429 `too_many_requests`
+   */
   async enforce(visitor: Visitor, creates = false): Promise<void> {
-    const { session, token, tenantId } = visitor;
+    const { token, tenantId } = visitor;
+    const session = creates ? null : visitor.session;
     const network = networkOf(visitor.ip);
     const keys: RateLimitKey[] = session
       ? [

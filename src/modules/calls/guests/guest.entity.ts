@@ -82,6 +82,7 @@ export class Guest {
   @Column('int') requests!: number;
   @Column('timestamptz', { name: 'waiting_since', nullable: true }) waitingSince!: Date | null;
   @Column('timestamptz', { name: 'active_at' }) activeAt!: Date;
+  @Column('timestamptz', { name: 'token_at', nullable: true }) tokenAt!: Date | null;
   @Column('uuid', { name: 'decided_by', nullable: true }) decidedBy!: string | null;
   @Column('timestamptz', { name: 'decided_at', nullable: true }) decidedAt!: Date | null;
   @Column('text', { name: 'decision_reason', nullable: true }) decisionReason!: string | null;

@@ -6,6 +6,7 @@ import { sqlFiles } from '../../../platform/database/stored-sql.js';
 export const guestsSchema: Pick<SchemaPart, 'migrations' | 'sql'> = {
   migrations: [
     sqlMigration('GuestLimits1796900000021', new URL('migrations/0001-guest-limits.sql', import.meta.url)),
+    sqlMigration('GuestTokenTime1798500000041', new URL('migrations/0002-token-time.sql', import.meta.url)),
   ],
   sql: sqlFiles(
     'workspace',

@@ -7,6 +7,7 @@ import { CallChanges } from '../changes/call-changes.js';
 import { CallsRepository } from '../calls.repository.js';
 import { SocketStartRecording, SocketStopRecording } from './recordings.dto.js';
 import { RecordingDeletedResponse, RecordingEnvelope } from './recordings.response.js';
+import { RecordingsRepository } from './recordings.repository.js';
 import { RecordingsService } from './recordings.service.js';
 
 const START = defineClientEvent(
@@ -23,7 +24,7 @@ const STOP = defineClientEvent(
 );
 const UPDATED = defineServerEvent(
   'recording.updated',
-  'The recording of a call that you may join changed.',
+  'A recording that you may see changed.',
   RecordingEnvelope,
 );
 
@@ -33,7 +34,7 @@ const DELETED = defineServerEvent(
   RecordingDeletedResponse,
 );
 
-/** Recordings over sockets: start, stop, and changes for users who may see the call. */
+/** Recordings over sockets: start, stop, and changes for users who may see the recording. */
 @Injectable()
 export class RecordingSockets implements OnModuleInit {
   private readonly logger = new Logger(RecordingSockets.name);
@@ -43,6 +44,7 @@ export class RecordingSockets implements OnModuleInit {
     private readonly recordings: RecordingsService,
     private readonly access: CallAccess,
     private readonly calls: CallsRepository,
+    private readonly rows: RecordingsRepository,
     private readonly changes: CallChanges,
     private readonly connections: UserConnections,
   ) {}
@@ -74,7 +76,8 @@ export class RecordingSockets implements OnModuleInit {
   private async deliver(tenantId: string, callId: string, id: string): Promise<void> {
     const key = { tenantId, callId };
     const recording = await this.recordings.find(key, id);
-    for (const user of await this.calls.audience(key))
+    const users = recording ? await this.rows.audience(tenantId, id) : await this.calls.audience(key);
+    for (const user of users)
       for (const connection of this.connections.of(tenantId, user))
         if (recording) connection.send(UPDATED, { recording });
         else connection.send(DELETED, { recording_id: id, call_id: callId });

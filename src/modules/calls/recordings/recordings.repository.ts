@@ -48,10 +48,11 @@ const COLUMNS = `recording.id, recording.call_id, recording.room_id, call.title,
        recording.limit_reached, recording.error, recording.expires_at, recording.created_at`;
 
 // Members of a room see the recordings that were made while they were members.
+const MEMBER_THEN = `(access.member_since IS NULL OR access.member_since <= coalesce(recording.ended_at, now()))`;
+
 const VISIBLE = `EXISTS (
        SELECT FROM call_access access
-        WHERE access.tenant_id = $1 AND access.call_id = recording.call_id AND access.user_id = $2
-          AND (access.member_since IS NULL OR access.member_since <= coalesce(recording.ended_at, now())))`;
+        WHERE access.tenant_id = $1 AND access.call_id = recording.call_id AND access.user_id = $2 AND ${MEMBER_THEN})`;
 
 // Indexes: the primary key, recordings_of_room, recordings_of_call.
 const list = workspace.statement<RecordingRow>(
@@ -68,6 +69,19 @@ const list = workspace.statement<RecordingRow>(
 const shown = workspace.statement<RecordingRow>(
   'recordings.shown',
   `SELECT ${COLUMNS} FROM recordings recording JOIN calls call ON call.tenant_id = $1 AND call.id = recording.call_id
+    WHERE recording.tenant_id = $1 AND recording.id = $2`,
+);
+
+const isVisible = workspace.statement<{ id: string }>(
+  'recordings.is_visible',
+  `SELECT recording.id FROM recordings recording
+    WHERE recording.tenant_id = $1 AND recording.id = $4 AND ($3 OR ${VISIBLE})`,
+);
+
+const audience = workspace.statement<{ user_id: string }>(
+  'recordings.audience',
+  `SELECT access.user_id FROM recordings recording
+     JOIN call_access access ON access.tenant_id = $1 AND access.call_id = recording.call_id AND ${MEMBER_THEN}
     WHERE recording.tenant_id = $1 AND recording.id = $2`,
 );
 
@@ -118,6 +132,16 @@ export class RecordingsRepository {
   /** Without a check of access. */
   async shown(tenantId: string, id: string, reader: Reader = this.db): Promise<RecordingRow | undefined> {
     return (await reader.query(shown, [tenantId, id]))[0];
+  }
+
+  /** @param any whether the caller sees all recordings */
+  async isVisible({ tenantId, userId }: RequestContext, any: boolean, id: string): Promise<boolean> {
+    return (await this.db.query(isVisible, [tenantId, userId, any, id])).length > 0;
+  }
+
+  /** Users who may see a recording; none for a deleted one. */
+  async audience(tenantId: string, id: string): Promise<string[]> {
+    return (await this.db.query(audience, [tenantId, id])).map((row) => row.user_id);
   }
 
   async find(tenantId: string, id: string): Promise<Recording | null> {

@@ -53,8 +53,7 @@ export class RecordingsService {
     query: PageQuery,
     filter: Omit<RecordingFilter, 'any'>,
   ): Promise<RecordingListEnvelope> {
-    const any = (await this.permissions.of(ctx)).has('recordings.read_any');
-    return this.page(ctx, query, { ...filter, any });
+    return this.page(ctx, query, { ...filter, any: await this.seesAll(ctx) });
   }
 
   /**
@@ -83,6 +82,8 @@ export class RecordingsService {
   /** Does nothing to a recording that has ended. @throws ApiError 404, 503 */
   async stop(ctx: RequestContext, callId: string, id: string): Promise<RecordingResponse> {
     await this.access.read(ctx, callId);
+    if (!(await this.recordings.isVisible(ctx, await this.seesAll(ctx), id)))
+      throw CallErrors.recordingNotFound.with();
     const key = { tenantId: ctx.tenantId, callId };
     const egressId = await this.db.tx(async (tx) => {
       const recording = await this.recordings.lock(tx, ctx.tenantId, id);
@@ -122,6 +123,10 @@ export class RecordingsService {
   async find({ tenantId }: CallKey, id: string, reader?: Reader): Promise<RecordingResponse | undefined> {
     const row = await this.recordings.shown(tenantId, id, reader);
     return row && this.present(tenantId, row);
+  }
+
+  private async seesAll(ctx: RequestContext): Promise<boolean> {
+    return (await this.permissions.of(ctx)).has('recordings.read_any');
   }
 
   private async insert(

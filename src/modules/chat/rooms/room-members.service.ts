@@ -70,14 +70,15 @@ export class RoomMembersService {
   async add(ctx: RequestContext, roomId: string, body: Checked<AddMembers>): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
       const locked = await this.locked(tx, ctx, roomId);
-      const { role } = body.value;
+      const { role, user_id: single } = body.value;
       const userIds = usersOf(body.value);
       this.assertMayAdd(ctx, locked, userIds, role);
       const present = await this.members.list(tx, ctx, roomId, { only: userIds, limit: userIds.length });
       const presentIds = new Set(present.map(({ id }) => id));
       const missing = userIds.filter((id) => !presentIds.has(id));
       if (locked.room.membersCount + missing.length > MAX_MEMBERS) throw ChatErrors.tooManyMembers.with();
-      await this.users.assertAddable(tx, ctx, missing, []);
+      const fieldOf = (id: string) => (id === single ? 'user_id' : 'user_ids');
+      await this.users.assertAddable(tx, ctx, missing, [], fieldOf);
       const changed = await this.write(tx, ctx, roomId, missing, role && { role, userIds: [...presentIds] });
       const shown = await this.members.list(tx, ctx, roomId, { only: userIds, limit: userIds.length });
       const json = `{"members":[${shown.map(({ member }) => member).join(',')}]}`;

@@ -18,6 +18,7 @@ export class RoomUsers {
   /**
    * @param others users to look up: known and active
    * @param callers users that are known to be active
+   * @param fieldOf the field of the request that names a user
    * @throws ApiError 404 for an unknown or deactivated user, 422 `too_many_rooms`. Requests at the same time may exceed the
    *   number of rooms by a few.
    */
@@ -26,6 +27,7 @@ export class RoomUsers {
     ctx: RequestContext,
     others: readonly string[],
     callers: readonly string[],
+    fieldOf: (userId: string) => string,
   ): Promise<void> {
     const known = await this.tenants.findMembers(ctx.tenantId, [...others]);
     const inactive = await this.tenants.inactiveMembers(tx, ctx.tenantId, others);
@@ -33,7 +35,7 @@ export class RoomUsers {
     if (unknown !== undefined) {
       const message = `${unknown} is not an active member of the workspace`;
       throw ChatErrors.userNotFound.with({
-        details: [{ field: 'member_ids', code: 'unknown_user', message }],
+        details: [{ field: fieldOf(unknown), code: 'unknown_user', message }],
       });
     }
     const full = await this.members.inManyRooms(tx, ctx, [...others, ...callers], MAX_ROOMS);

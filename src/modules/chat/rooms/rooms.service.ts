@@ -77,7 +77,7 @@ export class RoomsService implements OnModuleInit {
     const others = input.member_ids.filter((id) => id !== ctx.userId);
     checkNewRoom(input, others);
     return this.writes.runTx(ctx, key, async (tx) => {
-      await this.users.assertAddable(tx, ctx, others, [ctx.userId]);
+      await this.users.assertAddable(tx, ctx, others, [ctx.userId], () => 'member_ids');
       const made = await this.insert(tx, ctx, input, others);
       const { id } = made ?? (await this.rooms.direct(tx, ctx, directKey(ctx.userId, others[0] as string)));
       const json = `{"room":${await this.rooms.read(ctx, id, tx)}}`;

@@ -34,6 +34,7 @@ export function inviteValues(target: InviteTarget, input: InviteInput): InviteVa
   if (kind === 'link' && emails) throw fieldError('emails', 'not_allowed', 'a link has no addresses');
   if (role === 'viewer' && target.call_kind !== 'livestream')
     throw fieldError('role', 'livestreams_only', 'viewers are for livestreams only');
+  if (role === 'viewer') rejectGuestOptions(input);
   const common = {
     targetKind: target.call_id === null ? ('chat_room' as const) : ('call' as const),
     callId: target.call_id,
@@ -42,12 +43,20 @@ export function inviteValues(target: InviteTarget, input: InviteInput): InviteVa
     role,
     name: input.name ?? null,
     ...policyOf(target, input, kind),
+    // Viewers only watch: they join without a decision.
+    ...(role === 'viewer' && { requireApproval: false, chatAllowed: false }),
     maxUses: input.max_uses ?? usesOf(kind, role),
     expiresAt: expiryOf(input.expires_at),
   };
   return kind === 'link'
     ? [{ ...common, email: null }]
     : (emails ?? []).map((email) => ({ ...common, email }));
+}
+
+/** @throws ApiError 422 */
+function rejectGuestOptions(input: InviteInput): void {
+  const given = (['require_approval', 'chat_allowed'] as const).find((field) => input[field] === true);
+  if (given) throw fieldError(given, 'guests_only', `${given} is for guests only`);
 }
 
 /** Hosts and moderators choose the policy; invites of other members are at least as strict as the call. */

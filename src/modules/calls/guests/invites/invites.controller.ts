@@ -69,6 +69,7 @@ export class RoomInviteCreationController {
       GuestErrors.roomNotFound,
       GuestErrors.directRoom,
       GuestErrors.domainNotAllowed,
+      CallErrors.roomArchived,
       Errors.forbidden,
     ],
   })

@@ -89,13 +89,13 @@ export class CreateInvites {
   @IsBoolean()
   require_otp?: boolean;
 
-  /** A host decides about each guest. Default: as the call has it for a personal invite, yes for a link. */
+  /** A host decides about each guest. Default: as the call has it for a personal invite, yes for a link, no for viewers. */
   @ApiPropertyOptional({ example: true })
   @Optional()
   @IsBoolean()
   require_approval?: boolean;
 
-  /** Guests read and send messages of the room. Default: as the call has it. */
+  /** Guests read and send messages of the room. Default: as the call has it, no for viewers. */
   @ApiPropertyOptional({ example: true })
   @Optional()
   @IsBoolean()

@@ -21,6 +21,7 @@ export interface InviteTarget {
   call_kind: 'meeting' | 'livestream' | null;
   call_state: 'scheduled' | 'live' | 'ended' | null;
   room_type: 'direct' | 'group' | 'channel' | null;
+  room_archived: boolean;
   /** The caller is host, owner or moderator. */
   moderates: boolean;
   lobby: boolean | null;
@@ -38,7 +39,7 @@ export interface EndedGuest {
 const targetCall = workspace.statement<InviteTarget>(
   'invites.target_call',
   `SELECT call.id AS call_id, call.room_id, call.title, call.kind AS call_kind, call.state AS call_state, room.type AS room_type,
-          access.role <> 'member' AS moderates, call.lobby, call.otp, call.guest_chat
+          room.archived_at IS NOT NULL AS room_archived, access.role <> 'member' AS moderates, call.lobby, call.otp, call.guest_chat
      FROM calls call
      JOIN call_access access ON access.tenant_id = $1 AND access.call_id = call.id AND access.user_id = $2
      LEFT JOIN chat_room_refs room ON room.tenant_id = $1 AND room.id = call.room_id
@@ -48,7 +49,7 @@ const targetCall = workspace.statement<InviteTarget>(
 const targetRoom = workspace.statement<InviteTarget>(
   'invites.target_room',
   `SELECT NULL AS call_id, room.id AS room_id, coalesce(room.name, '') AS title, NULL AS call_kind, NULL AS call_state,
-          room.type AS room_type, role.role >= 'moderator' AS moderates, NULL AS lobby, NULL AS otp, NULL AS guest_chat
+          room.type AS room_type, room.archived_at IS NOT NULL AS room_archived, role.role >= 'moderator' AS moderates, NULL AS lobby, NULL AS otp, NULL AS guest_chat
      FROM chat_room_refs room
      JOIN chat_room_roles role ON role.tenant_id = $1 AND role.room_id = room.id AND role.user_id = $2
     WHERE room.tenant_id = $1 AND room.id = $3`,

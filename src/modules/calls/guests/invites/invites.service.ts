@@ -51,7 +51,7 @@ export class InvitesService {
     return this.create(ctx, target, input);
   }
 
-  /** For owners and moderators. @throws ApiError 403, 404, 422 `direct_room` */
+  /** For owners and moderators. @throws ApiError 403, 404, 409 `room_archived`, 422 `direct_room` */
   async createForRoom(
     ctx: RequestContext,
     roomId: string,
@@ -61,6 +61,7 @@ export class InvitesService {
     if (!target) throw GuestErrors.roomNotFound.with();
     if (target.room_type === 'direct') throw GuestErrors.directRoom.with();
     if (!target.moderates && !(await this.holds(ctx, 'chat.rooms.moderate'))) throw Errors.forbidden.with();
+    if (target.room_archived) throw CallErrors.roomArchived.with();
     return this.create(ctx, target, body.value);
   }
 

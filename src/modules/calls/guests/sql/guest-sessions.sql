@@ -70,12 +70,12 @@ END $$;
 
 CREATE FUNCTION guest_insert(invite guest_invite_states, p_email text, p_input jsonb, p_seconds int, p_state guest_state) RETURNS guests LANGUAGE sql AS $$
   INSERT INTO guests (tenant_id, id, invite_id, call_id, room_id, role, state, display_name, email, email_verified_at, token_hash,
-                      session_hash, session_expires_at, waiting_since, admitted_seq, address_hash, user_agent)
+                      session_hash, session_expires_at, waiting_since, admitted_seq, address_hash, user_agent, token_at)
   SELECT invite.tenant_id, (p_input->>'id')::uuid, invite.id, invite.call_id, invite.room_id, invite.role, p_state,
          p_input->>'name', p_email, CASE WHEN invite.require_otp THEN now() END, decode(p_input->>'token', 'hex'),
          decode(p_input->>'session', 'hex'), now() + make_interval(secs => p_seconds),
          CASE WHEN p_state = 'waiting' THEN now() END, CASE WHEN p_state <> 'waiting' THEN invite.last_seq END,
-         decode(p_input->>'address', 'hex'), p_input->>'user_agent'
+         decode(p_input->>'address', 'hex'), p_input->>'user_agent', CASE WHEN p_state = 'in_session' THEN now() END
   RETURNING *
 $$;
 
@@ -132,7 +132,7 @@ BEGIN
   RETURN (SELECT count(*)::int FROM guests guest
    WHERE guest.tenant_id = p_tenant AND guest.call_id = p_call AND guest.role = p_role AND guest.state = 'in_session'
      AND guest.id IS DISTINCT FROM p_except
-     AND (guest.active_at > now() - interval '150 seconds' OR guest_is_connected(p_tenant, guest.id)));
+     AND (guest.token_at > now() - interval '150 seconds' OR guest_is_connected(p_tenant, guest.id)));
 END $$;
 
 -- The right of a guest to a token of the call now. Waiting and denied guests may get back into the queue.
@@ -160,7 +160,7 @@ BEGIN
                            WHEN guest_places(p_tenant, invite.call_id, 'guest', guest.id) >= invite.max_guests THEN 'full' END) END;
   IF v_outcome = 'queue' THEN RETURN guest_queue(guest); END IF;
   IF v_outcome IS NOT NULL THEN RETURN guest_result(v_outcome, guest); END IF;
-  UPDATE guests SET state = 'in_session', call_id = invite.call_id, active_at = now(), updated_at = now()
+  UPDATE guests SET state = 'in_session', call_id = invite.call_id, active_at = now(), token_at = now(), updated_at = now()
    WHERE tenant_id = p_tenant AND id = guest.id RETURNING * INTO guest;
   RETURN guest_result('ok', guest);
 END $$;

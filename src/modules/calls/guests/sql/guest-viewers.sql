@@ -60,7 +60,7 @@ BEGIN
     UPDATE external_invites SET uses = uses + 1 WHERE tenant_id = p_tenant AND id = invite.id;
     guest := guest_insert(invite, NULL, p_input, p_seconds, 'in_session');
   ELSE
-    UPDATE guests SET state = 'in_session', call_id = invite.call_id, active_at = now(), updated_at = now()
+    UPDATE guests SET state = 'in_session', call_id = invite.call_id, active_at = now(), token_at = now(), updated_at = now()
      WHERE tenant_id = p_tenant AND id = guest.id RETURNING * INTO guest;
   END IF;
   RETURN guest_result('ok', guest) || jsonb_build_object('is_new', v_is_new);
