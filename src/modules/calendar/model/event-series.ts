@@ -142,6 +142,10 @@ export function overridden(record: EventTimes, override: OverrideRow, readerZone
 const overlaps = ({ start, end }: Occurrence, { from, to }: TimeWindow): boolean =>
   start < to && (end > from || (start === end && start >= from));
 
+/** At least the seconds that each instance takes: clocks of the zones of start and end differ, and change. */
+const longestInstance = (times: EventTimes): number =>
+  Math.max(0, nominalLength(times)) + (times.end_time_zone === null ? CLOCK_CHANGE : MARGIN);
+
 /**
  * The instances of an event that overlap a window, overrides included, not in order.
  * @param limit maximum number of instances that follow the rules
@@ -153,8 +157,7 @@ export function occurrencesIn(record: SeriesRecord, window: TimeWindow, limit: n
     return overlaps(only, window) ? [only] : [];
   }
   const isDate = isDay(record.starts);
-  const reach = Math.max(0, nominalLength(record)) + CLOCK_CHANGE;
-  const from = window.from - reach;
+  const from = window.from - longestInstance(record);
   const found: Occurrence[] = [];
   const own = new Map(record.overrides.map((override) => [override.recurrence_key, override]));
   for (const { key, start } of instancesOf(seriesOf(record), { from, to: window.to, readerZone, limit })) {
@@ -201,7 +204,7 @@ const latestStart = ({ until }: Rule): number =>
  */
 export function spanOf(record: EventRecord): Span | null {
   const isRecurring = isSeries(record);
-  const length = Math.max(0, nominalLength(record)) + CLOCK_CHANGE;
+  const length = longestInstance(record);
   const first = instantOf(wallOf(record.starts), record.time_zone);
   let start = first;
   let end: number | null = first + length;
