@@ -513,6 +513,46 @@ describe('events', () => {
     });
   });
 
+  test('a list has the events within its bounds, to the second', async () => {
+    const own = await newCalendar('Bounds');
+    const add = (title: string, fields: object) => create({ title, ...fields }, own);
+    await add('hour', { start: '2026-05-20T10:00:00Z', end: '2026-05-20T11:00:00Z' });
+    await add('moment', { start: '2026-05-20T11:00:00Z', duration: 'PT0S' });
+    await add('day', { start: '2026-05-21' });
+    await add('endless', { start: '2026-05-20T12:00:00Z', duration: 'PT1H', rrule: 'FREQ=DAILY' });
+    const series = await add('moved', {
+      start: at('2026-05-20T13:00:00'),
+      duration: 'PT1H',
+      rrule: 'FREQ=DAILY;COUNT=2',
+    });
+    const last = {
+      scope: 'this',
+      recurrence_id: at('2026-05-21T13:00:00'),
+      start: at('2026-05-22T08:00:00'),
+    };
+    expect((await ann.api.put(path(series, own), last)).status).toBe(200);
+    const titles = async (query: string) => {
+      const { body } = await ann.api.get(`/calendar/${own}/events?${query}`);
+      return body.events.map(({ title }: any) => title).toSorted();
+    };
+    expect(await titles('to=2026-05-20T10:00:00Z')).toEqual([]);
+    expect(await titles('to=2026-05-20T11:00:01Z')).toEqual(['hour', 'moment', 'moved']);
+    expect(await titles('from=2026-05-20T11:00:00Z&to=2026-05-20T12:00:00Z')).toEqual(['moment', 'moved']);
+    // The day of Berlin, whose zone the calendar has.
+    expect(await titles('to=2026-05-20T22:00:00Z')).not.toContain('day');
+    expect(await titles('from=2026-05-21T22:00:00Z')).toEqual(['endless', 'moved']);
+    expect(await titles('from=2026-05-22T07:00:00Z')).toEqual(['endless']);
+    let [cursor, found]: [string | null, string[]] = ['', []];
+    for (; cursor !== null;) {
+      const { body } = await ann.api.get(
+        `/calendar/${own}/events?limit=1&from=2026-05-21T22:00:00Z${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
+      found.push(...body.events.map(({ title }: any) => title));
+      cursor = body.next;
+    }
+    expect(found.toSorted()).toEqual(['endless', 'moved']);
+  });
+
   test('the same uid is rejected with the existing event; a repeated creation by key is one', async () => {
     const made = await create({ title: 'First', uid: 'same', start: '2026-03-02' });
     const again = await ann.api.post(`/calendar/${calendar}/events`, {

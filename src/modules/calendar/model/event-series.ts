@@ -46,6 +46,8 @@ export interface Span {
   wide: boolean;
 }
 
+/** Before all times of events, an instant in seconds. */
+export const EARLIEST = -2_300_000_000;
 /** Zones differ by at most 26 hours; floating times and days are read in any zone. */
 const MARGIN = 26 * 3600;
 /** Longer events count as wide: the others start at most so long before a window. */
