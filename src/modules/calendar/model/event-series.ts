@@ -52,6 +52,8 @@ export const EARLIEST = -2_300_000_000;
 const MARGIN = 26 * 3600;
 /** Longer events count as wide: the others start at most so long before a window. */
 const WIDE = 31 * DAY;
+/** Instances of an event that may last into a window. */
+const MAX_RUNNING = 20_000;
 /** A night shift is an hour longer at a clock change. */
 const CLOCK_CHANGE = 3 * 3600;
 
@@ -150,7 +152,7 @@ const longestInstance = (times: EventTimes): number =>
 
 /**
  * The instances of an event that overlap a window, overrides included, not in order.
- * @param limit maximum number of instances that follow the rules
+ * @param limit maximum number of instances that start in the window and follow the rules
  */
 export function occurrencesIn(record: SeriesRecord, window: TimeWindow, limit: number): Occurrence[] {
   const { readerZone } = window;
@@ -159,10 +161,18 @@ export function occurrencesIn(record: SeriesRecord, window: TimeWindow, limit: n
     return overlaps(only, window) ? [only] : [];
   }
   const isDate = isDay(record.starts);
-  const from = window.from - longestInstance(record);
   const found: Occurrence[] = [];
   const own = new Map(record.overrides.map((override) => [override.recurrence_key, override]));
-  for (const { key, start } of instancesOf(seriesOf(record), { from, to: window.to, readerZone, limit })) {
+  const series = seriesOf(record);
+  const { from, to } = window;
+  const earlier = {
+    from: from - longestInstance(record),
+    to: Math.min(from, to),
+    readerZone,
+    limit: MAX_RUNNING,
+  };
+  const within = { from, to, readerZone, limit: limit + own.size };
+  for (const { key, start } of [...instancesOf(series, earlier), ...instancesOf(series, within)]) {
     const name = wallText(key, isDate);
     if (own.has(name)) continue;
     const one = occurrenceAt(record, name, key, null, readerZone, start);
