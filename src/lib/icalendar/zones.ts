@@ -58,8 +58,8 @@ export class CalendarZones {
 /** TZID of a VTIMEZONE is escaped text; some clients escape the parameter too. */
 const idText = (tzid: string): string => unescapeText(tzid).trim();
 
-/** Names of UTC, also at the end of a path: Exchange writes `tzone://Microsoft/Utc`. */
-const UTC = /(?:^|\/)(?:utc|gmt|z|(?:\(utc\) )?coordinated universal time)$/i;
+/** Names of UTC. Exchange writes `tzone://Microsoft/Utc`. */
+const UTC = /^(?:gmt|z|(?:\(utc\) )?coordinated universal time)$|(?:^|\/)utc$/i;
 
 /** The IANA name that a TZID contains or that a Windows name means; null if there is none. */
 export function zoneOfName(tzid: string): string | null {
