@@ -1,4 +1,4 @@
-import { type Answer, type Answers, type Question, questionsOf } from './definition.js';
+import { type Answer, type Answers, type Option, type Question, questionsOf } from './definition.js';
 import type { Version } from './columns.js';
 import { Distribution } from './distribution.js';
 import { isAnswerable, kindOf } from './kinds/index.js';
@@ -34,12 +34,23 @@ export interface QuestionSummary {
 const SAMPLES = 5;
 const SAMPLE_LENGTH = 200;
 
+function addMissing(
+  into: Map<string, Option>,
+  older: readonly Option[],
+  newest: readonly Option[] = [],
+): void {
+  for (const option of older)
+    if (!into.has(option.id) && !newest.some(({ id }) => id === option.id)) into.set(option.id, option);
+}
+
 /** Collects the answers to one question. */
 class QuestionAnswers {
   answered = 0;
   private readonly counts = new Map<string, Map<string, number>>();
   private readonly numbers = new Distribution();
   private readonly sums = new Map<string, number>();
+  private readonly removedOptions = new Map<string, Option>();
+  private readonly removedRows = new Map<string, Option>();
   private samples: string[] = [];
   private first: string | undefined;
   private last: string | undefined;
@@ -49,6 +60,12 @@ class QuestionAnswers {
     readonly removed: boolean,
     private readonly asked: () => number,
   ) {}
+
+  /** Takes over the options and rows that only an older version of the question has. Newer versions come first. */
+  extendBy({ options = [], rows = [] }: Question): void {
+    addMissing(this.removedOptions, options, this.question.options);
+    addMissing(this.removedRows, rows, this.question.rows);
+  }
 
   add(answer: Answer): void {
     this.answered += 1;
@@ -94,6 +111,7 @@ class QuestionAnswers {
 
   private details(): Partial<QuestionSummary> {
     const { rows = [] } = this.question;
+    const answeredRows = [...this.removedRows.values()].filter(({ id }) => this.counts.has(id));
     switch (kindOf(this.question).summary) {
       case 'number':
         return this.statistics();
@@ -104,7 +122,9 @@ class QuestionAnswers {
       case 'options':
         return { options: this.options('') };
       case 'rows':
-        return { rows: rows.map(({ id, label }) => ({ id, label, options: this.options(id) })) };
+        return {
+          rows: [...rows, ...answeredRows].map(({ id, label }) => ({ id, label, options: this.options(id) })),
+        };
       case 'ranks':
         return { ranks: this.ranks() };
       case 'range':
@@ -131,10 +151,8 @@ class QuestionAnswers {
   private options(row: string): OptionCount[] {
     const counts = this.counts.get(row) ?? new Map<string, number>();
     const { options = [] } = this.question;
-    const removed = [...counts.keys()].filter((id) => !options.some((option) => option.id === id));
-    return [...options, ...removed.map((id) => ({ id, label: id }))].map(({ id, label }) =>
-      this.option(id, label, counts.get(id) ?? 0),
-    );
+    const removed = [...this.removedOptions.values()].filter(({ id }) => counts.has(id));
+    return [...options, ...removed].map(({ id, label }) => this.option(id, label, counts.get(id) ?? 0));
   }
 
   private booleans(): OptionCount[] {
@@ -147,7 +165,8 @@ class QuestionAnswers {
 
   private ranks() {
     const { options = [] } = this.question;
-    const labels = new Map(options.map(({ id, label }) => [id, label]));
+    const all = [...options, ...this.removedOptions.values()];
+    const labels = new Map(all.map(({ id, label }) => [id, label]));
     return [...this.sums]
       .map(([id, sum]) => ({ id, label: labels.get(id) ?? id, mean_rank: rounded(sum / this.answered) }))
       .toSorted((a, b) => a.mean_rank - b.mean_rank);
@@ -211,6 +230,7 @@ export class Summaries {
   private collector(question: Question, removed: boolean): QuestionAnswers {
     const key = `${question.id} ${question.type}`;
     const known = this.collected.get(key);
+    known?.extendBy(question);
     if (known) return known;
     const made: QuestionAnswers = new QuestionAnswers(question, removed, () => this.asked(made));
     this.collected.set(key, made);

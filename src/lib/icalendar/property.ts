@@ -64,6 +64,8 @@ function readValue(line: string, from: number, name: string): { text: string; en
   while (end < line.length && line[end] !== ',' && line[end] !== ';' && line[end] !== ':') end += 1;
   // Names such as `(UTC+01:00) Berlin` come without quotes from some clients: times contain no colon.
   if (name === 'TZID' && line[from] === '(') end = line.lastIndexOf(':');
+  // So do addresses such as `tzone://Microsoft/Utc`.
+  if (name === 'TZID' && line.startsWith('://', end)) end = line.indexOf(':', end + 1);
   if (end < from) return null;
   return end < line.length ? { text: decodeParameter(line.slice(from, end)), end } : null;
 }

@@ -1,6 +1,7 @@
 import { canonicalZone, DAY, Zone } from '../recurrence/index.js';
 import { type Component, propertyOf } from './component.js';
 import { ICalendarError } from './errors.js';
+import { unescapeText } from './values.js';
 import { WINDOWS_ZONES } from './windows-zones.js';
 import { ZoneRules } from './zone-rules.js';
 
@@ -38,7 +39,7 @@ export class CalendarZones {
     const named = zoneOfName(tzid);
     if (named) return { kind: 'iana', name: named };
     const zone = this.calendar.components.find(
-      (each) => each.name === 'VTIMEZONE' && propertyOf(each, 'TZID')?.value === tzid,
+      (each) => each.name === 'VTIMEZONE' && idText(propertyOf(each, 'TZID')?.value ?? '') === idText(tzid),
     );
     if (!zone) return null;
     const location = zoneOfName(propertyOf(zone, 'X-LIC-LOCATION')?.value ?? '');
@@ -54,10 +55,16 @@ export class CalendarZones {
   }
 }
 
+/** TZID of a VTIMEZONE is escaped text; some clients escape the parameter too. */
+const idText = (tzid: string): string => unescapeText(tzid).trim();
+
+/** Names of UTC. Exchange writes `tzone://Microsoft/Utc`. */
+const UTC = /^(?:gmt|z|(?:\(utc\) )?coordinated universal time)$|(?:^|\/)utc$/i;
+
 /** The IANA name that a TZID contains or that a Windows name means; null if there is none. */
 export function zoneOfName(tzid: string): string | null {
   const text = tzid.trim().replaceAll(/^"|"$/g, '');
-  if (/^(?:utc|gmt|z|etc\/utc)$/i.test(text)) return 'UTC';
+  if (UTC.test(text)) return 'UTC';
   const direct = canonicalZone(text);
   if (direct) return direct;
   if (Object.hasOwn(WINDOWS_ZONES, text)) return canonicalZone(WINDOWS_ZONES[text] as string);

@@ -81,15 +81,24 @@ export class Checked<T> {
   private constructor(
     private readonly input: T | undefined,
     readonly error: ApiError | undefined,
+    private readonly plain?: unknown,
   ) {}
 
   static of<T extends object>(type: Class<T>, plain: unknown): Checked<T> {
     try {
-      return new Checked<T>(validated(type, plain), undefined);
+      return new Checked<T>(validated(type, plain), undefined, plain);
     } catch (error) {
-      if (error instanceof ApiError) return new Checked<T>(undefined, error);
+      if (error instanceof ApiError) return new Checked<T>(undefined, error, plain);
       throw error;
     }
+  }
+
+  /** A text of the body that decides about access, such as a token; also of an invalid body. Undefined: absent, or no text. */
+  text(name: keyof T & string): string | undefined {
+    const { plain } = this;
+    const fields = typeof plain === 'object' && plain !== null ? (plain as Record<string, unknown>) : {};
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    return typeof value === 'string' ? value : undefined;
   }
 
   /**

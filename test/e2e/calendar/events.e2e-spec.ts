@@ -307,6 +307,34 @@ describe('events', () => {
     expect((await ann.api.get(`${base}?from=2026-01-01&to=2027-03-01`)).body.error).toBe('window_too_large');
   });
 
+  test('a series that ends in another zone is in every window that its instances overlap', async () => {
+    const of = await newCalendar('Flights');
+    const flight = await create(
+      {
+        title: 'Tokyo to Los Angeles',
+        start: at('2026-06-01T10:00:00', 'Asia/Tokyo'),
+        end: at('2026-06-01T04:00:00', 'America/Los_Angeles'),
+        rrule: 'FREQ=DAILY;COUNT=3',
+      },
+      of,
+    );
+    expect([flight.start_utc, flight.end_utc, flight.duration]).toEqual([
+      '2026-06-01T01:00:00Z',
+      '2026-06-01T11:00:00Z',
+      'PT10H',
+    ]);
+    const over = async (from: string, to: string) => starts(await window(of, from, to));
+    expect(await over('2026-06-02T10:00:00Z', '2026-06-02T10:30:00Z')).toEqual(['2026-06-02T01:00:00Z']);
+    expect(await over('2026-06-02T11:00:00Z', '2026-06-03T01:00:00Z')).toEqual([]);
+    const query = {
+      from: '2026-06-03T06:00:00Z',
+      to: '2026-06-03T12:00:00Z',
+      attendees: [{ calendar_id: of }],
+    };
+    const { body } = await ann.api.post('/calendar/scheduling/free_busy', query);
+    expect(body.free_busy[0].busy).toMatchObject([{ start: query.from, end: '2026-06-03T11:00:00Z' }]);
+  });
+
   test('pages of a window neither repeat nor lose', async () => {
     const own = await newCalendar('Pages');
     for (const n of [0, 1, 2])
@@ -411,6 +439,34 @@ describe('events', () => {
     ).toBe('not_an_instance');
   });
 
+  test('a change from an added instance on keeps the instances of the rules', async () => {
+    const of = await newCalendar('Added');
+    const series = await create(
+      {
+        title: 'Talk',
+        start: at('2026-07-01T09:00:00'),
+        duration: 'PT1H',
+        recurrence: { rules: ['FREQ=DAILY;INTERVAL=2;COUNT=4'], added: [at('2026-07-04T15:00:00')] },
+      },
+      of,
+    );
+    const split = await ann.api.put(path(series, of), {
+      scope: 'this_and_following',
+      recurrence_id: at('2026-07-04T15:00:00'),
+      title: 'Later talk',
+      start: at('2026-07-04T16:00:00'),
+    });
+    expect([split.status, split.body.error]).toEqual([200, undefined]);
+    const shown = await window(of, '2026-07-01', '2026-08-01');
+    expect(shown.map(({ title, start_utc }) => [title, start_utc])).toEqual([
+      ['Talk', '2026-07-01T07:00:00Z'],
+      ['Talk', '2026-07-03T07:00:00Z'],
+      ['Later talk', '2026-07-04T14:00:00Z'],
+      ['Later talk', '2026-07-05T08:00:00Z'],
+      ['Later talk', '2026-07-07T08:00:00Z'],
+    ]);
+  });
+
   test('a series becomes a single event and back, timed becomes all-day', async () => {
     const event = await create({ start: '2026-03-02T09:00:00', rrule: 'FREQ=WEEKLY' });
     expect((await ann.api.put(path(event), { recurrence: null })).body.event).toMatchObject({
@@ -455,6 +511,46 @@ describe('events', () => {
       sync_token: expect.any(String),
       events: [{ title: 'Other' }],
     });
+  });
+
+  test('a list has the events within its bounds, to the second', async () => {
+    const own = await newCalendar('Bounds');
+    const add = (title: string, fields: object) => create({ title, ...fields }, own);
+    await add('hour', { start: '2026-05-20T10:00:00Z', end: '2026-05-20T11:00:00Z' });
+    await add('moment', { start: '2026-05-20T11:00:00Z', duration: 'PT0S' });
+    await add('day', { start: '2026-05-21' });
+    await add('endless', { start: '2026-05-20T12:00:00Z', duration: 'PT1H', rrule: 'FREQ=DAILY' });
+    const series = await add('moved', {
+      start: at('2026-05-20T13:00:00'),
+      duration: 'PT1H',
+      rrule: 'FREQ=DAILY;COUNT=2',
+    });
+    const last = {
+      scope: 'this',
+      recurrence_id: at('2026-05-21T13:00:00'),
+      start: at('2026-05-22T08:00:00'),
+    };
+    expect((await ann.api.put(path(series, own), last)).status).toBe(200);
+    const titles = async (query: string) => {
+      const { body } = await ann.api.get(`/calendar/${own}/events?${query}`);
+      return body.events.map(({ title }: any) => title).toSorted();
+    };
+    expect(await titles('to=2026-05-20T10:00:00Z')).toEqual([]);
+    expect(await titles('to=2026-05-20T11:00:01Z')).toEqual(['hour', 'moment', 'moved']);
+    expect(await titles('from=2026-05-20T11:00:00Z&to=2026-05-20T12:00:00Z')).toEqual(['moment', 'moved']);
+    // The day of Berlin, whose zone the calendar has.
+    expect(await titles('to=2026-05-20T22:00:00Z')).not.toContain('day');
+    expect(await titles('from=2026-05-21T22:00:00Z')).toEqual(['endless', 'moved']);
+    expect(await titles('from=2026-05-22T07:00:00Z')).toEqual(['endless']);
+    let [cursor, found]: [string | null, string[]] = ['', []];
+    for (; cursor !== null;) {
+      const { body } = await ann.api.get(
+        `/calendar/${own}/events?limit=1&from=2026-05-21T22:00:00Z${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
+      found.push(...body.events.map(({ title }: any) => title));
+      cursor = body.next;
+    }
+    expect(found.toSorted()).toEqual(['endless', 'moved']);
   });
 
   test('the same uid is rejected with the existing event; a repeated creation by key is one', async () => {

@@ -111,6 +111,18 @@ describe('iCalendar', () => {
       expect(rules.offsetAt(Date.UTC(2027, month, 10) / 1000)).toBe(month === 5 ? 7200 : 3600);
   });
 
+  test('UNTIL has the type of DTSTART', async () => {
+    const start = { floating: { date_time: '2026-03-02T09:00:00', time_zone: null }, days: '2026-03-02' };
+    const untilOf = async (title: keyof typeof start, until: string) => {
+      await create({ title: `${title} ${until}`, start: start[title], rrule: `FREQ=DAILY;UNTIL=${until}` });
+      const [event] = (await exported(ann)).named(`${title} ${until}`);
+      return propertyOf(event!, 'RRULE')?.value;
+    };
+    expect(await untilOf('days', '20260305T235959Z')).toBe('FREQ=DAILY;UNTIL=20260305');
+    expect(await untilOf('days', '20260305T000000')).toBe('FREQ=DAILY;UNTIL=20260305');
+    expect(await untilOf('floating', '20260305T235959Z')).toBe('FREQ=DAILY;UNTIL=20260305T235959');
+  });
+
   test('a reader sees private events as busy times', async () => {
     await create({
       title: 'Doctor',
@@ -154,6 +166,26 @@ describe('iCalendar', () => {
     expect((await ann.api.delete(`${path}/${id}`)).status).toBe(404);
     expect((await bob.api.delete(`${path}/${id}`)).body).toMatchObject({ deleted: true, feed: { id } });
     expect((await read(url, null)).response.status).toBe(404);
+  });
+
+  test('the ETag of a feed changes with the role of its creator and with the name of the calendar', async () => {
+    const shared = async (role: string) =>
+      expect(
+        (await ann.api.put(`/calendar/${calendar}`, { shares: [{ user_id: bob.id, role }] })).status,
+      ).toBe(200);
+    await shared('free_busy');
+    const { body } = await bob.api.post(`/calendar/${calendar}/feeds`, {});
+    const get = (etag = '') => fetch(`${app.base}${body.feed.url}`, { headers: { 'if-none-match': etag } });
+    const busy = (await get()).headers.get('etag')!;
+    expect((await get(busy)).status).toBe(304);
+    await shared('reader');
+    const full = await get(busy);
+    expect(full.status).toBe(200);
+    const etag = full.headers.get('etag')!;
+    expect((await get(etag)).status).toBe(304);
+    expect((await ann.api.put(`/calendar/${calendar}`, { name: 'Other name' })).status).toBe(200);
+    expect(await (await get(etag)).text()).toContain('X-WR-CALNAME:Other name');
+    expect((await ann.api.put(`/calendar/${calendar}`, { name: 'Büro, Team' })).status).toBe(200);
   });
 
   test('a feed ends with the access of its creator', async () => {
@@ -281,6 +313,117 @@ describe('iCalendar', () => {
         'odd 2026-07-08T07:43:00Z',
         'path 2026-07-06T07:00:00Z',
         'windows 2026-07-06T07:00:00Z',
+      ]);
+    });
+
+    test('zones are found by names as Exchange writes them', async () => {
+      const made = (await ann.api.post('/calendar', { name: 'Exchange', time_zone: 'Asia/Tokyo' })).body
+        .calendar;
+      const observance = (name: string, month: number, start: string, from: string, to: string) => [
+        `BEGIN:${name}`,
+        `DTSTART:16010101T${start}`,
+        `TZOFFSETFROM:${from}`,
+        `TZOFFSETTO:${to}`,
+        `RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=${month}`,
+        `END:${name}`,
+      ];
+      const central = [
+        'BEGIN:VTIMEZONE',
+        // A TZID is text, in which commas are escaped; the parameter is not.
+        'TZID:(UTC+01:00) Amsterdam\\, Berlin\\, Bern',
+        ...observance('STANDARD', 10, '030000', '+0200', '+0100'),
+        ...observance('DAYLIGHT', 3, '020000', '+0100', '+0200'),
+        'END:VTIMEZONE',
+      ];
+      const names = {
+        quoted: '"(UTC+01:00) Amsterdam, Berlin, Bern"',
+        bare: '(UTC+01:00) Amsterdam, Berlin, Bern',
+        escaped: '"(UTC+01:00) Amsterdam\\, Berlin\\, Bern"',
+        utc: '"tzone://Microsoft/Utc"',
+        'bare utc': 'tzone://Microsoft/Utc',
+        coordinated: 'Coordinated Universal Time',
+      };
+      const written = Object.entries(names).flatMap(([uid, name]) =>
+        vevent(`UID:${uid}`, `SUMMARY:${uid}`, `DTSTART;TZID=${name}:20260706T090000`, 'DURATION:PT1H'),
+      );
+      const { body } = await send(made.id, ann, file(...central, ...written));
+      expect(body).toMatchObject({ applied: 6, failed: 0 });
+      const found = await instances(made.id, '2026-07-05T00:00:00Z', '2026-07-10T00:00:00Z');
+      expect(Object.fromEntries(found.map(({ title, start_utc }) => [title, start_utc]))).toEqual({
+        quoted: '2026-07-06T07:00:00Z',
+        bare: '2026-07-06T07:00:00Z',
+        escaped: '2026-07-06T07:00:00Z',
+        utc: '2026-07-06T09:00:00Z',
+        'bare utc': '2026-07-06T09:00:00Z',
+        coordinated: '2026-07-06T09:00:00Z',
+      });
+    });
+
+    test('exceptions of a series in a custom zone match in any form', async () => {
+      const made = (await ann.api.post('/calendar', { name: 'Odd zone', ...BERLIN })).body.calendar;
+      const { body } = await send(
+        made.id,
+        ann,
+        file(
+          'BEGIN:VTIMEZONE',
+          'TZID:Odd',
+          'BEGIN:STANDARD',
+          'DTSTART:19700101T000000',
+          'TZOFFSETFROM:-0315',
+          'TZOFFSETTO:-0315',
+          'END:STANDARD',
+          'END:VTIMEZONE',
+          ...vevent(
+            'UID:odd-series',
+            'SUMMARY:odd',
+            'DTSTART;TZID=Odd:20260706T220000',
+            'RRULE:FREQ=DAILY;COUNT=6',
+            'EXDATE:20260708T011500Z',
+            'EXDATE;VALUE=DATE:20260708',
+            'EXDATE;TZID=Europe/Berlin:20260710T031500',
+            'EXDATE:',
+            'RDATE:20260801T120000Z',
+          ),
+        ),
+      );
+      expect(body).toMatchObject({ applied: 1, failed: 0 });
+      const found = await instances(made.id, '2026-07-05T00:00:00Z', '2026-08-10T00:00:00Z');
+      expect(found.map(({ start_utc }) => start_utc)).toEqual([
+        '2026-07-07T01:15:00Z',
+        '2026-07-11T01:15:00Z',
+        '2026-07-12T01:15:00Z',
+        '2026-08-01T12:00:00Z',
+      ]);
+    });
+
+    test('an instance with the range THISANDFUTURE changes the later ones, other instances keep their own', async () => {
+      const made = (await ann.api.post('/calendar', { name: 'Range', ...BERLIN })).body.calendar;
+      const part = (start: string, summary: string, ...more: string[]) =>
+        vevent(
+          'UID:range',
+          `SUMMARY:${summary}`,
+          `DTSTART;TZID=Europe/Berlin:${start}`,
+          'DURATION:PT1H',
+          ...more,
+        );
+      const id = (parameters: string, value: string) => `RECURRENCE-ID${parameters}:${value}`;
+      const { body } = await send(
+        made.id,
+        ann,
+        file(
+          ...part('20260304T140000', 'one', id(';TZID=Europe/Berlin', '20260304T090000')),
+          ...part('20260303T110000', 'later', id(';RANGE=THISANDFUTURE', '20260303T080000Z')),
+          ...part('20260302T090000', 'first', 'RRULE:FREQ=DAILY;COUNT=5'),
+        ),
+      );
+      expect(body).toMatchObject({ applied: 1, failed: 0 });
+      const found = await instances(made.id, '2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z');
+      expect(found.map(({ title, start_utc }) => `${title} ${start_utc}`)).toEqual([
+        'first 2026-03-02T08:00:00Z',
+        'later 2026-03-03T10:00:00Z',
+        'one 2026-03-04T13:00:00Z',
+        'later 2026-03-05T10:00:00Z',
+        'later 2026-03-06T10:00:00Z',
       ]);
     });
 

@@ -80,6 +80,18 @@ describe('related items', () => {
     expect([ids(only.tasks), only.notes, only.events]).toEqual([[task.id], [], []]);
   });
 
+  test('a series is related to the times of its instances, also where an earlier one has just ended', async () => {
+    const hourly = await create({
+      title: 'Every hour',
+      start: '2026-09-01T00:00:00Z',
+      end: '2026-09-01T00:10:00Z',
+      rrule: 'FREQ=HOURLY;COUNT=48',
+    });
+    const { events } = await related(ann, 'start=2026-09-01T10:30:00Z&end=2026-09-01T11:05:00Z');
+    expect(events).toMatchObject([{ id: hourly.id, date: '2026-09-01T11:00:00Z', reason: 'time' }]);
+    expect((await related(ann, 'start=2026-09-01T10:30:00Z&end=2026-09-01T11:00:00Z')).events).toEqual([]);
+  });
+
   test('private events of others give no titles and no related items', async () => {
     const secret = await create({
       title: 'Zephyr secret',

@@ -268,6 +268,43 @@ describe('exports, analytics and search', () => {
     });
   });
 
+  test('analytics name the options and rows that only older versions have', async () => {
+    const questions = (options: object[], rows: object[]) => [
+      { id: 'c', type: 'single_choice', title: 'C', options },
+      { id: 'r', type: 'ranking', title: 'R', options },
+      { id: 'm', type: 'matrix', title: 'M', options, rows },
+    ];
+    const form = await published(
+      owner,
+      definitionOf(
+        questions([option('x', 'Old X'), option('y')], [option('gone', 'Old row'), option('unused')]),
+      ),
+    );
+    await submit(form, { c: 'x', r: ['x', 'y'], m: { gone: 'x' } });
+    const definition = definitionOf(questions([option('y', 'New Y')], [option('row')]));
+    ok(await owner.api.patch(`/forms/${form.id}`, { definition }));
+    ok(await owner.api.post(`/forms/${form.id}/publish`));
+    await submit(form, { c: 'y', r: ['y'], m: { row: 'y' } });
+    const [c, r, m] = ok(await owner.api.get(`/forms/${form.id}/analytics`)).questions;
+    const half = { count: 1, percent: 50 };
+    expect(c.options).toEqual([
+      { id: 'y', label: 'New Y', ...half },
+      { id: 'x', label: 'Old X', ...half },
+    ]);
+    expect(r.ranks.map(({ label }: any) => label).toSorted()).toEqual(['New Y', 'Old X']);
+    expect(m.rows).toEqual([
+      { id: 'row', label: 'ROW', options: [{ id: 'y', label: 'New Y', ...half }] },
+      {
+        id: 'gone',
+        label: 'Old row',
+        options: [
+          { id: 'y', label: 'New Y', count: 0, percent: 0 },
+          { id: 'x', label: 'Old X', ...half },
+        ],
+      },
+    ]);
+  });
+
   test('analytics count the views and starts of respondents, by version and hour', async () => {
     const form = await published(owner, definitionOf([{ id: 't', type: 'short_text', title: 'T' }]));
     const { api } = ann;

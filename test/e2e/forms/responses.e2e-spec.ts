@@ -413,6 +413,15 @@ describe('responses to forms', () => {
     expect((await outsider.api.get(link)).status).toBe(404);
     expect((await submit(eve, form, { name: 'x' })).status).toBe(404);
     ok(await submit(eve, form, { name: 'x' }, { share_token: shared.token }), 201);
+    // The link opens the form for an invalid body too: the visitor learns what is wrong.
+    for (const [body, field] of [
+      [{ answers: [] }, 'answers'],
+      [{ answers: { name: 'x' }, client_response_id: '7' }, 'client_response_id'],
+    ] as const) {
+      const invalid = await eve.api.post(`${path}/submit`, { ...body, share_token: shared.token });
+      expect([invalid.status, invalid.body.details?.[0]?.field]).toEqual([422, field]);
+      expect((await eve.api.post(`${path}/submit`, body)).status).toBe(404);
+    }
     const next = ok(await owner.api.post(`${path}/share/regenerate`)).form.share.token;
     expect((await eve.api.get(link)).status).toBe(404);
     const view = ok(

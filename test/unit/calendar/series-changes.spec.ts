@@ -5,8 +5,11 @@ import type { EventRecord } from '../../../src/modules/calendar/model/event-reco
 import { occurrencesIn, spanOf } from '../../../src/modules/calendar/model/event-series.js';
 import {
   formatDuration,
+  isDay,
   parseDuration,
   parseInstant,
+  wallOf,
+  wallText,
 } from '../../../src/modules/calendar/model/event-times.js';
 
 const NOW = '2026-01-01T00:00:00.000Z';
@@ -75,6 +78,20 @@ describe('changes of series', () => {
   test('the parts of a split series have its instances, each once', () => {
     fc.assert(
       fc.property(series, fc.nat(), (record, n) => {
+        const { earlier, later } = split(record, keyOf(record, n), NOW);
+        expect([...occurrences(earlier), ...occurrences(later)].toSorted()).toEqual(occurrences(record));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('so have those of a series with added instances, wherever it is split', () => {
+    const added = fc.array(fc.integer({ min: -40, max: 300 }), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(series, added, fc.nat(), (plain, days, n) => {
+        const wall = wallOf(plain.starts);
+        const keys = days.map((day) => wallText(wall + day * 86_400 + 7_200, isDay(plain.starts)));
+        const record = { ...plain, added: [...new Set(keys)].toSorted() };
         const { earlier, later } = split(record, keyOf(record, n), NOW);
         expect([...occurrences(earlier), ...occurrences(later)].toSorted()).toEqual(occurrences(record));
       }),

@@ -12,7 +12,7 @@ import { instanceAttendees, recordIn } from '../model/attendance.js';
 import { FOLLOWING, participantOf, permissionsOf } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
-import { occurrencesIn } from '../model/event-series.js';
+import { EARLIEST, occurrencesIn } from '../model/event-series.js';
 import { EventUpdates } from './event-updates.js';
 import type { Updated } from './update-job.js';
 import { type EventChange } from './event-write.js';
@@ -153,10 +153,10 @@ export class EventRemovals {
 
 /** Whether a series has an instance left; a single event has one. */
 function hasInstances(record: EventRecord): boolean {
-  const window = { from: Number.MIN_SAFE_INTEGER, to: Number.POSITIVE_INFINITY, readerZone: 'UTC' };
+  const window = { from: EARLIEST, to: Number.POSITIVE_INFINITY, readerZone: 'UTC' };
   return record.rules.length + record.added.length === 0
     ? record.excluded.length === 0
-    : occurrencesIn(record, { ...window, from: -2_300_000_000 }, 1).length > 0;
+    : occurrencesIn(record, window, 1).length > 0;
 }
 
 /** A REPLY to an organizer outside the workspace. */

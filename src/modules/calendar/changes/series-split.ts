@@ -1,8 +1,11 @@
-import { formatRule, instancesOf, parseRule, type Rule } from '../../../lib/recurrence/index.js';
+import { formatRule, instancesOf, parseRule, type Rule, type Series } from '../../../lib/recurrence/index.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
 import { FOLLOWING, responseAt } from '../model/event-policy.js';
 import { seriesOf } from '../model/event-series.js';
 import { instantOf, isDay, nominalLength, wallOf, wallText } from '../model/event-times.js';
+
+/** In the gap of a clock change, a later wall time may be an earlier instant; seconds. */
+const CLOCK_CHANGE = 3 * 3600;
 
 /** The part of a series before an instance, and the part from it on. */
 export interface Split {
@@ -21,25 +24,24 @@ export function split(record: EventRecord, key: string, now: string): Split {
   const series = seriesOf({ ...record, excluded: [] });
   const at = wallOf(key);
   const from = instantOf(wallOf(record.starts), record.time_zone);
-  const all = instancesOf({ ...series, added: [] }, { from, to: instantOf(at, record.time_zone) });
+  const byRules = { ...series, added: [] };
+  const all = instancesOf(byRules, { from, to: instantOf(at, record.time_zone) });
   const before = all.filter((instance) => instance.key < at);
   const isEarlier = (other: string): boolean => other < key;
   const later: EventRecord = {
     ...record,
-    starts: key,
-    ends: wallText(at + nominalLength(record), isDay(record.starts)),
-    rules: record.rules.map((text) => laterRule(parseRule(text), before.length)),
-    added: record.added.filter((other) => other > key),
+    ...laterPattern(record, firstFrom(byRules, at), key, before.length),
     excluded: record.excluded.filter((other) => !isEarlier(other)),
     overrides: record.overrides.filter(({ recurrence_key }) => !isEarlier(recurrence_key)),
     participants: laterResponses(record.participants, key),
   };
-  const hasEarlier = before.length > 0 || record.added.some(isEarlier);
   const last = before.at(-1);
+  const addedBefore = record.added.filter(isEarlier);
   const earlier: EventRecord = {
     ...record,
-    rules: last ? record.rules.map((text) => earlierRule(parseRule(text), last, record)) : [],
-    added: record.added.filter(isEarlier),
+    ...(last
+      ? { rules: record.rules.map((text) => earlierRule(parseRule(text), last, record)), added: addedBefore }
+      : addedAlone(record, addedBefore)),
     excluded: record.excluded.filter(isEarlier),
     overrides: record.overrides.filter(({ recurrence_key }) => isEarlier(recurrence_key)),
     participants: record.participants.filter(
@@ -48,7 +50,41 @@ export function split(record: EventRecord, key: string, now: string): Split {
     sequence: record.sequence + 1,
     dtstamp: now,
   };
-  return { earlier: hasEarlier ? earlier : null, later };
+  return { earlier: last || addedBefore.length > 0 ? earlier : null, later };
+}
+
+type Pattern = Pick<EventRecord, 'starts' | 'ends' | 'rules' | 'added'>;
+
+const startingAt = (record: EventRecord, key: string): Pick<EventRecord, 'starts' | 'ends'> => ({
+  starts: key,
+  ends: wallText(wallOf(key) + nominalLength(record), isDay(record.starts)),
+});
+
+/** The first instance of the rules at a wall time or after it, which may be an excluded one. */
+function firstFrom(byRules: Series, at: number): number | null {
+  const from = instantOf(Math.max(at, byRules.start), byRules.zone) - CLOCK_CHANGE;
+  const to = from + 2 * CLOCK_CHANGE;
+  const near = instancesOf(byRules, { from, to }).filter(({ key }) => key >= at);
+  if (near.length > 0) return Math.min(...near.map(({ key }) => key));
+  return instancesOf(byRules, { from: to, to: Number.POSITIVE_INFINITY, limit: 1 })[0]?.key ?? null;
+}
+
+/**
+ * The part from an instance on. It starts with an instance of the rules, which have their time of day and their period from the
+ * start: an added instance before it stays an added one.
+ * @param next the first instance of the rules in this part; null: only added instances are left
+ */
+function laterPattern(record: EventRecord, next: number | null, key: string, before: number): Pattern {
+  const added = record.added.filter((other) => other >= key);
+  if (next === null) return addedAlone(record, added);
+  const start = startingAt(record, wallText(next, isDay(record.starts)));
+  const rules = record.rules.map((text) => laterRule(parseRule(text), before));
+  return { ...start, rules, added: added.filter((other) => other !== start.starts) };
+}
+
+/** A part without instances of the rules. */
+function addedAlone(record: EventRecord, [first, ...added]: readonly string[]): Pattern {
+  return { ...startingAt(record, first ?? record.starts), rules: [], added };
 }
 
 /** A rule that ends with the last instance before the split; UNTIL is in UTC, or in the clock of a series without a zone. */

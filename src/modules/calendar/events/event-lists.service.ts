@@ -14,6 +14,7 @@ import {
   type Viewer,
 } from '../responses/event.presenter.js';
 import { readTime } from '../input/event-input-times.js';
+import { isWithin } from '../model/event-bounds.js';
 import { permissionsOf } from '../model/event-policy.js';
 import { contentOf } from '../model/event-series.js';
 import { formatInstant, hasOffset, instantOf, zoneNamed } from '../model/event-times.js';
@@ -58,7 +59,10 @@ export class EventListsService {
     const isWhole = Object.keys(filters).every((name) => name === 'order');
     // The token is of the first page: what changes during the walk comes again.
     const token = next === null && isWhole ? this.tokens.write(ctx, calendar, seq) : null;
-    const items = page.flatMap(({ record, entry }) => [
+    const instant = (text: string | undefined) => (text === undefined ? null : instantIn(text, zone));
+    const bounds = { from: instant(query.from), to: instant(query.to) };
+    const within = page.filter(({ record }) => isWithin(record, bounds, viewer.readerZone));
+    const items = within.flatMap(({ record, entry }) => [
       JSON.stringify(eventResponse(record, entry, viewer)),
       ...(include ? overrideResponses(record, entry, viewer).map((item) => JSON.stringify(item)) : []),
     ]);

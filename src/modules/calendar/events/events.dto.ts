@@ -50,11 +50,11 @@ class TitleFilter {
 }
 
 export class ListEvents extends IntersectionType(PageQuery, TitleFilter) {
-  /** Only events that end after this time. */
+  /** Only events that end after this time; of a series, its last instance. A page may have fewer events than `limit`. */
   @QueryTime()
   from?: string;
 
-  /** Only events that start before this time. */
+  /** Only events that start before this time; of a series, its first instance. */
   @QueryTime('2026-04-01')
   to?: string;
 

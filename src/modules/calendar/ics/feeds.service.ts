@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Audit } from '../../../platform/audit/audit.js';
@@ -80,7 +81,11 @@ export class FeedsService {
     const open = await this.repository.open(tenantId, hash);
     if (!open) throw FeedErrors.feedNotFound.with();
     const { feed, calendar } = open;
-    const etag = `W/"feed:${feed.id}:${calendar.change_seq}"`;
+    const { change_seq: seq, role, name, color, time_zone } = calendar;
+    const heading = createHash('sha256')
+      .update(JSON.stringify([role, name, color, time_zone]))
+      .digest('hex');
+    const etag = `W/"feed:${feed.id}:${seq}:${heading.slice(0, 16)}"`;
     const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
     if (ifNoneMatch?.split(',').some((each) => each.trim() === etag))
       return new BodyReply(null, { status: 304, contentType: ICS_TYPE, headers });

@@ -46,10 +46,14 @@ export interface Span {
   wide: boolean;
 }
 
+/** Before all times of events, an instant in seconds. */
+export const EARLIEST = -2_300_000_000;
 /** Zones differ by at most 26 hours; floating times and days are read in any zone. */
 const MARGIN = 26 * 3600;
 /** Longer events count as wide: the others start at most so long before a window. */
 const WIDE = 31 * DAY;
+/** Instances of an event that may last into a window. */
+const MAX_RUNNING = 20_000;
 /** A night shift is an hour longer at a clock change. */
 const CLOCK_CHANGE = 3 * 3600;
 
@@ -142,9 +146,13 @@ export function overridden(record: EventTimes, override: OverrideRow, readerZone
 const overlaps = ({ start, end }: Occurrence, { from, to }: TimeWindow): boolean =>
   start < to && (end > from || (start === end && start >= from));
 
+/** At least the seconds that each instance takes: clocks of the zones of start and end differ, and change. */
+const longestInstance = (times: EventTimes): number =>
+  Math.max(0, nominalLength(times)) + (times.end_time_zone === null ? CLOCK_CHANGE : MARGIN);
+
 /**
  * The instances of an event that overlap a window, overrides included, not in order.
- * @param limit maximum number of instances that follow the rules
+ * @param limit maximum number of instances that start in the window and follow the rules
  */
 export function occurrencesIn(record: SeriesRecord, window: TimeWindow, limit: number): Occurrence[] {
   const { readerZone } = window;
@@ -153,11 +161,18 @@ export function occurrencesIn(record: SeriesRecord, window: TimeWindow, limit: n
     return overlaps(only, window) ? [only] : [];
   }
   const isDate = isDay(record.starts);
-  const reach = Math.max(0, nominalLength(record)) + CLOCK_CHANGE;
-  const from = window.from - reach;
   const found: Occurrence[] = [];
   const own = new Map(record.overrides.map((override) => [override.recurrence_key, override]));
-  for (const { key, start } of instancesOf(seriesOf(record), { from, to: window.to, readerZone, limit })) {
+  const series = seriesOf(record);
+  const { from, to } = window;
+  const earlier = {
+    from: from - longestInstance(record),
+    to: Math.min(from, to),
+    readerZone,
+    limit: MAX_RUNNING,
+  };
+  const within = { from, to, readerZone, limit: limit + own.size };
+  for (const { key, start } of [...instancesOf(series, earlier), ...instancesOf(series, within)]) {
     const name = wallText(key, isDate);
     if (own.has(name)) continue;
     const one = occurrenceAt(record, name, key, null, readerZone, start);
@@ -201,7 +216,7 @@ const latestStart = ({ until }: Rule): number =>
  */
 export function spanOf(record: EventRecord): Span | null {
   const isRecurring = isSeries(record);
-  const length = Math.max(0, nominalLength(record)) + CLOCK_CHANGE;
+  const length = longestInstance(record);
   const first = instantOf(wallOf(record.starts), record.time_zone);
   let start = first;
   let end: number | null = first + length;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type Component,
   ICalendarError,
+  parameterOf,
   type Property,
   propertyOf,
   textOf,
@@ -18,12 +19,14 @@ import {
 import { contentOf } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
 import { isDay, wallOf } from './event-times.js';
+import { laterKeys, timesAt } from './following.js';
 import { contentOfVevent, line, remindersOf } from './vevent-content.js';
 import { instanceRows, participantsOf, peopleOf } from './vevent-people.js';
 import { EventClock, type Recurrence, type Start } from './vevent-times.js';
 
 const MAX_UID = 500;
 const MAX_OVERRIDES = 2_000;
+const MAX_RANGES = 20;
 
 /** An event of a file: a whole event and the instances that differ. */
 export interface ReadEvent {
@@ -95,17 +98,48 @@ export function readInstances(
 ): { overrides: OverrideRow[]; participants: ParticipantRow[] } {
   const overrides = new Map<string, OverrideRow>();
   const participants: ParticipantRow[] = [];
-  for (const instance of instances.slice(0, MAX_OVERRIDES)) {
-    const id = propertyOf(instance, 'RECURRENCE-ID');
-    const key = id && clock.keyOf(id, start, series);
-    if (!key) continue;
-    const patch = differences(series, key, { ...contentOfVevent(instance), ...clock.times(instance) });
-    if (Object.keys(patch).length > 0)
-      overrides.set(key, { recurrence_key: key, patch, ...versionOf(instance) });
+  for (const { instance, key, keys } of namedInstances(series, start, instances, clock)) {
+    const content = contentOfVevent(instance);
+    const times = clock.times(instance);
+    const shift = wallOf(times.starts) - wallOf(key);
+    for (const each of keys) {
+      const patch = differences(series, each, { ...content, ...timesAt(times, wallOf(each) + shift) });
+      if (Object.keys(patch).length > 0)
+        overrides.set(each, { recurrence_key: each, patch, ...versionOf(instance) });
+      else overrides.delete(each);
+    }
     participants.push(...participantsOf(instance, key));
   }
   const inOrder = (a: OverrideRow, b: OverrideRow): number => (a.recurrence_key < b.recurrence_key ? -1 : 1);
   return { overrides: [...overrides.values()].toSorted(inOrder), participants };
+}
+
+interface NamedInstance {
+  instance: Component;
+  key: string;
+  /** The key, and for RANGE=THISANDFUTURE those of all later instances (RFC 5545, 3.2.13). */
+  keys: string[];
+}
+
+/** Ranges come first, in the order of their instances: what the file states of one instance counts more. */
+function namedInstances(
+  series: EventRow,
+  start: Start,
+  instances: readonly Component[],
+  clock: EventClock,
+): NamedInstance[] {
+  const ranges: NamedInstance[] = [];
+  const single: NamedInstance[] = [];
+  for (const instance of instances.slice(0, MAX_OVERRIDES)) {
+    const id = propertyOf(instance, 'RECURRENCE-ID');
+    const key = id && clock.keyOf(id, start, series);
+    if (!key) continue;
+    const hasRange = parameterOf(id, 'RANGE')?.toUpperCase() === 'THISANDFUTURE';
+    if (hasRange && ranges.length < MAX_RANGES)
+      ranges.push({ instance, key, keys: laterKeys({ ...series, overrides: [] }, key) });
+    else single.push({ instance, key, keys: [key] });
+  }
+  return [...ranges.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...single];
 }
 
 /** The start of a stored series. */

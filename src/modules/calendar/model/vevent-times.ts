@@ -35,6 +35,9 @@ export interface Start {
   rules: ZoneRules | null;
 }
 
+/** A time with its TZID. */
+type Dated = TimeValue & { tzid: string | null };
+
 const invalid = (property: string, message: string): ICalendarError =>
   new ICalendarError('invalid_value', `${property} ${message}`, property);
 
@@ -98,11 +101,8 @@ export class EventClock {
     series: Recurrence | null,
   ): string[] {
     const found = new Set<string>();
-    for (const property of propertiesOf(event, name)) {
-      const tzid = parameterOf(property, 'TZID') ?? null;
-      if (property.value.trim() === '') continue;
-      for (const time of valuesOf(property))
-        for (const key of this.keysOf({ ...time, tzid }, start, times, series)) found.add(key);
+    for (const time of datesOf(event, name)) {
+      for (const key of this.keysOf(time, start, times, series)) found.add(key);
       if (found.size > MAX_DATES) throw invalid(name, `has at most ${MAX_DATES} dates`);
     }
     return [...found].toSorted();
@@ -112,28 +112,26 @@ export class EventClock {
    * The keys of the instances that a time names: wall times in the zone of the series, or days.
    * @param series where a day means all instances of this day; null: a day means the time of the start on this day
    */
-  private keysOf(
-    time: TimeValue & { tzid: string | null },
-    start: Start,
-    times: EventTimes,
-    series: Recurrence | null,
-  ): string[] {
+  private keysOf(time: Dated, start: Start, times: EventTimes, series: Recurrence | null): string[] {
     const day = Math.floor(time.wall / DAY) * DAY;
     if (start.isDate) return [checked(wallText(day, true))];
     if (time.kind !== 'date') return [checked(wallText(this.wallOf(time, start), false))];
-    if (!series) return [checked(`${wallText(day, true)}${times.starts.slice(10)}`)];
+    if (!series) {
+      const at = day + start.wall - Math.floor(start.wall / DAY) * DAY;
+      return [checked(wallText(start.rules ? start.rules.toInstant(at) : at, false))];
+    }
     const from = instantOf(day, times.time_zone);
     const found = instancesOf(seriesOf({ ...times, ...series }), { from, to: from + DAY, limit: 1_500 });
     return found.map(({ key }) => wallText(key, false));
   }
 
   /** A time on the clock of the series. */
-  private wallOf({ kind, wall, tzid }: TimeValue & { tzid: string | null }, { zone, rules }: Start): number {
+  private wallOf({ kind, wall, tzid }: Dated, { zone, rules }: Start): number {
     if (kind === 'utc') return zone === null ? wall : wallIn(zone, wall);
     const own = tzid === null ? null : this.zone(tzid, wall);
-    if (rules) return (own?.rules ?? rules).toInstant(wall);
+    if (rules) return own === null ? rules.toInstant(wall) : instantIn(own, wall);
     if (zone === null || own === null || own.zone === zone) return wall;
-    return wallIn(zone, own.rules ? own.rules.toInstant(wall) : instantOf(wall, own.zone));
+    return wallIn(zone, instantIn(own, wall));
   }
 
   private placed(property: Property): Start {
@@ -162,9 +160,7 @@ export class EventClock {
     }
     if (end.isDate) throw invalid('DTEND', 'must be a time, as DTSTART is');
     if (start.rules || end.rules) {
-      const to = end.rules ? end.rules.toInstant(end.wall) : instantOf(end.wall, end.zone);
-      const from = start.rules ? start.rules.toInstant(start.wall) : instantOf(start.wall, start.zone);
-      const length = Math.max(0, to - from);
+      const length = Math.max(0, instantIn(end, end.wall) - instantIn(start, start.wall));
       return stored(start, start.wall + length, null, true);
     }
     const hasOwnZone = start.zone !== null && end.zone !== null && end.zone !== start.zone;
@@ -177,15 +173,23 @@ export class EventClock {
 
   /** The instances of a series whose zone no IANA name describes, as dates: the rules of a VTIMEZONE cannot be stored. */
   private expanded(event: Component, start: Start, zone: ZoneRules, rules: string[]): Recurrence {
-    const local = (name: string): number[] =>
-      propertiesOf(event, name).flatMap((property) => valuesOf(property).map(({ wall }) => wall));
+    const added = datesOf(event, 'RDATE');
+    const excluded = Map.groupBy(datesOf(event, 'EXDATE'), ({ kind }) => kind === 'date');
+    const clock = (time: Dated): number => {
+      if (time.kind === 'date') return time.wall + start.wall - Math.floor(start.wall / DAY) * DAY;
+      const instant = this.wallOf(time, start);
+      return instant + zone.offsetAt(instant);
+    };
     const series = {
       start: start.wall,
       zone: null,
       isDate: false,
       rules: rules.map((text) => parseRule(text)),
-      added: local('RDATE'),
-      excluded: { walls: local('EXDATE') },
+      added: added.map(clock),
+      excluded: {
+        walls: excluded.get(false)?.map(clock),
+        days: excluded.get(true)?.map(({ wall }) => Math.floor(wall / DAY)),
+      },
     };
     const window = {
       from: Math.min(start.wall, ...series.added),
@@ -202,6 +206,20 @@ export class EventClock {
     };
   }
 }
+
+/** The dates of the properties of this name. Some clients write one without a value. */
+function datesOf(event: Component, name: 'RDATE' | 'EXDATE'): Dated[] {
+  return propertiesOf(event, name)
+    .filter(({ value }) => value.trim() !== '')
+    .flatMap((property) => {
+      const tzid = parameterOf(property, 'TZID') ?? null;
+      return valuesOf(property).map((time) => ({ ...time, tzid }));
+    });
+}
+
+/** The instant of a wall time in a zone. */
+const instantIn = ({ zone, rules }: Pick<Start, 'zone' | 'rules'>, wall: number): number =>
+  rules ? rules.toInstant(wall) : instantOf(wall, zone);
 
 function checked(text: string): string {
   if (checkedWall(text) === null) throw invalid('RECURRENCE-ID', 'must lie between 1900 and 9989');

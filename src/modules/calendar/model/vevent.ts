@@ -153,11 +153,12 @@ function recurrenceOf(record: EventRecord): Property[] {
   ];
 }
 
-/** UNTIL of a series in a zone is UTC (RFC 5545, 3.3.10). */
+/** UNTIL has the type of DTSTART, and that of a series in a zone is UTC (RFC 5545, 3.3.10). */
 function exportedRule(text: string, { time_zone: zone, starts }: EventTimes): string {
   const rule = parseRule(text);
-  if (!rule.until || isDay(starts)) return text;
+  if (!rule.until) return text;
   const { kind, time } = rule.until;
+  if (isDay(starts)) return formatRule({ ...rule, until: { kind: 'date', time } });
   const wall = kind === 'date' ? time + DAY - 1 : time;
   if (zone === null) return formatRule({ ...rule, until: { kind: 'wall', time: wall } });
   const instant = kind === 'utc' ? time : instantOf(wall, zone);

@@ -127,7 +127,9 @@ function shape(
     end_utc: formatInstant(occurrence.end),
     all_day: isDay(content.starts),
     duration: formatDuration(
-      content.exact_duration ? occurrence.end - occurrence.start : Math.max(0, nominalLength(content)),
+      content.exact_duration || content.end_time_zone !== null
+        ? occurrence.end - occurrence.start
+        : Math.max(0, nominalLength(content)),
     ),
     recurrence: isPart ? null : recurrence(record, viewer.calendar.locale),
     overrides_count: isPart ? 0 : record.overrides_count,

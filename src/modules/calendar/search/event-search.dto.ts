@@ -24,11 +24,14 @@ export class SearchEvents extends PageQuery {
   @IsUUID('all')
   calendar_id?: string;
 
-  /** Only events with an instance after this time, RFC 3339 or a day in UTC. */
+  /**
+   * Only events whose last instance ends after this time, RFC 3339 or a day in UTC. The search does not compare times of zones: an
+   * event may end up to 29 hours earlier.
+   */
   @QueryTime('2026-03-01')
   from?: string;
 
-  /** Only events with an instance before this time. */
+  /** Only events whose first instance starts before this time, or up to 26 hours later. */
   @QueryTime('2026-04-01')
   to?: string;
 

@@ -48,7 +48,7 @@ export class SubmissionsService {
 
   /** Counts the start of a respondent. @throws ApiError 404, 409 `not_published` */
   async start(ctx: RequestContext, id: string, body: Checked<StartForm>): Promise<JsonReply> {
-    const token = body.error ? undefined : body.value.share_token;
+    const token = body.text('share_token');
     const { role, current_version: current } = await this.access.open(ctx, id, 'respondent', token);
     if (body.error) throw body.error;
     if (current === null) throw FormErrors.notPublished.with();
@@ -63,7 +63,7 @@ export class SubmissionsService {
    */
   async submit(ctx: RequestContext, id: string, body: Checked<SubmitForm>): Promise<JsonReply> {
     for (let attempt = 1; ; attempt += 1) {
-      const token = body.error ? undefined : body.value.share_token;
+      const token = body.text('share_token');
       const form = await this.access.open(ctx, id, 'respondent', token);
       const input = body.value;
       if (form.current_version === null) throw FormErrors.notPublished.with();

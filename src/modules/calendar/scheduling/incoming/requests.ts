@@ -9,8 +9,9 @@ import {
 import { changeAll, changeOne } from '../../changes/event-change.js';
 import { assertInstances } from '../../input/event-patch.js';
 import type { EventRecord } from '../../model/event-record.js';
-import { instanceAt, isSeries, occurrenceOf, occurrencesIn } from '../../model/event-series.js';
-import { instantOf, isDay, nominalLength, wallOf, wallText } from '../../model/event-times.js';
+import { instanceAt, isSeries, occurrenceOf } from '../../model/event-series.js';
+import { isDay, nominalLength, wallOf, wallText } from '../../model/event-times.js';
+import { laterKeys, timesAt } from '../../model/following.js';
 import {
   type Applied,
   assertOrganizer,
@@ -26,8 +27,6 @@ import { participantsOf, withAttendeesOfInstance } from './participants.js';
 import { RejectedMessageError } from './rejection.js';
 import { type ReadEvent, readEvent } from './read-event.js';
 
-/** Instances that a change of an instance and all later ones reaches. */
-const MAX_FOLLOWING = 1_000;
 /** Instances that were received without their series. */
 const MAX_ORPHANS = 1_000;
 /** The version of a series of which only instances are known: any version of the series is newer. */
@@ -194,7 +193,7 @@ function withInstance(
   const shift = wallOf(read.times.starts) - wallOf(key);
   let next = holder;
   for (const each of ranged) {
-    const times = each === key ? read.times : shiftedTimes(read.times, wallOf(each) + shift);
+    const times = each === key ? read.times : timesAt(read.times, wallOf(each) + shift);
     const changed = changeOne(next, each, { content: read.content, times }, now);
     const overrides = (changed?.record ?? next).overrides.map((override) =>
       override.recurrence_key === each ? { ...override, ...version } : override,
@@ -240,22 +239,3 @@ function withKey(
   const ends = isOrphan ? wallText(wallOf(key) + nominalLength(record), isDay(key)) : record.ends;
   return { ...record, starts, ends, added, excluded: record.excluded.filter((other) => other !== key) };
 }
-
-/** An instance and the later ones, in order. */
-function laterKeys(record: EventRecord, key: string): string[] {
-  const from = instantOf(wallOf(key), record.time_zone);
-  const later = occurrencesIn(
-    record,
-    { from, to: Number.POSITIVE_INFINITY, readerZone: 'UTC' },
-    MAX_FOLLOWING,
-  )
-    .flatMap((occurrence) => occurrence.key ?? [])
-    .filter((other) => other > key);
-  return [key, ...later.toSorted().slice(0, MAX_FOLLOWING)];
-}
-
-const shiftedTimes = (times: ReadEvent['times'], wall: number): ReadEvent['times'] => ({
-  ...times,
-  starts: wallText(wall, isDay(times.starts)),
-  ends: wallText(wall + nominalLength(times), isDay(times.starts)),
-});

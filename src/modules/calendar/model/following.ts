@@ -1,0 +1,23 @@
+import type { EventTimes } from './event-record.js';
+import { occurrencesIn, type SeriesRecord } from './event-series.js';
+import { instantOf, isDay, nominalLength, wallOf, wallText } from './event-times.js';
+
+/** Instances that a change of an instance and all later ones reaches. */
+const MAX_FOLLOWING = 1_000;
+
+/** The keys of an instance and of the later ones, in order. */
+export function laterKeys(record: SeriesRecord, key: string): string[] {
+  const from = instantOf(wallOf(key), record.time_zone);
+  const window = { from, to: Number.POSITIVE_INFINITY, readerZone: 'UTC' };
+  const later = occurrencesIn(record, window, MAX_FOLLOWING)
+    .flatMap((occurrence) => occurrence.key ?? [])
+    .filter((other) => other > key);
+  return [key, ...later.toSorted().slice(0, MAX_FOLLOWING)];
+}
+
+/** The times of an instance at another start. */
+export const timesAt = (times: EventTimes, wall: number): EventTimes => ({
+  ...times,
+  starts: wallText(wall, isDay(times.starts)),
+  ends: wallText(wall + nominalLength(times), isDay(times.starts)),
+});
