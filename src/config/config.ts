@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { plainToInstance, Transform } from 'class-transformer';
 import { getMetadataStorage, IsBoolean, IsOptional, IsString, Matches, validateSync } from 'class-validator';
@@ -269,9 +269,20 @@ export class Config extends MailSettings {
     return Object.freeze(config);
   }
 
-  /** Reads `.env` in the working directory and the environment. */
-  static load(): Config {
-    if (existsSync('.env')) process.loadEnvFile('.env');
+  /**
+   * Reads the environment and `file`, by default `.env` in the working directory.
+   * @throws ConfigError with each invalid value, or for an unreadable file
+   */
+  static load(file = '.env'): Config {
+    try {
+      if (existsSync(file)) {
+        // The error of loadEnvFile has no reason.
+        readFileSync(file);
+        process.loadEnvFile(file);
+      }
+    } catch (error) {
+      throw new ConfigError([`${file} cannot be read: ${(error as Error).message}`]);
+    }
     return Config.parse(process.env);
   }
 

@@ -1,5 +1,8 @@
+import { Resolver } from 'node:dns';
+
 /** The settings that depend on other settings. `Config` has all of them. */
 interface DependentSettings {
+  PUBLIC_URL?: string;
   OIDC_ISSUER?: string;
   OIDC_AUDIENCE?: string;
   MAIL_SERVICE_URL?: string;
@@ -9,6 +12,7 @@ interface DependentSettings {
   LIVEKIT_URL?: string;
   LIVEKIT_API_KEY?: string;
   LIVEKIT_API_SECRET?: string;
+  readonly dnsServers: string[];
   /** Throws when BLOB_STORE_URL is invalid. */
   readonly blobStore: unknown;
 }
@@ -20,6 +24,10 @@ interface DependentSettings {
  */
 export function crossChecks(config: DependentSettings): string[] {
   const lines: string[] = [];
+  // The addresses of the sign-in and the paths of its cookies begin with /apis/v1.
+  if (/^https?:/.test(config.PUBLIC_URL ?? '') && !isOrigin(config.PUBLIC_URL as string)) {
+    lines.push('PUBLIC_URL must be an address without path, query, fragment, user or password');
+  }
   if (config.OIDC_ISSUER && !config.OIDC_AUDIENCE) {
     lines.push(
       'OIDC_AUDIENCE must be set when OIDC_ISSUER is: without it tokens made for other services would be accepted',
@@ -36,6 +44,9 @@ export function crossChecks(config: DependentSettings): string[] {
   if (config.METRICS_PORT > 0 && config.METRICS_PORT === config.PORT) {
     lines.push('METRICS_PORT must be another port than PORT');
   }
+  if (!areNameServers(config.dnsServers)) {
+    lines.push('DNS_SERVERS must be a comma-separated list of IP addresses, each with an optional port');
+  }
   try {
     void config.blobStore;
   } catch (error) {
@@ -50,7 +61,18 @@ export function crossChecks(config: DependentSettings): string[] {
   return lines;
 }
 
+const isOrigin = (text: string): boolean => isBareUrl(text) && /^\/*$/.test(new URL(text).pathname);
+
 function isBareUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url !== undefined && `${url.search}${url.hash}${url.username}${url.password}` === '';
+}
+
+function areNameServers(servers: string[]): boolean {
+  try {
+    new Resolver().setServers(servers);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -10,11 +10,13 @@ const UNREACHABLE = new Set([
   'EHOSTUNREACH',
   'ECONNRESET',
 ]);
+/** Codes of a host name without an address. */
+const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 /** SQLSTATEs of a rejected connection. */
 const REJECTED = new Set(['28P01', '28000', '3D000']);
 
 /** An error of the system or of a library, with its optional members. */
-type SystemError = Error & { code?: string; syscall?: string; port?: number };
+type SystemError = Error & { code?: string; syscall?: string; port?: number; hostname?: string };
 
 /** @returns a line for the operator about a failed start; undefined for errors that an operator cannot fix */
 export function failureLine(error: unknown, config: Config): string | undefined {
@@ -24,15 +26,15 @@ export function failureLine(error: unknown, config: Config): string | undefined 
 }
 
 function listenFailure(error: SystemError, config: Config): string | undefined {
-  const { code, syscall, port = config.PORT } = error;
+  const { code = '', syscall, port = config.PORT, hostname } = error;
   const setting = port === config.METRICS_PORT ? 'METRICS_PORT' : 'PORT';
   if (code === 'EADDRINUSE')
     return `Port ${port} on ${config.HOST} is in use; set ${setting} to another one.`;
   if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return undefined;
   if (code === 'EACCES') return `This user may not listen on port ${port}; set ${setting} to one above 1023.`;
-  if (code === 'EADDRNOTAVAIL' || (code === 'ENOTFOUND' && !config.DATABASE_URL)) {
+  // The host of DATABASE_URL is looked up too.
+  if (code === 'EADDRNOTAVAIL' || (UNKNOWN_HOST.has(code) && hostname === config.HOST))
     return `HOST ${config.HOST} is not an address of this machine.`;
-  }
   return undefined;
 }
 

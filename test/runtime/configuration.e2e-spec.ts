@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Config, ConfigError } from '../../src/config/config.js';
 import { ROOT } from './support/processes.ts';
@@ -55,6 +56,18 @@ describe('the configuration', () => {
       'example.com',
       'PUBLIC_URL must be a URL beginning with http:// or https://, not "example.com"',
     ],
+    ...['https://work.example/base', 'https://work.example/?a=b', 'https://me@work.example', 'http://['].map(
+      (value) => [
+        'PUBLIC_URL',
+        value,
+        'PUBLIC_URL must be an address without path, query, fragment, user or password',
+      ],
+    ),
+    [
+      'DNS_SERVERS',
+      '10.0.0.1,999.0.0.1',
+      'DNS_SERVERS must be a comma-separated list of IP addresses, each with an optional port',
+    ],
     ['MAIL_SERVICE_MODE', 'root', 'MAIL_SERVICE_MODE must be one of user, service, not "root"'],
     ['MAIL_ACCOUNTS', 'all', 'MAIL_ACCOUNTS must be one of create, link, not "all"'],
     [
@@ -79,7 +92,7 @@ describe('the configuration', () => {
       'mysql://root:secret@db/x',
       'DATABASE_URL must be a URL beginning with postgres:// or postgresql://, not (a secret, not shown)',
     ],
-  ])('reports %s=%s with one line', (key, value, line) => {
+  ] as [string, string, string][])('reports %s=%s with one line', (key, value, line) => {
     expect(linesOf({ [key]: value })).toEqual([line]);
   });
 
@@ -145,6 +158,12 @@ describe('the configuration', () => {
       url: 'http://mail.example/api',
       token: undefined,
     });
+  });
+
+  it('reports a .env that is a directory, as Docker makes of a missing file', () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'env-'));
+    expect(() => Config.load(directory)).toThrow(ConfigError);
+    expect(() => Config.load(directory)).toThrow(`${directory} cannot be read: EISDIR`);
   });
 
   it('is frozen', () => {

@@ -64,7 +64,7 @@ export class AccountRecovery {
     await this.db.tx(async (tx) => {
       if (!(await this.credentials.setPassword(tx, accountId, account.password_hash, hash)))
         throw new Error('The password has changed meanwhile.');
-      await this.tokens.remove(tx, accountId, 'password');
+      await this.tokens.endAccessLinks(tx, accountId);
       await this.sessions.endOthers(tx, accountId, null);
       await this.record(tx, accountId, 'security.password_changed');
     });

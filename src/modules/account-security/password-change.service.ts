@@ -68,7 +68,7 @@ export class PasswordChangeService {
     // A concurrent change won: the compared password is no longer current.
     if (!(await this.credentials.setPassword(tx, ctx.userId, oldHash, newHash)))
       throw SecurityErrors.invalidPassword.with();
-    await this.tokens.remove(tx, ctx.userId, 'password');
+    await this.tokens.endAccessLinks(tx, ctx.userId);
     const sessions = input.revoke_sessions ? await this.sessions.endOthers(tx, ctx.userId, ctx.sessionId) : 0;
     const applications = input.revoke_application_passwords
       ? await this.applications.endAll(tx, ctx.userId, null)

@@ -109,6 +109,7 @@ export class PasswordRecovery implements OnModuleInit {
     const isDone = await this.db.tx(async (tx) => {
       if (!(await this.tokens.take(tx, 'password', token))) return false;
       if (!(await this.credentials.setPassword(tx, account.id, account.password_hash, hash))) return false;
+      await this.tokens.endAccessLinks(tx, account.id);
       await this.locks.forget(tx, SIGN_IN, emailKey(account.email));
       const ended = await this.sessions.endOthers(tx, account.id, null);
       const actor = { tenantId: null, userId: account.id, ...origin, requestId: origin.requestId ?? '' };

@@ -65,7 +65,8 @@ export class SecuritySettingsController {
     tag: 'settings',
     id: 'changePassword',
     summary: 'Change your password',
-    description: 'By default, ends your other sessions and keeps application passwords.',
+    description:
+      'By default, ends your other sessions and keeps application passwords. Cancels a pending change of your e-mail address.',
     response: [PasswordChanged, 'The password was changed.'],
     examples: CHANGES,
     errors: [

@@ -17,6 +17,7 @@ import {
 import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
 import { Distinct, HttpUrl, Name, Nullable, Optional } from '../../platform/http/input.decorators.js';
 import { ClientId } from '../../platform/resources/folder.dto.js';
+import { domainName } from '../tenants/index.js';
 
 /** Characters of OAuth (RFC 6749, appendix A) and of claim names: visible ASCII. */
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
@@ -64,7 +65,7 @@ export class CreateIssuer extends ClientId {
   @ApiProperty({ type: [String], minItems: 1, maxItems: 50, example: ['acme.example'] })
   @Transform(({ value }: { value: unknown }) =>
     Array.isArray(value)
-      ? value.map((entry: unknown) => (typeof entry === 'string' ? entry.trim().toLowerCase() : entry))
+      ? value.map((entry: unknown) => (typeof entry === 'string' ? domainName(entry) : entry))
       : value,
   )
   @Distinct()

@@ -1,3 +1,4 @@
+import { AccountRecovery } from '../../../src/modules/account-security/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import { PASSWORD, session } from '../../support/sign-in/account.ts';
 import type { TestUser } from '../../support/app.ts';
@@ -156,6 +157,47 @@ describe('recovery of accounts by mail', () => {
       await provision(at.app.served.nest, { accounts: [{ email, name: 'Fast' }] });
       expect((await at.submit(link, {})).status).toBe(404);
       expect((await ann.api.get('/settings/email')).body.email).toBe(ann.email);
+    });
+
+    // The request may be from an intruder who knew the old password: the link would give the account to them.
+    test.each<[string, (ann: TestUser) => Promise<{ status: number }>]>([
+      [
+        'its user',
+        ({ api }) =>
+          api.put('/settings/password', { current_password: PASSWORD, new_password: NEW_PASSWORD }),
+      ],
+      [
+        'the link of a forgotten password',
+        async ({ email }) => {
+          await forgot(email);
+          return at.submit(await at.linkTo(email), { new_password: NEW_PASSWORD });
+        },
+      ],
+      [
+        'the operator',
+        async ({ id }) => {
+          await at.app.get(AccountRecovery).setPassword(id, NEW_PASSWORD);
+          return { status: 200 };
+        },
+      ],
+    ])('ends with a change of the password by %s', async (_, changePassword) => {
+      const ann = await user();
+      const email = `intruder-${ann.email}`;
+      await ann.api.put('/settings/email', { email, password: PASSWORD });
+      const link = await at.linkTo(email);
+      expect((await changePassword(ann)).status).toBe(200);
+      expect((await at.submit(link, {}).catch(() => ({ status: 404 }))).status).toBe(404);
+      const rows = await at.app.sql('SELECT email FROM accounts WHERE id = $1', [ann.id]);
+      expect(rows).toEqual([{ email: ann.email }]);
+    });
+
+    test('needs a password or a second factor: a stolen token must not move the account', async () => {
+      const [bare] = await at.app.tenant('bare', 'bare');
+      const input = { email: 'thief@far.example', password: 'any' };
+      const { status, body } = await bare.api.put('/settings/email', input);
+      expect([status, body.error]).toEqual([403, 'invalid_password']);
+      expect(body.message).toContain('no password');
+      expect((await bare.api.get('/settings/email')).body.pending).toBeNull();
     });
 
     test('a cancelled change makes the link invalid', async () => {

@@ -42,7 +42,10 @@ describe('the HTTP interface', () => {
   const notes = async () => (await app.sql('SELECT count(*)::int AS n FROM notes'))[0].n as number;
 
   describe('bodies', () => {
-    test.each([
+    const latin1 = (title: string) => Buffer.from(`{"title":"${title}"}`, 'latin1');
+    test.each<[string, string | Buffer]>([
+      ['in Latin-1', latin1('caf\u00e9')],
+      ['long and in Latin-1', latin1(`${'a'.repeat(1024 * 1024)}\u00e9`)],
       ['cut off', '{"title":"a"'],
       ['no JSON', 'title=a'],
       ['with a comma too much', '{"title":"a",}'],
@@ -279,6 +282,18 @@ describe('the HTTP interface', () => {
 
     test.each([
       ['no Host', 'GET /apis/v1/health/live HTTP/1.1\r\n\r\n', 400, 'bad_request'],
+      [
+        'a second Host',
+        'GET /apis/v1/health/live HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n',
+        400,
+        'bad_request',
+      ],
+      [
+        'a second Authorization',
+        'GET /apis/v1/health/live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nauthorization: Bearer a\r\n\r\n',
+        400,
+        'bad_request',
+      ],
       [
         'an unknown Expect',
         'POST /apis/v1/notes HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nContent-Length: 2\r\n\r\n{}',

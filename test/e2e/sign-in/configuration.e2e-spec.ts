@@ -67,6 +67,16 @@ describe('configuration of the sign-in', () => {
     expect(cookies.filter((cookie) => !/samesite=lax/i.test(cookie))).toEqual([]);
   });
 
+  test('has no POST for pages that need the cookies of the browser', async () => {
+    app = await TestApp.start();
+    for (const path of ['/auth', '/session/end']) {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      const form = { raw: 'client_id=swagger-ui', headers };
+      const { status, body } = await app.anonymous.request('POST', `/oidc${path}`, form);
+      expect([path, status, body?.error]).toEqual([path, 404, 'not_found']);
+    }
+  });
+
   test('announces its features, and nothing weaker', async () => {
     app = await TestApp.start();
     const { body } = await app.anonymous.get('/oidc/.well-known/openid-configuration');

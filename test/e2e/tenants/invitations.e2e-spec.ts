@@ -261,6 +261,30 @@ describe('invitations to a workspace', () => {
       expect((await verify(rival)).body.domain.verified).toBe(true);
     });
 
+    test('have one spelling, that of DNS', async () => {
+      const [boss] = await at.app.tenant('idn', 'boss');
+      const add = (domain: string) => boss.api.post('/tenant/domains', { domain });
+      const { domain } = (await add('BÜCHER.example')).body;
+      expect(domain.domain).toBe('xn--bcher-kva.example');
+      expect((await add('xn--bcher-kva.example')).body.domain).toEqual(domain);
+      for (const text of ['b\u00fccher.example/x', 'me@b\u00fccher.example', 'b\u00fccher'])
+        expect([text, (await add(text)).status]).toEqual([text, 422]);
+
+      dns.records.set(domain.txt_record.name, [domain.txt_record.value]);
+      const path = `/tenant/domains/${encodeURIComponent('bücher.example')}`;
+      expect((await boss.api.post(`${path}/verify`)).body.domain).toMatchObject({ verified: true });
+      await boss.api.put('/tenant/policy', { domain_join: true });
+      await at.submit(`${at.app.base}/apis/v1/account/join`, { email: 'jo@bücher.example' });
+      expect(await at.mailsTo('jo@bücher.example')).toHaveLength(1);
+      expect((await boss.api.delete(path)).status).toBe(200);
+
+      // Earlier versions stored what the caller wrote.
+      const insert = `INSERT INTO tenant_domains (tenant_id, domain, challenge) VALUES ($1, 'straße.example', 'x')`;
+      await at.app.sql(insert, [boss.tenantId]);
+      expect((await boss.api.delete('/tenant/domains/xn--strae-oqa.example')).status).toBe(200);
+      expect(JSON.stringify((await boss.api.get('/tenant/domains')).body)).not.toContain('stra');
+    });
+
     test('a name server without a response is a 503', async () => {
       await owner.api.post('/tenant/domains', { domain: 'slow.example' });
       dns.hangs = true;

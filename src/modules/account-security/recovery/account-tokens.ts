@@ -99,4 +99,12 @@ export class AccountTokens implements OnModuleInit {
   async remove(tx: Tx, accountId: string, purpose: Purpose): Promise<TokenRow | null> {
     return (await tx.query(remove, [accountId, purpose]))[0] ?? null;
   }
+
+  /**
+   * Ends the links that open the account or move it to another address. After a change of the password, none of them may
+   * remain in the hands of an intruder who knew the old one.
+   */
+  async endAccessLinks(tx: Tx, accountId: string): Promise<void> {
+    for (const purpose of ['password', 'email'] as const) await this.remove(tx, accountId, purpose);
+  }
 }

@@ -34,7 +34,7 @@ export class EmailChangeController {
     id: 'changeEmail',
     summary: 'Change your e-mail address',
     description:
-      'Sends a link to the new address, valid for a day; the change takes effect when it is opened and confirmed. The old address gets a notice. An address of another account gets no mail, and the response is the same.',
+      'Sends a link to the new address, valid for a day; the change takes effect when it is opened and confirmed. The old address gets a notice. An address of another account gets no mail, and the response is the same. An account with neither a password nor a second factor gets 403 `invalid_password`.',
     status: 202,
     response: [EmailState, 'The address and the pending change.'],
     errors: [

@@ -17,6 +17,7 @@ import {
 import { SystemMail } from '../../../platform/system-mail/system-mail.js';
 import { CredentialsApi, type CredentialsRow } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
+import { SecurityErrors } from '../account-security.errors.js';
 import { Confirmation } from '../confirmation.js';
 import { OwnerCheck } from '../owner-check.js';
 import { ACCOUNT_MAIL_TEXTS, type AccountMailText } from './account-mail-texts.js';
@@ -27,6 +28,8 @@ import type { EmailState } from './email-change.response.js';
 
 const LINK_SECONDS = 86_400;
 const EMAIL_CHANGED = 'account.email_changed';
+const NO_PASSWORD =
+  'The account has no password. Set one by the link for a forgotten password, then change the address.';
 
 interface ConfirmMail {
   name: string;
@@ -89,6 +92,9 @@ export class EmailChange implements OnModuleInit {
     this.confirm.requireLocal();
     await this.owner.assert(ctx, input);
     const account = (await this.credentials.byId(ctx.userId)) as CredentialsRow;
+    // Nothing was proven, so the token may be stolen. The new mailbox would open the account for good.
+    if (account.password_hash === null && account.second_factor_since === null)
+      throw SecurityErrors.invalidPassword.with({ message: NO_PASSWORD });
     const { email } = input;
     if (email === account.email) throw fieldError('email', 'unchanged', 'email is the current address');
     await this.db.tx(async (tx) => {

@@ -12,7 +12,7 @@ import { EmailChange } from '../../account-security/index.js';
 import type { Language } from '../../../platform/languages/languages.js';
 import { emailKey, IdentityApi, sameMailbox } from '../../identity/index.js';
 import { NotificationSettingsApi, ProfileService, UpdateProfile } from '../../settings/index.js';
-import { TenantDomains, TenantsApi } from '../../tenants/index.js';
+import { domainOf, TenantDomains, TenantsApi } from '../../tenants/index.js';
 import { scimError } from '../model/scim-failure.js';
 import type { ScimActor } from '../scim-authenticator.js';
 import { VisibleUsers } from '../visible-users.js';
@@ -193,7 +193,7 @@ export class ScimUserWrites {
 
   private async assertOwnDomain(tenantId: string, email: string): Promise<void> {
     if (!isEmailAddress(email)) throw scimError(400, 'userName must be an e-mail address.', 'invalidValue');
-    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+    const domain = domainOf(email);
     if (!(await this.domains.isVerified(tenantId, domain)))
       throw scimError(403, `The workspace has not verified the domain ${domain}.`);
   }

@@ -14,13 +14,16 @@ const UID = '[\\w-]{43}';
 /** Id of an issuer of a workspace. */
 const ISSUER = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
-/** All routes under /apis/v1/oidc, matched exactly: the provider itself ignores case and trailing slashes. */
+/**
+ * All routes under /apis/v1/oidc, matched exactly: the provider itself ignores case and trailing slashes. `/auth` and
+ * `/session/end` take no POST, which other sites would send without the cookies (SameSite=Lax).
+ */
 const ROUTES: [methods: string[], pattern: string, name: OidcRoute['name'], path: string][] = [
   [GET, '/\\.well-known/openid-configuration', 'protocol', '/.well-known/openid-configuration'],
   [GET, '/\\.well-known/oauth-authorization-server', 'protocol', '/.well-known/oauth-authorization-server'],
   [GET, '/jwks', 'protocol', '/jwks'],
   [GET, '/passkey\\.js', 'script', '/passkey.js'],
-  [['GET', 'HEAD', 'POST'], '/auth', 'start', '/auth'],
+  [GET, '/auth', 'start', '/auth'],
   [GET, `/auth/${UID}`, 'protocol', '/auth/:uid'],
   [['POST', 'OPTIONS'], '/token', 'token', '/token'],
   [['POST', 'OPTIONS'], '/token/revocation', 'token', '/token/revocation'],
@@ -29,7 +32,7 @@ const ROUTES: [methods: string[], pattern: string, name: OidcRoute['name'], path
   [GET, '/device', 'protocol', '/device'],
   [['POST'], '/device', 'device', '/device'],
   [GET, `/device/${UID}`, 'protocol', '/device/:uid'],
-  [['GET', 'HEAD', 'POST'], '/session/end', 'protocol', '/session/end'],
+  [GET, '/session/end', 'protocol', '/session/end'],
   [['POST'], '/session/end/confirm', 'protocol', '/session/end/confirm'],
   [GET, '/session/end/success', 'protocol', '/session/end/success'],
   [GET, `/callback/${ISSUER}`, 'callback', '/callback/:issuer_id'],

@@ -74,7 +74,7 @@ export class TenantDomainsController {
   @Requires('tenant.manage')
   @RateLimited(DNS_LIMIT)
   async verify(@Ctx() ctx: RequestContext, @Param('domain') domain: string): Promise<TenantDomainEnvelope> {
-    return { domain: await this.domains.verify(ctx, known(domain)) };
+    return { domain: await this.domains.verify(ctx, domain) };
   }
 
   @Endpoint('DELETE :domain', {
@@ -87,13 +87,6 @@ export class TenantDomainsController {
   @ApiDomain()
   @Requires('tenant.manage')
   async remove(@Ctx() ctx: RequestContext, @Param('domain') domain: string): Promise<TenantDomainEnvelope> {
-    return { domain: await this.domains.remove(ctx, known(domain)) };
+    return { domain: await this.domains.remove(ctx, domain) };
   }
-}
-
-/** @throws ApiError 404 for text that PostgreSQL cannot store or that is no domain */
-function known(domain: string): string {
-  const text = domain.toLowerCase();
-  if (!/^[a-z0-9.-]{1,253}$/.test(text)) throw TenantErrors.domainNotFound.with();
-  return text;
 }

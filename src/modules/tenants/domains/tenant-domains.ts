@@ -9,6 +9,7 @@ import type { Reader } from '../../../platform/database/tx.js';
 import { TenantPolicies } from '../tenant-policies.js';
 import { TenantDomain } from '../tenant.entity.js';
 import { TenantErrors } from '../tenants.errors.js';
+import { domainName, domainOf } from './domain-name.js';
 import { DomainRecords } from './domain-records.js';
 import type { TenantDomainDetail } from './tenant-domains.response.js';
 
@@ -23,7 +24,7 @@ const lockDomain = directory.statement<never>(
 
 const verifiedBy = directory.statement<{ tenant_id: string }>(
   'tenants.domain_verified_by',
-  `SELECT tenant_id FROM tenant_domains WHERE domain = $1 AND verified_at IS NOT NULL ORDER BY verified_at LIMIT 1`,
+  `SELECT tenant_id FROM tenant_domains WHERE domain = ANY ($1::text[]) AND verified_at IS NOT NULL ORDER BY verified_at LIMIT 1`,
 );
 
 /** Domains of a workspace. A domain is verified by a TXT record, and by one workspace at a time. */
@@ -65,16 +66,16 @@ export class TenantDomains {
    * Reads the TXT record of a domain and verifies the domain.
    * @throws ApiError 404; 409 `domain_not_verified`, `domain_taken`; 503 `dns_unavailable`
    */
-  async verify(ctx: RequestContext, domain: string): Promise<TenantDomainDetail> {
+  async verify(ctx: RequestContext, name: string): Promise<TenantDomainDetail> {
     const { tenantId } = ctx;
-    const known = await rowsOf(this.db, TenantDomain).one({ tenantId, domain });
-    if (!known) throw TenantErrors.domainNotFound.with();
+    const known = await this.existing(this.db, tenantId, name);
+    const { domain } = known;
     if (known.verifiedAt !== null) return present(known);
     const values = await this.records.txt(`${HOST}.${domain}`);
     if (!values.includes(`${VALUE}${known.challenge}`)) throw TenantErrors.domainNotVerified.with();
     return this.db.tx(async (tx) => {
       await tx.query(lockDomain, [domain]);
-      if ((await tx.query(verifiedBy, [domain])).some((row) => row.tenant_id !== tenantId))
+      if ((await tx.query(verifiedBy, [[domain]])).some((row) => row.tenant_id !== tenantId))
         throw TenantErrors.domainTaken.with();
       const values = { verifiedAt: () => 'now()' };
       const [verified] = await rowsOf(tx, TenantDomain).update({ tenantId, domain }, values);
@@ -89,9 +90,10 @@ export class TenantDomains {
   }
 
   /** @throws ApiError 404 */
-  async remove(ctx: RequestContext, domain: string): Promise<TenantDomainDetail> {
+  async remove(ctx: RequestContext, name: string): Promise<TenantDomainDetail> {
     const { tenantId } = ctx;
     return this.db.tx(async (tx) => {
+      const { domain } = await this.existing(tx, tenantId, name);
       const [removed] = await rowsOf(tx, TenantDomain).delete({ tenantId, domain });
       if (!removed) throw TenantErrors.domainNotFound.with();
       await this.audit.record(tx, ctx, {
@@ -105,13 +107,27 @@ export class TenantDomains {
 
   /** The workspace that has verified the domain of an address; null: none. */
   async ownerOf(email: string, reader: Reader = this.db): Promise<string | null> {
-    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-    return (await reader.query(verifiedBy, [domain]))[0]?.tenant_id ?? null;
+    const asWritten = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+    return (await reader.query(verifiedBy, [[domainOf(email), asWritten]]))[0]?.tenant_id ?? null;
   }
 
   /** Whether the workspace has verified the domain. */
   async isVerified(tenantId: string, domain: string): Promise<boolean> {
-    return (await rowsOf(this.db, TenantDomain).one({ tenantId, domain }))?.verifiedAt != null;
+    return (await this.find(this.db, tenantId, domain))?.verifiedAt != null;
+  }
+
+  /** A domain of the workspace in any spelling. Earlier versions stored internationalised domains in Unicode. */
+  private async find(reader: Reader, tenantId: string, domain: string): Promise<TenantDomain | null> {
+    const name = domainName(domain);
+    const domains = await rowsOf(reader, TenantDomain).all({ tenantId });
+    return (name !== '' && domains.find((known) => domainName(known.domain) === name)) || null;
+  }
+
+  /** @throws ApiError 404 */
+  private async existing(reader: Reader, tenantId: string, domain: string): Promise<TenantDomain> {
+    const known = await this.find(reader, tenantId, domain);
+    if (!known) throw TenantErrors.domainNotFound.with();
+    return known;
   }
 
   /** The workspace that an address may join by its verified domain, if the policy of the workspace allows it. */

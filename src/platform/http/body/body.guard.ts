@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import express, { type Request, type RequestHandler, type Response } from 'express';
@@ -112,7 +113,7 @@ export class BodyGuard implements CanActivate {
   private parser(limit: number): RequestHandler {
     let parser = this.parsers.get(limit);
     if (!parser) {
-      parser = express.json({ limit, strict: false, type: () => true, verify: keepRaw });
+      parser = express.json({ limit, strict: false, type: () => true, verify });
       this.parsers.set(limit, parser);
     }
     return parser;
@@ -125,6 +126,12 @@ function parsed(request: Request, response: Response, parse: RequestHandler): Pr
       error === undefined ? resolve() : reject(bodyError(error)),
     );
   });
+}
+
+/** Called with the decompressed bytes. The parser would replace what is not UTF-8, and the loss would be stored. */
+function verify(request: RequestWithBody, response: unknown, raw: Buffer, charset: string): void {
+  if (charset === 'utf-8' && !isUtf8(raw)) throw new Error('The body is not UTF-8.');
+  keepRaw(request, response, raw);
 }
 
 function keepRaw(request: RequestWithBody, _response: unknown, raw: Buffer): void {
@@ -162,7 +169,7 @@ function bodyError(error: unknown): unknown {
   if (type === 'entity.too.large') return Errors.bodyTooLarge.with();
   if (type === 'encoding.unsupported' || type === 'charset.unsupported')
     return Errors.unsupportedMediaType.with();
-  if (type === 'entity.parse.failed') return Errors.invalidJson.with();
+  if (type === 'entity.parse.failed' || type === 'entity.verify.failed') return Errors.invalidJson.with();
   if (type === 'request.aborted' || type === 'request.size.invalid') return Errors.badRequest.with();
   return (error as { status?: number }).status === 400 ? Errors.invalidJson.with() : error;
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
 import { countForwardedBytes } from '../../memory/garbage.js';
 import { Errors } from '../errors.js';
@@ -35,6 +36,7 @@ export async function readLong(request: Request, length: number): Promise<Buffer
 
 /** @throws ApiError 400 `invalid_json` */
 export function parsedLong(body: Buffer): unknown {
+  if (!isUtf8(body)) throw Errors.invalidJson.with();
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
   try {
     return JSON.parse(body.toString('utf8', start));

@@ -22,11 +22,14 @@ const EXPECTATION_FAILED = new ErrorKind(
   'expectation_failed',
   'The only supported Expect value is 100-continue.',
 );
+const HOST = 'host';
+const AUTHORIZATION = 'authorization';
 const STATUS_BY_CODE: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
 /**
  * An HTTP server that also returns the error shape of the API for requests that never reach the application: malformed
- * HTTP, a missing Host header, an unknown Expect header. Node itself returns an empty body for these.
+ * HTTP, a missing or repeated Host header, an unknown Expect header. Node itself returns an empty body for these, or, for
+ * repeated headers, uses the first one.
  */
 export function createHttpServer(application: RequestListener): Server {
   const options = {
@@ -36,9 +39,9 @@ export function createHttpServer(application: RequestListener): Server {
       isSocketTarget(url) && headers.upgrade?.toLowerCase() === 'websocket',
   };
   const server = createServer(options, (request, response) => {
-    // RFC 9112, section 3.2. HTTP/1.0 has no such rule.
-    if (request.headers.host === undefined && request.httpVersion === '1.1')
-      reject(response, Errors.badRequest);
+    // RFC 9112, section 3.2. HTTP/1.0 has no such rule for a missing header.
+    const hasNoHost = request.headers.host === undefined && request.httpVersion === '1.1';
+    if (hasNoHost || isAmbiguous(request)) reject(response, Errors.badRequest);
     else application(request, response);
   });
   server.on('checkExpectation', (_request, response: ServerResponse) => reject(response, EXPECTATION_FAILED));
@@ -53,6 +56,18 @@ export function createHttpServer(application: RequestListener): Server {
     socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${head}\r\n\r\n${body}`);
   });
   return server;
+}
+
+/** Whether a header occurs twice that a proxy and this server must read alike. */
+function isAmbiguous({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  let credentials = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
+    else if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) credentials += 1;
+  }
+  return hosts > 1 || credentials > 1;
 }
 
 /** The body of the request, if any, is not read, so the connection closes. */

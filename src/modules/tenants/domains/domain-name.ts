@@ -1,0 +1,13 @@
+import { domainToASCII } from 'node:url';
+
+/** Characters with which `domainToASCII` reads a text as more than a host. */
+const NOT_OF_A_HOST = /[\s/\\@:?#%[\]]/;
+
+/** The spelling in which domains are stored and compared: that of DNS, in lower case. Empty for text that is no domain. */
+export function domainName(text: string): string {
+  const name = text.trim().toLowerCase();
+  return NOT_OF_A_HOST.test(name) ? '' : domainToASCII(name);
+}
+
+/** The domain of an e-mail address. */
+export const domainOf = (email: string): string => domainName(email.slice(email.lastIndexOf('@') + 1));
