@@ -114,11 +114,11 @@ BEGIN
   END IF;
   RETURN QUERY
   WITH chosen AS (
-    SELECT message.uid, row_number() OVER (ORDER BY message.uid) - 1 AS n FROM messages AS message
+    SELECT message.uid, row_number() OVER (ORDER BY message.uid) - 1 AS place FROM messages AS message
     WHERE message.user_id = p_user AND message.mailbox_id = p_from AND (message.uid = ANY (p_uids) OR message.uid BETWEEN p_low AND p_high)
   )
   UPDATE messages AS message
-  SET mailbox_id = p_to, uid = box.uid_next + chosen.n,
+  SET mailbox_id = p_to, uid = box.uid_next + chosen.place,
       expires_at = CASE WHEN box.retention > 0 THEN now() + box.retention * interval '1 millisecond' END
   FROM chosen
   WHERE message.user_id = p_user AND message.mailbox_id = p_from AND message.uid = chosen.uid

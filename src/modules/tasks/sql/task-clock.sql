@@ -1,6 +1,5 @@
--- Periodic work. Each function takes up to p_limit tasks whose moment has come, skips those that are being written, and
--- appends the events in the transaction that sets the next moment: each event exactly once, whichever process runs and
--- whenever one stops. @returns the number of tasks
+-- Periodic jobs. Each function processes up to p_limit due tasks and skips locked ones. It appends the events in the transaction
+-- that sets the next time, so each event occurs once, with several processes and after a crash. Returns the number of tasks.
 
 CREATE FUNCTION task_recipients(task tasks) RETURNS jsonb LANGUAGE sql IMMUTABLE
 AS $$ SELECT to_jsonb(CASE WHEN task.assignee_ids = '{}' THEN ARRAY[task.creator_id] ELSE task.assignee_ids END) $$;
