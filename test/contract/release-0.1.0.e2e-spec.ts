@@ -50,7 +50,17 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
 
     const submit = (id: string, client: string | null, answers: object) =>
       run('form_responses.submit', [
-        ...[...who(), id, client, 1, 1, answers, SEARCH, randomBytes(32), [], 12, randomUUID()],
+        ...who(),
+        id,
+        client,
+        1,
+        1,
+        answers,
+        SEARCH,
+        randomBytes(32),
+        [],
+        12,
+        randomUUID(),
       ]);
 
     const stored = async (id: string) =>
@@ -87,7 +97,14 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
       const id = randomUUID();
       const first = await submit(id, null, { name: 'Ann' });
       const edit = await run('form_responses.resubmit', [
-        ...[...who(), id, 1, 1, { name: 'Anna' }, 'anna', [], randomUUID()],
+        ...who(),
+        id,
+        1,
+        1,
+        { name: 'Anna' },
+        'anna',
+        [],
+        randomUUID(),
       ]);
       expect(edit).toEqual(first);
       expect(await stored(id)).toMatchObject({ answers: { name: 'Anna' }, search_text: 'anna' });
