@@ -14,27 +14,27 @@ const FILE = new URL('../fixtures/upgrade/release.json.gz', import.meta.url);
 describe('a process of release 0.1.0 on the schema of this version', () => {
   let app: TestApp;
   let mail: TestMailService;
-  let client: pg.Client;
+  let db: pg.Client;
   let release: Release;
 
   beforeAll(async () => {
     // The client of the test connects to one database.
     app = await TestApp.start({ TEST_CELLS: '0' });
     mail = await TestMailService.start({}, app.databaseUrl);
-    client = new pg.Client({ connectionString: app.databaseUrl });
-    await client.connect();
+    db = new pg.Client({ connectionString: app.databaseUrl });
+    await db.connect();
     release = JSON.parse(gunzipSync(readFileSync(FILE)).toString()) as Release;
   });
   afterAll(async () => {
-    await client?.end();
+    await db?.end();
     await mail?.stop();
     await app?.stop();
   });
 
   async function run(statement: string, values: unknown[]): Promise<any> {
     const { schema, text } = release.statements.find(({ name }) => name === statement)!;
-    await client.query(`SET search_path = ${schema}`);
-    return (await client.query(text, values)).rows[0];
+    await db.query(`SET search_path = ${schema}`);
+    return (await db.query(text, values)).rows[0];
   }
 
   describe('forms', () => {
@@ -74,7 +74,14 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
 
     test('submits a response once', async () => {
       const [id, client, event] = [randomUUID(), randomUUID(), 'form.response_submitted'];
+      // Until the commit, the outbox delivers no event.
+      await db.query('BEGIN');
       const first = await submit(id, client, { name: 'Ann' });
+      const { rows: events } = await db.query(
+        'SELECT payload FROM outbox WHERE tenant_id = $1 AND type = $2',
+        [ann.tenantId, event],
+      );
+      await db.query('COMMIT');
       expect(first).toMatchObject({ outcome: 'ok', id, version: 1 });
       expect(await submit(randomUUID(), client, { name: 'Ann' })).toEqual({ ...first, outcome: 'repeated' });
       expect(await submit(randomUUID(), client, { name: 'Ben' })).toMatchObject({
@@ -88,9 +95,7 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
         respondent_id: ann.id,
         client_response_id: client,
       });
-      expect(
-        await app.sql(`SELECT payload FROM outbox WHERE tenant_id = $1 AND type = $2`, [ann.tenantId, event]),
-      ).toEqual([{ payload: { form_id: form, response_id: id } }]);
+      expect(events).toEqual([{ payload: { form_id: form, response_id: id } }]);
     });
 
     test('edits a response', async () => {
