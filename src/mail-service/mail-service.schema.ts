@@ -29,6 +29,6 @@ export const mailServiceSchema = wholeSchema([
         new URL('migrations/0005-job-outcomes.sql', import.meta.url),
       ),
     ],
-    sql: sqlFiles('mail_service', new URL('sql/', import.meta.url), 'messages'),
+    sql: sqlFiles('mail_service', new URL('sql/', import.meta.url), 'messages', 'release-0.1.0'),
   },
 ]);

@@ -28,7 +28,17 @@ const SQL = new URL('sql/', import.meta.url);
 export const platformSchema: SchemaPart = {
   owner: 'platform',
   // Functions of the domains number the feeds and append events in the statement that writes.
-  publishes: ['sync_heads', 'outbox', 'rfc3339', 'uuid_v7', 'blob_keep', 'blob_release', 'forget_responses'],
+  publishes: [
+    'sync_heads',
+    'lock_heads',
+    'advance_head',
+    'outbox',
+    'rfc3339',
+    'uuid_v7',
+    'blob_keep',
+    'blob_release',
+    'forget_responses',
+  ],
   entities: {
     directory: [
       PlatformSecret,
@@ -73,7 +83,7 @@ export const platformSchema: SchemaPart = {
   ],
   sql: [
     ...sqlFiles('either', SQL, 'values'),
-    ...sqlFiles('workspace', SQL, 'idempotency', 'blobs'),
+    ...sqlFiles('workspace', SQL, 'idempotency', 'blobs', 'sync-heads'),
     ...sqlFiles('directory', SQL, 'rate-limits'),
   ],
 };

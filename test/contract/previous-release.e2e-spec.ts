@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import pg from 'pg';
 import type { QueryRunner } from 'typeorm';
 import { migrateDatabase } from '../../src/app.prepare.js';
 import { Config } from '../../src/config/config.js';
@@ -10,6 +11,7 @@ import { schema } from '../../src/schema.js';
 import { TestApp } from '../support/app.ts';
 import { emptyDatabase } from '../support/database/database.ts';
 import { LAZY_STATEMENTS } from '../support/database/lazy-statements.ts';
+import { SqlUsage } from '../support/database/sql-usage.ts';
 import { mailboxesOf, TestMailService } from '../support/mail/mail-service.ts';
 import { findCulprits } from '../support/release/culprits.ts';
 import { findBreaks, type Namespace, recordRelease, type Release } from '../support/release/release.ts';
@@ -76,11 +78,54 @@ describe('the previous release on the schema of this version', () => {
     expect(breaks.map(({ what, why }) => `${what}: ${why} (${causes.get(what)})`)).toEqual([]);
   });
 
+  test('is the only one whose signatures are kept, each in a file with its version', () => {
+    const kept = namespaces().flatMap(({ sql }) => sql.filter(({ name }) => name.startsWith('release-')));
+    expect([...new Set([`release-${release.version}`, ...kept.map(({ name }) => name)])]).toEqual([
+      `release-${release.version}`,
+    ]);
+    // A function of this version takes a record or a patch instead of so many parameters.
+    const long = namespaces().flatMap(({ sql }) =>
+      sql.filter((file) => !kept.includes(file)).flatMap(longSignatures),
+    );
+    expect(long).toEqual([]);
+  });
+
+  test('or this version uses each stored function and view', async () => {
+    const client = new pg.Client({ connectionString: app.databaseUrl });
+    await client.connect();
+    const unused: unknown[] = [];
+    for (const { name, sql, statements: own } of namespaces()) {
+      await client.query(`SET search_path = ${name}`);
+      const usage = await SqlUsage.of(client);
+      const declared = sql.flatMap(({ text }) =>
+        [...text.matchAll(/^CREATE (?:FUNCTION|VIEW) (\w+)/gm)].map(([, made]) => made),
+      );
+      const isTrigger = ([stored]: [string, string]) => !declared.includes(stored);
+      const texts = [
+        ...own.map(({ text }) => text),
+        ...release.statements.map(({ text }) => text),
+        ...[...usage.stored].filter(isTrigger).map(([, text]) => text),
+      ];
+      const used = new Set(texts.flatMap((text) => [...usage.used(text)]));
+      unused.push(...declared.filter((made) => !used.has(made as string)));
+    }
+    await client.end();
+    expect(unused).toEqual([]);
+  });
+
   test('has no exception that is not needed', async () => {
     const broken = new Set((await findBreaks(release, app.databaseUrl)).map(({ what }) => what));
     expect(Object.keys(RETIRED).filter((what) => !broken.has(what))).toEqual([]);
   });
 });
+
+const MAX_PARAMETERS = 8;
+
+/** The functions of a file with too many parameters. */
+const longSignatures = ({ text }: { text: string }): string[] =>
+  [...text.matchAll(/^CREATE FUNCTION (\w+)\s*\(([^)]*)\)\s*RETURNS/gm)]
+    .filter(([, , parameters = '']) => parameters.split(',').length > MAX_PARAMETERS)
+    .map(([, name]) => name as string);
 
 const step = (name: string, sql: string): MigrationClass =>
   class {

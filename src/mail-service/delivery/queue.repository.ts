@@ -58,10 +58,7 @@ interface SubmitRow {
   seconds: number;
 }
 
-const submit = mailService.statement<SubmitRow>(
-  'queue.submit',
-  `SELECT * FROM submit_draft($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)`,
-);
+const submit = mailService.statement<SubmitRow>('queue.submit', `SELECT * FROM submit_draft($1, $2, $3, $4)`);
 /** Does nothing for the id of an earlier message. */
 const submitSystem = mailService.statement<{ id: string }>(
   'queue.submit_system',
@@ -128,9 +125,9 @@ export class QueueRepository {
     private readonly lease: QueueLease,
   ) {}
 
-  async submit(s: Submission): Promise<Submitted> {
-    const values = [s.userId, s.mailbox, s.uid, s.queueId, s.sender, s.recipients, s.rawId, s.date, s.limit];
-    const [row] = await this.db.single((tx) => tx.query(submit, values));
+  /** @param submission as `submit_draft` takes it */
+  async submit({ userId, mailbox, uid, ...submission }: Submission): Promise<Submitted> {
+    const [row] = await this.db.single((tx) => tx.query(submit, [userId, mailbox, uid, submission]));
     if (row?.outcome === 'ok') {
       return { outcome: 'ok', mailbox: row.mailbox, uid: Number(row.uid), size: Number(row.size) };
     }

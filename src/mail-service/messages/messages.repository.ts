@@ -61,7 +61,7 @@ const move = mailService.statement<{
 }>('messages.move', `SELECT * FROM move_messages($1, $2, $3, $4, $5, $6) ORDER BY old_uid`);
 const flag = mailService.statement<{ matched: string }>(
   'messages.flag',
-  `SELECT flag_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS matched`,
+  `SELECT flag_messages($1, $2, $3, $4, $5, $6) AS matched`,
 );
 const remove = mailService.statement<{ deleted: string }>(
   'messages.remove',
@@ -74,14 +74,14 @@ const expired = mailService.statement<{ user_id: string; mailbox_id: string; uid
    GROUP BY 1, 2`,
 );
 
-/** New values of a message's fields; null keeps a field. */
+/** New values of a message's fields, as `flag_messages` takes them; undefined keeps a field. */
 export interface FlagChange {
-  seen: boolean | null;
-  flagged: boolean | null;
-  deleted: boolean | null;
-  metaData: Record<string, unknown> | null;
-  /** Time of deletion; false for never. */
-  expires: Date | false | null;
+  seen?: boolean | undefined;
+  flagged?: boolean | undefined;
+  deleted?: boolean | undefined;
+  metaData?: Record<string, unknown> | undefined;
+  /** Time of deletion; null for never. */
+  expires?: Date | null | undefined;
 }
 
 /** SQL of messages, except lists. */
@@ -146,13 +146,11 @@ export class MessagesRepository {
   }
 }
 
-function flagValues(userId: string, mailbox: string, set: UidSet, change: FlagChange): unknown[] {
-  const { seen, flagged, deleted, metaData, expires } = change;
-  const values = [userId, mailbox, set.uids, set.low, set.high, seen, flagged, deleted];
-  return [
-    ...values,
-    metaData && JSON.stringify(metaData),
-    expires === false ? null : expires,
-    expires === false,
-  ];
-}
+const flagValues = (userId: string, mailbox: string, set: UidSet, change: FlagChange): unknown[] => [
+  userId,
+  mailbox,
+  set.uids,
+  set.low,
+  set.high,
+  change,
+];

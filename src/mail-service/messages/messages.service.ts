@@ -42,7 +42,7 @@ export class MessagesService {
   ): Promise<Record<string, unknown>> {
     const row = await this.find(userId, mailbox, uid);
     if (markAsSeen && !row.seen) {
-      await this.messages.flag(userId, mailbox, only(uid), { ...NOTHING, seen: true });
+      await this.messages.flag(userId, mailbox, only(uid), { seen: true });
       row.seen = true;
     }
     return presentMessage(userId, row);
@@ -108,8 +108,6 @@ export class MessagesService {
   }
 }
 
-const NOTHING = { seen: null, flagged: null, deleted: null, metaData: null, expires: null };
-
 const only = (uid: number): UidSet => ({ uids: [uid], low: null, high: null });
 
 /** As in WildDuck 1.46, `draft` changes `flagged`: stored messages, whose From may be forged, must not become drafts. */
@@ -118,18 +116,18 @@ function flagsOf(request: UpdateRequest): FlagChange {
   const flags = [seen, flagged, deleted, draft].filter((flag) => flag !== undefined);
   if (flags.length === 0 && metaData === undefined && expires === undefined)
     throw mailErrors.messageUnchanged();
-  return { ...changeOf(request), flagged: flagged ?? draft ?? null };
+  return { ...changeOf(request), flagged: flagged ?? draft };
 }
 
 function flagsOfMove(request: UpdateRequest): FlagChange | null {
   const change = changeOf(request);
-  return Object.values(change).every((value) => value === null) ? null : change;
+  return Object.values(change).every((value) => value === undefined) ? null : change;
 }
 
 const changeOf = ({ seen, flagged, deleted, metaData, expires }: UpdateRequest): FlagChange => ({
-  seen: seen ?? null,
-  flagged: flagged ?? null,
-  deleted: deleted ?? null,
-  metaData: metaData ?? null,
-  expires: expires ?? null,
+  seen,
+  flagged,
+  deleted,
+  metaData,
+  expires: expires === false ? null : expires,
 });

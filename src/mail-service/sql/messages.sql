@@ -114,11 +114,11 @@ BEGIN
   END IF;
   RETURN QUERY
   WITH chosen AS (
-    SELECT message.uid, row_number() OVER (ORDER BY message.uid) - 1 AS n FROM messages AS message
+    SELECT message.uid, row_number() OVER (ORDER BY message.uid) - 1 AS place FROM messages AS message
     WHERE message.user_id = p_user AND message.mailbox_id = p_from AND (message.uid = ANY (p_uids) OR message.uid BETWEEN p_low AND p_high)
   )
   UPDATE messages AS message
-  SET mailbox_id = p_to, uid = box.uid_next + chosen.n,
+  SET mailbox_id = p_to, uid = box.uid_next + chosen.place,
       expires_at = CASE WHEN box.retention > 0 THEN now() + box.retention * interval '1 millisecond' END
   FROM chosen
   WHERE message.user_id = p_user AND message.mailbox_id = p_from AND message.uid = chosen.uid
@@ -147,12 +147,18 @@ BEGIN
   END IF;
 END $$;
 
--- Sets the flags and fields that are not null. @returns the number of messages found
-CREATE FUNCTION flag_messages(p_user text, p_box text, p_uids bigint[], p_low bigint, p_high bigint,
-  p_seen boolean, p_flagged boolean, p_deleted boolean, p_meta jsonb, p_expires timestamptz, p_keep boolean)
+-- Changes flags and fields of messages. `p_change`: new values; fields that it does not contain stay. `expires` null: never.
+-- @returns the number of messages found
+CREATE FUNCTION flag_messages(p_user text, p_box text, p_uids bigint[], p_low bigint, p_high bigint, p_change jsonb)
 RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
+  v_seen boolean := (p_change->>'seen')::boolean;
+  v_flagged boolean := (p_change->>'flagged')::boolean;
+  v_deleted boolean := (p_change->>'deleted')::boolean;
+  v_meta jsonb := nullif(p_change->'metaData', 'null');
+  v_expires timestamptz := (p_change->>'expires')::timestamptz;
+  v_sets_expiry boolean := p_change ? 'expires';
   matched bigint;
   less_unseen bigint;
 BEGIN
@@ -162,9 +168,9 @@ BEGIN
     WHERE message.user_id = p_user AND message.mailbox_id = p_box AND (message.uid = ANY (p_uids) OR message.uid BETWEEN p_low AND p_high)
   ), done AS (
     UPDATE messages AS message
-    SET seen = coalesce(p_seen, message.seen), flagged = coalesce(p_flagged, message.flagged),
-        deleted = coalesce(p_deleted, message.deleted), meta_data = coalesce(p_meta, message.meta_data),
-        expires_at = CASE WHEN p_keep THEN NULL ELSE coalesce(p_expires, message.expires_at) END
+    SET seen = coalesce(v_seen, message.seen), flagged = coalesce(v_flagged, message.flagged),
+        deleted = coalesce(v_deleted, message.deleted), meta_data = coalesce(v_meta, message.meta_data),
+        expires_at = CASE WHEN v_sets_expiry THEN v_expires ELSE message.expires_at END
     FROM chosen WHERE message.user_id = p_user AND message.mailbox_id = p_box AND message.uid = chosen.uid
     RETURNING chosen.seen AS was, message.seen AS is_now
   )
@@ -208,13 +214,18 @@ BEGIN
 END $$;
 
 -- Turns a draft into a sent message and puts its recipients into the queue, or does nothing.
--- outcome: ok, gone, not_draft, rate_limited
-CREATE FUNCTION submit_draft(p_user text, p_box text, p_uid bigint, p_queue text, p_sender text, p_recipients text[],
-  p_raw text, p_date timestamptz, p_due timestamptz, p_limit int)
+-- `p_submission`: `queueId`, `sender`, `recipients`, `rawId`, `date` of the message, which is also the earliest time of delivery,
+-- `limit` of recipients in 24 hours (0: unlimited). outcome: ok, gone, not_draft, rate_limited
+CREATE FUNCTION submit_draft(p_user text, p_box text, p_uid bigint, p_submission jsonb)
 RETURNS TABLE (outcome text, mailbox text, uid bigint, size bigint, seconds int)
 LANGUAGE plpgsql AS $$
 DECLARE
   source messages;
+  v_recipients text[] := ARRAY(SELECT jsonb_array_elements_text(p_submission->'recipients'));
+  v_limit int := (p_submission->>'limit')::int;
+  v_date timestamptz := (p_submission->>'date')::timestamptz;
+  v_queue text := p_submission->>'queueId';
+  v_raw text := p_submission->>'rawId';
   v_sent text;
   v_new bigint;
   v_since timestamptz;
@@ -235,19 +246,19 @@ BEGIN
   ELSIF NOT source.draft THEN
     RETURN QUERY SELECT 'not_draft', NULL::text, NULL::bigint, NULL::bigint, NULL::int;
     RETURN;
-  ELSIF p_limit > 0 AND v_count + cardinality(p_recipients) > p_limit THEN
+  ELSIF v_limit > 0 AND v_count + cardinality(v_recipients) > v_limit THEN
     RETURN QUERY SELECT 'rate_limited', NULL::text, NULL::bigint, NULL::bigint,
       extract(epoch FROM v_since + interval '24 hours' - now())::int;
     RETURN;
   END IF;
-  UPDATE users SET sent_since = v_since, sent_count = v_count + cardinality(p_recipients) WHERE id = p_user;
+  UPDATE users SET sent_since = v_since, sent_count = v_count + cardinality(v_recipients) WHERE id = p_user;
   SELECT new_uid INTO v_new FROM move_messages(p_user, p_box, ARRAY[p_uid], NULL, NULL, v_sent);
-  UPDATE messages AS message SET draft = false, hdate = p_date, queue_id = p_queue, reference = NULL
+  UPDATE messages AS message SET draft = false, hdate = v_date, queue_id = v_queue, reference = NULL
   WHERE message.user_id = p_user AND message.mailbox_id = v_sent AND message.uid = v_new;
   INSERT INTO queue (id, seq, user_id, sender, recipient, raw_id, subject, due_at)
-  SELECT p_queue, entry.position, p_user, p_sender, entry.address, p_raw, source.subject, p_due
-  FROM unnest(p_recipients) WITH ORDINALITY AS entry (address, position);
-  UPDATE raws SET collect_after = NULL WHERE id = p_raw;
+  SELECT v_queue, entry.position, p_user, p_submission->>'sender', entry.address, v_raw, source.subject, v_date
+  FROM unnest(v_recipients) WITH ORDINALITY AS entry (address, position);
+  UPDATE raws SET collect_after = NULL WHERE id = v_raw;
   IF source.reference IS NOT NULL THEN
     UPDATE messages AS message
     SET answered = message.answered OR source.reference->>'action' IN ('reply', 'replyAll'),

@@ -43,5 +43,6 @@ export const formsSchema: SchemaPart = {
     'form-submit-steps',
     'form-submit',
     'form-response-delete',
+    'release-0.1.0',
   ),
 };

@@ -21,6 +21,7 @@ export class MailAccount {
 }
 
 @Entity('mail_pending_accounts')
+@Index('mail_pending_accounts_due', ['retryAt'])
 export class MailPendingAccount {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
+import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { DataOwner } from '../../platform/personal-data/personal-data.js';
-import type { ExportState } from './personal-export.entity.js';
+import { type ExportState, PersonalExport } from './personal-export.entity.js';
 
 export interface ExportRow {
   id: string;
@@ -52,17 +53,6 @@ const removeEverywhere = workspace.statement<{ tenant_id: string; blob_id: strin
   'personal_exports.remove_everywhere',
   `DELETE FROM personal_exports WHERE user_id = $1 RETURNING tenant_id, blob_id`,
   { reach: 'account' },
-);
-
-const insert = workspace.statement<{ id: string }>(
-  'personal_exports.insert',
-  `INSERT INTO personal_exports (tenant_id, user_id, id, state, sources_total, due_at)
-   VALUES ($1, $2, $3, 'pending', $4, now()) ON CONFLICT (tenant_id, user_id) DO NOTHING RETURNING id`,
-);
-
-const lock = workspace.statement<{ state: ExportState }>(
-  'personal_exports.lock',
-  `SELECT state FROM personal_exports WHERE tenant_id = $1 AND user_id = $2 FOR UPDATE`,
 );
 
 // Index: personal_exports_due.
@@ -120,12 +110,20 @@ export class PersonalExportsRepository {
 
   /** Locks the export of the member. @returns its state; undefined without one */
   async lock(tx: Tx, { tenantId, userId }: DataOwner): Promise<ExportState | undefined> {
-    return (await tx.query(lock, [tenantId, userId]))[0]?.state;
+    return (await rowsOf(tx, PersonalExport).lock({ tenantId, userId }))?.state;
   }
 
   /** @returns false when another request has inserted an export */
   async insert(tx: Tx, { tenantId, userId }: DataOwner, id: string, sources: number): Promise<boolean> {
-    return (await tx.query(insert, [tenantId, userId, id, sources])).length > 0;
+    const values = {
+      tenantId,
+      userId,
+      id,
+      state: 'pending',
+      sourcesTotal: sources,
+      dueAt: () => 'now()',
+    } as const;
+    return (await rowsOf(tx, PersonalExport).insert(values)) !== null;
   }
 
   /** @param tenantId null: in all workspaces @returns the workspaces and the archives to release */

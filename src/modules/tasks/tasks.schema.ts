@@ -10,7 +10,7 @@ const file = (name: string) => new URL(`migrations/${name}`, import.meta.url);
 
 export const tasksSchema: SchemaPart = {
   owner: 'tasks',
-  publishes: ['task_lock_heads', 'task_titles'],
+  publishes: ['task_titles'],
   entities: {
     workspace: [
       Task,

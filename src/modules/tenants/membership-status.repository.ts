@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
+import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { TenantMember } from './tenant.entity.js';
 
 export type MemberStatus = 'active' | 'deactivated';
 
@@ -27,11 +29,6 @@ const setStatusEverywhere = workspace.statement<{ user_id: string }>(
   `UPDATE tenant_members SET status = $2, ${SINCE('$2')}
     WHERE user_id = $1 AND ($2 <> 'active' OR erased_at IS NULL) RETURNING user_id`,
   { reach: 'account' },
-);
-
-const isErased = workspace.statement<{ is_erased: boolean }>(
-  'tenants.is_erased',
-  `SELECT erased_at IS NOT NULL AS is_erased FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
 );
 
 const endedMembers = workspace.statement<{ user_id: string }>(
@@ -74,7 +71,8 @@ export class MembershipStatusRepository {
   }
 
   async isErased(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
-    return (await tx.query(isErased, [tenantId, userId]))[0]?.is_erased ?? false;
+    const member = await rowsOf(tx, TenantMember).one({ tenantId, userId });
+    return member !== null && member.erasedAt !== null;
   }
 
   async endedMembers(tenantId: string, days: number): Promise<string[]> {

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
+import { rowsOf } from '../../platform/database/rows.js';
 import { directory, workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { foldWords } from './fold-words.js';
+import { TenantMember } from './tenant.entity.js';
 
 interface Membership {
   tenant_id: string;
@@ -81,11 +83,6 @@ const profile = workspace.statement<{ email: string; display_name: string }>(
   `SELECT email, display_name FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
 );
 
-const isService = workspace.statement<{ is_service: boolean }>(
-  'tenants.is_service',
-  `SELECT is_service FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
-);
-
 const idBySlug = directory.statement<{ id: string }>(
   'tenants.id_by_slug',
   `SELECT id FROM tenants WHERE slug = $1`,
@@ -135,26 +132,11 @@ const setRoles = workspace.statement<{ user_id: string }>(
     WHERE member.tenant_id = $1 AND member.user_id = given.user_id AND member.role <> given.role RETURNING member.user_id`,
 );
 
-const rename = workspace.statement<never>(
-  'tenants.rename_member',
-  `UPDATE tenant_members SET display_name = $3, folded = $4 WHERE tenant_id = $1 AND user_id = $2`,
-);
-
-const emailOf = workspace.statement<{ email: string }>(
-  'tenants.email_of_member',
-  `SELECT email FROM tenant_members WHERE tenant_id = $1 AND user_id = $2`,
-);
-
 /** Across workspaces, by the index on user_id. */
 const withOtherEmail = workspace.statement<{ tenantId: string; displayName: string }>(
   'tenants.with_other_email',
   `SELECT tenant_id AS "tenantId", display_name AS "displayName" FROM tenant_members WHERE user_id = $1 AND email <> $2`,
   { reach: 'account' },
-);
-
-const setEmail = workspace.statement<never>(
-  'tenants.set_email',
-  `UPDATE tenant_members SET email = $3, folded = $4 WHERE tenant_id = $1 AND user_id = $2`,
 );
 
 const hasMembership = workspace.statement<{ user_id: string }>(
@@ -199,7 +181,7 @@ export class TenantsRepository {
   }
 
   async isService(tenantId: string, userId: string): Promise<boolean> {
-    return (await this.db.query(isService, [tenantId, userId]))[0]?.is_service ?? false;
+    return (await rowsOf(this.db, TenantMember).one({ tenantId, userId }))?.isService ?? false;
   }
 
   /** @returns user id by name, without names that match no member */
@@ -258,9 +240,10 @@ export class TenantsRepository {
   }
 
   async rename(tx: Tx, tenantId: string, userId: string, displayName: string): Promise<void> {
-    const [member] = await tx.query(emailOf, [tenantId, userId]);
+    const members = rowsOf(tx, TenantMember);
+    const member = await members.one({ tenantId, userId });
     const folded = foldWords(displayName, member?.email ?? '');
-    await tx.query(rename, [tenantId, userId, displayName, folded]);
+    await members.update({ tenantId, userId }, { displayName, folded });
   }
 
   /** Memberships of a user that have another address. */
@@ -275,7 +258,8 @@ export class TenantsRepository {
   ): Promise<void> {
     const { tenantId, userId, displayName, email } = member;
     await this.db.tx(async (tx) => {
-      await tx.query(setEmail, [tenantId, userId, email, foldWords(displayName, email)]);
+      const folded = foldWords(displayName, email);
+      await rowsOf(tx, TenantMember).update({ tenantId, userId }, { email, folded });
       await then(tx);
     });
   }

@@ -1,5 +1,5 @@
--- Counts kept files of a workspace and of their uploader; negative numbers: released ones. The row of the workspace is locked first.
--- @param p_user null: the uploader is unknown, or no user
+-- Adds to the usage of a workspace and of the uploader; negative numbers for released files. The row of the workspace is locked
+-- first. p_user: null when the uploader is unknown or no user.
 CREATE FUNCTION file_usage_add(p_tenant uuid, p_user uuid, p_bytes bigint, p_files int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO file_usage AS used (tenant_id, bytes, files) VALUES (p_tenant, greatest(p_bytes, 0), greatest(p_files, 0))
@@ -12,7 +12,8 @@ BEGIN
     SET bytes = greatest(used.bytes + p_bytes, 0), files = greatest(used.files + p_files, 0);
 END $$;
 
--- Something refers to the blob from this transaction on. False: the collector was faster, its bytes may be gone.
+-- Keeps a pending blob, to which this transaction adds a reference. Returns false for a blob that the collector has released: its
+-- bytes may be deleted.
 CREATE FUNCTION blob_keep(p_tenant uuid, p_id uuid, p_size bigint, p_sha256 bytea, p_content_type text)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -25,7 +26,7 @@ BEGIN
   RETURN true;
 END $$;
 
--- Nothing refers to these blobs any more once this transaction has committed.
+-- Releases blobs, whose last reference this transaction removes.
 CREATE FUNCTION blob_release(p_tenant uuid, p_ids uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   released record;
@@ -40,7 +41,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Counts the kept files of a workspace again and corrects the counters. @returns false where they were right
+-- Counts the kept files of a workspace and corrects the counters. Returns whether a counter was incorrect.
 CREATE FUNCTION file_usage_recount(p_tenant uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   changed int;

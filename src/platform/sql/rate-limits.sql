@@ -1,5 +1,5 @@
--- Takes one from each of several limits, in the order given (the callers sort them).
--- Returns the seconds until the first one that is exhausted has one again; 0 when all had one.
+-- Counts one request against each limit, in the given order, which callers sort. Returns 0, or the seconds until the first
+-- exhausted limit accepts a request.
 CREATE FUNCTION rate_limit_take(p_scopes text[], p_subjects bytea[], p_intervals float8[], p_bursts int[])
 RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
@@ -20,8 +20,8 @@ BEGIN
   RETURN 0;
 END $$;
 
--- Counts a guess as failed before it is looked at, so that guesses made at once cannot exceed the number allowed.
--- The last one allowed locks; success takes the row away. Failures as old as a lock is long are forgiven.
+-- Counts a guess as a failure before it is checked, so that concurrent guesses cannot exceed p_allowed. The last allowed failure
+-- locks the subject; a success deletes the row. Failures older than p_lock_seconds do not count.
 CREATE FUNCTION guess_begin(p_purpose text, p_subject bytea, p_allowed int, p_lock_seconds float8)
 RETURNS TABLE (failures int, wait float8) LANGUAGE plpgsql AS $$
 DECLARE

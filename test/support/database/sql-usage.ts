@@ -38,9 +38,12 @@ export class SqlUsage {
       `SELECT relname AS name, pg_get_viewdef(oid) AS definition FROM pg_class
         WHERE relnamespace = current_schema()::regnamespace AND relkind = 'v'`,
     );
+    // The bodies of functions that share a name count as one.
     const routines = await client.query<Routine>(
-      `SELECT proname AS name, prosrc AS body FROM pg_proc p WHERE pronamespace = current_schema()::regnamespace
-          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')`,
+      `SELECT proname AS name, string_agg(prosrc, E'\\n') AS body FROM pg_proc p
+        WHERE pronamespace = current_schema()::regnamespace
+          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+        GROUP BY proname`,
     );
     return new SqlUsage(
       new Set(relations.rows.map(({ name }) => name)),
@@ -64,6 +67,11 @@ export class SqlUsage {
 
   /** The tables that the text touches, those within its views and functions included. */
   touched(sql: string): Set<string> {
+    return new Set([...this.used(sql)].filter((name) => this.tables.has(name)));
+  }
+
+  /** The tables, views and functions that the text names, and those within them. */
+  used(sql: string): Set<string> {
     const seen = new Set<string>();
     const visit = (text: string): void => {
       for (const name of this.direct(text)) {
@@ -74,7 +82,7 @@ export class SqlUsage {
       }
     };
     visit(sql);
-    return new Set([...seen].filter((name) => this.tables.has(name)));
+    return seen;
   }
 
   /** Texts of the views and functions, by name. */

@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('polls')
 export class Poll {
@@ -35,7 +35,7 @@ export class PollOption {
 }
 
 @Entity('poll_participants')
-@Unique('poll_participants_tenant_id_poll_id_email_key', ['tenantId', 'pollId', 'email'])
+@Index('poll_participants_tenant_id_poll_id_email_key', ['tenantId', 'pollId', 'email'], { unique: true })
 @ForeignKey('Poll', ['tenantId', 'pollId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class PollParticipant {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;

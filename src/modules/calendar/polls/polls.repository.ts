@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { Poll } from './poll.entity.js';
 import type { OptionRow, OutsideVoter, PollRecord, PollRow, VoteRow, VoterRow } from './poll-record.js';
 
 interface PollJson {
@@ -80,17 +82,8 @@ const replaceVotes = workspace.statement<never>(
    ON CONFLICT (tenant_id, poll_id, option_id, participant_id) DO UPDATE SET answer = excluded.answer`,
 );
 
-const finalize = workspace.statement<never>(
-  'calendar.finalize_poll',
-  `UPDATE polls SET option_id = $3, event_id = $4, calendar_id = $5, revision = revision + 1, updated_at = now()
-    WHERE tenant_id = $1 AND id = $2`,
-);
-
-const cancel = workspace.statement<never>(
-  'calendar.cancel_poll',
-  `UPDATE polls SET cancelled_at = now(), revision = revision + 1, updated_at = now()
-    WHERE tenant_id = $1 AND id = $2`,
-);
+/** Columns that each change of a poll writes. */
+const CHANGED = { revision: () => 'revision + 1', updatedAt: () => 'now()' };
 
 /** Polls with their options, participants and votes. */
 @Injectable()
@@ -140,7 +133,8 @@ export class PollsRepository {
   }
 
   async cancel(tx: Tx, tenantId: string, pollId: string): Promise<void> {
-    await tx.query(cancel, [tenantId, pollId]);
+    const values = { cancelledAt: () => 'now()', ...CHANGED };
+    await rowsOf(tx, Poll).update({ tenantId, id: pollId }, values);
   }
 
   async finalize(
@@ -149,7 +143,7 @@ export class PollsRepository {
     pollId: string,
     chosen: { optionId: string; eventId: string; calendarId: string },
   ): Promise<void> {
-    await tx.query(finalize, [tenantId, pollId, chosen.optionId, chosen.eventId, chosen.calendarId]);
+    await rowsOf(tx, Poll).update({ tenantId, id: pollId }, { ...chosen, ...CHANGED });
   }
 }
 

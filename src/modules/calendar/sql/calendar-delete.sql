@@ -12,21 +12,8 @@ BEGIN
      SET status = 'cancelled', deleted_at = clock_timestamp(), dtstamp = clock_timestamp(), sequence = sequence + 1,
          revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
    WHERE tenant_id = p_tenant AND id = ANY (organized);
-  WITH placed AS (
-    SELECT calendar_id, event_id, row_number() OVER (PARTITION BY calendar_id ORDER BY event_id) AS n
-      FROM calendar_entries WHERE tenant_id = p_tenant AND event_id = ANY (organized) AND calendar_id <> p_calendar),
-  counted AS (
-    UPDATE calendars SET change_seq = change_seq + total FROM (
-      SELECT calendar_id, count(*) AS total FROM placed GROUP BY calendar_id) AS totals
-     WHERE calendars.tenant_id = p_tenant AND calendars.id = totals.calendar_id
-    RETURNING calendars.id, calendars.change_seq - totals.total AS before)
-  UPDATE calendar_entries entry SET change_seq = counted.before + placed.n
-    FROM placed JOIN counted ON counted.id = placed.calendar_id
-   WHERE entry.tenant_id = p_tenant AND entry.calendar_id = placed.calendar_id AND entry.event_id = placed.event_id;
-  INSERT INTO outbox (tenant_id, id, type, payload)
-  SELECT p_tenant, uuid_v7(), 'calendar.event.deleted',
-         jsonb_build_object('event_id', event.id, 'revision', event.revision, 'actor_id', p_actor)
-    FROM calendar_events event WHERE event.tenant_id = p_tenant AND event.id = ANY (organized);
+  PERFORM calendars_renumber(p_tenant, organized, '{}', p_calendar);
+  PERFORM events_report(p_tenant, organized, 'calendar.event.deleted', p_actor);
   INSERT INTO outbox (tenant_id, id, type, payload)
   SELECT p_tenant, uuid_v7(), 'calendar.message.due',
          jsonb_build_object('event_id', event.id, 'revision', event.revision, 'actor_id', p_actor, 'method', 'CANCEL',
@@ -62,10 +49,7 @@ BEGIN
   UPDATE calendar_events
      SET origin_calendar_id = p_target, revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
    WHERE tenant_id = p_tenant AND id = ANY (moved) AND origin_calendar_id = p_calendar;
-  INSERT INTO outbox (tenant_id, id, type, payload)
-  SELECT p_tenant, uuid_v7(), 'calendar.event.updated',
-         jsonb_build_object('event_id', event.id, 'revision', event.revision, 'actor_id', p_actor)
-    FROM calendar_events event WHERE event.tenant_id = p_tenant AND event.id = ANY (moved);
+  PERFORM events_report(p_tenant, moved, 'calendar.event.updated', p_actor);
 END $$;
 
 -- Deletes a calendar. @param p_target receives its events; null: they are cancelled

@@ -1,7 +1,7 @@
 -- Writes the row of an event. @returns false where another event has the id
-CREATE FUNCTION event_put(p_event calendar_events, p_new boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION event_put(p_event calendar_events, p_is_new boolean) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  IF p_new THEN
+  IF p_is_new THEN
     INSERT INTO calendar_events VALUES (p_event.*) ON CONFLICT DO NOTHING;
     RETURN FOUND;
   END IF;
@@ -94,6 +94,35 @@ BEGIN
         response = excluded.response, show_as = excluded.show_as, color = excluded.color,
         reminders = excluded.reminders, hidden = excluded.hidden, change_seq = excluded.change_seq,
         next_reminder_at = excluded.next_reminder_at;
+END $$;
+
+-- Gives the placements of these events, and all in these calendars, new numbers in the feeds of their calendars, which the caller
+-- has locked. Leaves out the calendar p_except.
+CREATE FUNCTION calendars_renumber(p_tenant uuid, p_events uuid[], p_calendars uuid[], p_except uuid) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  WITH placed AS (
+    SELECT calendar_id, event_id, row_number() OVER (PARTITION BY calendar_id ORDER BY event_id) AS place
+      FROM calendar_entries
+     WHERE tenant_id = p_tenant AND (event_id = ANY (p_events) OR calendar_id = ANY (p_calendars))
+       AND calendar_id IS DISTINCT FROM p_except),
+  counted AS (
+    UPDATE calendars SET change_seq = change_seq + total FROM (
+      SELECT calendar_id, count(*) AS total FROM placed GROUP BY calendar_id) AS totals
+     WHERE calendars.tenant_id = p_tenant AND calendars.id = totals.calendar_id
+    RETURNING calendars.id, calendars.change_seq - totals.total AS before)
+  UPDATE calendar_entries entry SET change_seq = counted.before + placed.place
+    FROM placed JOIN counted ON counted.id = placed.calendar_id
+   WHERE entry.tenant_id = p_tenant AND entry.calendar_id = placed.calendar_id AND entry.event_id = placed.event_id;
+END $$;
+
+-- Appends one event of this type to the outbox for each of these calendar events.
+CREATE FUNCTION events_report(p_tenant uuid, p_events uuid[], p_type text, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO outbox (tenant_id, id, type, payload)
+  SELECT p_tenant, uuid_v7(), p_type,
+         jsonb_build_object('event_id', event.id, 'revision', event.revision, 'actor_id', p_actor)
+    FROM calendar_events event WHERE event.tenant_id = p_tenant AND event.id = ANY (p_events);
 END $$;
 
 -- One write of events with everything that commits with it: rows, placements, feed numbers, history, outbox. The caller holds

@@ -31,25 +31,12 @@ BEGIN
   INSERT INTO event_history (tenant_id, event_id, revision, actor_id, action, recurrence_key, fields, created_at)
   SELECT p_tenant, event.id, event.revision, p_actor, 'updated', '', '{organizer}', clock_timestamp()
     FROM calendar_events event WHERE event.tenant_id = p_tenant AND event.id = ANY (organized);
-  WITH placed AS (
-    SELECT calendar_id, event_id, row_number() OVER (PARTITION BY calendar_id ORDER BY event_id) AS n
-      FROM calendar_entries WHERE tenant_id = p_tenant AND (event_id = ANY (organized) OR calendar_id = ANY (owned))),
-  counted AS (
-    UPDATE calendars SET change_seq = change_seq + total FROM (
-      SELECT calendar_id, count(*) AS total FROM placed GROUP BY calendar_id) AS totals
-     WHERE calendars.tenant_id = p_tenant AND calendars.id = totals.calendar_id
-    RETURNING calendars.id, calendars.change_seq - totals.total AS before)
-  UPDATE calendar_entries entry SET change_seq = counted.before + placed.n
-    FROM placed JOIN counted ON counted.id = placed.calendar_id
-   WHERE entry.tenant_id = p_tenant AND entry.calendar_id = placed.calendar_id AND entry.event_id = placed.event_id;
+  PERFORM calendars_renumber(p_tenant, organized, owned, NULL);
   DELETE FROM calendar_shares
    WHERE tenant_id = p_tenant AND calendar_id = ANY (owned) AND grantee_kind = 'user' AND grantee_id = p_to;
   UPDATE calendars
      SET owner_id = p_to, is_default = false, revision = revision + 1, updated_at = clock_timestamp()
    WHERE tenant_id = p_tenant AND id = ANY (owned);
-  INSERT INTO outbox (tenant_id, id, type, payload)
-  SELECT p_tenant, uuid_v7(), 'calendar.event.updated',
-         jsonb_build_object('event_id', event.id, 'revision', event.revision, 'actor_id', p_actor)
-    FROM calendar_events event WHERE event.tenant_id = p_tenant AND event.id = ANY (organized);
+  PERFORM events_report(p_tenant, organized, 'calendar.event.updated', p_actor);
   RETURN cardinality(owned);
 END $$;

@@ -1,18 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { Addressbook, SuppressedAddress } from '../contacts.entity.js';
 import type { Owner } from './received.repository.js';
 
 const suppressed = workspace.statement<{ address_key: string }>(
   'contacts.suppressed',
   `SELECT address_key FROM suppressed_addresses WHERE tenant_id = $1 AND user_id = $2 AND address_key = ANY ($3)`,
-);
-
-const suppress = workspace.statement<never>(
-  'contacts.suppress',
-  `INSERT INTO suppressed_addresses (tenant_id, user_id, address_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 );
 
 const known = workspace.statement<{ word: string; contact_id: string; addressbook_id: string }>(
@@ -30,17 +27,7 @@ const lock = workspace.statement<never>(
   `SELECT pg_advisory_xact_lock(hashtextextended('extracted addresses ' || $1::uuid || ' ' || $2::uuid, 0))`,
 );
 
-const collectedBook = workspace.statement<{ id: string }>(
-  'contacts.collected_book',
-  `SELECT id FROM addressbooks WHERE tenant_id = $1 AND owner_id = $2 AND kind = 'collected'`,
-);
-
-const createBook = workspace.statement<{ id: string }>(
-  'contacts.create_collected_book',
-  `INSERT INTO addressbooks (tenant_id, owner_id, id, kind, name) VALUES ($1, $2, $3, 'collected', $4) RETURNING id`,
-);
-
-const BOOK_NAME = 'Collected';
+const BOOK = { kind: 'collected', name: 'Collected' } as const;
 
 /** SQL of the addresses that are extracted from mail. */
 @Injectable()
@@ -58,7 +45,7 @@ export class ExtractedRepository {
   }
 
   async suppress(tx: Tx, { tenantId, userId }: Owner, key: string): Promise<void> {
-    await tx.query(suppress, [tenantId, userId, key]);
+    await rowsOf(tx, SuppressedAddress).insert({ tenantId, userId, addressKey: key });
   }
 
   /** Serialises additions to the collected address book of a user with removals of addresses. */
@@ -68,7 +55,8 @@ export class ExtractedRepository {
 
   /** The id of the user's collected address book; null before its first address. */
   async findBook(tx: Tx, { tenantId, userId }: Owner): Promise<string | null> {
-    return (await tx.query(collectedBook, [tenantId, userId]))[0]?.id ?? null;
+    const book = await rowsOf(tx, Addressbook).one({ tenantId, ownerId: userId, kind: BOOK.kind });
+    return book?.id ?? null;
   }
 
   /** The id of the user's collected address book, which is created if necessary. Needs the lock. */
@@ -76,8 +64,9 @@ export class ExtractedRepository {
     const { tenantId, userId } = owner;
     const found = await this.findBook(tx, owner);
     if (found !== null) return found;
-    const [created] = await tx.query(createBook, [tenantId, userId, uuidv7(), BOOK_NAME]);
-    return (created as { id: string }).id;
+    const id = uuidv7();
+    await rowsOf(tx, Addressbook).insert({ tenantId, ownerId: userId, id, ...BOOK });
+    return id;
   }
 
   /** Contacts in the caller's own address books by the key of their address. */

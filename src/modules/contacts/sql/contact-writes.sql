@@ -5,17 +5,12 @@
 
 -- Locks an address book and allocates numbers of its feed. Null: the book does not exist.
 CREATE FUNCTION addressbook_numbers(p_tenant uuid, p_book uuid, p_count int) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-  v_head bigint;
 BEGIN
   PERFORM FROM addressbooks WHERE tenant_id = p_tenant AND id = p_book FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN NULL;
   END IF;
-  INSERT INTO sync_heads AS counter (tenant_id, user_id, head) VALUES (p_tenant, p_book, p_count)
-  ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head + excluded.head
-  RETURNING head INTO v_head;
-  RETURN v_head - p_count;
+  RETURN advance_head(p_tenant, p_book, p_count) - p_count;
 END $$;
 
 -- The contacts of a write, in the order of `p_items`. Members that a write does not use are missing.

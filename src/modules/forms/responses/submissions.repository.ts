@@ -26,29 +26,32 @@ export interface SubmitOutcome {
   submitted_at: Date;
 }
 
+/** As `form_submit` and `form_resubmit` take it. */
 export interface NewResponse {
   id: string;
-  clientId: string | null;
+  client_response_id: string | null;
   /** Answered version, and the current one when the answers were checked. */
   version: number;
-  current: number;
+  current_version: number;
   answers: Answers;
-  search: string;
-  respondentKey: Buffer;
+  search_text: string;
+  /** Hexadecimal. */
+  respondent_key: string;
   uploads: string[];
-  seconds: number | null;
-  event: string;
+  duration_seconds: number | null;
+  event_id: string;
 }
+
+const RESULT = 'outcome, id, version, submitted_at';
 
 const submit = workspace.statement<SubmitOutcome>(
   'form_responses.submit',
-  `SELECT outcome, id, version, submitted_at
-     FROM form_submit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+  `SELECT ${RESULT} FROM form_submit($1, $2, $3, $4)`,
 );
 
 const resubmit = workspace.statement<SubmitOutcome>(
   'form_responses.resubmit',
-  `SELECT outcome, id, version, submitted_at FROM form_resubmit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  `SELECT ${RESULT} FROM form_resubmit($1, $2, $3, $4)`,
 );
 
 const files = workspace.statement<AnswerFile & { question_id: string }>(
@@ -74,10 +77,7 @@ export class SubmissionsRepository {
     form: string,
     response: NewResponse,
   ): Promise<SubmitOutcome> {
-    const { id, clientId, version, current, answers, search, respondentKey, uploads, seconds, event } =
-      response;
-    const what = [id, clientId, version, current, answers, search, respondentKey, uploads, seconds, event];
-    return (await tx.query(submit, [tenantId, form, userId, ...what]))[0]!;
+    return (await tx.query(submit, [tenantId, form, userId, response]))[0]!;
   }
 
   /** Replaces the answers of a response of the caller. */
@@ -85,10 +85,9 @@ export class SubmissionsRepository {
     tx: Tx,
     { tenantId, userId }: RequestContext,
     form: string,
-    { id, version, current, answers, search, uploads, event }: NewResponse,
+    response: NewResponse,
   ): Promise<SubmitOutcome> {
-    const what = [id, version, current, answers, search, uploads, event];
-    return (await tx.query(resubmit, [tenantId, form, userId, ...what]))[0]!;
+    return (await tx.query(resubmit, [tenantId, form, userId, response]))[0]!;
   }
 
   /** Uploaded files of a form by id. */

@@ -108,15 +108,15 @@ export class SubmissionsService {
     const uploads = await this.resolveFiles(ctx, form.id, answers);
     const response = {
       id: input.response_id?.toLowerCase() ?? (form.settings.anonymous ? randomUUID() : uuidv7()),
-      clientId: input.client_response_id?.toLowerCase() ?? null,
+      client_response_id: input.client_response_id?.toLowerCase() ?? null,
       version,
-      current,
+      current_version: current,
       answers,
-      search: searchTextOf(answered, answers),
-      respondentKey: this.respondents.key(ctx.tenantId, form.id, ctx.userId),
+      search_text: searchTextOf(answered, answers),
+      respondent_key: this.respondents.key(ctx.tenantId, form.id, ctx.userId).toString('hex'),
       uploads,
-      seconds: secondsSince(input.started_at),
-      event: uuidv7(),
+      duration_seconds: secondsSince(input.started_at),
+      event_id: uuidv7(),
     };
     return { response, discarded };
   }

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { MailAccount } from '../mail.entity.js';
 
 export interface AccountOwner {
   tenantId: string;
@@ -55,11 +57,6 @@ const saveScan = workspace.statement<never>(
          next_page = excluded.next_page, newest_message = excluded.newest_message, scanned_at = now()`,
 );
 
-const readAddress = workspace.statement<{ address: string | null }>(
-  'mail.account_address',
-  `SELECT address FROM mail_accounts WHERE tenant_id = $1 AND user_id = $2`,
-);
-
 /** SQL of calendars in mail. */
 @Injectable()
 export class CalendarMailRepository {
@@ -83,6 +80,6 @@ export class CalendarMailRepository {
 
   /** The address of an account that the workspace created; null for others. */
   async address({ tenantId, userId }: AccountOwner): Promise<string | null> {
-    return (await this.db.query(readAddress, [tenantId, userId]))[0]?.address ?? null;
+    return (await rowsOf(this.db, MailAccount).one({ tenantId, userId }))?.address ?? null;
   }
 }

@@ -18,7 +18,7 @@ BEGIN
            ELSE greatest(recipient.rank, v_now) + ln(1 + power(2::float8, -least(abs(recipient.rank - v_now), 1000))) / ln(2::float8) END,
     last_used_at = now(),
     cause = p_cause;
-  -- Bounded: the least used go.
+  -- The p_keep addresses with the highest rank stay.
   DELETE FROM mail_recipients AS recipient USING (
     SELECT address_key FROM mail_recipients WHERE tenant_id = p_tenant AND user_id = p_user
      ORDER BY rank DESC, address_key OFFSET p_keep) AS beyond

@@ -51,6 +51,17 @@ $$;
 CREATE FUNCTION note_revision_with_content(p_summary text, p_content text) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 AS $$ SELECT left(p_summary, -1) || ',"content":' || to_json(p_content)::text || '}' $$;
 
+-- Stores the current revision of a note. p_content: stored when it differs from that of the revision before.
+CREATE FUNCTION note_add_revision(v_note notes, p_device text, p_content text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO note_revisions (
+    tenant_id, note_id, revision, body_rev, content, title, labels, author_id, device_id, bytes, created_at)
+  VALUES (
+    v_note.tenant_id, v_note.id, v_note.revision, v_note.body_rev,
+    CASE WHEN v_note.body_rev = v_note.revision THEN p_content END,
+    v_note.title, v_note.labels, v_note.updated_by, p_device, v_note.content_bytes, v_note.updated_at);
+END $$;
+
 -- p_fields: any of the client's fields, and `id` where the client chose it. The content is a parameter of its own: it would
 -- be parsed as JSON on every write.
 CREATE FUNCTION note_create(p_tenant uuid, p_user uuid, p_id uuid, p_fields jsonb, p_content text, p_event uuid)
@@ -81,12 +92,8 @@ BEGIN
     DELETE FROM notes WHERE tenant_id = p_tenant AND id = p_id;
     RETURN note_rejected('already_exists');
   END IF;
-  INSERT INTO note_revisions (
-    tenant_id, note_id, revision, body_rev, content, title, labels, author_id, device_id, bytes, created_at)
-  VALUES (
-    p_tenant, p_id, 1, 1, p_content, v_note.title, v_note.labels, p_user, v_device, v_note.content_bytes, v_note.created_at);
-  INSERT INTO sync_heads AS known (tenant_id, user_id, head) VALUES (p_tenant, p_user, 1)
-  ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = known.head + 1 RETURNING head INTO v_head;
+  PERFORM note_add_revision(v_note, v_device, p_content);
+  v_head := advance_head(p_tenant, p_user, 1);
   -- Under the lock of the head, which the deletion of a folder takes too: the folder stays until the commit.
   IF NOT note_folder_is_own(p_tenant, p_user, v_folder) THEN
     RAISE EXCEPTION 'unknown folder' USING ERRCODE = 'WS001';
@@ -152,11 +159,7 @@ BEGIN
     body_rev = v_changed.body_rev, content_bytes = v_changed.content_bytes,
     updated_at = greatest(clock_timestamp(), updated_at), updated_by = p_user
    WHERE tenant_id = p_tenant AND id = p_id RETURNING * INTO v_note;
-  INSERT INTO note_revisions (
-    tenant_id, note_id, revision, body_rev, content, title, labels, author_id, device_id, bytes, created_at)
-  VALUES (
-    p_tenant, p_id, v_note.revision, v_note.body_rev, CASE WHEN v_note.body_rev = v_note.revision THEN p_content END,
-    v_note.title, v_note.labels, p_user, v_device, v_note.content_bytes, v_note.updated_at);
+  PERFORM note_add_revision(v_note, v_device, p_content);
   -- Old bodies of a long history are packed (adr/0050).
   IF v_note.revision % 100 = 0 THEN
     INSERT INTO note_history_due (tenant_id, note_id) VALUES (p_tenant, p_id) ON CONFLICT DO NOTHING;

@@ -20,7 +20,7 @@ BEGIN
   IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
   IF NOT p_is_valid THEN RETURN note_rejected('invalid_request'); END IF;
   IF jsonb_array_length(v_note.links) >= p_max THEN RETURN note_rejected('too_many_links'); END IF;
-  PERFORM task_lock_heads(p_tenant, v_note.member_ids || p_users || ARRAY(
+  PERFORM lock_heads(p_tenant, v_note.member_ids || p_users || ARRAY(
     SELECT unnest(other.member_ids) FROM notes other WHERE other.tenant_id = p_tenant AND other.id = ANY (p_others)));
   RETURN ('ok', v_note.revision, v_note.title)::note_outcome;
 END $$;
@@ -49,7 +49,7 @@ BEGIN
      WHERE held.tenant_id = p_tenant
        AND held.id IN (SELECT (change->>'note')::uuid FROM jsonb_array_elements(p_changes) AS change)
      ORDER BY held.id FOR UPDATE);
-  PERFORM task_lock_heads(p_tenant, p_users || ARRAY(
+  PERFORM lock_heads(p_tenant, p_users || ARRAY(
     SELECT member_id FROM unnest(v_held) AS held, unnest(held.member_ids) AS member_id));
   FOREACH v_note IN ARRAY v_held LOOP
     WITH changes AS (

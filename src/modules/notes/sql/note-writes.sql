@@ -106,10 +106,8 @@ END $$;
 -- Files the note in a folder of one member: only this member's feed number advances.
 CREATE FUNCTION note_place(v_note notes, p_user uuid, p_folder uuid, p_device text) RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
-  v_head bigint;
+  v_head bigint := advance_head(v_note.tenant_id, p_user, 1);
 BEGIN
-  INSERT INTO sync_heads AS known (tenant_id, user_id, head) VALUES (v_note.tenant_id, p_user, 1)
-  ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = known.head + 1 RETURNING head INTO v_head;
   IF NOT note_folder_is_own(v_note.tenant_id, p_user, p_folder) THEN
     RAISE EXCEPTION 'unknown folder' USING ERRCODE = 'WS001';
   END IF;

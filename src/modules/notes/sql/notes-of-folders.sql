@@ -62,8 +62,7 @@ BEGIN
     FROM notes WHERE tenant_id = p_tenant AND id = ANY (v_ids);
 
   -- The lock of the caller's counter is the lock of the folder tree.
-  INSERT INTO sync_heads AS counter (tenant_id, user_id, head) VALUES (p_tenant, p_user, 0)
-  ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head;
+  PERFORM lock_heads(p_tenant, ARRAY[p_user]);
   IF EXISTS (SELECT FROM note_members WHERE tenant_id = p_tenant AND user_id = p_user AND role = 'owner' AND NOT trashed
                 AND folder_id = ANY (p_folders)) THEN
     RAISE EXCEPTION 'a note was filed here meanwhile' USING ERRCODE = 'serialization_failure';

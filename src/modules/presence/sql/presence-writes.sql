@@ -16,12 +16,12 @@ BEGIN
    ORDER BY member.tenant_id, member.user_id FOR NO KEY UPDATE;
 END $$;
 
--- Whether the user is invisible, also before others see it.
+-- Whether the user has chosen to be invisible, also while others still see the earlier status.
 CREATE FUNCTION presence_hides(member presence_users) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT member.choice IS NOT DISTINCT FROM 'invisible' AND (member.choice_until IS NULL OR member.choice_until > now())
 $$;
 
--- The status that others see. Best of all devices: dnd, online, away.
+-- The status that others see: the choice of the user, else that of the most active device.
 CREATE FUNCTION presence_status(member presence_users, p_connected boolean, p_active boolean) RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE v_choice text := CASE WHEN member.choice_until IS NULL OR member.choice_until > now() THEN member.choice END;
 BEGIN

@@ -1,14 +1,15 @@
 -- Parts of a task: subtasks, comments, attachments. Their writes leave the revision of the task: they do not collide with an
 -- edit of the task that another user has begun.
 
--- Whether this user may write with this role: `ok`, or the rejection.
-CREATE FUNCTION task_access(task tasks, p_user uuid, p_role task_role) RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
+-- Whether this user may write with this role: `ok`, or the rejection. p_in_trash: also in the trash.
+CREATE FUNCTION task_access(task tasks, p_user uuid, p_role task_role, p_in_trash boolean DEFAULT false)
+RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
 DECLARE
   v_role task_role := (SELECT role FROM task_members WHERE tenant_id = task.tenant_id AND task_id = task.id AND user_id = p_user);
 BEGIN
   RETURN CASE WHEN v_role IS NULL THEN task_rejected('not_found')
               WHEN v_role < p_role THEN task_rejected('forbidden')
-              WHEN task.deleted_at IS NOT NULL THEN task_deleted(task)
+              WHEN task.deleted_at IS NOT NULL AND NOT p_in_trash THEN task_deleted(task)
               ELSE task_rejected('ok') END;
 END $$;
 

@@ -61,8 +61,8 @@ SELECT member.tenant_id, member.user_id, member.task_id, member.role, task.revis
       'folder_id', member.folder_id,
       'labels', task.labels,
       'assignees', CASE WHEN task.assignee_ids = '{}' THEN '[]'::json ELSE (
-        SELECT json_agg(json_build_object('id', assignee.id, 'email', profile.email, 'name', profile.display_name) ORDER BY assignee.n)
-          FROM unnest(task.assignee_ids) WITH ORDINALITY AS assignee (id, n)
+        SELECT json_agg(json_build_object('id', assignee.id, 'email', profile.email, 'name', profile.display_name) ORDER BY assignee.position)
+          FROM unnest(task.assignee_ids) WITH ORDINALITY AS assignee (id, position)
           LEFT JOIN member_profiles profile ON profile.tenant_id = task.tenant_id AND profile.user_id = assignee.id) END,
       'subtasks', CASE WHEN task.subtasks_count = 0 THEN '[]'::json ELSE (
         SELECT json_agg(step.subtask ORDER BY step.position, step.id)

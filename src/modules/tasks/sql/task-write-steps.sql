@@ -38,14 +38,6 @@ BEGIN
   IF FOUND THEN PERFORM pg_advisory_xact_lock_shared(task_tree_key(p_tenant, v_owner)); END IF;
 END $$;
 
--- Locks the counters of these users in order, for transactions of several steps that number rows in more than one of them.
-CREATE FUNCTION task_lock_heads(p_tenant uuid, p_users uuid[]) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO sync_heads AS current (tenant_id, user_id, head)
-  SELECT DISTINCT p_tenant, user_id, 0 FROM unnest(p_users) AS user_id ORDER BY user_id
-  ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = current.head;
-END $$;
-
 CREATE FUNCTION task_folder_role(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS task_role LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (SELECT role FROM task_folder_members WHERE tenant_id = p_tenant AND folder_id = p_folder AND user_id = p_user);
@@ -223,65 +215,66 @@ BEGIN
      WHERE at > p_after);
 END $$;
 
-CREATE FUNCTION task_uuids(p jsonb) RETURNS uuid[] LANGUAGE plpgsql IMMUTABLE AS $$
+CREATE FUNCTION task_uuids(p_ids jsonb) RETURNS uuid[] LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-  RETURN (SELECT coalesce(array_agg(id::uuid ORDER BY n), '{}') FROM jsonb_array_elements_text(p) WITH ORDINALITY AS entry (id, n));
+  RETURN (SELECT coalesce(array_agg(id::uuid ORDER BY position), '{}')
+            FROM jsonb_array_elements_text(p_ids) WITH ORDINALITY AS entry (id, position));
 END $$;
 
 -- Applies a patch to a task; fields that it does not contain stay. A moment (due_at) decides the date; a new date alone
 -- keeps the hour. Notes among the references link back when they did before or when the caller may edit them
 -- (linkable_notes). @raises WS003 for a time zone that this server does not know
-CREATE FUNCTION task_merge(task tasks, p jsonb) RETURNS tasks LANGUAGE plpgsql AS $$
+CREATE FUNCTION task_merge(task tasks, p_patch jsonb) RETURNS tasks LANGUAGE plpgsql AS $$
 BEGIN
-  task.title := coalesce(p->>'title', task.title);
-  IF p ? 'description' THEN task.description := p->>'description'; END IF;
-  task.status := coalesce((p->>'status')::smallint, task.status);
-  IF p ? 'reopen' AND task.status = 2 THEN task.status := 0; END IF;
-  task.priority := coalesce((p->>'priority')::smallint, task.priority);
-  IF p ? 'group' THEN task.group_name := p->>'group'; END IF;
-  IF p ? 'labels' THEN task.labels := ARRAY(SELECT jsonb_array_elements_text(p->'labels')); END IF;
-  IF p ? 'assignee_ids' THEN task.assignee_ids := task_uuids(p->'assignee_ids'); END IF;
-  IF p ? 'reminders' THEN task.reminders := p->'reminders'; END IF;
-  IF p ? 'refs' THEN
-    task.refs := p->'refs';
+  task.title := coalesce(p_patch->>'title', task.title);
+  IF p_patch ? 'description' THEN task.description := p_patch->>'description'; END IF;
+  task.status := coalesce((p_patch->>'status')::smallint, task.status);
+  IF p_patch ? 'reopen' AND task.status = 2 THEN task.status := 0; END IF;
+  task.priority := coalesce((p_patch->>'priority')::smallint, task.priority);
+  IF p_patch ? 'group' THEN task.group_name := p_patch->>'group'; END IF;
+  IF p_patch ? 'labels' THEN task.labels := ARRAY(SELECT jsonb_array_elements_text(p_patch->'labels')); END IF;
+  IF p_patch ? 'assignee_ids' THEN task.assignee_ids := task_uuids(p_patch->'assignee_ids'); END IF;
+  IF p_patch ? 'reminders' THEN task.reminders := p_patch->'reminders'; END IF;
+  IF p_patch ? 'refs' THEN
+    task.refs := p_patch->'refs';
     task.linked_notes := ARRAY(
-      SELECT (ref->>'id')::uuid FROM jsonb_array_elements(task.refs) WITH ORDINALITY AS entry (ref, n)
+      SELECT (ref->>'id')::uuid FROM jsonb_array_elements(task.refs) WITH ORDINALITY AS entry (ref, place)
        WHERE ref->>'type' = 'note'
-         AND ((ref->>'id')::uuid = ANY (task.linked_notes) OR coalesce(p->'linkable_notes', '[]') ? (ref->>'id'))
-       ORDER BY n);
+         AND ((ref->>'id')::uuid = ANY (task.linked_notes) OR coalesce(p_patch->'linkable_notes', '[]') ? (ref->>'id'))
+       ORDER BY place);
   END IF;
-  task.position := coalesce(p->>'position', task.position);
-  IF p ? 'time_zone' THEN
+  task.position := coalesce(p_patch->>'position', task.position);
+  IF p_patch ? 'time_zone' THEN
     BEGIN
-      PERFORM clock_timestamp() AT TIME ZONE (p->>'time_zone');
+      PERFORM clock_timestamp() AT TIME ZONE (p_patch->>'time_zone');
     EXCEPTION WHEN invalid_parameter_value THEN
       RAISE EXCEPTION 'unknown time zone' USING ERRCODE = 'WS003';
     END;
-    task.time_zone := p->>'time_zone';
+    task.time_zone := p_patch->>'time_zone';
   END IF;
-  IF p ? 'date' THEN
-    task.date := (p->>'date')::date;
+  IF p_patch ? 'date' THEN
+    task.date := (p_patch->>'date')::date;
     task.due_at := (task.date + (task.due_at AT TIME ZONE task.time_zone)::time) AT TIME ZONE task.time_zone;
   END IF;
-  IF p ? 'due_at' THEN task.due_at := (p->>'due_at')::timestamptz; END IF;
+  IF p_patch ? 'due_at' THEN task.due_at := (p_patch->>'due_at')::timestamptz; END IF;
   IF task.due_at IS NOT NULL THEN task.date := (task.due_at AT TIME ZONE task.time_zone)::date; END IF;
-  RETURN task_merge_recurrence(task, p);
+  RETURN task_merge_recurrence(task, p_patch);
 END $$;
 
 -- A rule starts at the day and hour of the task when the rule was set. A new hour becomes the hour of the series; a new day
 -- moves this occurrence only, whose day by the rule stays in `scheduled`.
-CREATE FUNCTION task_merge_recurrence(task tasks, p jsonb) RETURNS tasks LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION task_merge_recurrence(task tasks, p_patch jsonb) RETURNS tasks LANGUAGE plpgsql STABLE AS $$
 DECLARE
   c_internal CONSTANT text[] := '{start,scheduled}';
   v_hour text := coalesce(to_char(task.due_at AT TIME ZONE task.time_zone, '"T"HH24:MI:SS'), '');
   v_day text := to_char(task.date, 'YYYY-MM-DD');
   v_old jsonb := task.recurrence;
 BEGIN
-  IF p ? 'recurrence' THEN task.recurrence := nullif(p->'recurrence', 'null'); END IF;
+  IF p_patch ? 'recurrence' THEN task.recurrence := nullif(p_patch->'recurrence', 'null'); END IF;
   IF task.recurrence IS NULL THEN RETURN task; END IF;
   IF v_old IS NULL OR v_old - c_internal <> task.recurrence - c_internal THEN
     task.recurrence := task.recurrence || jsonb_build_object('start', v_day || v_hour, 'scheduled', v_day);
-  ELSIF p ? 'due_at' OR p ? 'time_zone' THEN
+  ELSIF p_patch ? 'due_at' OR p_patch ? 'time_zone' THEN
     task.recurrence := v_old || jsonb_build_object('start', left(v_old->>'start', 10) || v_hour);
   ELSE
     task.recurrence := v_old;

@@ -233,7 +233,7 @@ BEGIN
   -- A caller who loses access by this write still gets the result of it.
   IF member.role < 'owner' AND v_changes ?| ARRAY['assignees', 'folder_id'] THEN v_last := task_written(task, p_user); END IF;
   IF v_next IS NOT NULL THEN
-    PERFORM task_lock_heads(p_tenant, task_concerned(task));
+    PERFORM lock_heads(p_tenant, task_concerned(task));
     PERFORM task_repeat(task, p_user, v_next, p_write->>'device');
   END IF;
   PERFORM task_advance(task, p_write->>'device');
@@ -252,13 +252,11 @@ CREATE FUNCTION task_trash(p_tenant uuid, p_user uuid, p_id uuid, p_write jsonb)
 DECLARE
   c_restore CONSTANT boolean := p_write ? 'restore';
   task tasks;
-  v_role task_role;
+  v_access task_outcome;
 BEGIN
   SELECT * INTO task FROM tasks WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
-  SELECT role INTO v_role FROM task_members WHERE tenant_id = p_tenant AND task_id = p_id AND user_id = p_user;
-  IF v_role IS NULL THEN RETURN task_rejected('not_found'); END IF;
-  IF v_role < 'owner' THEN RETURN task_rejected('forbidden'); END IF;
-  IF NOT c_restore AND task.deleted_at IS NOT NULL THEN RETURN task_deleted(task); END IF;
+  v_access := task_access(task, p_user, 'owner', c_restore);
+  IF v_access.outcome <> 'ok' THEN RETURN v_access; END IF;
   IF p_write->'patch' = 'null' THEN RETURN task_rejected('invalid_request'); END IF;
   IF c_restore AND task.deleted_at IS NULL THEN RETURN task_written(task, p_user); END IF;
   IF (p_write->>'base')::int <> task.revision THEN RETURN task_written(task, p_user, 'conflict'); END IF;
@@ -276,38 +274,4 @@ BEGIN
   PERFORM task_advance(task, p_write->>'device');
   PERFORM task_event(task, CASE WHEN c_restore THEN 'task.restored' ELSE 'task.deleted' END, p_user);
   RETURN task_written(task, p_user);
-END $$;
-
--- Purges tasks whose time in the trash is over, oldest first. Tasks that are being written wait for the next run. Their ids
--- stay reserved: an old ETag never matches another task. @returns their number
-CREATE FUNCTION tasks_purge_due(p_limit int) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-  due tasks[];
-BEGIN
-  due := ARRAY(SELECT task FROM tasks task WHERE purge_at <= now() ORDER BY purge_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
-  WITH removals AS MATERIALIZED (
-    SELECT member.tenant_id, member.user_id, member.task_id,
-           row_number() OVER (PARTITION BY member.tenant_id, member.user_id ORDER BY member.task_id) AS n
-      FROM unnest(due) AS task
-      JOIN task_members member ON member.tenant_id = task.tenant_id AND member.task_id = task.id
-     WHERE member.role IS NOT NULL),
-  counts AS (SELECT tenant_id, user_id, count(*) AS total FROM removals GROUP BY tenant_id, user_id),
-  heads AS (
-    INSERT INTO sync_heads AS current (tenant_id, user_id, head)
-    SELECT tenant_id, user_id, total FROM counts ORDER BY user_id, tenant_id
-    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = current.head + excluded.head
-    RETURNING current.tenant_id, current.user_id, current.head)
-  UPDATE task_members member
-     SET role = NULL, folder_id = NULL, gone = 2, gone_at = clock_timestamp(), device_id = NULL,
-         seq = heads.head - counts.total + removals.n
-    FROM removals JOIN heads USING (tenant_id, user_id) JOIN counts USING (tenant_id, user_id)
-   WHERE member.tenant_id = removals.tenant_id AND member.task_id = removals.task_id AND member.user_id = removals.user_id;
-  INSERT INTO outbox (tenant_id, id, type, payload)
-  SELECT task.tenant_id, uuid_v7(), 'task.purged',
-         jsonb_build_object('task_id', task.id, 'revision', task.revision, 'actor_id', task.deleted_by)
-    FROM unnest(due) AS task;
-  INSERT INTO purged_tasks (tenant_id, task_id) SELECT task.tenant_id, task.id FROM unnest(due) AS task ON CONFLICT DO NOTHING;
-  PERFORM forget_responses(task.tenant_id, task.id) FROM unnest(due) AS task;
-  DELETE FROM tasks USING unnest(due) AS task WHERE tasks.tenant_id = task.tenant_id AND tasks.id = task.id;
-  RETURN cardinality(due);
 END $$;

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
+import { rowsOf } from '../../../../platform/database/rows.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
+import { GuestDomain } from '../guest.entity.js';
 import type { ApprovalResponse } from './approvals.response.js';
 
 /** Rights of the caller beyond the guests of their own calls and rooms. */
@@ -57,16 +59,6 @@ const isMember = workspace.statement<{ role: string }>(
 const review = workspace.statement<{ outcome: ReviewOutcome }>(
   'approvals.review',
   `SELECT guest_review($1, $2, $3, $4, $5, $6, $7) AS outcome`,
-);
-
-const lockDomain = workspace.statement<{ state: string }>(
-  'approvals.lock_domain',
-  `SELECT state FROM guest_domains WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
-);
-
-const decideDomain = workspace.statement<never>(
-  'approvals.decide_domain',
-  `UPDATE guest_domains SET state = $3, reviewed_by = $4, reviewed_at = now() WHERE tenant_id = $1 AND id = $2`,
 );
 
 /** SQL of decisions about guests and domains. */
@@ -140,12 +132,13 @@ export class ApprovalsRepository {
     id: string,
     admits: boolean,
   ): Promise<ReviewOutcome> {
-    const [domain] = await tx.query(lockDomain, [tenantId, id]);
+    const domains = rowsOf(tx, GuestDomain);
+    const domain = await domains.lock({ tenantId, id });
     if (!domain) return 'not_found';
     const state = admits ? 'allowed' : 'denied';
     if (domain.state === state) return 'unchanged';
     if (domain.state !== 'requested') return 'already_reviewed';
-    await tx.query(decideDomain, [tenantId, id, state, userId]);
+    await domains.update({ tenantId, id }, { state, reviewedBy: userId, reviewedAt: () => 'now()' });
     return 'ok';
   }
 }

@@ -1,0 +1,184 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import pg from 'pg';
+import { MAIL_SCHEMA } from '../../src/mail-service/mail-service.schema.js';
+import { TestApp, type TestUser } from '../support/app.ts';
+import { ok, published } from '../support/domains/forms.ts';
+import { mailboxesOf, type MailClient, TestMailService } from '../support/mail/mail-service.ts';
+import type { Release } from '../support/release/release.ts';
+
+const FILE = new URL('../fixtures/upgrade/release.json.gz', import.meta.url);
+
+/** Calls of `sql/release-0.1.0.sql`. Deleted with these files. */
+describe('a process of release 0.1.0 on the schema of this version', () => {
+  let app: TestApp;
+  let mail: TestMailService;
+  let db: pg.Client;
+  let release: Release;
+
+  beforeAll(async () => {
+    // The client of the test connects to one database.
+    app = await TestApp.start({ TEST_CELLS: '0' });
+    mail = await TestMailService.start({}, app.databaseUrl);
+    db = new pg.Client({ connectionString: app.databaseUrl });
+    await db.connect();
+    release = JSON.parse(gunzipSync(readFileSync(FILE)).toString()) as Release;
+  });
+  afterAll(async () => {
+    await db?.end();
+    await mail?.stop();
+    await app?.stop();
+  });
+
+  async function run(statement: string, values: unknown[]): Promise<any> {
+    const { schema, text } = release.statements.find(({ name }) => name === statement)!;
+    await db.query(`SET search_path = ${schema}`);
+    return (await db.query(text, values)).rows[0];
+  }
+
+  describe('forms', () => {
+    const SEARCH = 'folded text';
+    let ann: TestUser;
+    let form: string;
+    const who = () => [ann.tenantId, form, ann.id];
+
+    beforeEach(async () => {
+      [ann] = await app.tenant(`forms-${randomUUID()}`, 'ann');
+      form = (await published(ann, undefined, { settings: { allow_edit: true } })).id;
+    });
+
+    const submit = (id: string, client: string | null, answers: object) =>
+      run('form_responses.submit', [
+        ...who(),
+        id,
+        client,
+        1,
+        1,
+        answers,
+        SEARCH,
+        randomBytes(32),
+        [],
+        12,
+        randomUUID(),
+      ]);
+
+    const stored = async (id: string) =>
+      (
+        await app.sql(
+          `SELECT answers, search_text, duration_seconds, version, respondent_id, client_response_id
+             FROM form_responses WHERE tenant_id = $1 AND id = $2`,
+          [ann.tenantId, id],
+        )
+      )[0];
+
+    test('submits a response once', async () => {
+      const [id, client, event] = [randomUUID(), randomUUID(), 'form.response_submitted'];
+      // Until the commit, the outbox delivers no event.
+      await db.query('BEGIN');
+      const first = await submit(id, client, { name: 'Ann' });
+      const { rows: events } = await db.query(
+        'SELECT payload FROM outbox WHERE tenant_id = $1 AND type = $2',
+        [ann.tenantId, event],
+      );
+      await db.query('COMMIT');
+      expect(first).toMatchObject({ outcome: 'ok', id, version: 1 });
+      expect(await submit(randomUUID(), client, { name: 'Ann' })).toEqual({ ...first, outcome: 'repeated' });
+      expect(await submit(randomUUID(), client, { name: 'Ben' })).toMatchObject({
+        outcome: 'client_response_id_reused',
+      });
+      expect(await stored(id)).toEqual({
+        answers: { name: 'Ann' },
+        search_text: SEARCH,
+        duration_seconds: 12,
+        version: 1,
+        respondent_id: ann.id,
+        client_response_id: client,
+      });
+      expect(events).toEqual([{ payload: { form_id: form, response_id: id } }]);
+    });
+
+    test('edits a response', async () => {
+      const id = randomUUID();
+      const first = await submit(id, null, { name: 'Ann' });
+      const edit = await run('form_responses.resubmit', [
+        ...who(),
+        id,
+        1,
+        1,
+        { name: 'Anna' },
+        'anna',
+        [],
+        randomUUID(),
+      ]);
+      expect(edit).toEqual(first);
+      expect(await stored(id)).toMatchObject({ answers: { name: 'Anna' }, search_text: 'anna' });
+    });
+  });
+
+  describe('mail', () => {
+    let ben: MailClient;
+    let drafts: string;
+    let uid: number;
+
+    beforeEach(async () => {
+      ben = await mail.person(`ben-${randomUUID()}`);
+      drafts = (await mailboxesOf(ben))['Drafts'] as string;
+      const draft = {
+        to: [{ address: `to@${randomUUID()}.example` }],
+        subject: 'Plan',
+        text: 'x',
+        draft: true,
+      };
+      uid = ok((await ben.post(`/users/me/mailboxes/${drafts}/messages`, draft)) as any).message.id;
+    });
+
+    const message = async (mailbox = drafts, id = uid) =>
+      ok((await ben.get(`/users/me/mailboxes/${mailbox}/messages/${id}`)) as any);
+
+    test('changes flags; null keeps a field', async () => {
+      const flag = (...values: unknown[]) =>
+        run('messages.flag', [ben.id, drafts, [uid], null, null, ...values]);
+      const expires = new Date(Date.now() + 86_400_000);
+      const metaData = { a: null, b: 1 };
+      expect(await flag(null, true, null, metaData, expires, false)).toEqual({ matched: '1' });
+      const changed = await message();
+      expect(changed).toMatchObject({ flagged: true, metaData, expires: expires.toISOString() });
+      await flag(true, null, null, null, null, false);
+      expect(await message()).toEqual({ ...changed, seen: true });
+      await flag(null, false, null, null, null, true);
+      const kept = await message();
+      expect(kept).toMatchObject({ seen: true, flagged: false, metaData });
+      expect(kept).not.toHaveProperty('expires');
+    });
+
+    test('submits a draft', async () => {
+      const raw = (await app.sql(
+        `SELECT raw_id FROM ${MAIL_SCHEMA}.messages WHERE user_id = $1 AND uid = $2`,
+        [ben.id, uid],
+      )) as any;
+      const due = new Date(Date.now() + 3_600_000);
+      const recipients = ['one@else.example', 'two@else.example'];
+      const values = [
+        ben.id,
+        drafts,
+        uid,
+        'q'.padEnd(24, '0'),
+        'ben@acme.example',
+        recipients,
+        raw[0].raw_id,
+        due,
+      ];
+      expect(await run('queue.submit', [...values, 1])).toMatchObject({ outcome: 'rate_limited' });
+      const sent = await run('queue.submit', [...values, 2]);
+      expect(sent).toMatchObject({ outcome: 'ok', seconds: null });
+      const queued = await app.sql(
+        `SELECT recipient, sender, subject, due_at FROM ${MAIL_SCHEMA}.queue WHERE id = $1 ORDER BY seq`,
+        [values[3]],
+      );
+      const entry = { sender: 'ben@acme.example', subject: 'Plan', due_at: due };
+      expect(queued).toEqual(recipients.map((recipient) => ({ recipient, ...entry })));
+      expect(await message(sent.mailbox, sent.uid)).toMatchObject({ draft: false, date: due.toISOString() });
+    });
+  });
+});
