@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { ClosedError, ConcurrencyLimiter } from './concurrency-limiter.js';
+import { ClosedError, ConcurrencyLimiter, QueueFullError } from './concurrency-limiter.js';
 import type { WorkerResult } from './worker-script.js';
 
 export { ClosedError, QueueFullError } from './concurrency-limiter.js';
@@ -17,9 +17,15 @@ export interface WorkerLimits {
   workers: number;
   /** Maximum number of waiting tasks. */
   queue: number;
+  /** Processor time of a task, milliseconds. On a busy machine a task may take up to ten times as long. */
   timeoutMs: number;
   memoryMb: number;
 }
+
+/** How many times its time limit a task may take: a thread that gets less of a processor makes the machine overloaded. */
+const MAX_STRETCH = 10;
+/** Between two readings of the processor time of a thread, at least. */
+const MIN_RECHECK_MS = 50;
 
 /**
  * Runs tasks in worker threads. Threads start on first use, run one task at a time, do not keep the process alive, and are
@@ -43,7 +49,7 @@ export class WorkerPool<Input, Output> {
 
   /**
    * @param signal aborts the task while it waits or runs
-   * @throws QueueFullError, ClosedError, WorkerLimitError, the signal's reason, or an Error with the message of the script's error
+   * @throws QueueFullError (also when the machine is too busy for the task), ClosedError, WorkerLimitError, the signal's reason, or an Error with the message of the script's error
    */
   run(input: Input, signal?: AbortSignal): Promise<Output> {
     return this.limiter.run((slot) => this.work(slot, input, signal), signal);
@@ -63,7 +69,7 @@ export class WorkerPool<Input, Output> {
     const { promise, resolve, reject } = Promise.withResolvers<WorkerResult<Output>>();
     const fail = (error: NodeJS.ErrnoException): void => reject(asLimit(error));
     const exit = (): void => reject(new ClosedError());
-    const timer = setTimeout(() => reject(new WorkerLimitError('time')), this.limits.timeoutMs);
+    const stopTimer = limitTime(thread, this.limits.timeoutMs, reject);
     const abort = (): void => reject(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
     thread.on('message', resolve).on('error', fail).on('exit', exit);
@@ -78,7 +84,7 @@ export class WorkerPool<Input, Output> {
       this.drop(slot, thread);
       throw error;
     } finally {
-      clearTimeout(timer);
+      stopTimer();
       signal?.removeEventListener('abort', abort);
       thread.off('message', resolve).off('error', fail).off('exit', exit);
       // An idle thread must not keep the process alive.
@@ -114,4 +120,41 @@ export class WorkerPool<Input, Output> {
 
 function asLimit(error: NodeJS.ErrnoException): Error {
   return error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new WorkerLimitError('memory') : error;
+}
+
+/**
+ * Limits the processor time of a thread: a valid task is not rejected because other work keeps the processors busy.
+ * @param reject receives WorkerLimitError, or QueueFullError for a task that the machine has no time for
+ * @returns a function that ends the limit
+ */
+function limitTime(thread: Worker, timeoutMs: number, reject: (error: Error) => void): () => void {
+  const began = performance.now();
+  const before = processorMs(thread);
+  let timer: NodeJS.Timeout;
+  let stopped = false;
+  const check = async (): Promise<void> => {
+    const left = timeoutMs - (await processorMs(thread)) + (await before);
+    if (stopped) return;
+    if (left <= 0) reject(new WorkerLimitError('time'));
+    else if (performance.now() - began > timeoutMs * MAX_STRETCH) reject(new QueueFullError());
+    else recheck(Math.max(left, MIN_RECHECK_MS));
+  };
+  const recheck = (ms: number): void => {
+    timer = setTimeout(() => void check(), ms);
+  };
+  recheck(timeoutMs);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}
+
+/** Processor time of a thread since its start, milliseconds; 0 for a thread that has ended, which its `exit` reports. */
+async function processorMs(thread: Worker): Promise<number> {
+  try {
+    const { user, system } = await thread.cpuUsage();
+    return (user + system) / 1_000;
+  } catch {
+    return 0;
+  }
 }

@@ -1,0 +1,42 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { QueueFullError, WorkerPool } from '../../src/platform/workers/worker-pool.js';
+import { memoryDirectory } from '../support/memory-directory.ts';
+
+/** Waits without processor time, or works for a long time. */
+const SCRIPT = `
+  import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', ({ waitMs }) => {
+    if (waitMs === undefined) for (;;);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs);
+    parentPort.postMessage({ done: 'waited' });
+  });`;
+
+describe('the time limit of worker threads', () => {
+  const script = path.join(memoryDirectory('worker-pool-'), 'script.mjs');
+  writeFileSync(script, SCRIPT);
+  const pools: WorkerPool<{ waitMs?: number }, string>[] = [];
+  const pool = (timeoutMs: number): WorkerPool<{ waitMs?: number }, string> => {
+    const made = new WorkerPool<{ waitMs?: number }, string>(pathToFileURL(script), {
+      workers: 1,
+      queue: 1,
+      timeoutMs,
+      memoryMb: 64,
+    });
+    pools.push(made);
+    return made;
+  };
+  afterAll(() => Promise.all(pools.map((each) => each.close())));
+
+  it('is a limit of processor time: a thread that waits for a processor goes on', async () => {
+    const patient = pool(200);
+    expect(await patient.run({ waitMs: 1_000 })).toBe('waited');
+    await expect(patient.run({})).rejects.toMatchObject({ limit: 'time' });
+    expect(await patient.run({ waitMs: 1 })).toBe('waited');
+  });
+
+  it('is stretched ten times at most: the machine is overloaded then', async () => {
+    await expect(pool(200).run({ waitMs: 600_000 })).rejects.toBeInstanceOf(QueueFullError);
+  });
+});
