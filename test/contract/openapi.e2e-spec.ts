@@ -1,8 +1,14 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { shareComponents } from '../../src/docs/components.js';
 import { describeApp } from '../../src/docs/describe-app.js';
 import { ERROR_KINDS } from '../../src/platform/http/api-error.js';
-import { committedOpenApi, describedOperations, openApi } from '../support/contract/operations.ts';
+import {
+  committedOpenApi,
+  dereferenced,
+  describedOperations,
+  openApi,
+} from '../support/contract/operations.ts';
 
 /** A file to download is described by its media types, none of them JSON, as bytes, and by the header with its name. */
 function isFile({ content, headers }: any): boolean {
@@ -43,6 +49,13 @@ describe('the OpenAPI description', () => {
       }
     expect([...uses].filter(([value, times]) => times > 1 && !value.startsWith('{"$ref"'))).toEqual([]);
     expect([...uses].filter(([value]) => value.startsWith('{"$ref"')).length).toBeGreaterThan(50);
+  });
+
+  test('sharing what repeats keeps the meaning of the document', () => {
+    const plain = openApi();
+    const shared: any = shareComponents(structuredClone({ ...plain, components: { schemas } }) as never);
+    expect(JSON.stringify(shared).length).toBeLessThan(JSON.stringify(plain).length / 2);
+    expect(dereferenced(shared).paths).toEqual(plain.paths);
   });
 
   test('every operation has an id, a summary, a tag, a success with a schema, and errors in the one shape', () => {
