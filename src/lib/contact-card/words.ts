@@ -12,7 +12,7 @@ const MAX_WORDS = 250;
 const MAX_LENGTH = 64;
 /** Characters of an address that is a key. */
 const MAX_ADDRESS = 320;
-export const MAX_TERMS = 6;
+const MAX_TERMS = 6;
 
 const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/u;
 /** Scripts without spaces between words, and names of several characters that are searched by their parts. */

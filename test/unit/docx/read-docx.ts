@@ -10,7 +10,7 @@ export interface Xml {
 }
 
 /** Parses strictly: anything not well-formed throws. */
-export function parseXml(text: string): Xml {
+function parseXml(text: string): Xml {
   const root: Xml = { name: '', attributes: {}, children: [], text: '' };
   const open = [root];
   const parser = new SaxesParser({ xmlns: true });

@@ -26,7 +26,7 @@ import { PhoneErrors } from './phone.errors.js';
 import type { ImportedEnvelope } from './phone.response.js';
 
 export const MAX_IMPORT_BYTES = 20 * 1024 * 1024;
-export const MAX_IMPORT_CARDS = 10_000;
+const MAX_IMPORT_CARDS = 10_000;
 /** Cards of one transaction. */
 const BATCH = 100;
 /** Bytes of the photos of one transaction, about. */
