@@ -33,7 +33,7 @@ function withEnds(word: string): string[] {
 
 const digitsOf = (text: string): string => text.normalize('NFKC').replaceAll(/\D/g, '');
 
-/** The key of an e-mail address; null for a text that is none. */
+/** The key of an e-mail address; null for other texts. */
 export function emailKey(address: string): string | null {
   const key = fold(address.trim());
   return key.length <= MAX_ADDRESS && /^[^\s@]+@[^\s@]+$/.test(key) ? key : null;

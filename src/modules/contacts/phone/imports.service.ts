@@ -138,7 +138,7 @@ export class ImportsService implements OnModuleInit {
     return { import: done, cursor };
   }
 
-  /** Writes the next batch. @returns false when there is none */
+  /** Writes the next batch. @returns false after the last one */
   private async step(ctx: RequestContext, run: ImportRun, batches: ReadAhead<Batch>): Promise<boolean> {
     const batch = await batches.take();
     if (!batch) return false;
