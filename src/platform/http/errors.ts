@@ -54,7 +54,11 @@ export const Errors = {
     'invalid_revision',
     'Send the revision of the object as If-Match or base_revision.',
   ),
-  invalidCursor: defineError(422, 'invalid_cursor', 'The cursor was not issued by this list; start again without one.'),
+  invalidCursor: defineError(
+    422,
+    'invalid_cursor',
+    'The cursor was not issued by this list; start again without one.',
+  ),
   invalidIdempotencyKey: defineError(
     422,
     'invalid_idempotency_key',
