@@ -22,7 +22,7 @@ import { EmbeddedDatabase } from '../dist/platform/database/embedded/embedded-da
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const READY_MS = 120_000;
-/** The base image provides Node; here it is the one that the project pins. */
+/** The base image provides Node; here it is the version that the project pins. */
 const PATH = `${path.dirname(process.execPath)}${path.delimiter}${process.env.PATH}`;
 
 const directory = mkdtempSync(path.join(tmpdir(), 'workspace-image-'));

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { launch, prepare, programEnv, projectNode, ROOT } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 
-/** Runs the files that failed a second time, to tell defects of the code from flaky tests. */
+/** Runs the files that failed a second time, to distinguish defects of the code from flaky tests. */
 const RETRY = '--retry-failed';
 /** Lines of a failure that the list of flaky tests repeats. */
 const FAILURE_LINES = 12;

@@ -22,7 +22,7 @@ const MIN_NODE_MAJOR = 24;
 /** An error that the operator can fix; printed as one line without a stack trace. */
 export class PrepareError extends Error {}
 
-/** Installs and builds what is needed. */
+/** Installs and builds when needed. */
 export async function prepare() {
   await ensureInstalled();
   await ensureBuilt();

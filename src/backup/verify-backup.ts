@@ -51,7 +51,7 @@ export async function verifyBackup(
 }
 
 /** Verifies the tables and the indexes of files. */
-export async function tableFaults(store: BackupStore, manifest: Manifest, report: Report): Promise<Fault[]> {
+async function tableFaults(store: BackupStore, manifest: Manifest, report: Report): Promise<Fault[]> {
   const faults: Fault[] = [];
   const tables = manifest.schemas.flatMap(({ name, tables: all }) =>
     all.map((table) => ({ object: table, label: `${name}.${table.table}`, amount: table.rows })),

@@ -14,7 +14,7 @@ export class DemoClient {
     readonly email: string,
   ) {}
 
-  /** @throws Error with the response, when its status is none of success */
+  /** @throws Error with the response, when the request fails */
   async call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
     const json = body !== undefined && !(body instanceof FormData);
     const response = await fetch(`${this.base}${path}`, {

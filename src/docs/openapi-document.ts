@@ -10,7 +10,7 @@ import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
 type Json = Record<string, unknown>;
 
 /** The part of the description about the built-in sign-in. */
-export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider tells its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` is the use of this interface.`;
+export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider publishes its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` is the use of this interface.`;
 
 const DESCRIPTION = `Notes, tasks, mail, members and settings of a workspace.
 

@@ -1,8 +1,14 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { shareComponents } from '../../src/docs/components.js';
 import { describeApp } from '../../src/docs/describe-app.js';
 import { ERROR_KINDS } from '../../src/platform/http/api-error.js';
-import { committedOpenApi, describedOperations, openApi } from '../support/contract/operations.ts';
+import {
+  committedOpenApi,
+  dereferenced,
+  describedOperations,
+  openApi,
+} from '../support/contract/operations.ts';
 
 /** A file to download is described by its media types, none of them JSON, as bytes, and by the header with its name. */
 function isFile({ content, headers }: any): boolean {
@@ -20,7 +26,7 @@ const shapes = (schema: any): { $ref: string }[] => schema.anyOf ?? [schema];
 const schemaOf = ({ $ref }: { $ref: string }) => schemas[$ref.split('/').at(-1)!];
 
 describe('the OpenAPI description', () => {
-  test('is that of the code (npm run openapi writes it anew)', async () => {
+  test('is that of the code (npm run openapi regenerates it)', async () => {
     expect(JSON.parse(JSON.stringify((await describeApp()).openApi))).toEqual(committedOpenApi());
   });
 
@@ -45,6 +51,13 @@ describe('the OpenAPI description', () => {
     expect([...uses].filter(([value]) => value.startsWith('{"$ref"')).length).toBeGreaterThan(50);
   });
 
+  test('sharing what repeats keeps the meaning of the document', () => {
+    const plain = openApi();
+    const shared: any = shareComponents(structuredClone({ ...plain, components: { schemas } }) as never);
+    expect(JSON.stringify(shared).length).toBeLessThan(JSON.stringify(plain).length / 2);
+    expect(dereferenced(shared).paths).toEqual(plain.paths);
+  });
+
   test('every operation has an id, a summary, a tag, a success with a schema, and errors in the one shape', () => {
     for (const { method, path, spec } of describedOperations()) {
       const where = `${method} ${path}`;
@@ -56,7 +69,7 @@ describe('the OpenAPI description', () => {
       ]);
       expect([where, spec.security]).toEqual([where, expect.any(Array)]);
       const successes = Object.keys(spec.responses).filter((status) => status.startsWith('2'));
-      // A file that is stored can be had in parts too, and need not be sent to who has it.
+      // A stored file can be read in parts too, and is not sent to a client that has it.
       const partial = spec.responses['206'] && isFile(spec.responses['206']);
       // An addition responds 200 with the same shape when nothing is new.
       const unchanged = spec.responses['200'] && spec.responses['201'];
@@ -83,7 +96,7 @@ describe('the OpenAPI description', () => {
         const content = response.content?.['application/json'];
         expect([where, status, content?.schema]).toEqual([where, status, expect.anything()]);
         if (!status.startsWith('2')) {
-          // The mail service's own words are passed on; it knows no message beside the error.
+          // Errors of the mail service are passed through; they have no message beside the error.
           const inOurs = shapes(content.schema).filter(({ $ref }) => !$ref.endsWith('/MailServiceError'));
           expect([where, inOurs.length > 0 || spec.tags[0] === 'mail']).toEqual([where, true]);
           for (const shape of inOurs)
@@ -97,7 +110,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  test('every operation has a description that says more than its summary', () => {
+  test('every operation has a description that differs from its summary', () => {
     const bare = describedOperations().filter(
       ({ spec: { summary, description = '' } }) =>
         !/^\S.{11}.*\.$/s.test(description) || description.replace(/\.$/, '') === summary,
@@ -156,7 +169,7 @@ describe('the OpenAPI description', () => {
     expect(described[0]).toBe('notes');
   });
 
-  test('an explorer meets the things first, and their synchronisation last', () => {
+  test('lists resources first, and their synchronisation last', () => {
     for (const tag of ['notes', 'note folders', 'tasks', 'task folders']) {
       const ids = describedOperations().flatMap(({ spec }) => (spec.tags[0] === tag ? spec.operationId : []));
       expect([ids[0], ids[1]]).toEqual([expect.stringMatching(/^list/), expect.stringMatching(/^create/)]);
@@ -196,7 +209,7 @@ describe('the OpenAPI description', () => {
     expect(defaults).toEqual([]);
   });
 
-  test('every property of every schema has an example, or is made of others that have', () => {
+  test('every property of every schema has an example, or consists of properties that have one', () => {
     for (const [name, schema] of Object.entries<any>(openApi().components.schemas)) {
       for (const [property, value] of Object.entries<any>(schema.properties ?? {})) {
         const composed = value.$ref ?? value.allOf ?? value.properties ?? value.items?.$ref ?? value.default;

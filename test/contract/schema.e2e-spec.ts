@@ -70,7 +70,7 @@ describe('the schema', () => {
 
   const entities = () => app.get<Db>(Db).dataSource.entityMetadatas;
 
-  /** One line for each column, as the entities say. */
+  /** One line for each column, as the entities declare it. */
   const declared = () =>
     entities()
       .flatMap(({ tableName, columns }) =>

@@ -192,7 +192,7 @@ describe('the embedded database', () => {
     rmSync(socketDir, { recursive: true });
   });
 
-  it('says in one line why it cannot work', async () => {
+  it('reports a failure in one line', async () => {
     const dataDir = temporaryDataDir();
     mkdirSync(path.join(dataDir, 'postgres'), { recursive: true });
     writeFileSync(path.join(dataDir, 'postgres', 'holiday.jpg'), '');

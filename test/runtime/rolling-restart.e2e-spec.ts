@@ -45,7 +45,7 @@ class Device {
   }
 }
 
-/** Writers and readers that work until they are told to stop. */
+/** Writers and readers that work until the test stops them. */
 class Traffic {
   /** The newest acknowledged revision and title of each note. */
   readonly acknowledged = new Map<string, { revision: number; title: string }>();

@@ -137,7 +137,7 @@ describe('files in S3', () => {
     expect(await contents()).toEqual(there);
   });
 
-  test('a failing source is told apart from a failing store', async () => {
+  test('a failing source is distinguished from a failing store', async () => {
     const failure = new Error('the line was cut');
     const source = async function* () {
       yield randomBytes(6_000_000);
@@ -177,15 +177,15 @@ describe('files in S3', () => {
     for (const each of [store, rejected]) each.close();
   });
 
-  test('without the store the interface says so, and goes on with everything else', async () => {
+  test('without the store requests for files get an error, and all others succeed', async () => {
     const other = await TestApp.start(
       { BLOB_STORE_URL: `s3://files?endpoint=http://127.0.0.1:${await freePort()}` },
       app.databaseUrl,
     );
     const api = other.as(alice.token);
-    const answer = await upload(api, target(), 'x');
-    expect(answer).toMatchObject({ status: 503, body: { error: 'blob_store_unavailable' } });
-    expect(answer.headers.get('retry-after')).toBe('5');
+    const response = await upload(api, target(), 'x');
+    expect(response).toMatchObject({ status: 503, body: { error: 'blob_store_unavailable' } });
+    expect(response.headers.get('retry-after')).toBe('5');
     expect((await api.get('/health/ready')).body).toMatchObject({ status: 'ok', blob_store: 'unavailable' });
     expect((await api.get('/notes')).status).toBe(200);
     await other.stop();

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Ledger } from './load.ts';
 
 /**
- * Every acknowledged write is in the database, and each file has its content. What is missing becomes a violation.
+ * Every acknowledged write is in the database, and each file has its content. Missing data become a violation.
  * @param base address of a server
  */
 export async function verify(ledger: Ledger, databaseUrl: string, base: string): Promise<void> {

@@ -24,7 +24,7 @@ const NEVER: Record<string, string> = {
       LEFT JOIN LATERAL (SELECT 1) x ON true
      WHERE NOT EXISTS (SELECT FROM note_members m
                         WHERE m.tenant_id = n.tenant_id AND m.note_id = n.id AND m.user_id = u AND m.role IS NOT NULL)`,
-  'a member row that says otherwise about the trash': `
+  'a member row that contradicts the trash': `
     SELECT n.id, m.user_id FROM notes n JOIN note_members m ON m.tenant_id = n.tenant_id AND m.note_id = n.id
      WHERE m.role IS NOT NULL AND m.trashed <> (n.deleted_at IS NOT NULL)`,
   'a member whom the last write of the note has passed by': `

@@ -74,7 +74,7 @@ export class Access {
   }
 }
 
-export interface Written {
+interface Written {
   title: string;
   content: string;
   by: string;

@@ -7,7 +7,7 @@ interface TaskLife {
   mayBePurged: boolean;
 }
 
-/** Every write of a task that was acknowledged: of the last one the task must tell, of none it may have been two. */
+/** Every write of a task that was acknowledged: the task shows the last one, and applied none twice. */
 export class TaskLedger {
   private readonly lives = new Map<string, TaskLife>();
 

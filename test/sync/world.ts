@@ -277,7 +277,7 @@ async function exchange(
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-export function idsIn(text: string): string[] {
+function idsIn(text: string): string[] {
   return text.match(UUID) ?? [];
 }
 

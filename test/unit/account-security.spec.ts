@@ -99,7 +99,7 @@ describe('guessable passwords', () => {
   });
 
   test.each(['correct horse battery staple', 'seven purple teapots', 'Zq8#vLw2!mKp', 'vier rote Bücher'])(
-    '%j is none',
+    '%j is not guessable',
     async (text) => {
       expect(await isEasilyGuessed(text, ['alice@acme.example'])).toBe(false);
     },

@@ -24,7 +24,7 @@ describe('the limit of each user', () => {
     }
   };
 
-  test('allows a burst of a minute, then an even rate, for each user by itself', () => {
+  test('allows a burst of a minute, then an even rate, for each user', () => {
     const limiter = new RequestLimiter(Config.parse({}));
     const at = 5_000_000;
     for (let n = 0; n < 600; n += 1) expect(taking(limiter, 'alice', at)).toBeNull();

@@ -70,7 +70,7 @@ export class AllSnapshots {
 const openCell = ({ connection }: CellAddress): Promise<pg.Client> =>
   openConnection({ ...connection, application_name: APPLICATION_NAME, keepAlive: true });
 
-/** Runs `work` while no commit of several databases is under way, and none begins. */
+/** Runs `work` while no commit of several databases is in flight or can begin. */
 async function fenced<T>(
   fence: pg.Client,
   addresses: readonly CellAddress[],

@@ -80,7 +80,7 @@ export async function* withReplacedIds(
   content: AsyncIterable<Uint8Array>,
   ids: ReadonlyMap<string, string>,
 ): AsyncGenerator<Uint8Array> {
-  /** The text after the one that was returned, and the character before it. */
+  /** The text after the last returned piece, and the character before it. */
   let rest = '';
   let before = 0;
   const next = (text: string, limit: number): Buffer => {

@@ -1,11 +1,4 @@
-export {
-  CARD_FIELDS,
-  type CardField,
-  type CardPatch,
-  type ContactCard,
-  type ContactPhone,
-  MAX_UID,
-} from './card.js';
+export { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, MAX_UID } from './card.js';
 export { joined } from './join.js';
 export { differences, emptyCard, parsedPhone, written } from './normalize.js';
 export { isPhoneCountry } from './phone-numbers.js';

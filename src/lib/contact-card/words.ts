@@ -12,7 +12,7 @@ const MAX_WORDS = 250;
 const MAX_LENGTH = 64;
 /** Characters of an address that is a key. */
 const MAX_ADDRESS = 320;
-export const MAX_TERMS = 6;
+const MAX_TERMS = 6;
 
 const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/u;
 /** Scripts without spaces between words, and names of several characters that are searched by their parts. */
@@ -33,7 +33,7 @@ function withEnds(word: string): string[] {
 
 const digitsOf = (text: string): string => text.normalize('NFKC').replaceAll(/\D/g, '');
 
-/** The key of an e-mail address; null for a text that is none. */
+/** The key of an e-mail address; null for other texts. */
 export function emailKey(address: string): string | null {
   const key = fold(address.trim());
   return key.length <= MAX_ADDRESS && /^[^\s@]+@[^\s@]+$/.test(key) ? key : null;

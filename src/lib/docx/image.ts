@@ -2,7 +2,7 @@ import { type ImageFormat as KnownFormat, imageSize } from '../image-size/index.
 import { xmlAttribute } from './xml.js';
 
 /** The formats that all DOCX readers support. */
-export type ImageFormat = Exclude<KnownFormat, 'webp'>;
+type ImageFormat = Exclude<KnownFormat, 'webp'>;
 
 export interface DecodedImage {
   bytes: Uint8Array;

@@ -1,2 +1,2 @@
 export { closedPage } from './closed-page.js';
-export { type DocxSource, DocxTooLargeError, writeDocx } from './writer.js';
+export { type DocxSource, writeDocx } from './writer.js';

@@ -31,7 +31,7 @@ const ORDERED: readonly Operator[] = [
 const MAX_PATTERNS = 50;
 
 /** Operators of a comparison beside `answered` and `not_answered`. */
-export const OPERATORS_OF: Record<Comparison, readonly Operator[]> = {
+const OPERATORS_OF: Record<Comparison, readonly Operator[]> = {
   text: ['equals', 'not_equals', 'contains', 'not_contains'],
   number: ORDERED,
   order: ORDERED,

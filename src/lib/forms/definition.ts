@@ -60,7 +60,7 @@ export interface Validation {
 }
 
 /** Presentation of a question, and limits of its files. Each type of question uses some of them. */
-export interface QuestionSettings {
+interface QuestionSettings {
   min?: number;
   max?: number;
   min_label?: string;

@@ -1,5 +1,5 @@
 export { AnswerChecker, type CheckedAnswers } from './answers.js';
-export { checkComplete, checkDefinition, conditionOf, OPERATORS_OF } from './check-definition.js';
+export { checkComplete, checkDefinition, conditionOf } from './check-definition.js';
 export { ExportColumns, type Version } from './columns.js';
 export * from './definition.js';
 export { Distribution } from './distribution.js';

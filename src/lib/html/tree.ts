@@ -5,7 +5,7 @@ import { HtmlTooComplexError } from './errors.js';
 import { TAGS } from './rules.js';
 
 /** Maximum nesting. Browsers flatten at 512. */
-export const MAX_DEPTH = 256;
+const MAX_DEPTH = 256;
 /** Maximum number of elements, comments and texts. */
 const MAX_NODES = 100_000;
 /** Maximum number of moved siblings (misnested formatting, content moved out of tables). */

@@ -8,18 +8,15 @@ export {
   property,
   propertyOf,
 } from './component.js';
-export { ICalendarError, type ICalendarErrorCode } from './errors.js';
-export type { Parameter, Property } from './property.js';
-export { type CalendarItem, parseCalendars, READ_LIMITS, readCalendar } from './reader.js';
+export { ICalendarError } from './errors.js';
+export type { Property } from './property.js';
+export { parseCalendars, READ_LIMITS, readCalendar } from './reader.js';
 export {
   allTimesOf,
-  type Duration,
   escapeText,
   formatDuration,
-  formatOffset,
   formatTime,
   parseDuration,
-  parseOffset,
   parseTime,
   textList,
   textOf,

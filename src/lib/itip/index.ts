@@ -1,5 +1,5 @@
-export { ITIP_METHODS, ItipError, type ItipErrorCode, type ItipMethod } from './methods.js';
-export { type ItipMessage, type ItipPart, parseItip, partsOf } from './message.js';
+export { ITIP_METHODS, ItipError, type ItipMethod } from './methods.js';
+export { type ItipMessage, type ItipPart, parseItip } from './message.js';
 export {
   addressOfUri,
   type Attendee,
@@ -10,5 +10,5 @@ export {
   maySendFor,
   MAX_ATTENDEES,
 } from './people.js';
-export { compareVersions, type Freshness, type Version } from './version.js';
-export { composeItipMail, type ItipMail } from './mail.js';
+export { compareVersions } from './version.js';
+export { composeItipMail } from './mail.js';

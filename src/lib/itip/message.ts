@@ -59,7 +59,7 @@ export function parseItip(text: string | Uint8Array): ItipMessage {
  * The VEVENTs of a calendar: whole events before instances.
  * @throws ItipError `invalid_ics`
  */
-export function partsOf(calendar: Component): ItipPart[] {
+function partsOf(calendar: Component): ItipPart[] {
   const events = calendar.components.filter(({ name }) => name === 'VEVENT');
   if (events.length === 0) throw new ItipError('invalid_ics', 'The calendar has no VEVENT');
   if (events.length > MAX_PARTS)

@@ -50,7 +50,7 @@ export function civilOf(days: number): CivilDate {
 /** 0 Monday to 6 Sunday. */
 export const weekdayOf = (day: number): number => mod(day + 3, 7);
 
-export const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 

@@ -19,7 +19,7 @@ export interface Series {
 }
 
 /** Instances that do not take place. */
-export interface Excluded {
+interface Excluded {
   /** Instants in seconds: they match whatever zone they were written in. */
   instants?: readonly number[];
   /** Wall times of the series. */

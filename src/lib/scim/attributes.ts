@@ -40,7 +40,7 @@ export interface ResourceType {
 export type Json = Record<string, unknown>;
 
 /** Attributes of every resource (RFC 7643, section 3.1). */
-export const COMMON: readonly Attribute[] = [
+const COMMON: readonly Attribute[] = [
   {
     name: 'schemas',
     type: 'reference',

@@ -4,7 +4,7 @@ import { pairs, spans } from './tokens.js';
 /** PostgreSQL keeps positions up to this one and rejects vectors of 1 MB. */
 const MAX_POSITION = 16_383;
 const MAX_BYTES = 900_000;
-/** Further occurrences of a word say nothing more about its rank. */
+/** Further occurrences of a word do not change its rank. */
 const WORD_POSITIONS = 20;
 /** Pairs keep all that PostgreSQL can hold: whether two of them touch is what decides a match. */
 const PAIR_POSITIONS = 255;

@@ -24,7 +24,7 @@ const SPACELESS =
 const WORDLIKE = '[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060\\u2100-\\u214f\\u3300-\\u33ff]';
 const LETTERS = '[\\p{L}\\p{N}\\p{M}]';
 const LAST_ASCII = 0x7f;
-/** Struck through (U+0338), an arrow is another character, which is none. */
+/** With U+0338 (struck through), an arrow is another character and no sign. */
 const SIGNS = '\\p{RI}{2}|\\p{Extended_Pictographic}(?!\\u0338)';
 const pattern = (characters: string, flags: string): RegExp =>
   new RegExp(`([${characters}&&[${SPACELESS}]]+)|[${characters}--[${SPACELESS}]]+|${SIGNS}`, `v${flags}`);

@@ -23,7 +23,7 @@ function numberOf(digits: string | undefined): number | null {
 }
 
 /** Undefined for a date that no calendar has. February has 29 days when the year is unknown. */
-export function checkDate(parts: DateParts): DateParts | undefined {
+function checkDate(parts: DateParts): DateParts | undefined {
   const { year, month, day } = parts;
   if (year === null && month === null && day === null) return undefined;
   if (year !== null && (year < 1 || year > 9999 || (month === null && day !== null))) return undefined;

@@ -19,8 +19,7 @@ export {
   isAnonymous,
   newCard,
 } from './card.js';
-export { VcardError, type VcardErrorCode } from './errors.js';
-export { type JsContactCard, toJsContact } from './write/js-contact.js';
+export { VcardError } from './errors.js';
+export { toJsContact } from './write/js-contact.js';
 export { type CardResult, countCards, readCard, readCards } from './read/cards.js';
-export { READ_LIMITS, type ReadLimits } from './read/split.js';
-export { CARD_VERSIONS, type CardVersion, displayName, writeCard, type WriteOptions } from './write/cards.js';
+export { CARD_VERSIONS, type CardVersion, writeCard } from './write/cards.js';

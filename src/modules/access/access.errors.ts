@@ -12,7 +12,7 @@ export const AccessErrors = {
   conflict: defineError(
     409,
     'conflict',
-    'The group has changed since you read it.',
+    'The group has changed since you read it; read it again and retry.',
     {
       group: {
         id: '01890a5d-ac96-774b-bcce-b302099a8057',

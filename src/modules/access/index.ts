@@ -1,6 +1,6 @@
 export { AccessModule } from './access.module.js';
 export { AccessErrors } from './access.errors.js';
-export { type Permission, PERMISSIONS } from './permissions.js';
+export { PERMISSIONS } from './permissions.js';
 export { InvitationAcceptance, type OpenInvitation } from './invitations/invitation-acceptance.js';
 export { InvitationsService } from './invitations/invitations.service.js';
 export { MemberAdmission } from './member-admission.js';

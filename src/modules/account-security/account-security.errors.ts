@@ -8,8 +8,8 @@ export const SecurityErrors = {
     'managed_externally',
     'Passwords, sessions and second factors are managed by the identity provider of this installation.',
   ),
-  alreadyEnabled: defineError(409, 'second_factor_enabled', 'The second factor is on already.'),
-  notEnabled: defineError(409, 'second_factor_not_enabled', 'The second factor is not on.'),
+  alreadyEnabled: defineError(409, 'second_factor_enabled', 'The second factor is enabled already.'),
+  notEnabled: defineError(409, 'second_factor_not_enabled', 'The second factor is not enabled.'),
   notInitiated: defineError(
     409,
     'second_factor_not_initiated',

@@ -8,8 +8,7 @@ export {
 } from './application-passwords/application-password-provider.js';
 export { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
 export { PasswordSignIn, type SignInOutcome } from './passwords/password-sign-in.js';
-export { type Proof, SecondFactors } from './two-factor/second-factors.js';
-export { type FactorMethods } from './two-factor/second-factors.repository.js';
+export { SecondFactors } from './two-factor/second-factors.js';
 export { isPasskeyName, MAX_PASSKEY_NAME } from './two-factor/passkeys/passkey.dto.js';
 export { RequiredEnrolment } from './two-factor/required-enrolment.js';
 export { PasskeyLinks } from './passkey-links.js';

@@ -11,9 +11,9 @@ import { formatInstant } from './model/event-times.js';
 
 const DAY = 86_400;
 /** The longest window of a request, seconds. */
-export const MAX_WINDOW = 400 * DAY;
+const MAX_WINDOW = 400 * DAY;
 /** Instances of a request. */
-export const MAX_INSTANCES = 10_000;
+const MAX_INSTANCES = 10_000;
 
 /** An instance of an event in a calendar. */
 export interface FoundInstance extends Omit<FoundEvent, 'calendar'> {
@@ -21,7 +21,7 @@ export interface FoundInstance extends Omit<FoundEvent, 'calendar'> {
   occurrence: Occurrence;
 }
 
-/** Reads of calendars for other domains and for the routes of this one. */
+/** Reads of calendars and of windows of events. */
 @Injectable()
 export class CalendarsApi {
   constructor(private readonly events: EventsRepository) {}

@@ -6,7 +6,7 @@ export type CallKind = (typeof CALL_KINDS)[number];
 export const CALL_STATES = ['scheduled', 'live', 'ended'] as const;
 export type CallState = (typeof CALL_STATES)[number];
 
-export const CALL_PRINCIPALS = ['user', 'guest', 'viewer'] as const;
+const CALL_PRINCIPALS = ['user', 'guest', 'viewer'] as const;
 export type CallPrincipal = (typeof CALL_PRINCIPALS)[number];
 
 export const RECORDING_STATES = [

@@ -89,7 +89,7 @@ async function ofRecording({ tenantId, payload }: DomainEvent, reader: Reader): 
 const callPath: NotificationType['path'] = ({ subject }) => `/calls/${subject.id}`;
 const recordingPath: NotificationType['path'] = ({ subject }) => `/recordings/${subject.id}`;
 
-export const CALL_NOTIFICATIONS: readonly NotificationType[] = [
+const CALL_NOTIFICATIONS: readonly NotificationType[] = [
   {
     key: 'call.started',
     preference: 'call.started',

@@ -6,7 +6,7 @@ import { type CallIdentity, type CallKey, identityOf } from './model/call-identi
 import type { ServerParticipant } from './call-server.js';
 
 /** A connected participant who may not be in the call any more. */
-export interface UnwantedParticipant {
+interface UnwantedParticipant {
   identity: string;
 }
 

@@ -4,7 +4,7 @@ import { ChatMessageResponse } from './message.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
-export class RoomEvent {
+class RoomEvent {
   @ApiProperty({ format: 'uuid', example: ID }) room_id!: string;
 }
 
@@ -18,12 +18,12 @@ export class MessageEvent extends RoomEvent {
   message!: ChatMessageResponse;
 }
 
-export class RoomReadEvent extends RoomEvent {
+class RoomReadEvent extends RoomEvent {
   @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_read_seq!: number;
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) unread!: number;
 }
 
-export class TypingEvent extends RoomEvent {
+class TypingEvent extends RoomEvent {
   @ApiProperty({ format: 'uuid', example: ID }) user_id!: string;
   @ApiProperty({ example: true }) on!: boolean;
   /** Seconds after which the user is no longer typing, unless the event is repeated. */

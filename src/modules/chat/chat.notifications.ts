@@ -36,7 +36,7 @@ export const CHAT_MENTION: NotificationType = {
   isGrouped: true,
 };
 
-export const ROOM_ADDED_TYPE: NotificationType = {
+const ROOM_ADDED_TYPE: NotificationType = {
   key: 'room.added',
   preference: 'room.added',
   texts: {

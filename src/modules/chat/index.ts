@@ -4,5 +4,4 @@ export { ChatErrors } from './chat.errors.js';
 export { ROOM_ACCESS_CHANGING, type RoomAccessChange } from './chat-hooks.js';
 export { ChatModule } from './chat.module.js';
 export { GuestChatApi } from './guest-chat.api.js';
-export type { GuestMessagesQuery } from './messages/guest-messages.js';
 export type { RoomGuest } from './room-guest.js';

@@ -8,7 +8,7 @@ export type FormState = (typeof FORM_STATES)[number];
 export const FORM_ROLES = ['respondent', 'viewer', 'editor', 'owner'] as const;
 export type FormRole = (typeof FORM_ROLES)[number];
 
-export const PRINCIPALS = ['user', 'group'] as const;
+const PRINCIPALS = ['user', 'group'] as const;
 
 const STATE = { type: 'enum', enum: FORM_STATES, enumName: 'form_state' } as const;
 const ROLE = { type: 'enum', enum: FORM_ROLES, enumName: 'form_role' } as const;

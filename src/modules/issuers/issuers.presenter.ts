@@ -3,7 +3,7 @@ import type { TenantIssuer } from './issuer.entity.js';
 import type { IssuerResponse } from './issuers.response.js';
 
 /** Path of the responses of issuers. Each issuer has its own, so that one issuer cannot pass on the code of another one. */
-export const ISSUER_CALLBACK_PATH = '/apis/v1/oidc/callback';
+const ISSUER_CALLBACK_PATH = '/apis/v1/oidc/callback';
 
 export const redirectUriOf = (config: Config, issuerId: string): string =>
   `${config.publicUrl}${ISSUER_CALLBACK_PATH}/${issuerId}`;

@@ -14,11 +14,11 @@ import {
 import { Distinct, MaxBytes, Optional, Nullable, Repeatable } from '../../platform/http/input.decorators.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 
-export const MAX_TITLE = 512;
+const MAX_TITLE = 512;
 export const MAX_CONTENT_BYTES = 2 * 1024 * 1024;
 export const MAX_LABELS = 100;
-export const MAX_LABEL = 100;
-export const MAX_DEVICE_ID = 200;
+const MAX_LABEL = 100;
+const MAX_DEVICE_ID = 200;
 
 const FOLDER_ID = 'folder_id must be the id of one of your note folders';
 

@@ -11,9 +11,9 @@ import { type ClaimedExport, PersonalExportsRepository } from './personal-export
 const LEASE_SECONDS = 60;
 const RENEWAL_MS = 15_000;
 const PAUSE_SECONDS = 60;
-export const MAX_ATTEMPTS = 4;
+const MAX_ATTEMPTS = 4;
 /** Days for which an archive is kept. */
-export const KEPT_DAYS = 7;
+const KEPT_DAYS = 7;
 
 /** Runs exports, one at a time in a process. An export of a killed process starts again. */
 @Injectable()

@@ -15,7 +15,7 @@ const Unsupported = (path: string, route: (path: string) => MethodDecorator) =>
 
 /**
  * Optional operations of RFC 7644 that the service does not have: 501, as sections 3.11 and 3.12 describe, so that a client can
- * tell them from an unknown resource. The OpenAPI document lists operations that can succeed, so these are not in it.
+ * distinguish them from an unknown resource. The OpenAPI document lists operations that can succeed, so these are not in it.
  */
 @ApiExcludeController()
 @UseFilters(ScimExceptionFilter)

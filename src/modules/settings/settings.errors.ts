@@ -5,7 +5,7 @@ export const SettingsErrors = {
   conflict: defineError(
     409,
     'conflict',
-    'The preferences have changed since you read them.',
+    'The preferences have changed since you read them; merge and retry with the `rev` in this response.',
     { rev: 4, preferences: { theme: 'dark' } },
     PreferencesConflictResponse,
   ),

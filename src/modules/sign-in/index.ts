@@ -1,7 +1,7 @@
 export { OidcClientsApi, SWAGGER_CLIENT } from './clients/oidc-clients.api.js';
 export { CLIENT_KINDS, type ClientKind } from './clients/oidc-clients.repository.js';
 export { OIDC_PATH } from './oidc-configuration.js';
-export { API_SCOPE, OIDC_SCOPES } from './model/oidc-scopes.js';
+export { API_SCOPE } from './model/oidc-scopes.js';
 export { SignInModule } from './sign-in.module.js';
 export {
   chooseLanguage,

@@ -6,12 +6,7 @@ export {
   TENANT_POLICY_CHANGED,
   TENANT_PROVISIONED,
 } from './tenants.hooks.js';
-export {
-  type ContentTransfer,
-  MemberContent,
-  type OwnedContent,
-  RegisteredContent,
-} from './member-content.js';
+export { type ContentTransfer, MemberContent, RegisteredContent } from './member-content.js';
 export { TenantsModule } from './tenants.module.js';
 export type { MemberStatus } from './membership-status.repository.js';
 export type { MemberRole } from './tenants.repository.js';

@@ -13,7 +13,11 @@ export const BlobErrors = {
     { max_bytes: 20_971_520 },
     FileTooLargeResponse,
   ),
-  tooManyUploads: defineError(429, 'too_many_uploads', 'Too many of your uploads are in progress.'),
+  tooManyUploads: defineError(
+    429,
+    'too_many_uploads',
+    'Too many of your uploads are in progress; retry when one has ended.',
+  ),
   fileLimitReached: defineError(
     507,
     'file_limit_reached',

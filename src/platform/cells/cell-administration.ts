@@ -18,7 +18,7 @@ const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 /** Of the migrations. They belong to a database, so the schemas of one share them. */
 const EXTENSIONS = ['btree_gin', 'pg_trgm'];
 
-/** A mistake of the operator. The message tells what to change. */
+/** A mistake of the operator. The message names the remedy. */
 export class CellError extends Error {}
 
 export interface CellReport extends Omit<StoredCell, 'sealed_url'> {

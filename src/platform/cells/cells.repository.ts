@@ -19,7 +19,7 @@ export interface StoredCell {
 }
 
 /** Seconds until each process knows a cell that has been added. */
-export const KNOWN_AFTER_SECONDS = 15;
+const KNOWN_AFTER_SECONDS = 15;
 
 const list = directory.statement<StoredCell>(
   'cells.list',

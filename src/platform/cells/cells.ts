@@ -22,7 +22,7 @@ const MAX_REMEMBERED = 100_000;
 /** Purpose of the key that encrypts the URLs of cells. */
 export const CELL_URLS = 'cell url';
 
-/** Tells which database a workspace is in, and opens the databases of cells. */
+/** Finds the database of a workspace, and opens the databases of cells. */
 @Injectable()
 export class Cells implements Router, OnModuleInit {
   private readonly logger = new Logger(Cells.name);

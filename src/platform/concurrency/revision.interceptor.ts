@@ -32,7 +32,7 @@ interface Revisioning {
  * after a lost response gets this response instead of a conflict with its own write.
  */
 @Injectable()
-export class RevisionInterceptor implements NestInterceptor {
+class RevisionInterceptor implements NestInterceptor {
   constructor(
     private readonly reflector: Reflector,
     private readonly writes: IdempotentWrites,

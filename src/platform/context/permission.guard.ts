@@ -18,7 +18,7 @@ import type { AuthenticatedRequest, RequestContext } from './request-context.js'
  * missing permission, as on all routes.
  */
 @Injectable()
-export class PermissionGuard implements CanActivate {
+class PermissionGuard implements CanActivate {
   constructor(
     private readonly permissions: PermissionSource,
     private readonly reflector: Reflector,

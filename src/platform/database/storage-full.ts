@@ -3,7 +3,7 @@ import { errorCode } from './database-errors.js';
 /** disk_full of PostgreSQL; no space and quota exceeded of the operating system. */
 const CODES = new Set(['53100', 'ENOSPC', 'EDQUOT']);
 
-/** True when the error, or an error that caused it, says that a disk is full. */
+/** True when the error, or an error that caused it, reports a full disk. */
 export const isStorageFull = (error: unknown): boolean => fullStorage(error) !== null;
 
 /** Which disk is full by the error, or an error that caused it: that of the database or that of files. Null: none is. */

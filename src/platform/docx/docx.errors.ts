@@ -2,7 +2,11 @@ import { defineError } from '../http/api-error.js';
 
 /** The errors of document conversion. */
 export const DocxErrors = {
-  failed: defineError(502, 'docx_conversion_failed', 'The conversion of the note failed.'),
+  failed: defineError(
+    502,
+    'docx_conversion_failed',
+    'The conversion of the note failed; retry, or simplify its content.',
+  ),
   unavailable: defineError(
     503,
     'docx_converter_unavailable',

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import { type OpenSpan, traced } from '../telemetry/tracer.js';
-import type { DomainEvent, Outbox, OutboxLane } from './outbox.js';
+import type { DomainEvent, Outbox, OutboxQueue } from './outbox.js';
 
 const BATCH = 100;
 const POLL_MS = 2_000;
@@ -77,7 +77,7 @@ const forgetUnhandled = either.statement<{ id: string }>(
   { reach: 'cell' },
 );
 
-/** Delivers the events of one lane in one cell. */
+/** Delivers the events of one queue in one cell. */
 export class OutboxDelivery {
   leaseSeconds = LEASE_SECONDS;
   private readonly logger = new Logger('OutboxWorker');
@@ -91,7 +91,7 @@ export class OutboxDelivery {
   constructor(
     private readonly db: Db,
     private readonly outbox: Outbox,
-    private readonly lane: OutboxLane,
+    private readonly queue: OutboxQueue,
     private readonly cell: string,
   ) {}
 
@@ -125,7 +125,7 @@ export class OutboxDelivery {
     for (;;) {
       const batch = await this.deliverBatch(BATCH, false);
       const doubtful = odd && !this.stopped ? await this.deliverBatch(1, true) : 0;
-      const unhandled = odd && this.lane === 'local' ? await this.forgetUnhandled() : 0;
+      const unhandled = odd && this.queue === 'local' ? await this.forgetUnhandled() : 0;
       handled += batch + doubtful;
       const more = batch === BATCH || doubtful > 0 || unhandled > 0;
       if (this.stopped || !more) return handled;
@@ -171,7 +171,7 @@ export class OutboxDelivery {
 
   /** @param doubtful claim events with many attempts instead of the others */
   private async deliverBatch(limit: number, doubtful: boolean): Promise<number> {
-    const types = this.outbox.typesOf(this.lane);
+    const types = this.outbox.typesOf(this.queue);
     if (types.length === 0) return 0;
     const rows = await this.db.single((tx) => tx.query(claim, [limit, this.leaseSeconds, types, doubtful]));
     const left = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));

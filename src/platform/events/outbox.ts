@@ -19,10 +19,10 @@ type EventHandler = (event: DomainEvent) => Promise<void>;
 type BatchPreparation = (events: readonly DomainEvent[]) => Promise<void>;
 
 /**
- * Events of a lane are delivered one after the other, independent of the other lane. Handlers that wait for other servers, such
+ * Events of a queue are delivered one after the other, independent of the other queue. Handlers that wait for other servers, such
  * as a mail relay, use `remote`.
  */
-export type OutboxLane = 'local' | 'remote';
+export type OutboxQueue = 'local' | 'remote';
 
 const append = either.statement<never>(
   'outbox.append',
@@ -38,7 +38,7 @@ export class Outbox {
   private readonly handlers = new Map<string, Map<string, EventHandler>>();
   private readonly remoteTypes = new Set<string>();
   private readonly preparations = new Map<string, BatchPreparation>();
-  private wakeUp: (lane: OutboxLane) => void = () => undefined;
+  private wakeUp: (queue: OutboxQueue) => void = () => undefined;
 
   /** Adds an event to the transaction. Writes in one SQL function insert their events there. */
   async append(
@@ -50,19 +50,19 @@ export class Outbox {
   }
 
   /** Wakes the worker of this process after the commit. */
-  notice(tx: Tx, lane: OutboxLane = 'local'): void {
-    tx.afterCommit(() => this.wakeUp(lane));
+  notice(tx: Tx, queue: OutboxQueue = 'local'): void {
+    tx.afterCommit(() => this.wakeUp(queue));
   }
 
   /**
    * @param consumer unique name of the handler
    * @param handler retried with growing delays when it throws
-   * @param lane the same for all handlers of a type
+   * @param queue the same for all handlers of a type
    */
-  subscribe(type: string, consumer: string, handler: EventHandler, lane: OutboxLane = 'local'): void {
-    const isRemote = lane === 'remote';
+  subscribe(type: string, consumer: string, handler: EventHandler, queue: OutboxQueue = 'local'): void {
+    const isRemote = queue === 'remote';
     if (this.handlers.has(type) && this.remoteTypes.has(type) !== isRemote)
-      throw new Error(`${type} is delivered in the other lane`);
+      throw new Error(`${type} is delivered in the other queue`);
     if (isRemote) this.remoteTypes.add(type);
     const consumers = this.handlers.get(type) ?? new Map<string, EventHandler>();
     if (consumers.has(consumer)) throw new Error(`${consumer} already handles ${type}`);
@@ -96,13 +96,13 @@ export class Outbox {
     return [...this.handlers.keys()];
   }
 
-  /** The types that a lane delivers. */
-  typesOf(lane: OutboxLane): string[] {
-    return this.subscribedTypes.filter((type) => this.remoteTypes.has(type) === (lane === 'remote'));
+  /** The types that a queue delivers. */
+  typesOf(queue: OutboxQueue): string[] {
+    return this.subscribedTypes.filter((type) => this.remoteTypes.has(type) === (queue === 'remote'));
   }
 
   /** Called by the worker. @param wakeUp called when this process has committed an event */
-  onNotice(wakeUp: (lane: OutboxLane) => void): void {
+  onNotice(wakeUp: (queue: OutboxQueue) => void): void {
     this.wakeUp = wakeUp;
   }
 }

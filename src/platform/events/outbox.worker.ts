@@ -1,19 +1,19 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../database/db.js';
 import { OutboxDelivery } from './outbox-delivery.js';
-import { Outbox, type OutboxLane } from './outbox.js';
+import { Outbox, type OutboxQueue } from './outbox.js';
 
 /** How often a process looks for cells that were added or removed. */
 const CELLS_MS = 5_000;
 
-type Lanes = Record<OutboxLane, OutboxDelivery>;
+type Queues = Record<OutboxQueue, OutboxDelivery>;
 
 /**
  * Delivers the outbox of each cell. Any number of processes may run it: rows are claimed with SKIP LOCKED for a limited time.
  */
 @Injectable()
 export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly cells = new Map<string, Lanes>();
+  private readonly cells = new Map<string, Queues>();
   private lease: number | undefined;
   private started = false;
   private timer: NodeJS.Timeout | undefined;
@@ -30,13 +30,13 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   set leaseSeconds(seconds: number) {
     this.lease = seconds;
-    for (const lane of [...this.all('local'), ...this.all('remote')]) lane.leaseSeconds = seconds;
+    for (const queue of [...this.all('local'), ...this.all('remote')]) queue.leaseSeconds = seconds;
   }
 
   onApplicationBootstrap(): void {
     // A commit does not report its cell: the other cells have nothing to claim.
-    this.outbox.onNotice((name) => this.all(name).forEach((lane) => lane.notice()));
-    for (const lane of [...this.all('local'), ...this.all('remote')]) lane.start();
+    this.outbox.onNotice((name) => this.all(name).forEach((queue) => queue.notice()));
+    for (const queue of [...this.all('local'), ...this.all('remote')]) queue.start();
     this.started = true;
     this.timer = setInterval(() => this.followCells(), CELLS_MS);
     this.timer.unref();
@@ -44,27 +44,27 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     clearInterval(this.timer);
-    await Promise.all([...this.all('local'), ...this.all('remote')].map((lane) => lane.stop()));
+    await Promise.all([...this.all('local'), ...this.all('remote')].map((queue) => queue.stop()));
   }
 
   /** Delivers everything that is due, for tests and shutdown. @returns the number of handled events */
   async drain(): Promise<number> {
     let handled = 0;
-    // Local handlers append events of the other lane.
+    // Local handlers append events of the other queue.
     for (const name of ['local', 'remote'] as const)
-      for (const lane of this.all(name)) handled += await lane.drain();
+      for (const queue of this.all(name)) handled += await queue.drain();
     return handled;
   }
 
-  /** The deliveries of a lane in all cells. */
-  private all(lane: OutboxLane): OutboxDelivery[] {
+  /** The deliveries of a queue in all cells. */
+  private all(queue: OutboxQueue): OutboxDelivery[] {
     this.followCells();
-    return [...this.cells.values()].map((lanes) => lanes[lane]);
+    return [...this.cells.values()].map((queues) => queues[queue]);
   }
 
   private followCells(): void {
     const { cells } = this.db;
-    for (const cell of cells) if (!this.cells.has(cell)) this.cells.set(cell, this.lanesOf(cell));
+    for (const cell of cells) if (!this.cells.has(cell)) this.cells.set(cell, this.queuesOf(cell));
     for (const [cell, { local, remote }] of this.cells)
       if (!cells.includes(cell)) {
         this.cells.delete(cell);
@@ -73,13 +73,13 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
       }
   }
 
-  private lanesOf(cell: string): Lanes {
-    const lane = (name: OutboxLane) => {
+  private queuesOf(cell: string): Queues {
+    const queue = (name: OutboxQueue) => {
       const delivery = new OutboxDelivery(this.db, this.outbox, name, cell);
       if (this.lease !== undefined) delivery.leaseSeconds = this.lease;
       if (this.started) delivery.start();
       return delivery;
     };
-    return { local: lane('local'), remote: lane('remote') };
+    return { local: queue('local'), remote: queue('remote') };
   }
 }

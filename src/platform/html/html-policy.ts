@@ -2,7 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { cleanHtml, isPlainlyClean } from '../../lib/html/index.js';
 import { HtmlWorkerPool } from './html-worker-pool.js';
 
-export { type HtmlTooComplexCode, HtmlTooComplexError } from '../../lib/html/index.js';
+export { HtmlTooComplexError } from '../../lib/html/index.js';
 
 /** Texts from this length on that need the parser are checked in a worker thread. Characters. */
 const LARGE = 64 * 1024;

@@ -25,12 +25,12 @@ export const Errors = {
   idempotencyKeyReused: defineError(
     409,
     'idempotency_key_reused',
-    'This Idempotency-Key was used with another body.',
+    'This Idempotency-Key was used with another body; send a new key.',
   ),
   requestInFlight: defineError(
     409,
     'request_in_flight',
-    'A request with this Idempotency-Key is still being worked on.',
+    'A request with this Idempotency-Key is in progress; retry shortly.',
   ),
   bodyTooLarge: defineError(413, 'body_too_large', 'The body is larger than this route accepts.'),
   unsupportedMediaType: defineError(
@@ -54,7 +54,11 @@ export const Errors = {
     'invalid_revision',
     'Send the revision of the object as If-Match or base_revision.',
   ),
-  invalidCursor: defineError(422, 'invalid_cursor', 'The cursor was not issued by this list.'),
+  invalidCursor: defineError(
+    422,
+    'invalid_cursor',
+    'The cursor was not issued by this list; start again without one.',
+  ),
   invalidIdempotencyKey: defineError(
     422,
     'invalid_idempotency_key',

@@ -22,7 +22,7 @@ export interface MetricsReader {
 }
 
 /** One combination of labels with a value for each gauge of its set. */
-export interface GaugeRow<Name extends string> {
+interface GaugeRow<Name extends string> {
   labels: Record<string, string>;
   values: Partial<Record<Name, number>>;
 }

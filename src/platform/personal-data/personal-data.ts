@@ -20,7 +20,7 @@ export interface ErasedMember extends DataOwner {
  * Statements that delete or anonymise the data of a former member. Each list is one transaction and may run again. Content that
  * other users can read stays; it names the user by id only.
  */
-export interface ErasureParts {
+interface ErasureParts {
   /** In the workspace, with the parameters workspace and user. */
   rows?: readonly Statement<never>[];
   /** In the workspace, with the parameters workspace and e-mail address. */

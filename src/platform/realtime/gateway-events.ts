@@ -4,7 +4,7 @@ import { defineClientEvent, defineServerEvent } from './event-declarations.js';
 
 const TIME = '2026-11-21T09:30:00.000Z';
 
-export class HelloEvent {
+class HelloEvent {
   /** Id of the socket. */
   @ApiProperty({ example: 'k3Jx9zWcQ0aPmT5YAAAB' })
   conn_id!: string;
@@ -14,24 +14,24 @@ export class HelloEvent {
   heartbeat!: number;
 }
 
-export class ResyncEvent {
+class ResyncEvent {
   @ApiProperty({ enum: [true], example: true }) all!: true;
 }
 
-export class AuthExpiringEvent {
+class AuthExpiringEvent {
   /** Seconds until the socket closes unless the client refreshes it. */
   @ApiProperty({ type: 'integer', example: 120 })
   in!: number;
 }
 
-export const CLOSING_REASONS = ['access_changed', 'restart', 'expired', 'flood'] as const;
+const CLOSING_REASONS = ['access_changed', 'restart', 'expired', 'flood'] as const;
 export type ClosingReason = (typeof CLOSING_REASONS)[number];
 
-export class SessionClosingEvent {
+class SessionClosingEvent {
   @ApiProperty({ enum: CLOSING_REASONS, example: 'restart' }) reason!: ClosingReason;
 }
 
-export class ChangedEvent {
+class ChangedEvent {
   /** Name of the collection, as in `GET /sync/state`. @example "notes" */
   collection!: string;
   /** Newest number of the feed. */
@@ -40,7 +40,7 @@ export class ChangedEvent {
 }
 
 /** `auth.refresh` */
-export class RefreshSocket {
+class RefreshSocket {
   /** Another socket token of the same session. */
   @ApiProperty({ example: 'AYkKXayWd0u8zrMCCZqAVw' + 'x'.repeat(42) })
   @IsString()

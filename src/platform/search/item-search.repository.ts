@@ -5,7 +5,7 @@ import type { IndexedDocument } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 
 /** Matches that are ranked and counted: the most recently changed. Bounds the cost of a word that every item has. */
-export const MAX_MATCHES = 1_000;
+const MAX_MATCHES = 1_000;
 /** Users with at most so many items are searched item by item; others by the index of words. */
 const FEW_ITEMS = 300;
 /** Characters read of a body that does not fit the limit. */
@@ -17,7 +17,7 @@ export interface Overlay extends IndexedDocument {
   revision: number;
 }
 
-export type SearchState = 'active' | 'trash' | 'all';
+type SearchState = 'active' | 'trash' | 'all';
 
 /** Restricts a search. `variant` names the conditions without their values: each variant is a statement of its own. */
 export interface SearchFilter {

@@ -4,7 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 export type SpanAttributes = Readonly<Record<string, string | number>>;
 
 /** Kinds of spans other than requests. */
-export type SpanKindName = 'client' | 'consumer';
+type SpanKindName = 'client' | 'consumer';
 
 export interface SpanOptions {
   name: string;

@@ -1,5 +1,5 @@
 // The floor of the mail bench: bare node:http over pg that runs the service's own statements and builds the same MIME; no
-// token, no validation, no threads. Its process says on which port it listens.
+// token, no validation, no threads. Its process reports its port.
 import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import http from 'node:http';

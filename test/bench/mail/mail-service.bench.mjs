@@ -115,7 +115,7 @@ try {
   const admin = new pg.Client({ connectionString: database.url, options: '-c search_path=mail_service' });
   admin.on('error', quiet);
   await admin.connect();
-  // The rest are copies of one that came in by the front door.
+  // The others are copies of a message that was delivered by SMTP.
   const count = Number(options.messages);
   await admin.query(
     `INSERT INTO messages SELECT user_id, mailbox_id, n, lpad(to_hex(n), 24, '0'), lpad(to_hex(n), 24, '0'), raw_id, size,

@@ -47,7 +47,7 @@ async function rate(listener, requests, connections) {
       new Promise((resolve, reject) => {
         const send = () => connection.send(requests[n % requests.length], answered, reject);
         const answered = (status) => {
-          if (status !== 200) return reject(new Error(`answered ${status}`));
+          if (status !== 200) return reject(new Error(`status ${status}`));
           if (counting) count += 1;
           if (stopped) resolve();
           else send();
@@ -129,7 +129,7 @@ async function uploads({ server, tokens }) {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const url = `http://127.0.0.1:${server.port}${OURS['200 kB']}`;
       const response = await fetch(url, { method: 'POST', headers, body });
-      if (response.status !== 200) throw new Error(`answered ${response.status}`);
+      if (response.status !== 200) throw new Error(`status ${response.status}`);
       await response.arrayBuffer();
     });
     await Promise.all(sent);

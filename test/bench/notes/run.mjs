@@ -137,13 +137,13 @@ async function bench(dataDir, temporary, onEnd, signal) {
 /** Both must return the same, or their speeds cannot be compared. Cursors are signed by one of them only. */
 async function compare(server, floor, requests) {
   for (const [name, request] of Object.entries(requests)) {
-    const [left, right] = await Promise.all([server, floor].map(({ port }) => answer(port, request)));
+    const [left, right] = await Promise.all([server, floor].map(({ port }) => bodyOf(port, request)));
     if (left !== right)
       throw new Error(`server and floor differ in ${name}:\n${left.slice(0, 500)}\n${right.slice(0, 500)}`);
   }
 }
 
-async function answer(port, request) {
+async function bodyOf(port, request) {
   const connection = await Connection.open(port);
   const { status, body } = await connection.exchange(request);
   connection.close();

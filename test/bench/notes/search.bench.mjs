@@ -170,9 +170,9 @@ async function leg(kind, what, connections, callers, admin) {
     const write = async () => {
       const connection = await Connection.open(server.port);
       const exchange = async (request, status) => {
-        const answer = await connection.exchange(request);
-        if (answer.status !== status) throw new Error(`${answer.status} ${answer.body.slice(0, 300)}`);
-        return { json: JSON.parse(answer.body) };
+        const response = await connection.exchange(request);
+        if (response.status !== status) throw new Error(`${response.status} ${response.body.slice(0, 300)}`);
+        return { json: JSON.parse(response.body) };
       };
       const { prepare, expects } = OPERATIONS[what];
       const next = await prepare(callers, exchange);

@@ -78,7 +78,7 @@ function workspace(n) {
   return { slug, name: `Tenant ${n}`, domains: [], users };
 }
 
-/** A workspace of one person, who has many notes. */
+/** A workspace of one member, who has many notes. */
 function large() {
   const users = [{ email: emailOf(0, LARGE), name: 'Person of many notes', role: 'owner' }];
   return { slug: LARGE, name: 'Large', domains: [], users };

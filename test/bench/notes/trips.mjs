@@ -34,10 +34,12 @@ export async function setUp(server, operation, { callers, large, connections }) 
 
 function exchanger(connection, operation) {
   return async (request, status) => {
-    const answer = await connection.exchange(request);
-    if (answer.status !== status)
-      throw new Error(`${answer.status} instead of ${status} to ${operation}: ${answer.body.slice(0, 300)}`);
-    return { json: JSON.parse(answer.body) };
+    const response = await connection.exchange(request);
+    if (response.status !== status)
+      throw new Error(
+        `${response.status} instead of ${status} to ${operation}: ${response.body.slice(0, 300)}`,
+      );
+    return { json: JSON.parse(response.body) };
   };
 }
 

@@ -64,10 +64,10 @@ function loop(connection, next, expects, tally) {
 
 async function exchange(connection, request, status, tally) {
   tally.sent += 1;
-  const answer = await connection.exchange(request);
-  if (answer.status !== status)
-    throw new Error(`${answer.status} instead of ${status}: ${answer.body.slice(0, 300)}`);
-  return { json: JSON.parse(answer.body) };
+  const response = await connection.exchange(request);
+  if (response.status !== status)
+    throw new Error(`${response.status} instead of ${status}: ${response.body.slice(0, 300)}`);
+  return { json: JSON.parse(response.body) };
 }
 
 /** Sends each token once, so that the bench measures requests with a verified token. */

@@ -1,4 +1,4 @@
-// The processes of a run: the server, the floor, the load generator; and what the system says about them.
+// The processes of a run: the server, the floor, the load generator; and their figures in the operating system.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ function procFile(pid, file) {
   }
 }
 
-/** Seconds of processor time of a process so far; NaN where the system does not tell. */
+/** Seconds of processor time of a process so far; NaN where the system does not report it. */
 export function cpuOf(pid) {
   const fields = procFile(pid, 'stat')?.split(') ')[1]?.split(' ');
   return fields ? (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND : Number.NaN;
@@ -79,12 +79,12 @@ export class Listener {
     throw new Error(`${this.name} does not listen`);
   }
 
-  /** Seconds of processor time so far; NaN where the system does not tell. */
+  /** Seconds of processor time so far; NaN where the system does not report it. */
   get cpu() {
     return cpuOf(this.child.pid);
   }
 
-  /** The most memory it had at any time since the last `forgetPeak`, MB; NaN where the system does not tell. */
+  /** The most memory it had at any time since the last `forgetPeak`, MB; NaN where the system does not report it. */
   get peakMemory() {
     return Number(/VmHWM:\s*(\d+)/.exec(this.#proc('status') ?? '')?.[1]) / 1024;
   }

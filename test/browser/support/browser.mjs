@@ -63,7 +63,7 @@ export async function openBrowser(origin) {
   };
 }
 
-/** @throws when there is none on the PATH */
+/** @throws when the PATH has no browser */
 function findChromium() {
   const directories = (process.env.PATH ?? '').split(path.delimiter);
   const files = NAMES.flatMap((name) => directories.map((directory) => path.join(directory, name)));

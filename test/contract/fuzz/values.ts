@@ -31,7 +31,7 @@ export class Values {
     return found;
   }
 
-  /** @returns a value that the schema allows, as far as its keywords tell */
+  /** @returns a value that the schema allows, as far as its keywords define it */
   of(rng: Rng, node: Schema): unknown {
     const schema = this.resolve(node);
     if ('const' in schema) return schema['const'];

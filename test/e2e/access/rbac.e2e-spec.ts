@@ -29,7 +29,7 @@ describe('groups, members and permissions', () => {
   const workspace = async () => {
     const slug = `t${(made += 1)}`;
     const [owner, mia, max] = await app.tenant(slug, 'owner', 'mia', 'max');
-    await app.tenant(`${slug}-elsewhere`, 'stranger');
+    await app.tenant(`${slug}-elsewhere`, 'outsider');
     const admin = await app.member(slug, `admin@${slug}.example`, 'admin');
     const groups = await groupsOf(owner);
     const { owners, admins, members } = groups;
@@ -413,12 +413,12 @@ describe('groups, members and permissions', () => {
 
     test('must be active in the workspace; all or none are added', async () => {
       const { slug, owner, mia, max } = await workspace();
-      const [stranger] = await app.tenant(`${slug}-elsewhere`, 'stranger');
+      const [outsider] = await app.tenant(`${slug}-elsewhere`, 'outsider');
       const group = await create(owner, 'G');
       await app
         .get(Db)
         .tx((tx) => app.get(TenantsApi).setMemberStatus(tx, max.id, max.tenantId, 'deactivated'));
-      for (const id of [stranger.id, UNKNOWN, max.id]) {
+      for (const id of [outsider.id, UNKNOWN, max.id]) {
         rejected(await owner.api.post(of(group, '/members'), { user_ids: [mia.id, id] }), 404, 'not_found');
         rejected(await owner.api.post(of(group, `/members/${id}`)), 404, 'not_found');
       }

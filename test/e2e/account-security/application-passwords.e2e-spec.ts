@@ -8,9 +8,9 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/network/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 
-const says = ({ status, body }: Answer) => [status, body?.error];
+const errorOf = ({ status, body }: ApiResponse) => [status, body?.error];
 const PATH = '/settings/application-passwords';
 
 /** A mail service that stores application passwords, reduced to its interface here. */
@@ -91,7 +91,7 @@ describe('application passwords', () => {
       expect((await alice.api.get('/settings/security')).body.application_passwords).toBe(1);
       expect((await alice.api.delete(`${PATH}/${id}`)).body).toEqual({ deleted: true });
       for (const method of ['GET', 'DELETE'])
-        expect(says(await alice.api.request(method, `${PATH}/${id}`))).toEqual([404, 'not_found']);
+        expect(errorOf(await alice.api.request(method, `${PATH}/${id}`))).toEqual([404, 'not_found']);
       expect((await alice.api.get(PATH)).body.application_passwords).toEqual([]);
       await app.get<OutboxWorker>(OutboxWorker).drain();
       expect(await app.sql('SELECT id FROM application_passwords WHERE id = $1', [id])).toEqual([]);
@@ -112,20 +112,20 @@ describe('application passwords', () => {
       expect(seen).toEqual(ids);
       const bob = await newUser();
       const { next } = (await alice.api.get(`${PATH}?limit=1`)).body;
-      expect(says(await bob.api.get(`${PATH}?cursor=${next}`))).toEqual([422, 'invalid_cursor']);
+      expect(errorOf(await bob.api.get(`${PATH}?cursor=${next}`))).toEqual([422, 'invalid_cursor']);
     });
 
     test('are 50 at most; ended and expired ones free a slot', async () => {
       const alice = await newUser();
       for (let k = 0; k < 49; k += 1) await make(alice);
       const { body } = await make(alice, { ttl: 60 });
-      expect(says(await make(alice))).toEqual([422, 'too_many_application_passwords']);
+      expect(errorOf(await make(alice))).toEqual([422, 'too_many_application_passwords']);
       await app.sql(`UPDATE application_passwords SET expires_at = now() WHERE id = $1`, [
         body.application_password.id,
       ]);
       const next = await make(alice);
       expect(next.status).toBe(201);
-      expect(says(await make(alice))).toEqual([422, 'too_many_application_passwords']);
+      expect(errorOf(await make(alice))).toEqual([422, 'too_many_application_passwords']);
       await alice.api.delete(`${PATH}/${next.body.application_password.id}`);
       expect((await make(alice)).status).toBe(201);
     });
@@ -146,7 +146,7 @@ describe('application passwords', () => {
       [{ ttl: 60.5 }],
     ])('%j is rejected', async (more) => {
       const alice = await shared();
-      expect(says(await make(alice, more))).toEqual([422, 'validation_failed']);
+      expect(errorOf(await make(alice, more))).toEqual([422, 'validation_failed']);
     });
 
     let one: Promise<TestUser> | undefined;
@@ -159,9 +159,9 @@ describe('application passwords', () => {
         const api = without.as(alice.token);
         expect((await api.get('/settings/security')).body.application_password_protocols).toEqual([]);
         const response = await make({ ...alice, api });
-        expect(says(response)).toEqual([409, 'no_mail_protocol']);
+        expect(errorOf(response)).toEqual([409, 'no_mail_protocol']);
         expect(response.text).not.toContain('"password"');
-        expect(says(await make({ ...alice, api }, { scopes: ['*'] }))).toEqual([422, 'validation_failed']);
+        expect(errorOf(await make({ ...alice, api }, { scopes: ['*'] }))).toEqual([422, 'validation_failed']);
         expect((await api.get(PATH)).body.application_passwords).toEqual([]);
         const audited = `SELECT FROM audit_log WHERE object_id = $1 AND action LIKE 'security.application%'`;
         expect(await app.sql(audited, [alice.id])).toEqual([]);
@@ -176,7 +176,7 @@ describe('application passwords', () => {
       await app.tenant('elsewhere', 'x');
       const there = await app.member('elsewhere', alice.email);
       expect((await there.api.get(PATH)).body.application_passwords).toEqual([]);
-      expect(says(await there.api.delete(`${PATH}/${id}`))).toEqual([404, 'not_found']);
+      expect(errorOf(await there.api.delete(`${PATH}/${id}`))).toEqual([404, 'not_found']);
     });
   });
 
@@ -220,9 +220,9 @@ describe('application passwords', () => {
     test('are not bearer tokens', async () => {
       const alice = await newUser();
       const { password } = (await make(alice)).body;
-      expect(says(await app.as(password).get('/notes'))).toEqual([401, 'unauthorized']);
+      expect(errorOf(await app.as(password).get('/notes'))).toEqual([401, 'unauthorized']);
       const basic = `Basic ${Buffer.from(`${alice.email}:${password}`).toString('base64')}`;
-      expect(says(await app.anonymous.get('/notes', { headers: { authorization: basic } }))).toEqual([
+      expect(errorOf(await app.anonymous.get('/notes', { headers: { authorization: basic } }))).toEqual([
         401,
         'unauthorized',
       ]);
@@ -321,7 +321,7 @@ describe('application passwords', () => {
         const alice = await newUser(mailed);
         mail.trouble = trouble;
         const response = await make(alice);
-        expect(says(response)).toEqual([503, 'mail_service_unavailable']);
+        expect(errorOf(response)).toEqual([503, 'mail_service_unavailable']);
         expect(response.headers.get('retry-after')).toBe('5');
         expect((await alice.api.get(PATH)).body.application_passwords).toEqual([]);
         mail.trouble = 'none';

@@ -5,13 +5,13 @@ import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import type { Answer } from '../../support/network/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { Browser } from '../../support/sign-in/relying-party.ts';
 import { stopClock } from '../../support/sign-in/totp.ts';
 import { type Deviation, SoftPasskey } from '../../support/sign-in/webauthn.ts';
 
 const PASSKEYS = '/settings/security/passkeys';
-const says = ({ status, body }: Answer) => [status, body?.error];
+const errorOf = ({ status, body }: ApiResponse) => [status, body?.error];
 const unescape = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 
 describe('passkeys of an account', () => {
@@ -83,7 +83,7 @@ describe('passkeys of an account', () => {
       const { body } = await alice.api.get('/settings/security');
       expect([body.passkeys, body.two_factor.enabled]).toEqual([1, true]);
       await app.readAccessChanges();
-      expect(says(await other.api.get('/notes'))).toEqual([403, 'second_factor_required']);
+      expect(errorOf(await other.api.get('/notes'))).toEqual([403, 'second_factor_required']);
       expect((await prove(other, key)).body).toEqual({ verified: true, method: 'passkey' });
       expect((await other.api.get('/notes')).status).toBe(200);
       expect(await audited(alice)).toEqual([
@@ -110,14 +110,14 @@ describe('passkeys of an account', () => {
     test('requires the password, or a recent second factor', async () => {
       const alice = await personWithPassword(app, 'alice');
       for (const path of ['options', 'page'])
-        expect(says(await alice.api.post(`${PASSKEYS}/${path}`, { password: 'incorrect' }))).toEqual([
+        expect(errorOf(await alice.api.post(`${PASSKEYS}/${path}`, { password: 'incorrect' }))).toEqual([
           403,
           'invalid_password',
         ]);
       await add(alice);
       await age(alice);
       for (const path of ['options', 'page'])
-        expect(says(await alice.api.post(`${PASSKEYS}/${path}`, { password: PASSWORD }))).toEqual([
+        expect(errorOf(await alice.api.post(`${PASSKEYS}/${path}`, { password: PASSWORD }))).toEqual([
           403,
           'second_factor_required',
         ]);
@@ -134,8 +134,8 @@ describe('passkeys of an account', () => {
       const key = new SoftPasskey(origin);
       const options = await creation(alice);
       const send = (credential: object) => alice.api.post(PASSKEYS, { name: 'Laptop', credential });
-      expect(says(await send(key.create(options, deviation)))).toEqual([422, 'invalid_passkey']);
-      expect(says(await send(key.create(options)))).toEqual([422, 'invalid_passkey']);
+      expect(errorOf(await send(key.create(options, deviation)))).toEqual([422, 'invalid_passkey']);
+      expect(errorOf(await send(key.create(options)))).toEqual([422, 'invalid_passkey']);
       expect((await alice.api.get(PASSKEYS)).body.passkeys).toEqual([]);
     });
 
@@ -155,13 +155,13 @@ describe('passkeys of an account', () => {
       ];
       for (const credential of malformed) {
         await creation(alice);
-        expect(says(await alice.api.post(PASSKEYS, { name: 'x', credential }))).toEqual([
+        expect(errorOf(await alice.api.post(PASSKEYS, { name: 'x', credential }))).toEqual([
           422,
           'invalid_passkey',
         ]);
       }
       for (const body of [{ name: 'x' }, { name: 'x', credential: 'x' }, { name: ' ', credential: valid }])
-        expect(says(await alice.api.post(PASSKEYS, body))).toEqual([422, 'validation_failed']);
+        expect(errorOf(await alice.api.post(PASSKEYS, body))).toEqual([422, 'validation_failed']);
     });
 
     test('accepts a challenge in its session only, before it expires', async () => {
@@ -169,12 +169,12 @@ describe('passkeys of an account', () => {
       const other = await session(app, alice);
       const key = new SoftPasskey(origin);
       const credential = key.create(await creation(alice));
-      expect(says(await other.api.post(PASSKEYS, { name: 'x', credential }))).toEqual([
+      expect(errorOf(await other.api.post(PASSKEYS, { name: 'x', credential }))).toEqual([
         422,
         'invalid_passkey',
       ]);
       await app.sql(`UPDATE passkey_challenges SET expires_at = now() - interval '1 second'`);
-      expect(says(await alice.api.post(PASSKEYS, { name: 'x', credential }))).toEqual([
+      expect(errorOf(await alice.api.post(PASSKEYS, { name: 'x', credential }))).toEqual([
         422,
         'invalid_passkey',
       ]);
@@ -187,7 +187,7 @@ describe('passkeys of an account', () => {
       ];
       const { key } = await add(alice);
       const credential = key.create(await creation(mallory));
-      expect(says(await mallory.api.post(PASSKEYS, { name: 'x', credential }))).toEqual([
+      expect(errorOf(await mallory.api.post(PASSKEYS, { name: 'x', credential }))).toEqual([
         409,
         'passkey_registered',
       ]);
@@ -197,7 +197,7 @@ describe('passkeys of an account', () => {
         [alice.id],
       );
       const another = new SoftPasskey(origin).create(await creation(alice));
-      expect(says(await alice.api.post(PASSKEYS, { name: 'x', credential: another }))).toEqual([
+      expect(errorOf(await alice.api.post(PASSKEYS, { name: 'x', credential: another }))).toEqual([
         422,
         'too_many_passkeys',
       ]);
@@ -221,9 +221,9 @@ describe('passkeys of an account', () => {
       const other = await session(app, alice);
       const options = await requested(other);
       const send = (credential: object) => other.api.post('/auth/verify-passkey', { credential });
-      expect(says(await send(key.get(options, deviation)))).toEqual([422, 'invalid_passkey']);
-      expect(says(await send(key.get(options)))).toEqual([422, 'invalid_passkey']);
-      expect(says(await other.api.get('/notes'))).toEqual([403, 'second_factor_required']);
+      expect(errorOf(await send(key.get(options, deviation)))).toEqual([422, 'invalid_passkey']);
+      expect(errorOf(await send(key.get(options)))).toEqual([422, 'invalid_passkey']);
+      expect(errorOf(await other.api.get('/notes'))).toEqual([403, 'second_factor_required']);
     });
 
     test('is valid once, also for concurrent requests', async () => {
@@ -243,7 +243,7 @@ describe('passkeys of an account', () => {
       ];
       await add(alice);
       const { key } = await add(mallory);
-      expect(says(await prove(await session(app, alice), key))).toEqual([422, 'invalid_passkey']);
+      expect(errorOf(await prove(await session(app, alice), key))).toEqual([422, 'invalid_passkey']);
     });
 
     test('accepts an authenticator that does not count, and a user who is present only', async () => {
@@ -257,14 +257,14 @@ describe('passkeys of an account', () => {
 
     test('of an account without a passkey is not possible; a recovery code replaces a lost one', async () => {
       const { person } = await enrolled(app, 'codes');
-      expect(says(await person.api.post('/auth/passkey-options', {}))).toEqual([
+      expect(errorOf(await person.api.post('/auth/passkey-options', {}))).toEqual([
         409,
         'second_factor_not_enabled',
       ]);
       const alice = await personWithPassword(app, 'alice');
       const { recovery_codes: codes } = await add(alice);
       const other = await session(app, alice);
-      expect(says(await other.api.post('/auth/verify-2fa', { code: '123456' }))).toEqual([
+      expect(errorOf(await other.api.post('/auth/verify-2fa', { code: '123456' }))).toEqual([
         409,
         'second_factor_not_enabled',
       ]);
@@ -288,22 +288,25 @@ describe('passkeys of an account', () => {
         [alice.id, alice.tenantId],
       );
       await app.readAccessChanges();
-      expect(says(await alice.api.get('/notes'))).toEqual([403, 'second_factor_enrolment_required']);
+      expect(errorOf(await alice.api.get('/notes'))).toEqual([403, 'second_factor_enrolment_required']);
       const { key, passkey } = await add(alice);
       expect((await alice.api.get('/notes')).status).toBe(200);
       await age(alice);
       const change = { current_password: PASSWORD, new_password: 'seven purple teapots dance' };
-      expect(says(await alice.api.put('/settings/password', change))).toEqual([
+      expect(errorOf(await alice.api.put('/settings/password', change))).toEqual([
         403,
         'second_factor_required',
       ]);
-      expect(says(await alice.api.delete(`${PASSKEYS}/${passkey.id}`))).toEqual([
+      expect(errorOf(await alice.api.delete(`${PASSKEYS}/${passkey.id}`))).toEqual([
         403,
         'second_factor_required',
       ]);
       expect((await prove(alice, key)).status).toBe(200);
       expect((await alice.api.put('/settings/password', change)).status).toBe(200);
-      expect(says(await alice.api.delete(`${PASSKEYS}/${passkey.id}`))).toEqual([403, 'required_by_policy']);
+      expect(errorOf(await alice.api.delete(`${PASSKEYS}/${passkey.id}`))).toEqual([
+        403,
+        'required_by_policy',
+      ]);
       expect((await alice.api.get(PASSKEYS)).body.passkeys).toHaveLength(1);
     });
   });
@@ -328,7 +331,7 @@ describe('passkeys of an account', () => {
         'security.passkey_removed',
         'security.second_factor_disabled',
       ]);
-      expect(says(await alice.api.delete(`${PASSKEYS}/${second.passkey.id}`))).toEqual([404, 'not_found']);
+      expect(errorOf(await alice.api.delete(`${PASSKEYS}/${second.passkey.id}`))).toEqual([404, 'not_found']);
     });
 
     test('is of the own account', async () => {
@@ -338,11 +341,11 @@ describe('passkeys of an account', () => {
       ];
       const { passkey } = await add(alice);
       await add(mallory);
-      expect(says(await mallory.api.patch(`${PASSKEYS}/${passkey.id}`, { name: 'x' }))).toEqual([
+      expect(errorOf(await mallory.api.patch(`${PASSKEYS}/${passkey.id}`, { name: 'x' }))).toEqual([
         404,
         'not_found',
       ]);
-      expect(says(await mallory.api.delete(`${PASSKEYS}/${passkey.id}`))).toEqual([404, 'not_found']);
+      expect(errorOf(await mallory.api.delete(`${PASSKEYS}/${passkey.id}`))).toEqual([404, 'not_found']);
       expect((await alice.api.get(PASSKEYS)).body.passkeys).toEqual([passkey]);
     });
 
@@ -413,7 +416,7 @@ describe('passkeys of an account', () => {
         [external, 'managed_externally'],
       ] as const)
         for (const path of [`${PASSKEYS}/options`, `${PASSKEYS}/page`, '/auth/passkey-options'])
-          expect(says(await other.as(token).post(path, {}))).toEqual([409, error]);
+          expect(errorOf(await other.as(token).post(path, {}))).toEqual([409, error]);
     } finally {
       await ownAddress.stop();
       await external.stop();

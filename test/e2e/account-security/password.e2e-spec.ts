@@ -7,19 +7,19 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/network/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { TestIssuer } from '../../support/sign-in/issuer.ts';
 import { stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
 
 const NEW = 'seven purple teapots dance';
-const says = ({ status, body }: Answer) => [status, body?.error];
-const why = ({ status, body }: Answer) => [status, body?.error, body?.details?.[0]?.code];
+const errorOf = ({ status, body }: ApiResponse) => [status, body?.error];
+const why = ({ status, body }: ApiResponse) => [status, body?.error, body?.details?.[0]?.code];
 
 describe('the password', () => {
   let app: TestApp;
   let twin: TestApp;
-  const told: any[] = [];
+  const events: any[] = [];
 
   beforeAll(async () => {
     stopClock();
@@ -29,7 +29,7 @@ describe('the password', () => {
     for (const each of [app, twin])
       each
         .get<Outbox>(Outbox)
-        .subscribe('security.password_changed', 'test', async ({ payload }) => void told.push(payload));
+        .subscribe('security.password_changed', 'test', async ({ payload }) => void events.push(payload));
   });
   afterAll(async () => {
     await twin?.stop();
@@ -59,7 +59,7 @@ describe('the password', () => {
     expect(body.password_changed_at).not.toBeNull();
     expect(body.application_passwords).toBe(1);
     await app.get<OutboxWorker>(OutboxWorker).drain();
-    expect(told).toContainEqual(expect.objectContaining({ user_id: alice.id, sessions_ended: 1 }));
+    expect(events).toContainEqual(expect.objectContaining({ user_id: alice.id, sessions_ended: 1 }));
   });
 
   test('ends what the request selects', async () => {
@@ -74,12 +74,12 @@ describe('the password', () => {
   test('does not change without the current password; five attempts in a row at most', async () => {
     const alice = await personWithPassword(app, 'alice');
     for (let n = 0; n < 5; n += 1)
-      expect(says(await change(alice, { current_password: `wrong ${n}` }))).toEqual([
+      expect(errorOf(await change(alice, { current_password: `wrong ${n}` }))).toEqual([
         403,
         'invalid_password',
       ]);
     const locked = await change(alice, {});
-    expect(says(locked)).toEqual([429, 'too_many_attempts']);
+    expect(errorOf(locked)).toEqual([429, 'too_many_attempts']);
     expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(800);
     expect(await signsIn(alice, PASSWORD)).toBe('ok');
   });
@@ -137,7 +137,7 @@ describe('the password', () => {
       { current_password: PASSWORD, new_password: '\0'.repeat(14) },
       { current_password: '\ud800', new_password: NEW },
     ])
-      expect([body, says(await alice.api.put('/settings/password', body))]).toEqual([
+      expect([body, errorOf(await alice.api.put('/settings/password', body))]).toEqual([
         body,
         [422, 'validation_failed'],
       ]);
@@ -158,10 +158,10 @@ describe('the password', () => {
     test('needs a code or another proof after an old one', async () => {
       const { person, authenticator } = await enrolled(app, 'stale');
       await age(person);
-      expect(says(await change(person, {}))).toEqual([403, 'second_factor_required']);
-      expect(says(await change(person, { code: authenticator.wrong() }))).toEqual([422, 'invalid_code']);
+      expect(errorOf(await change(person, {}))).toEqual([403, 'second_factor_required']);
+      expect(errorOf(await change(person, { code: authenticator.wrong() }))).toEqual([422, 'invalid_code']);
       const code = authenticator.code();
-      expect(says(await change(person, { code, new_password: 'short' }))).toEqual([422, 'weak_password']);
+      expect(errorOf(await change(person, { code, new_password: 'short' }))).toEqual([422, 'weak_password']);
       expect(await signsIn(person, PASSWORD)).toBe('ok');
       expect((await change(person, { code })).status).toBe(200);
       await age(person);
@@ -189,8 +189,8 @@ describe('the password', () => {
     test('five failures lock', async () => {
       const alice = await personWithPassword(app, 'alice');
       for (let n = 0; n < 5; n += 1)
-        expect(says(await close(alice, { password: `wrong ${n}` }))).toEqual([403, 'invalid_password']);
-      expect(says(await close(alice, { password: PASSWORD }))).toEqual([429, 'too_many_attempts']);
+        expect(errorOf(await close(alice, { password: `wrong ${n}` }))).toEqual([403, 'invalid_password']);
+      expect(errorOf(await close(alice, { password: PASSWORD }))).toEqual([429, 'too_many_attempts']);
     });
 
     test('with a code after an old proof; application passwords end too', async () => {
@@ -200,9 +200,9 @@ describe('the password', () => {
       await app.sql(`UPDATE sessions SET aal2_at = aal2_at - interval '11 minutes' WHERE account_id = $1`, [
         person.id,
       ]);
-      expect(says(await close(person, { password: PASSWORD }))).toEqual([403, 'second_factor_required']);
+      expect(errorOf(await close(person, { password: PASSWORD }))).toEqual([403, 'second_factor_required']);
       const wrong = { password: PASSWORD, code: authenticator.wrong() };
-      expect(says(await close(person, wrong))).toEqual([422, 'invalid_code']);
+      expect(errorOf(await close(person, wrong))).toEqual([422, 'invalid_code']);
       const closed = await close(person, { password: PASSWORD, code: authenticator.code() });
       expect([closed.status, closed.body.account_closed]).toEqual([200, true]);
       await app.get<OutboxWorker>(OutboxWorker).drain();
@@ -284,20 +284,20 @@ describe('the password', () => {
           ['POST', '/auth/verify-2fa'],
           ['POST', '/auth/disable-2fa'],
         ] as const)
-          expect([path, says(await client.request(method, path, { body: {} }))]).toEqual([
+          expect([path, errorOf(await client.request(method, path, { body: {} }))]).toEqual([
             path,
             [409, 'managed_externally'],
           ]);
       const { status, body } = await external.get('/settings/security');
       expect([status, body.managed_externally]).toEqual([200, true]);
-      expect(says(await external.post('/auth/sign-out'))).toEqual([409, 'managed_externally']);
+      expect(errorOf(await external.post('/auth/sign-out'))).toEqual([409, 'managed_externally']);
       const made = await external.post('/settings/application-passwords', {
         description: 'x',
         scopes: ['imap'],
       });
       expect(made.status).toBe(201);
       const pending = await session(app, person);
-      expect(says(await managed.as(pending.token).get('/notes'))).toEqual([403, 'second_factor_required']);
+      expect(errorOf(await managed.as(pending.token).get('/notes'))).toEqual([403, 'second_factor_required']);
     } finally {
       await managed.stop();
       await issuer.down();

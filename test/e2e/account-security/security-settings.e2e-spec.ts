@@ -3,12 +3,12 @@ import { Db } from '../../../src/platform/database/db.js';
 import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/network/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
 
-const says = ({ status, body }: Answer) => [status, body?.error];
-const STRANGER = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
+const errorOf = ({ status, body }: ApiResponse) => [status, body?.error];
+const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('security settings of an account', () => {
   let app: TestApp;
@@ -141,18 +141,21 @@ describe('security settings of an account', () => {
       expect([response.status, response.body]).toEqual([200, { deleted: true }]);
       await isOver(other.token);
       expect((await alice.api.get('/notes')).status).toBe(200);
-      expect(says(await alice.api.delete(`/settings/security/sessions/${id}`))).toEqual([404, 'not_found']);
+      expect(errorOf(await alice.api.delete(`/settings/security/sessions/${id}`))).toEqual([
+        404,
+        'not_found',
+      ]);
     });
 
     test('no session of another account', async () => {
       const [alice, bob] = [await personWithPassword(app, 'alice'), await personWithPassword(app, 'bob')];
       const id = (await read(bob)).sessions[0].id;
-      for (const each of [id, STRANGER])
-        expect(says(await alice.api.delete(`/settings/security/sessions/${each}`))).toEqual([
+      for (const each of [id, UNKNOWN])
+        expect(errorOf(await alice.api.delete(`/settings/security/sessions/${each}`))).toEqual([
           404,
           'not_found',
         ]);
-      expect(says(await alice.api.delete('/settings/security/sessions/x'))).toEqual([422, 'invalid_id']);
+      expect(errorOf(await alice.api.delete('/settings/security/sessions/x'))).toEqual([422, 'invalid_id']);
       expect((await bob.api.get('/notes')).status).toBe(200);
     });
 
@@ -179,7 +182,7 @@ describe('security settings of an account', () => {
     test('nothing for invalid input', async () => {
       const alice = await personWithPassword(app, 'alice');
       for (const body of [{ everywhere: 'yes' }, { everywhere: null }, [], 'x'])
-        expect(says(await alice.api.post('/auth/sign-out', body))).toEqual([422, 'validation_failed']);
+        expect(errorOf(await alice.api.post('/auth/sign-out', body))).toEqual([422, 'validation_failed']);
       expect((await alice.api.get('/notes')).status).toBe(200);
     });
   });

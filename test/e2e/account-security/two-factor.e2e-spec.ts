@@ -2,11 +2,11 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import type { Answer } from '../../support/network/client.ts';
+import type { ApiResponse } from '../../support/network/client.ts';
 import { Authenticator, stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
 
-const says = ({ status, body }: Answer) => [status, body?.error];
+const errorOf = ({ status, body }: ApiResponse) => [status, body?.error];
 
 describe('the second factor', () => {
   let app: TestApp;
@@ -97,18 +97,21 @@ describe('the second factor', () => {
 
     test('only with the correct password, and not twice', async () => {
       const alice = await personWithPassword(app, 'alice');
-      expect(says(await alice.api.post('/auth/initiate-2fa', { password: 'wrong' }))).toEqual([
+      expect(errorOf(await alice.api.post('/auth/initiate-2fa', { password: 'wrong' }))).toEqual([
         403,
         'invalid_password',
       ]);
-      expect(says(await alice.api.post('/auth/enable-2fa', { code: '123456' }))).toEqual([
+      expect(errorOf(await alice.api.post('/auth/enable-2fa', { code: '123456' }))).toEqual([
         409,
         'second_factor_not_initiated',
       ]);
       const { person } = await enrolled(app, 'twice');
       for (const path of ['initiate', 'enable'])
-        expect(says(await person.api.post(`/auth/${path}-2fa`, {}))).toEqual([409, 'second_factor_enabled']);
-      expect(says(await person.api.post('/auth/initiate-2fa', { password: PASSWORD }))).toEqual([
+        expect(errorOf(await person.api.post(`/auth/${path}-2fa`, {}))).toEqual([
+          409,
+          'second_factor_enabled',
+        ]);
+      expect(errorOf(await person.api.post('/auth/initiate-2fa', { password: PASSWORD }))).toEqual([
         409,
         'second_factor_enabled',
       ]);
@@ -120,12 +123,12 @@ describe('the second factor', () => {
         new Authenticator((await alice.api.post('/auth/initiate-2fa', { password: PASSWORD })).body.secret);
       const first = await begin();
       const second = await begin();
-      expect(says(await alice.api.post('/auth/enable-2fa', { code: first.code() }))).toEqual([
+      expect(errorOf(await alice.api.post('/auth/enable-2fa', { code: first.code() }))).toEqual([
         422,
         'invalid_code',
       ]);
       await app.sql(`UPDATE second_factors SET expires_at = now() WHERE account_id = $1`, [alice.id]);
-      expect(says(await alice.api.post('/auth/enable-2fa', { code: second.code() }))).toEqual([
+      expect(errorOf(await alice.api.post('/auth/enable-2fa', { code: second.code() }))).toEqual([
         409,
         'second_factor_not_initiated',
       ]);
@@ -138,7 +141,7 @@ describe('the second factor', () => {
       await alice.api.post('/auth/initiate-2fa', { password: PASSWORD });
       const other = await session(app, alice);
       expect((await other.api.get('/notes')).status).toBe(200);
-      expect(says(await other.api.post('/auth/verify-2fa', { code: '123456' }))).toEqual([
+      expect(errorOf(await other.api.post('/auth/verify-2fa', { code: '123456' }))).toEqual([
         409,
         'second_factor_not_enabled',
       ]);
@@ -161,16 +164,16 @@ describe('the second factor', () => {
         ['POST', '/auth/disable-2fa'],
         ['POST', '/auth/recovery-codes'],
       ] as const)
-        expect([path, says(await pending.api.request(method, path))]).toEqual([
+        expect([path, errorOf(await pending.api.request(method, path))]).toEqual([
           path,
           [403, 'second_factor_required'],
         ]);
-      expect(says(await pending.api.post('/auth/sign-out', { everywhere: true }))).toEqual([
+      expect(errorOf(await pending.api.post('/auth/sign-out', { everywhere: true }))).toEqual([
         403,
         'second_factor_required',
       ]);
       expect((await pending.api.post('/auth/sign-out')).status).toBe(200);
-      expect(says(await pending.api.post('/auth/verify-2fa', { code: '123456' }))).toEqual([
+      expect(errorOf(await pending.api.post('/auth/verify-2fa', { code: '123456' }))).toEqual([
         401,
         'unauthorized',
       ]);
@@ -183,7 +186,7 @@ describe('the second factor', () => {
       const elsewhere = twin.as(pending.token);
       for (let n = 0; n < 3; n += 1)
         for (const client of [pending.api, elsewhere])
-          expect(says(await client.get('/notes'))).toEqual([403, 'second_factor_required']);
+          expect(errorOf(await client.get('/notes'))).toEqual([403, 'second_factor_required']);
       const response = await pending.api.post('/auth/verify-2fa', { code: authenticator.code() });
       expect([response.status, response.body]).toEqual([200, { verified: true, method: 'totp' }]);
       expect((await elsewhere.get('/notes')).status).toBe(200);
@@ -197,7 +200,7 @@ describe('the second factor', () => {
       for (const client of clients) expect((await client.get('/notes')).status).toBe(200);
       const { body } = await alice.api.post('/auth/initiate-2fa', { password: PASSWORD });
       await alice.api.post('/auth/enable-2fa', { code: new Authenticator(body.secret).code() });
-      expect(says(await other.api.get('/notes'))).toEqual([403, 'second_factor_required']);
+      expect(errorOf(await other.api.get('/notes'))).toEqual([403, 'second_factor_required']);
       await twin.readAccessChanges();
       await until('the other process', async () => (await clients[1]!.get('/notes')).status === 403);
       expect((await alice.api.get('/notes')).status).toBe(200);
@@ -206,7 +209,7 @@ describe('the second factor', () => {
     test('may have no workspace', async () => {
       const { person, authenticator } = await enrolled(app, 'tenantless');
       const pending = await session(app, person, { tenantId: null });
-      expect(says(await pending.api.get('/settings/security'))).toEqual([403, 'second_factor_required']);
+      expect(errorOf(await pending.api.get('/settings/security'))).toEqual([403, 'second_factor_required']);
       expect((await pending.api.post('/auth/verify-2fa', { code: authenticator.code() })).status).toBe(200);
       expect((await pending.api.get('/settings/security')).status).toBe(200);
     });
@@ -216,19 +219,19 @@ describe('the second factor', () => {
     test('of one step before and after now are valid, others are not', async () => {
       const { person, authenticator } = await enrolled(app, 'window');
       const verify = (code: string) => person.api.post('/auth/verify-2fa', { code });
-      expect(says(await verify(authenticator.code(-3)))).toEqual([422, 'invalid_code']);
-      expect(says(await verify(authenticator.code(3)))).toEqual([422, 'invalid_code']);
+      expect(errorOf(await verify(authenticator.code(-3)))).toEqual([422, 'invalid_code']);
+      expect(errorOf(await verify(authenticator.code(3)))).toEqual([422, 'invalid_code']);
       expect((await verify(authenticator.code(1))).status).toBe(200);
     });
 
     test('are valid once: not the one that enabled it, nor one older than the last', async () => {
       const { person, authenticator, used } = await enrolled(app, 'replay');
       const verify = (code: string) => person.api.post('/auth/verify-2fa', { code });
-      expect(says(await verify(used))).toEqual([422, 'invalid_code']);
+      expect(errorOf(await verify(used))).toEqual([422, 'invalid_code']);
       const [now, next] = [authenticator.code(), authenticator.code(1)];
       expect((await verify(next)).status).toBe(200);
-      expect(says(await verify(next))).toEqual([422, 'invalid_code']);
-      expect(says(await verify(now))).toEqual([422, 'invalid_code']);
+      expect(errorOf(await verify(next))).toEqual([422, 'invalid_code']);
+      expect(errorOf(await verify(now))).toEqual([422, 'invalid_code']);
     });
 
     test('sent twice do not lock', async () => {
@@ -250,7 +253,7 @@ describe('the second factor', () => {
         method: 'recovery_code',
         recovery_codes_left: 9,
       });
-      expect(says(await use(one))).toEqual([422, 'invalid_code']);
+      expect(errorOf(await use(one))).toEqual([422, 'invalid_code']);
       expect((await use(` ${two.toUpperCase().replace('-', '')} `)).body.recovery_codes_left).toBe(8);
       expect((await use(three.replaceAll('0', 'O').replaceAll('1', 'l'))).body.recovery_codes_left).toBe(7);
       const { body } = await person.api.get('/settings/security');
@@ -261,7 +264,7 @@ describe('the second factor', () => {
       const [one, other] = [await enrolled(app, 'one'), await enrolled(app, 'other')];
       const proofs = [{ code: other.authenticator.code() }, { recovery_code: other.recoveryCodes[0] }];
       for (const proof of proofs)
-        expect(says(await one.person.api.post('/auth/verify-2fa', proof))).toEqual([422, 'invalid_code']);
+        expect(errorOf(await one.person.api.post('/auth/verify-2fa', proof))).toEqual([422, 'invalid_code']);
       expect((await other.person.api.post('/auth/verify-2fa', proofs[1])).status).toBe(200);
     });
 
@@ -282,7 +285,7 @@ describe('the second factor', () => {
         '123456',
       ];
       for (const body of nonsense)
-        expect([body, ...says(await person.api.post('/auth/verify-2fa', body))]).toEqual([
+        expect([body, ...errorOf(await person.api.post('/auth/verify-2fa', body))]).toEqual([
           body,
           422,
           'validation_failed',
@@ -299,7 +302,10 @@ describe('the second factor', () => {
       ];
       for (let n = 0; n < 5; n += 1) {
         const wrong = n % 2 ? { code: authenticator.wrong(n) } : { recovery_code: `0000${n}-00000` };
-        expect(says(await sessions[n % 2]!.post('/auth/verify-2fa', wrong))).toEqual([422, 'invalid_code']);
+        expect(errorOf(await sessions[n % 2]!.post('/auth/verify-2fa', wrong))).toEqual([
+          422,
+          'invalid_code',
+        ]);
       }
       for (const [client, proof] of [
         [sessions[0]!, { code: authenticator.code() }],
@@ -307,12 +313,12 @@ describe('the second factor', () => {
         [person.api, { code: authenticator.code() }],
       ] as const) {
         const response = await client.post('/auth/verify-2fa', proof);
-        expect(says(response)).toEqual([429, 'too_many_attempts']);
+        expect(errorOf(response)).toEqual([429, 'too_many_attempts']);
         const wait = Number(response.headers.get('retry-after'));
         expect(wait > 850 && wait <= 900).toBe(true);
       }
       expect(
-        says(await person.api.post('/auth/disable-2fa', { password: PASSWORD, code: '123456' })),
+        errorOf(await person.api.post('/auth/disable-2fa', { password: PASSWORD, code: '123456' })),
       ).toEqual([429, 'too_many_attempts']);
       expect(await eventsOf(person)).toContain('security.second_factor_locked');
       expect((await sessions[0]!.get('/notes')).status).toBe(200);
@@ -324,12 +330,11 @@ describe('the second factor', () => {
       const { person, authenticator } = await enrolled(app, 'ended');
       const [guesser, bystander] = [await session(app, person), await session(app, person)];
       for (let n = 0; n < 4; n += 1)
-        expect(says(await guesser.api.post('/auth/verify-2fa', { code: authenticator.wrong(n) }))).toEqual([
-          422,
-          'invalid_code',
-        ]);
+        expect(errorOf(await guesser.api.post('/auth/verify-2fa', { code: authenticator.wrong(n) }))).toEqual(
+          [422, 'invalid_code'],
+        );
       const last = await guesser.api.post('/auth/verify-2fa', { code: authenticator.wrong(5) });
-      expect(says(last)).toEqual([429, 'too_many_attempts']);
+      expect(errorOf(last)).toEqual([429, 'too_many_attempts']);
       expect(last.headers.get('retry-after')).toBe('900');
       for (const { token } of [guesser, bystander])
         for (const process of [app, twin])
@@ -342,11 +347,11 @@ describe('the second factor', () => {
       const { body } = await alice.api.post('/auth/initiate-2fa', { password: PASSWORD });
       const authenticator = new Authenticator(body.secret);
       for (let n = 0; n < 5; n += 1)
-        expect(says(await alice.api.post('/auth/enable-2fa', { code: authenticator.wrong(n) }))).toEqual([
+        expect(errorOf(await alice.api.post('/auth/enable-2fa', { code: authenticator.wrong(n) }))).toEqual([
           422,
           'invalid_code',
         ]);
-      expect(says(await alice.api.post('/auth/enable-2fa', { code: authenticator.code() }))).toEqual([
+      expect(errorOf(await alice.api.post('/auth/enable-2fa', { code: authenticator.code() }))).toEqual([
         429,
         'too_many_attempts',
       ]);
@@ -357,8 +362,8 @@ describe('the second factor', () => {
       const disable = (password: string) =>
         person.api.post('/auth/disable-2fa', { password, code: authenticator.code() });
       for (let n = 0; n < 5; n += 1)
-        expect(says(await disable(`wrong ${n}`))).toEqual([403, 'invalid_password']);
-      expect(says(await disable(PASSWORD))).toEqual([429, 'too_many_attempts']);
+        expect(errorOf(await disable(`wrong ${n}`))).toEqual([403, 'invalid_password']);
+      expect(errorOf(await disable(PASSWORD))).toEqual([429, 'too_many_attempts']);
       const { PasswordSignIn } = await import('../../../src/modules/account-security/index.js');
       const outcome = await app
         .get(PasswordSignIn)
@@ -384,9 +389,9 @@ describe('the second factor', () => {
       const renew = (body: object) => person.api.post('/auth/recovery-codes', body);
       const use = (code: string) => person.api.post('/auth/verify-2fa', { recovery_code: code });
       const code = authenticator.code();
-      expect(says(await renew({ password: PASSWORD }))).toEqual([422, 'validation_failed']);
-      expect(says(await renew({ password: 'wrong', code }))).toEqual([403, 'invalid_password']);
-      expect(says(await renew({ password: PASSWORD, code: authenticator.wrong() }))).toEqual([
+      expect(errorOf(await renew({ password: PASSWORD }))).toEqual([422, 'validation_failed']);
+      expect(errorOf(await renew({ password: 'wrong', code }))).toEqual([403, 'invalid_password']);
+      expect(errorOf(await renew({ password: PASSWORD, code: authenticator.wrong() }))).toEqual([
         422,
         'invalid_code',
       ]);
@@ -395,7 +400,7 @@ describe('the second factor', () => {
       expect([status, Object.keys(body)]).toEqual([200, ['recovery_codes']]);
       expect(body.recovery_codes.filter((each: string) => recoveryCodes.includes(each))).toEqual([]);
       expect(new Set(body.recovery_codes).size).toBe(10);
-      expect(says(await use(recoveryCodes[1]!))).toEqual([422, 'invalid_code']);
+      expect(errorOf(await use(recoveryCodes[1]!))).toEqual([422, 'invalid_code']);
       expect((await use(body.recovery_codes[1])).body.recovery_codes_left).toBe(9);
       expect((await eventsOf(person)).filter((type) => type.includes('codes'))).toEqual([
         'security.recovery_codes_renewed',
@@ -407,13 +412,13 @@ describe('the second factor', () => {
       const renew = () =>
         person.api.post('/auth/recovery-codes', { password: PASSWORD, recovery_code: recoveryCodes[9] });
       expect((await renew()).status).toBe(200);
-      expect(says(await renew())).toEqual([422, 'invalid_code']);
+      expect(errorOf(await renew())).toEqual([422, 'invalid_code']);
     });
 
     test('none without a second factor', async () => {
       const person = await personWithPassword(app, 'no-factor');
       expect(
-        says(await person.api.post('/auth/recovery-codes', { password: PASSWORD, code: '123456' })),
+        errorOf(await person.api.post('/auth/recovery-codes', { password: PASSWORD, code: '123456' })),
       ).toEqual([409, 'second_factor_not_enabled']);
     });
   });
@@ -423,9 +428,9 @@ describe('the second factor', () => {
       const { person, authenticator, recoveryCodes } = await enrolled(app, 'off');
       const off = (body: object) => person.api.post('/auth/disable-2fa', body);
       const code = authenticator.code();
-      expect(says(await off({ password: PASSWORD }))).toEqual([422, 'validation_failed']);
-      expect(says(await off({ password: 'wrong', code }))).toEqual([403, 'invalid_password']);
-      expect(says(await off({ password: PASSWORD, code: authenticator.wrong() }))).toEqual([
+      expect(errorOf(await off({ password: PASSWORD }))).toEqual([422, 'validation_failed']);
+      expect(errorOf(await off({ password: 'wrong', code }))).toEqual([403, 'invalid_password']);
+      expect(errorOf(await off({ password: PASSWORD, code: authenticator.wrong() }))).toEqual([
         422,
         'invalid_code',
       ]);
@@ -436,10 +441,9 @@ describe('the second factor', () => {
         'security.second_factor_enabled',
         'security.second_factor_disabled',
       ]);
-      expect(says(await person.api.post('/auth/verify-2fa', { recovery_code: recoveryCodes[0] }))).toEqual([
-        409,
-        'second_factor_not_enabled',
-      ]);
+      expect(errorOf(await person.api.post('/auth/verify-2fa', { recovery_code: recoveryCodes[0] }))).toEqual(
+        [409, 'second_factor_not_enabled'],
+      );
       expect((await app.sql('SELECT FROM recovery_codes WHERE account_id = $1', [person.id])).length).toBe(0);
     });
 
@@ -451,21 +455,20 @@ describe('the second factor', () => {
       const authenticator = new Authenticator(body.secret);
       const on = await person.api.post('/auth/enable-2fa', { code: authenticator.code() });
       expect(on.status).toBe(200);
-      expect(says(await other.api.get('/notes'))).toEqual([403, 'second_factor_required']);
-      expect(says(await person.api.post('/auth/verify-2fa', { recovery_code: recoveryCodes[4] }))).toEqual([
-        422,
-        'invalid_code',
-      ]);
+      expect(errorOf(await other.api.get('/notes'))).toEqual([403, 'second_factor_required']);
+      expect(errorOf(await person.api.post('/auth/verify-2fa', { recovery_code: recoveryCodes[4] }))).toEqual(
+        [422, 'invalid_code'],
+      );
     });
   });
 
   test('an account without a password cannot confirm', async () => {
     const [bare] = await app.tenant(`bare${Date.now()}`, 'bare');
-    expect(says(await bare.api.post('/auth/initiate-2fa', { password: '' }))).toEqual([
+    expect(errorOf(await bare.api.post('/auth/initiate-2fa', { password: '' }))).toEqual([
       403,
       'invalid_password',
     ]);
-    expect(says(await bare.api.post('/auth/initiate-2fa', { password: 'anything' }))).toEqual([
+    expect(errorOf(await bare.api.post('/auth/initiate-2fa', { password: 'anything' }))).toEqual([
       403,
       'invalid_password',
     ]);

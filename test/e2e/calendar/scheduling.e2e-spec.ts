@@ -568,7 +568,7 @@ describe('scheduling', () => {
       expect((await eventOf(bob, bobs, uid)).status).toBe('cancelled');
     });
 
-    test('is invited to one instance: it gets this instance, responds to it, and is told when it no longer takes part', async () => {
+    test('is invited to one instance: it gets this instance, responds to it, and gets a cancellation when it no longer takes part', async () => {
       const KIM = 'kim@far.example';
       const event = await invite({ recurrence: { rules: ['FREQ=WEEKLY;COUNT=4'] } });
       const change = (day: string, attendees: string[]) =>

@@ -387,9 +387,9 @@ describe('mail accounts', () => {
         duck.killTokens();
         responses.push(await api.get(BOXES), await api.post('/mail/draft', { mailbox: INBOX, subject: 'x' }));
       }
-      const told = `${lines.join('')}${responses.map(({ text }) => text).join('')}`;
+      const output = `${lines.join('')}${responses.map(({ text }) => text).join('')}`;
       expect(lines.join('')).toContain('the mail service sent no usable response');
-      for (const secret of secrets) expect(told).not.toContain(secret);
+      for (const secret of secrets) expect(output).not.toContain(secret);
       await loud.stop();
     } finally {
       process.stdout.write = write;

@@ -8,7 +8,7 @@ import { type Recorded, WildDuck } from '../../support/mail/wild-duck.ts';
 const PATH = '/settings/application-passwords';
 const BOXES = '/mail/users/me/mailboxes';
 
-const says = ({ status, body }: ApiResponse) => [status, body?.error];
+const errorOf = ({ status, body }: ApiResponse) => [status, body?.error];
 const make = ({ api }: TestUser, more: object = {}) =>
   api.post(PATH, { description: 'Thunderbird', scopes: ['imap', 'smtp', 'caldav'], ...more });
 const drain = async (app: TestApp) => {
@@ -113,7 +113,7 @@ describe('application passwords for mail', () => {
         response.socket!.destroy();
         return true;
       };
-      expect(says(await make(alice, more))).toEqual([503, 'mail_service_unavailable']);
+      expect(errorOf(await make(alice, more))).toEqual([503, 'mail_service_unavailable']);
       expect(await kept(alice)).toHaveLength(2);
       duck.clear();
       await drain(app);
@@ -127,8 +127,8 @@ describe('application passwords for mail', () => {
     const alice = await mailer();
     duck.asps.limit = 1;
     expect((await make(alice)).status).toBe(201);
-    expect(says(await make(alice))).toEqual([422, 'too_many_application_passwords']);
-    expect(says(await make(alice, { scopes: ['caldav'] }))).toEqual([409, 'no_mail_protocol']);
+    expect(errorOf(await make(alice))).toEqual([422, 'too_many_application_passwords']);
+    expect(errorOf(await make(alice, { scopes: ['caldav'] }))).toEqual([409, 'no_mail_protocol']);
   });
 
   test.each([
@@ -141,7 +141,7 @@ describe('application passwords for mail', () => {
   ])('are none when the mail service fails (%i %j)', async (status, json) => {
     const alice = await mailer();
     duck.script = ({ url }) => (url.includes('/asps') ? { status, json } : undefined);
-    expect(says(await make(alice))).toEqual([503, 'mail_service_unavailable']);
+    expect(errorOf(await make(alice))).toEqual([503, 'mail_service_unavailable']);
     expect((await alice.api.get(PATH)).body.application_passwords).toEqual([]);
     duck.clear();
     await drain(app);
@@ -175,7 +175,7 @@ describe('application passwords for mail', () => {
     expect(await rowsOf(app, bob)).toEqual([]);
     const alice = await mailer();
     duck.script = () => ({ status: 500, json: { error: 'down' } });
-    expect(says(await make(alice, { scopes: ['caldav', 'carddav'] }))).toEqual([409, 'no_mail_protocol']);
+    expect(errorOf(await make(alice, { scopes: ['caldav', 'carddav'] }))).toEqual([409, 'no_mail_protocol']);
     expect(asked()).toEqual([]);
   });
 
@@ -211,7 +211,7 @@ describe('application passwords for mail', () => {
       lines.push(String(text));
       return true;
     };
-    const told: string[] = [];
+    const passwords: string[] = [];
     try {
       const loud = await TestApp.start(
         { ...duck.settings, LOG_LEVEL: 'trace', MAIL_SERVICE_TIMEOUT_MS: '700' },
@@ -219,7 +219,7 @@ describe('application passwords for mail', () => {
       );
       const alice = await mailer();
       const there = { ...alice, api: loud.as(alice.token) };
-      told.push((await make(there)).body.password);
+      passwords.push((await make(there)).body.password);
       for (const script of [
         (_: Recorded, response: any) => (response.socket.destroy(), true),
         () => new Promise<true>(() => undefined),
@@ -229,19 +229,19 @@ describe('application passwords for mail', () => {
         duck.script = script as never;
         expect((await make(there)).status).toBe(503);
       }
-      for (const { body } of duck.requests) if (body?.password) told.push(body.password);
+      for (const { body } of duck.requests) if (body?.password) passwords.push(body.password);
       await loud.stop();
     } finally {
       process.stdout.write = write;
     }
-    expect(told.length).toBeGreaterThanOrEqual(5);
+    expect(passwords.length).toBeGreaterThanOrEqual(5);
     const stored = await app.sql(
       `SELECT p::text AS t FROM application_passwords p UNION ALL SELECT o::text FROM outbox o
        UNION ALL SELECT a::text FROM audit_log a`,
     );
     const text = `${lines.join('')}${stored.map(({ t }) => t).join('')}`;
     expect(lines.join('')).toContain('the mail service did not accept an application password');
-    for (const password of told) expect(text).not.toContain(password);
+    for (const password of passwords) expect(text).not.toContain(password);
   });
 
   test('exist only here when the mail service does not support them', async () => {

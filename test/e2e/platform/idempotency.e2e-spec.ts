@@ -116,11 +116,11 @@ describe('Idempotency-Key', () => {
   test('20 concurrent requests create one note; the others return the response or Retry-After', async () => {
     const key = newKey();
     const before = await count();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post(key)));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => post(key)));
     expect(await count()).toBe(before + 1);
-    const made = answers.filter(({ status }) => status === 201);
+    const made = responses.filter(({ status }) => status === 201);
     expect(new Set(made.map(({ text }) => text)).size).toBe(1);
-    for (const { status, body, headers } of answers.filter((answer) => !made.includes(answer))) {
+    for (const { status, body, headers } of responses.filter((response) => !made.includes(response))) {
       expect([status, body.error, headers.get('retry-after')]).toEqual([409, 'request_in_flight', '1']);
     }
     expect((await post(key)).text).toBe(made[0]?.text);

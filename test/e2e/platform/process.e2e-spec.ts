@@ -121,7 +121,7 @@ describe('the server as a process', () => {
       const slow = client.patch(`/notes/${id}`, { title: 'in flight', base_revision: 1 });
       await until('the write to wait', async () => (await lockWaits(database)).length > 0);
       server.child.kill('SIGTERM');
-      await until('new connections to be refused', () =>
+      await until('new connections to be rejected', () =>
         client.get('/health/live').then(
           () => false as const,
           () => true,

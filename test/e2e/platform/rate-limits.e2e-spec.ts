@@ -102,7 +102,7 @@ describe('limits in the database', () => {
       expect(await taken()).toBe(3);
     });
 
-    test('several limits are one round trip; a cached rejection is none', async () => {
+    test('several limits are one round trip; a cached rejection needs none', async () => {
       const db = one.get<Db>(Db);
       const trips = async (work: () => Promise<unknown>) => {
         const before = db.roundTrips;

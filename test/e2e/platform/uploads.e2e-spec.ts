@@ -58,8 +58,8 @@ class FilesController {
   }
 
   @TakesFile(MAX)
-  @Post(':id/refused')
-  async refuse(@Ctx() ctx: RequestContext, @Form() form: UploadForm) {
+  @Post(':id/rejected')
+  async reject(@Ctx() ctx: RequestContext, @Form() form: UploadForm) {
     return this.uploads.receive(ctx, form, MAX, async () => {
       throw Errors.forbidden.with();
     });
@@ -154,10 +154,10 @@ describe('uploads and downloads', () => {
         { field: '__proto__', content: 'x' },
         { field: 'ünïcode [\u{1f4ce}', filename: 'none.txt', content: '' },
       );
-      const answer = await alice.api.request('POST', target, body);
-      expect(answer).toMatchObject({ status: 201, body: { name: 'none.txt', size: 0 } });
-      expect(await download(answer.body.id)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
-      expect((await download(answer.body.id, { headers: { range: 'bytes=0-' } })).status).toBe(416);
+      const response = await alice.api.request('POST', target, body);
+      expect(response).toMatchObject({ status: 201, body: { name: 'none.txt', size: 0 } });
+      expect(await download(response.body.id)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+      expect((await download(response.body.id, { headers: { range: 'bytes=0-' } })).status).toBe(416);
     });
 
     test('of exactly 20 MiB is accepted, of one byte more rejected', async () => {
@@ -171,13 +171,13 @@ describe('uploads and downloads', () => {
         'transfer-encoding': 'chunked',
       });
       void chunked.write(raw).then(() => chunked.end());
-      expect(await leavesNothing(() => chunked.answer)).toMatchObject(rejected);
+      expect(await leavesNothing(() => chunked.response)).toMatchObject(rejected);
     });
 
     test('a much larger file is rejected before it is read', async () => {
       const { headers } = form();
       const request = new SlowRequest(alice.api, 'POST', target, { ...headers, 'content-length': 2 * MAX });
-      expect(await leavesNothing(() => request.answer)).toMatchObject({ status: 413 });
+      expect(await leavesNothing(() => request.response)).toMatchObject({ status: 413 });
       request.abort();
     });
 
@@ -207,12 +207,17 @@ describe('uploads and downloads', () => {
       ],
       ['HTML', '<!doctype html><script>alert(1)</script>', 'text/html', 'application/octet-stream'],
       ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml', 'application/octet-stream'],
-      ['SVG that says XML', '<?xml version="1.0"?><svg/>', 'image/svg+xml', 'application/octet-stream'],
+      ['SVG declared as XML', '<?xml version="1.0"?><svg/>', 'image/svg+xml', 'application/octet-stream'],
       ['text', 'Grüße\n', 'text/plain; charset=utf-8', 'text/plain'],
-      ['text that is none', Buffer.from([0xff, 0xfe, 0, 1]), 'text/plain', 'application/octet-stream'],
+      [
+        'invalid UTF-8 declared as text',
+        Buffer.from([0xff, 0xfe, 0, 1]),
+        'text/plain',
+        'application/octet-stream',
+      ],
       ['text with NULs', 'a\0b', 'text/csv', 'application/octet-stream'],
       ['a document', '%PDF-1.7\n', 'application/octet-stream', 'application/pdf'],
-      ['text of a type that is none', 'x', 'x'.repeat(3_000), 'text/plain'],
+      ['text of an invalid type', 'x', 'x'.repeat(3_000), 'text/plain'],
     ])('%s has the type of its content', async (_, content, type, expected) => {
       const { id, content_type } = await stored(content, { type });
       expect(content_type).toBe(expected);
@@ -280,9 +285,9 @@ describe('uploads and downloads', () => {
         'body_too_large',
       ],
     ])('%s leaves nothing', async (_, options, status, error) => {
-      const answer = await leavesNothing(() => alice.api.request('POST', target, options));
-      expect(answer).toMatchObject({ status, body: { error } });
-      if (status === 422) expect(answer.body.details).toMatchObject([{ field: 'file' }]);
+      const response = await leavesNothing(() => alice.api.request('POST', target, options));
+      expect(response).toMatchObject({ status, body: { error } });
+      if (status === 422) expect(response.body.details).toMatchObject([{ field: 'file' }]);
     });
 
     test('any input returns a typed error or a file', async () => {
@@ -318,8 +323,10 @@ describe('uploads and downloads', () => {
     });
 
     test('leaves nothing when the transaction that keeps it fails', async () => {
-      const answer = await leavesNothing(() => upload(alice.api, `${target}/refused`, randomBytes(100_000)));
-      expect(answer.status).toBe(403);
+      const response = await leavesNothing(() =>
+        upload(alice.api, `${target}/rejected`, randomBytes(100_000)),
+      );
+      expect(response.status).toBe(403);
     });
 
     test('keeps a file that a committed transaction references, whatever fails later', async () => {
@@ -340,7 +347,7 @@ describe('uploads and downloads', () => {
         [alice.api, '/test-files/none', 422],
       ] as const) {
         const request = new SlowRequest(api, 'POST', place, announce);
-        expect(await leavesNothing(() => request.answer)).toMatchObject({ status });
+        expect(await leavesNothing(() => request.response)).toMatchObject({ status });
         request.abort();
       }
     });
@@ -373,7 +380,7 @@ describe('uploads and downloads', () => {
       try {
         const { request } = await leavesNothing(async () => {
           const begun = await begin(alice);
-          expect(await begun.request.answer).toMatchObject({
+          expect(await begun.request.response).toMatchObject({
             status: 408,
             headers: { connection: 'close' },
             body: { error: 'upload_timeout' },
@@ -392,7 +399,7 @@ describe('uploads and downloads', () => {
       limits.totalMs = 300;
       try {
         const { request } = await begin(alice);
-        expect(await request.answer).toMatchObject({ status: 408 });
+        expect(await request.response).toMatchObject({ status: 408 });
         request.abort();
       } finally {
         limits.totalMs = totalMs;
@@ -423,8 +430,8 @@ describe('uploads and downloads', () => {
         await request.write(rest);
         request.end();
       }
-      const answers = await Promise.all(eight.map(({ request }) => request.answer));
-      expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
+      const responses = await Promise.all(eight.map(({ request }) => request.response));
+      expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
       expect((await upload(alice.api, target, 'x')).status).toBe(201);
     });
   });
@@ -448,8 +455,8 @@ describe('uploads and downloads', () => {
       });
       expect([head.status, head.bytes.length]).toEqual([200, 0]);
       for (const tag of [etag, `W/${etag}`, `"a", ${etag}`, '*']) {
-        const answer = await download(id, { headers: { 'if-none-match': tag } });
-        expect([answer.status, answer.bytes.length]).toEqual([304, 0]);
+        const response = await download(id, { headers: { 'if-none-match': tag } });
+        expect([response.status, response.bytes.length]).toEqual([304, 0]);
       }
       expect((await download(id, { headers: { 'if-none-match': '"a"' } })).status).toBe(200);
     });
@@ -475,7 +482,7 @@ describe('uploads and downloads', () => {
       );
       await fc.assert(
         fc.asyncProperty(header, async (range) => {
-          const answer = await download(id, { headers: range ? { range } : {} });
+          const response = await download(id, { headers: range ? { range } : {} });
           const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
           const size = content.length;
           let start = Number(first);
@@ -486,16 +493,19 @@ describe('uploads and downloads', () => {
             first !== undefined && `${first}${last}` !== '' && (suffix || !last || end >= start);
           end = Math.min(end, size - 1);
           if (!isRange) {
-            expect([answer.status, answer.headers.get('content-range')]).toEqual([200, null]);
-            expect(answer.bytes.equals(content)).toBe(true);
+            expect([response.status, response.headers.get('content-range')]).toEqual([200, null]);
+            expect(response.bytes.equals(content)).toBe(true);
           } else if (start >= size) {
-            expect([answer.status, answer.headers.get('content-range')]).toEqual([416, `bytes */${size}`]);
+            expect([response.status, response.headers.get('content-range')]).toEqual([
+              416,
+              `bytes */${size}`,
+            ]);
           } else {
-            expect([answer.status, answer.headers.get('content-range')]).toEqual([
+            expect([response.status, response.headers.get('content-range')]).toEqual([
               206,
               `bytes ${start}-${end}/${size}`,
             ]);
-            expect(answer.bytes.equals(content.subarray(start, end + 1))).toBe(true);
+            expect(response.bytes.equals(content.subarray(start, end + 1))).toBe(true);
           }
         }),
         { numRuns: 100 },

@@ -104,8 +104,8 @@ describe('groups by SCIM', () => {
     expect(await errorOf({ members: [{ value: UNKNOWN }] })).toEqual([400, 'invalidValue']);
     expect(await errorOf({ members: [{ value: 'x' }] })).toEqual([400, 'invalidValue']);
     expect(await errorOf({ displayName: '\u200b' })).toEqual([400, 'invalidValue']);
-    const [stranger] = await app.tenant('evil', 'mallory');
-    expect(await errorOf({ members: [{ value: stranger.id }] })).toEqual([400, 'invalidValue']);
+    const [outsider] = await app.tenant('evil', 'mallory');
+    expect(await errorOf({ members: [{ value: outsider.id }] })).toEqual([400, 'invalidValue']);
     expect(await named('Other')).toBeUndefined();
   });
 

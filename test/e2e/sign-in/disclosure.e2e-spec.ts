@@ -135,7 +135,7 @@ describe('sign-in: scopes, sessions, known browsers', () => {
       expect(page.html).toContain('Allow Their');
     });
 
-    test('prompt=none after a sign-out is answered with login_required', async () => {
+    test('prompt=none after a sign-out gets login_required', async () => {
       const { email } = await person('acme');
       const on = browser(app);
       const tokens = await ours.signIn(on, email, PASSWORD);

@@ -109,7 +109,7 @@ describe('the log of a sign-in', () => {
     const { text } = server.log;
     expect(text).toContain('/apis/v1/oidc/interaction/:uid');
     expect(text).toContain('/apis/v1/oidc/token');
-    const told = Object.entries(secrets).filter(([, secret]) => text.includes(secret as string));
-    expect(told).toEqual([]);
+    const leaked = Object.entries(secrets).filter(([, secret]) => text.includes(secret as string));
+    expect(leaked).toEqual([]);
   });
 });

@@ -204,7 +204,7 @@ describe('attachments of tasks', () => {
           ...headers,
           'content-length': MAX,
         });
-        expect(await request.answer).toMatchObject({ status: 404, body: { error: 'not_found' } });
+        expect(await request.response).toMatchObject({ status: 404, body: { error: 'not_found' } });
         request.abort();
       }
       expect((await alice.api.get(`/tasks/${task}/attachments/${id}`)).text).toBe('hello');
@@ -326,7 +326,7 @@ describe('attachments of tasks', () => {
     const closed = new Promise((resolve) => server.once('close', resolve));
     server.kill('SIGKILL');
     await closed;
-    await expect(request.answer).rejects.toThrow();
+    await expect(request.response).rejects.toThrow();
     expect(files().length).toBe(before.length + 1);
     await app.sql('UPDATE blobs SET due_at = now() WHERE due_at IS NOT NULL');
     await app.get(BlobCollector).collect();

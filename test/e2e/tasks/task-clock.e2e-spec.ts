@@ -286,14 +286,17 @@ describe('tasks and time', () => {
       await dying.connect();
       await dying.query('BEGIN');
       expect((await dying.query('SELECT tasks_remind(7) AS n')).rows).toEqual([{ n: 7 }]);
-      let told = (await Promise.all([tick(app), tick(other), tick(app), tick(other)])).reduce(
+      let notified = (await Promise.all([tick(app), tick(other), tick(app), tick(other)])).reduce(
         (a, b) => a + b,
       );
       (dying as any).connection.stream.destroy();
       await dying.end().catch(() => undefined);
       // Its locks go when PostgreSQL notices, maybe in the middle of a tick: that one leaves some to the next.
-      await until('all to be notified', async () => (told += (await tick(other)) + (await tick(app))) >= 40);
-      expect(told).toBe(40);
+      await until(
+        'all to be notified',
+        async () => (notified += (await tick(other)) + (await tick(app))) >= 40,
+      );
+      expect(notified).toBe(40);
       for (const { id } of tasks) {
         expect((await events(id, ...TYPES)).map((event) => event.type).toSorted()).toEqual([
           'task.due',

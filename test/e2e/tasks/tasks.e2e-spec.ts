@@ -247,7 +247,7 @@ describe('tasks', () => {
   });
 
   describe('update', () => {
-    test.each(['patch', 'put'] as const)('%s changes only what is given', async (verb) => {
+    test.each(['patch', 'put'] as const)('%s changes only the given fields', async (verb) => {
       const task = await make({ description: '<p>d</p>', labels: ['a'], group: 'g', date: '2026-12-01' });
       const { status, headers, body } = await alice.api[verb](`/tasks/${task.id}`, {
         title: 'New',

@@ -2,7 +2,7 @@
 export type Growth =
   /** The job deletes rows whose times have passed. `row`: values of a row to which this applies, beside its times. */
   | { trimmedBy: string; row?: Record<string, unknown> }
-  /** The job deletes rows whose parent, feed position or state says so, not their age alone. */
+  /** The job deletes rows by their parent, feed position or state, not by their age alone. */
   | { cleanedBy: string }
   /** Writes and deliveries delete rows themselves. */
   | { trimmedOnUse: string }

@@ -1,6 +1,6 @@
 import type { TestUser } from '../app.ts';
 
-export const BERLIN = 'Europe/Berlin';
+const BERLIN = 'Europe/Berlin';
 export const at = (date_time: string, time_zone = BERLIN) => ({ date_time, time_zone });
 
 /** The default calendar of a user; the first call creates it. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { TestUser } from '../app.ts';
-import type { Answer } from '../network/client.ts';
+import type { ApiResponse } from '../network/client.ts';
 import { definitionOf, ok, published } from './forms.ts';
 import { upload } from '../network/multipart.ts';
 
-export const accepted = ({ status, body }: Answer): void =>
+export const accepted = ({ status, body }: ApiResponse): void =>
   expect([status < 300, status < 300 ? null : body]).toEqual([true, null]);
 
 /** Writes a text with the marker in each domain, all of it private. */

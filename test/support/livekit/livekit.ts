@@ -31,7 +31,7 @@ import { Webhooks } from './webhooks.ts';
 type Grants = NonNullable<Awaited<ReturnType<TokenVerifier['verify']>>['video']>;
 
 /** An error of Twirp: code, and the status that it has over HTTP. */
-export class TwirpFailure extends Error {
+class TwirpFailure extends Error {
   constructor(
     readonly code: string,
     readonly status: number,

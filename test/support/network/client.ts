@@ -5,9 +5,6 @@ export interface ApiResponse<B = any> {
   text: string;
 }
 
-/** The former name, for tests that are being written. */
-export type { ApiResponse as Answer };
-
 export interface RequestOptions {
   body?: unknown;
   headers?: Record<string, string>;

@@ -42,7 +42,7 @@ export const upload = (
 
 /** A request whose body the test writes in pieces. */
 export class SlowRequest {
-  readonly answer: Promise<{ status: number; headers: IncomingMessage['headers']; body: any }>;
+  readonly response: Promise<{ status: number; headers: IncomingMessage['headers']; body: any }>;
   private readonly request: ClientRequest;
 
   /** @param path below `/apis/v1` */
@@ -51,7 +51,7 @@ export class SlowRequest {
       method,
       headers: { ...(api.token && { authorization: `Bearer ${api.token}` }), ...headers },
     });
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.request.once('error', reject);
       this.request.once('response', (response) => {
         const chunks: Buffer[] = [];
@@ -67,7 +67,7 @@ export class SlowRequest {
         });
       });
     });
-    this.answer.catch(() => undefined);
+    this.response.catch(() => undefined);
     this.request.flushHeaders();
   }
 

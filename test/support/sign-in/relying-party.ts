@@ -5,7 +5,7 @@ import type { TestApp } from '../app.ts';
 export const DEVICE = 'workspace-device';
 
 /** A form of a page. */
-export interface Form {
+interface Form {
   action: string;
   fields: Record<string, string>;
 }

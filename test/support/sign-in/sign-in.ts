@@ -12,7 +12,7 @@ import { Authenticator } from './totp.ts';
 export const PASSWORD = 'correct horse battery staple';
 
 /** Clients of the tests, beside the built-in ones. */
-export const CLIENTS = [
+const CLIENTS = [
   { id: 'ours', kind: 'public', name: 'Our App', first_party: true, redirect_uris: [REDIRECT] },
   { id: 'theirs', kind: 'public', name: 'Their <App>', redirect_uris: [REDIRECT] },
 ];

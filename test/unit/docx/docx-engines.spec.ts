@@ -148,7 +148,7 @@ describe('the LibreOffice engine', () => {
     expect(existsSync(path.dirname(cwd!))).toBe(false);
   });
 
-  it('says when the program is not there', async () => {
+  it('reports a missing program', async () => {
     const none = new LibreOfficeDocx('no-such-office-program', LIMITS);
     engines.push(none);
     await expect(none.convert(source('x'))).rejects.toBeInstanceOf(MissingProgramError);

@@ -10,7 +10,7 @@ export interface Xml {
 }
 
 /** Parses strictly: anything not well-formed throws. */
-export function parseXml(text: string): Xml {
+function parseXml(text: string): Xml {
   const root: Xml = { name: '', attributes: {}, children: [], text: '' };
   const open = [root];
   const parser = new SaxesParser({ xmlns: true });
@@ -91,14 +91,14 @@ export const convert = (html: string, other: Partial<DocxSource> = {}): Docx =>
 /** The paragraph with this text, wherever it is. */
 export function paragraph(docx: Docx, text: string): Xml {
   const found = all(docx.body, 'w:p').filter((p) => textOf(p).trim() === text);
-  if (found.length !== 1) throw new Error(`${found.length} paragraphs say ${JSON.stringify(text)}`);
+  if (found.length !== 1) throw new Error(`${found.length} paragraphs have the text ${JSON.stringify(text)}`);
   return found[0]!;
 }
 
-/** The run that says exactly this. */
+/** The run with exactly this text. */
 export function run(docx: Docx, text: string): Xml {
   const found = all(docx.body, 'w:r').find((r) => textOf(r) === text);
-  if (!found) throw new Error(`no run says ${JSON.stringify(text)}`);
+  if (!found) throw new Error(`no run has the text ${JSON.stringify(text)}`);
   return found;
 }
 

@@ -90,7 +90,7 @@ describe('a TZID', () => {
     );
   });
 
-  test('without VTIMEZONE, or with one that says nothing, is unknown', () => {
+  test('without VTIMEZONE, or with an empty one, is unknown', () => {
     expect(resolve(component('VCALENDAR'), 'Nowhere')).toBeNull();
     expect(resolve(custom('Nowhere'), 'Nowhere')).toBeNull();
     expect(resolve(custom('Nowhere', observance('STANDARD', 'x', '+0100', '+0100')), 'Nowhere')).toBeNull();

@@ -195,7 +195,7 @@ const EXAMPLES: [name: string, start: string, rule: string, instances: string][]
     '1997-06-05 1997-06-12 1997-06-19 1997-06-26 1997-07-03 1997-07-10 1997-07-17 1997-07-24 1997-07-31 1997-08-07 1997-08-14 1997-08-21 1997-08-28 1998-06-04 ...',
   ],
   [
-    'Friday the 13th, behind a DTSTART that is none',
+    'Friday the 13th, after a DTSTART on another day',
     '1997-09-02T09:00',
     'FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13',
     '1997-09-02 1998-02-13 1998-03-13 1998-11-13 1999-08-13 2000-10-13 ...',

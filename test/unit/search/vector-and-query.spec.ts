@@ -23,7 +23,7 @@ describe('the vector of a document', () => {
     expect(vector('東京都')).toBe("'東京':9 '京都':10 '都':11");
   });
 
-  test('keeps 20 places of a word, 255 of a pair, and says when it left one out', () => {
+  test('keeps 20 places of a word, 255 of a pair, and reports an omitted one', () => {
     expect(vector('x '.repeat(50))).toBe(`'x':${Array.from({ length: 20 }, (_, n) => n + 9).join(',')}`);
     const runs = vector('東京 '.repeat(300));
     expect(runs.split(' ')).toHaveLength(3);

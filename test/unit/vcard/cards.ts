@@ -14,7 +14,7 @@ const clean = (text: string): string =>
     .replace(/(?![\t\n])\p{Cc}/gu, '')
     .toWellFormed()
     .trim();
-export const line = fc
+const line = fc
   .oneof(
     { weight: 8, arbitrary: fc.array(unit, { minLength: 1, maxLength: 12 }) },
     { weight: 1, arbitrary: fc.array(unit, { minLength: 60, maxLength: 200 }) },

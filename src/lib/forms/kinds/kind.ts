@@ -16,16 +16,7 @@ export type AnswerCheck = { answer: Answer } | { empty: true } | { problem: Omit
 export type Comparison = 'text' | 'number' | 'order' | 'choice' | 'choices' | 'boolean' | 'none';
 
 /** How answers are summarised in analytics. */
-export type Summary =
-  | 'text'
-  | 'number'
-  | 'nps'
-  | 'options'
-  | 'rows'
-  | 'ranks'
-  | 'boolean'
-  | 'range'
-  | 'files';
+type Summary = 'text' | 'number' | 'nps' | 'options' | 'rows' | 'ranks' | 'boolean' | 'range' | 'files';
 
 /** The behaviour of a type of question. */
 export interface Kind {

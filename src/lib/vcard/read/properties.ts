@@ -18,7 +18,7 @@ export interface Property {
 }
 
 /** Names in upper case. `get` returns the first value. */
-export class Params extends Map<string, string[]> {
+class Params extends Map<string, string[]> {
   first(name: string): string | undefined {
     return this.get(name)?.[0];
   }

@@ -57,7 +57,7 @@ export function writeCard(card: Card, options: WriteOptions): string {
 }
 
 /** The text to show for a card: its full name, or the best text that replaces it; empty for an anonymous card. */
-export function displayName(card: Card): string {
+function displayName(card: Card): string {
   const { name } = card;
   const parts = name && [name.prefix, name.given, name.middle, name.family, name.suffix];
   const texts = [

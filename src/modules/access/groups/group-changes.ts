@@ -126,6 +126,6 @@ export class GroupChanges {
 }
 
 /** Comparison key of a name: ignores case, accents and repeated spaces, which users cannot distinguish. */
-export function foldName(name: string): string {
+function foldName(name: string): string {
   return fold(name).replace(/\s+/gu, ' ').trim();
 }

@@ -214,7 +214,7 @@ const envelope = (invitation: TenantInvitation): InvitationEnvelope => ({
 });
 
 /** A pending invitation after its expiry is shown as expired before the hourly job has ended it. */
-export function presentInvitation(invitation: TenantInvitation): InvitationResponse {
+function presentInvitation(invitation: TenantInvitation): InvitationResponse {
   const { id, email, role, groupIds, message, state, invitedBy, acceptedBy, sent, createdAt, expiresAt } =
     invitation;
   return {

@@ -26,7 +26,7 @@ import { ClientId } from '../../../platform/resources/folder.dto.js';
 import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
 import { Color, IsZone, ReminderFields, Reminders } from '../input/event-parts.dto.js';
 
-export const MAX_SHARES = 200;
+const MAX_SHARES = 200;
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const INCLUDES = ['shared', 'hidden', 'holidays'] as const;
 

@@ -6,7 +6,7 @@ import { instantOf, wallOf } from '../model/event-times.js';
 import type { EventChange } from './event-write.js';
 
 /** The kind of conference that is a call of this workspace. */
-export const CALL = 'call';
+const CALL = 'call';
 
 /** Calls of events: created with the event, joined by its attendees of the workspace, closed with it. */
 @Injectable()

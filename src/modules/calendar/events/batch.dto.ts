@@ -13,7 +13,7 @@ import {
 import { asInstance, EachAs, Optional } from '../../../platform/http/input.decorators.js';
 import { ClientChangeFields } from '../input/client-change.dto.js';
 
-export const MAX_OPERATIONS = 500;
+const MAX_OPERATIONS = 500;
 
 /** A creation, a change or a deletion. The fields of `event` are those of the single request. */
 export class BatchOperationFields extends ClientChangeFields {

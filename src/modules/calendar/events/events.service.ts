@@ -152,10 +152,7 @@ export class EventsService {
 }
 
 /** The response to a change. */
-export function updatedReply(
-  ctx: RequestContext,
-  { calendar, record, entry, key, later }: Updated,
-): JsonReply {
+function updatedReply(ctx: RequestContext, { calendar, record, entry, key, later }: Updated): JsonReply {
   const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
   const new_event = later && eventResponse(later.record, later.entry, viewer);
   return EVENTS.response(shown({ record, entry }, viewer, key), {

@@ -12,7 +12,7 @@ import { uidText } from '../model/vevent-reader.js';
 import { EventClock } from '../model/vevent-times.js';
 
 /** VEVENTs of a file. */
-export const MAX_FILE_EVENTS = 20_000;
+const MAX_FILE_EVENTS = 20_000;
 
 /** The file has too many VEVENTs. */
 export class TooManyEventsError extends Error {}

@@ -16,7 +16,7 @@ import { asInstance, EachAs, Optional } from '../../../platform/http/input.decor
 import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
 
-export const MAX_PEOPLE = 100;
+const MAX_PEOPLE = 100;
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 /** One of: an address, a user, a calendar. */

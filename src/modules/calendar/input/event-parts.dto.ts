@@ -48,7 +48,7 @@ const MAX_REMINDERS = 10;
 const MAX_REMINDER_MINUTES = 60 * 24 * 40;
 export const MAX_ATTENDEES = 500;
 const MAX_DATES = 1_000;
-export const MAX_RULES = 4;
+const MAX_RULES = 4;
 
 const rule = (name: string, validate: (value: unknown) => boolean, message: string) => () =>
   ValidateBy({ name, validator: { validate, defaultMessage: () => `$property must ${message}` } });

@@ -28,7 +28,7 @@ export const outsideAttendees = (record: EventRecord, key: string): string[] =>
   attendeesAt(record, key || null).flatMap(({ user_id, email }) => (user_id === null ? [email] : []));
 
 /**
- * Whether a row of an instance says more than a response.
+ * Whether a row of an instance has more data than a response.
  * @param whole the row of the same attendee for the series
  */
 export function isOwnInvitation(row: ParticipantRow, whole: ParticipantRow | undefined): boolean {

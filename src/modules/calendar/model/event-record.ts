@@ -34,13 +34,13 @@ export interface EventLink {
   title: string;
 }
 
-export interface EventPlace {
+interface EventPlace {
   name: string;
   address: string;
   geo: { latitude: number; longitude: number } | null;
 }
 
-export interface Conference {
+interface Conference {
   kind: string;
   url: string | null;
   room_id: string | null;

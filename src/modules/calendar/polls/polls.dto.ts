@@ -32,7 +32,7 @@ import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-part
 import type { TimeInput } from '../input/event-input-times.js';
 import { type Answer, ANSWERS } from './poll-record.js';
 
-export const MAX_OPTIONS = 100;
+const MAX_OPTIONS = 100;
 const MAX_PARTICIPANTS = 200;
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 

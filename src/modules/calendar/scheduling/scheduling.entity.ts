@@ -8,7 +8,7 @@ export const DELIVERY_STATUSES = ['queued', 'sent', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** The effect of a received message. */
-export const INCOMING_RESULTS = [
+const INCOMING_RESULTS = [
   'created',
   'updated',
   'cancelled',

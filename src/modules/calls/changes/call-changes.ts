@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Bus } from '../../../platform/bus/bus.js';
 import type { CallKey } from '../model/call-identity.js';
 
-export const CALL_CHANGED = 'calls.changed';
+const CALL_CHANGED = 'calls.changed';
 
 /** A message between processes. It carries ids: receivers read the rows. */
 export interface CallChange {

@@ -11,7 +11,7 @@ const HOST_NAME = /^(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]*$/;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u115f\u1160\u3164\uffa0\u2800]+/gu;
 
 /** A name as guests see each other: one line in NFC, without invisible characters. */
-export const guestName = (text: string): string =>
+const guestName = (text: string): string =>
   text.normalize('NFC').replace(/\s+/gu, ' ').replace(INVISIBLE, '').replace(/ +/g, ' ').trim();
 
 /** An address in the form in which addresses are compared: lower case, the domain in ASCII. */

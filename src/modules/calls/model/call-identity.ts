@@ -25,7 +25,7 @@ const IDENTITY = /^([ugv]):([0-9a-f-]{36})(?::[0-9a-f]{8})?$/;
 export const roomNameOf = ({ tenantId, callId }: CallKey): string =>
   `t${tenantId.replaceAll('-', '')}.${callId}`;
 
-/** @returns undefined for the name of a room that is none of this service */
+/** @returns undefined for the name of a room of another service */
 export function callOfRoom(name: string): CallKey | undefined {
   const [, tenant = '', callId = ''] = ROOM.exec(name) ?? [];
   const tenantId = tenant.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

@@ -20,7 +20,7 @@ import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { FORMATS } from '../chat.entity.js';
 import { LowerCase } from '../socket-room.dto.js';
 
-export const MAX_BODY = 32_000;
+const MAX_BODY = 32_000;
 const MAX_ATTACHMENTS = 10;
 const MAX_MENTIONS = 100;
 

@@ -145,7 +145,7 @@ export class MessagesService {
     return { ...page, messages, hasMore: page.messages.length > limit };
   }
 
-  /** The direct room with another member, or null where there is none yet. @throws ApiError 404 */
+  /** The direct room with another member, or null if it does not exist yet. @throws ApiError 404 */
   async party(ctx: RequestContext, id: string): Promise<Party> {
     const party = await this.messages.party(ctx, id);
     if (!party) throw ChatErrors.partyNotFound.with();

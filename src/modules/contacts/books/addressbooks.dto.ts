@@ -29,7 +29,7 @@ import {
 import { CONTACT_FIELDS, SHARE_ROLES, type ShareRole } from '../contacts.entity.js';
 import { Country } from '../input/contact.dto.js';
 
-export const MAX_SHARES = 100;
+const MAX_SHARES = 100;
 
 /** A user to share an address book with: `user_id`, `id` or `email`. */
 export class ShareInput {

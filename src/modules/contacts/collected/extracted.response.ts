@@ -3,7 +3,7 @@ import { PageEnvelope } from '../../../platform/paging/page.response.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
-export const ADDRESS_SOURCES = ['sent', 'received', 'calendar'] as const;
+const ADDRESS_SOURCES = ['sent', 'received', 'calendar'] as const;
 export type AddressSource = (typeof ADDRESS_SOURCES)[number];
 
 export class ExtractedAddressResponse {

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ContactResponse } from '../responses/contact.response.js';
 
-export const REASONS = ['email', 'phone', 'name'] as const;
+const REASONS = ['email', 'phone', 'name'] as const;
 export type DuplicateReason = (typeof REASONS)[number];
 
 /** Contacts that may be the same person. */

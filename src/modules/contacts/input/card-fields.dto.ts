@@ -15,9 +15,9 @@ import {
 import { MaxBytes, Optional, Nullable } from '../../../platform/http/input.decorators.js';
 import { CARD_DATE_TYPES, type CardDateType } from '../../../lib/vcard/index.js';
 
-export const MAX_TEXT = 1_000;
+const MAX_TEXT = 1_000;
 export const MAX_ENTRIES = 100;
-export const MAX_LIST = 200;
+const MAX_LIST = 200;
 export const MAX_NOTES = 64 * 1024;
 const MAX_TYPE = 64;
 

@@ -10,7 +10,7 @@ import { ContactPhotos } from '../contact-photos.js';
 import { vcardOf, vcardText, type ContactRow, shown } from '../responses/contact.presenter.js';
 import { CONTACTS } from '../contacts.resource.js';
 
-export const CARD_TYPES = ['text/vcard', 'application/jscontact+json'] as const;
+const CARD_TYPES = ['text/vcard', 'application/jscontact+json'] as const;
 
 /** Reads a contact in the representation that the client accepts. */
 @Injectable()

@@ -24,7 +24,7 @@ export interface ImportedCard {
   photo: ImportedPhoto | null;
 }
 /** A photo as the device sent it. */
-export interface ImportedPhoto {
+interface ImportedPhoto {
   image: Uint8Array;
   /** SHA-256, hexadecimal. */
   hash: string;

@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
-export const IMPORT_ACTIONS = ['created', 'updated', 'unchanged'] as const;
+const IMPORT_ACTIONS = ['created', 'updated', 'unchanged'] as const;
 export type ImportAction = (typeof IMPORT_ACTIONS)[number];
 
 /** Numbers of cards by outcome. */

@@ -26,7 +26,7 @@ import { PhoneErrors } from './phone.errors.js';
 import type { ImportedEnvelope } from './phone.response.js';
 
 export const MAX_IMPORT_BYTES = 20 * 1024 * 1024;
-export const MAX_IMPORT_CARDS = 10_000;
+const MAX_IMPORT_CARDS = 10_000;
 /** Cards of one transaction. */
 const BATCH = 100;
 /** Bytes of the photos of one transaction, about. */
@@ -138,7 +138,7 @@ export class ImportsService implements OnModuleInit {
     return { import: done, cursor };
   }
 
-  /** Writes the next batch. @returns false when there is none */
+  /** Writes the next batch. @returns false after the last one */
   private async step(ctx: RequestContext, run: ImportRun, batches: ReadAhead<Batch>): Promise<boolean> {
     const batch = await batches.take();
     if (!batch) return false;

@@ -4,7 +4,7 @@ import { CARD_VERSIONS, type CardVersion } from '../../../lib/vcard/index.js';
 import { Optional } from '../../../platform/http/input.decorators.js';
 import { CardFieldsInput, ContactIds, Country } from '../input/contact.dto.js';
 
-export const ON_IMPORTED_DUPLICATE = ['merge', 'replace', 'skip', 'create'] as const;
+const ON_IMPORTED_DUPLICATE = ['merge', 'replace', 'skip', 'create'] as const;
 export type OnImportedDuplicate = (typeof ON_IMPORTED_DUPLICATE)[number];
 
 class PhoneBook {

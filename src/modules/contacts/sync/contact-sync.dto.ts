@@ -27,8 +27,8 @@ import {
   PhoneCountry,
 } from '../input/contact.dto.js';
 
-export const MAX_CHANGES = 500;
-export const POLICIES = ['server', 'client', 'merge'] as const;
+const MAX_CHANGES = 500;
+const POLICIES = ['server', 'client', 'merge'] as const;
 export type ConflictPolicy = (typeof POLICIES)[number];
 
 export class SyncContacts extends PickType(ChangesQuery, ['cursor', 'limit', 'wait'] as const) {}

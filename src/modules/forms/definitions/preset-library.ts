@@ -5,7 +5,7 @@ import { SURVEY_PRESETS } from './presets/survey-presets.js';
 const SOURCES = [...SURVEY_PRESETS, ...OFFICE_PRESETS];
 
 /** @param tag BCP 47; languages without translations are English */
-export function languageOf(tag: string | undefined): Language {
+function languageOf(tag: string | undefined): Language {
   const primary = tag?.toLowerCase().split('-')[0];
   return LANGUAGES.find((language) => language === primary) ?? 'en';
 }

@@ -3,7 +3,7 @@ import { defineError } from '../../../platform/http/api-error.js';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
 
 /** Reasons for `not_accepting`. */
-export const CLOSED_REASONS = ['closed', 'not_open', 'full', 'archived'] as const;
+const CLOSED_REASONS = ['closed', 'not_open', 'full', 'archived'] as const;
 
 class NotAcceptingResponse extends ErrorResponse {
   @ApiProperty({ enum: CLOSED_REASONS, example: 'closed' })

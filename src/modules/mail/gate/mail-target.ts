@@ -1,5 +1,5 @@
 /** The operations of the mail API: the contract's fixed list. */
-export type MailOperation =
+type MailOperation =
   | 'createDraft'
   | 'submitDraft'
   | 'readAttachment'

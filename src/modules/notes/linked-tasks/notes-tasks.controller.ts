@@ -15,7 +15,7 @@ import { NotesTasksService } from './notes-tasks.service.js';
 
 const TASK_BODY_BYTES = 2 * 1024 * 1024;
 
-export class NoteTaskEnvelope extends NoteEnvelope {
+class NoteTaskEnvelope extends NoteEnvelope {
   @ApiProperty({ type: TaskResponse }) task!: TaskResponse;
 }
 

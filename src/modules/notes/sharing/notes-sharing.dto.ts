@@ -17,7 +17,7 @@ import {
   Timestamp,
 } from '../../../platform/http/input.decorators.js';
 
-export const MAX_INVITED = 200;
+const MAX_INVITED = 200;
 
 const ROLES = ['viewer', 'editor'] as const;
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';

@@ -44,13 +44,33 @@ function schemaOf(attribute: Attribute, path: string = attribute.name): Json {
   return { type: 'string', ...shown, ...(!isReadOnly && { maxLength }), ...format, example };
 }
 
+const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 const schemasOf = (id: string) => ({ type: 'array', items: { type: 'string' }, example: [id] });
+
+const pascal = (name: string): string => name[0]!.toUpperCase() + name.slice(1);
+
+/** Name of the schema of a complex attribute. */
+const partName = (resource: string, attribute: Attribute): string =>
+  `Scim${resource}${pascal(attribute.name)}`;
+
+/** The schemas of the complex attributes, to which those of the resource in requests and responses refer. */
+const partsOf = ({ schema }: ResourceType): Record<string, Json> =>
+  Object.fromEntries(
+    schema.attributes
+      .filter(({ type }) => type === 'complex')
+      .map((attribute) => [partName(schema.name, attribute), schemaOf(attribute)]),
+  );
 
 /** @param isInput of a request; a response may contain selected attributes only */
 function resourceSchema({ schema, extensions }: ResourceType, isInput: boolean): Json {
   const needed = schema.attributes.filter((attribute) => attribute.required).map(({ name }) => name);
   const own = (attributes: readonly Attribute[]) =>
-    Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)]));
+    Object.fromEntries(
+      attributes.map((attribute) => [
+        attribute.name,
+        attribute.type === 'complex' ? ref(partName(schema.name, attribute)) : schemaOf(attribute),
+      ]),
+    );
   return {
     type: 'object',
     description: `${schema.description} RFC 7643; \`GET /apis/v1/scim/v2/Schemas\` describes each attribute.`,
@@ -62,18 +82,22 @@ function resourceSchema({ schema, extensions }: ResourceType, isInput: boolean):
       ...Object.fromEntries(
         extensions.map(({ id, attributes }) => [id, { type: 'object', properties: own(attributes) }]),
       ),
-      meta: { type: 'object', readOnly: true, properties: META },
+      meta: ref('ScimMeta'),
     },
     required: ['schemas', ...(isInput ? needed : ['id'])],
   };
 }
 
-const META = {
-  resourceType: { type: 'string', example: 'User' },
-  created: { type: 'string', format: 'date-time', example: TIME },
-  lastModified: { type: 'string', format: 'date-time', example: TIME },
-  location: { type: 'string', example: 'https://work.example/apis/v1/scim/v2/Users/01890a5d' },
-  version: { type: 'string', example: VERSION },
+const META: Json = {
+  type: 'object',
+  readOnly: true,
+  properties: {
+    resourceType: { type: 'string', example: 'User' },
+    created: { type: 'string', format: 'date-time', example: TIME },
+    lastModified: { type: 'string', format: 'date-time', example: TIME },
+    location: { type: 'string', example: 'https://work.example/apis/v1/scim/v2/Users/01890a5d' },
+    version: { type: 'string', example: VERSION },
+  },
 };
 
 const PATCH: Json = {
@@ -157,6 +181,9 @@ export const SCIM_SCHEMAS: Record<string, Json> = {
   ScimUserInput: resourceSchema(USERS, true),
   ScimGroup: resourceSchema(GROUPS, false),
   ScimGroupInput: resourceSchema(GROUPS, true),
+  ...partsOf(USERS),
+  ...partsOf(GROUPS),
+  ScimMeta: META,
   ScimPatch: PATCH,
   ScimSearch: SEARCH,
   ScimList: LIST,

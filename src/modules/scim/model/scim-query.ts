@@ -11,7 +11,7 @@ const DEFAULT_RESULTS = 100;
 const MAX_ATTRIBUTES = 2_000;
 
 /** The schema of a search by POST. */
-export const SEARCH_REQUEST = `${MESSAGES}:SearchRequest`;
+const SEARCH_REQUEST = `${MESSAGES}:SearchRequest`;
 
 /** A query of RFC 7644, section 3.4.2. */
 export interface ScimQuery extends Projection {

@@ -6,7 +6,7 @@ import type { NotificationPreference } from '../../../platform/notifications/not
 import { viewOf, type Stored } from './preference-spec.js';
 import { PREFERENCES } from './preferences.js';
 
-export type NotificationChannel = 'email' | 'push' | 'in_app';
+type NotificationChannel = 'email' | 'push' | 'in_app';
 
 /** A time of the day, in each week or on `days`; `to` may be on the next day. */
 export interface QuietRange {

@@ -99,11 +99,18 @@ function problem(path: string, code: string, text: string): FieldProblem {
   return { field, code, message: `${field} ${text}` };
 }
 
-/** JSON Schema of all preferences; `partial`: of a patch, in which every member is optional and nullable. */
-export function schemaOf(spec: Spec, partial: boolean): SchemaObject {
+/**
+ * JSON Schema of all preferences; `partial`: of a patch, in which every member is optional and nullable.
+ * @param reference returns the reference to the schema of a group that has one of its own
+ */
+export function schemaOf(
+  spec: Spec,
+  partial: boolean,
+  reference: (group: Spec) => { $ref: string } | undefined,
+): SchemaObject {
   const properties = Object.entries(spec).map(([key, node]) => {
-    const schema = isLeaf(node) ? (partial ? orNull(node.schema) : node.schema) : schemaOf(node, partial);
-    return [key, schema] as const;
+    if (isLeaf(node)) return [key, partial ? orNull(node.schema) : node.schema] as const;
+    return [key, reference(node) ?? schemaOf(node, partial, reference)] as const;
   });
   return {
     type: 'object',

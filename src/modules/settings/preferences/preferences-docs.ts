@@ -1,5 +1,5 @@
-import { schemaOf, type SchemaObject, viewOf } from './preference-spec.js';
-import { type PreferenceKind, PREFERENCES } from './preferences.js';
+import { schemaOf, type SchemaObject, type Spec, viewOf } from './preference-spec.js';
+import { NAMED_GROUPS, type PreferenceKind, PREFERENCES } from './preferences.js';
 
 const REV = { type: 'integer', minimum: 0, example: 3, description: 'Increases with each change.' } as const;
 const NAMES: Record<PreferenceKind, string> = {
@@ -27,14 +27,23 @@ export const preferencesEnvelope = (kind: PreferenceKind) => ref(`${NAMES[kind]}
 /** Reference to the schema of a change. */
 export const updatePreferences = (kind: PreferenceKind) => ref(`Update${NAMES[kind]}`);
 
+const patchName = (name: string) => `${name}Patch`;
+
+function describe(spec: Spec, partial: boolean): SchemaObject {
+  return schemaOf(spec, partial, (group) => {
+    const name = NAMED_GROUPS.get(group);
+    return name === undefined ? undefined : ref(partial ? patchName(name) : name);
+  });
+}
+
 /** Schemas derived from the preferences. Named, so that generated clients have named types. */
 export const PREFERENCE_SCHEMAS: Record<string, SchemaObject> = Object.assign(
   {},
   ...(Object.keys(NAMES) as PreferenceKind[]).map((kind) => {
-    const [name, patch] = [NAMES[kind], schemaOf(PREFERENCES[kind], true)];
+    const [name, patch] = [NAMES[kind], describe(PREFERENCES[kind], true)];
     return {
-      [name]: schemaOf(PREFERENCES[kind], false),
-      [`${name}Patch`]: patch,
+      [name]: describe(PREFERENCES[kind], false),
+      [patchName(name)]: patch,
       [`${name}Envelope`]: {
         type: 'object',
         required: ['preferences', 'rev'],
@@ -42,9 +51,13 @@ export const PREFERENCE_SCHEMAS: Record<string, SchemaObject> = Object.assign(
       },
       [`Update${name}`]: {
         type: 'object',
-        properties: { ...patch.properties, preferences: ref(`${name}Patch`), rev: REV },
+        properties: { ...patch.properties, preferences: ref(patchName(name)), rev: REV },
         additionalProperties: false,
       },
     };
   }),
+  ...[...NAMED_GROUPS].map(([group, name]) => ({
+    [name]: describe(group, false),
+    [patchName(name)]: describe(group, true),
+  })),
 ) as Record<string, SchemaObject>;

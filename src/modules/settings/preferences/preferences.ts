@@ -8,6 +8,7 @@ const timeZone = (): Leaf =>
   );
 
 const channels = (email: Leaf): Spec => ({ email, push: flag(true), in_app: flag(true) });
+const CHANNELS = channels(flag(true));
 
 /** Security warnings are always sent by e-mail, so that an attacker cannot disable them. */
 const alwaysOn: Leaf = {
@@ -102,16 +103,27 @@ const GENERAL: Spec = {
   working_hours: workingHours,
 };
 
+const TYPES: Spec = Object.fromEntries(
+  NOTIFICATION_PREFERENCES.map((type) => [type, type === 'security.*' ? channels(alwaysOn) : CHANNELS]),
+);
+
+/** `tz` null: the time zone of the profile. */
+const QUIET_HOURS: Spec = { tz: timeZone(), ranges };
+
 /** Notification channels and times. Quiet hours delay e-mail and push only. */
 const NOTIFICATIONS: Spec = {
-  channels: channels(flag(true)),
-  types: Object.fromEntries(
-    NOTIFICATION_PREFERENCES.map((type) => [type, channels(type === 'security.*' ? alwaysOn : flag(true))]),
-  ),
-  /** `tz` null: the time zone of the profile. */
-  quiet_hours: { tz: timeZone(), ranges },
+  channels: CHANNELS,
+  types: TYPES,
+  quiet_hours: QUIET_HOURS,
   digest: oneOf('off', 'daily', 'weekly'),
 };
+
+/** Groups of preferences with a schema of their own. */
+export const NAMED_GROUPS: ReadonlyMap<Spec, string> = new Map([
+  [CHANNELS, 'NotificationChannels'],
+  [TYPES, 'NotificationTypes'],
+  [QUIET_HOURS, 'QuietHours'],
+]);
 
 export const PREFERENCES = { general: GENERAL, notifications: NOTIFICATIONS } as const;
 export type PreferenceKind = keyof typeof PREFERENCES;

@@ -21,7 +21,7 @@ import { asNamedUser, EachAs, Optional } from '../../../platform/http/input.deco
 import { FolderFields } from '../../../platform/resources/folder.dto.js';
 import { LowerCase, NamedUser, NotBlank } from '../task-fields.dto.js';
 
-export const MAX_FOLDER_MEMBERS = 100;
+const MAX_FOLDER_MEMBERS = 100;
 const ROLES = ['editor', 'viewer'] as const;
 
 /** A user to share a folder with. */

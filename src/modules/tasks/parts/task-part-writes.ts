@@ -21,7 +21,7 @@ interface OpenTask {
 }
 
 /** A finished change of a part, for the history, the counters and the feeds of its task. */
-export interface PartChange {
+interface PartChange {
   list: 'subtasks' | 'comments';
   activity: TaskActivityResponse['type'];
   data: Record<string, unknown>;

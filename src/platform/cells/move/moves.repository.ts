@@ -63,7 +63,7 @@ export class MovesRepository {
     return (await this.db.single((tx) => tx.query(begin, [tenantId, source, target]))).length > 0;
   }
 
-  /** Tells other processes that the move goes on. */
+  /** Renews the lease, so that other processes know that the move is running. */
   async renew(tenantId: string): Promise<void> {
     await this.db.single((tx) => tx.query(renew, [tenantId]));
   }

@@ -17,7 +17,7 @@ import { type PasskeyRow, PasskeysRepository } from './passkeys.repository.js';
 import { type CreationOptions, creationOptions, verifyCreation } from './webauthn.js';
 
 /** Passkeys of one account. */
-export const MAX_PASSKEYS = 20;
+const MAX_PASSKEYS = 20;
 
 /** The owner of passkeys in a session. */
 export type PasskeyOwner = Pick<AccountContext, 'userId' | 'tenantId' | 'sessionId'> &

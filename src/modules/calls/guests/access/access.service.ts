@@ -23,7 +23,7 @@ import type {
   RenewedSessionEnvelope,
 } from './access.response.js';
 
-export const SESSION_SECONDS = 900;
+const SESSION_SECONDS = 900;
 const POLL_SECONDS = 3;
 /** Seconds in which a changed name or logo of a workspace may still be shown. */
 const PROFILE_SECONDS = 60;

@@ -84,7 +84,7 @@ export class RoomInviteCreationController {
 }
 
 /** The routes that both trees have. */
-export function InvitesController(tree: InviteTree): Type {
+function InvitesController(tree: InviteTree): Type {
   const { path, suffix } = INVITE_TREES[tree];
   const room = tree === 'call' ? [] : [GuestErrors.roomNotFound, Errors.invalidId];
 

@@ -23,7 +23,7 @@ import { normalDomain, normalEmail } from '../guest-input.js';
 import { Transform } from 'class-transformer';
 
 const MAX_EMAILS = 50;
-export const MAX_USES = 10_000;
+const MAX_USES = 10_000;
 
 const TIME = { format: 'date-time', example: '2026-12-01T09:30:00.000Z' };
 

@@ -4,7 +4,7 @@ export const LANGUAGES = ['en', 'de', 'pt', 'vi'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** A text in each language: English, German, Portuguese, Vietnamese. */
-export type Texts = readonly [en: string, de: string, pt: string, vi: string];
+type Texts = readonly [en: string, de: string, pt: string, vi: string];
 
 interface PresetQuestion {
   id: string;

@@ -34,7 +34,7 @@ interface Group {
   metrics: MetricValue[];
 }
 
-export interface ReportAggregates {
+interface ReportAggregates {
   /** Responses that pass the filters; null when they are too few to be shown. */
   responses: number | null;
   questions: QuestionSummary[];

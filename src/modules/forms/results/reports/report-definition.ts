@@ -15,7 +15,7 @@ import { ReportErrors } from './reports.errors.js';
 
 export const METRICS = ['count', 'sum', 'mean', 'min', 'max'] as const;
 export const CHARTS = ['bar', 'pie', 'line'] as const;
-export const MAX_SUPPRESSION = 100;
+const MAX_SUPPRESSION = 100;
 
 export interface ReportMetric {
   question: string;

@@ -6,7 +6,7 @@ import type { Tx } from '../../../../platform/database/tx.js';
 import { type Recipient, recipientKey } from './recipients.js';
 
 /** Addresses kept per user. */
-export const MAX_KEPT = 2_000;
+const MAX_KEPT = 2_000;
 
 export interface KnownRecipient extends Recipient {
   /** Number of messages to this address. */
