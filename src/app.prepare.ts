@@ -37,9 +37,13 @@ export async function migrateDatabase(
   }
 }
 
-/** Compares the database with this version. Reads only. */
-export async function planDatabase(config: Config, databaseUrl: string): Promise<MigrationPlan> {
-  const dataSource = await createDataSource(config, databaseUrl, schema).initialize();
+/** Compares a database with this version. Reads only. @param namespace the schema of a cell that is not a whole database */
+export async function planDatabase(
+  config: Config,
+  databaseUrl: string,
+  namespace?: string,
+): Promise<MigrationPlan> {
+  const dataSource = await createDataSource(config, databaseUrl, schema, { schema: namespace }).initialize();
   try {
     return await planMigration(dataSource, schema.sql);
   } finally {
@@ -68,6 +72,8 @@ export async function prepare(config: Config, databaseUrl: string): Promise<void
 /** How to reach the database of a cell. */
 export interface CellAddress {
   name: string;
+  url: string;
+  schema: string | undefined;
   connection: Pick<pg.ClientConfig, 'connectionString' | 'options'>;
 }
 
@@ -80,7 +86,7 @@ export async function cellAddresses(config: Config, databaseUrl: string): Promis
     return others.map((name) => {
       const { url, schema: namespace } = cells.urlOf(name);
       const options = namespace === undefined ? {} : { options: `-c search_path=${namespace},ext` };
-      return { name, connection: { connectionString: url, ...options } };
+      return { name, url, schema: namespace, connection: { connectionString: url, ...options } };
     });
   });
 }
