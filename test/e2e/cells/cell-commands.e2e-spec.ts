@@ -134,6 +134,18 @@ describe('commands for cells', () => {
     expect((await run('migrate', '--plan')).code).toBe(0);
   });
 
+  test('the doctor and the plan change nothing, also with new SECRET_KEYS', async () => {
+    const secrets = () =>
+      inDatabase(app.databaseUrl, 'SELECT id, sealed_private_key FROM signing_keys ORDER BY id');
+    const before = await secrets();
+    const changed = env({ SECRET_KEYS: 'new-'.repeat(10) });
+    expect((await workspace(changed, 'migrate', '--plan')).code).toBe(0);
+    const { findings } = json(await workspace(changed, 'doctor', '--json'));
+    expect(findings).toContainEqual(expect.objectContaining({ message: 'The cell "east" responds.' }));
+    expect(before).not.toEqual([]);
+    expect(await secrets()).toEqual(before);
+  });
+
   test('doctor checks each cell, and names one that does not respond', async () => {
     const [east, west] = roles;
     await sql(
