@@ -2,19 +2,22 @@ import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type pg from 'pg';
+import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
 import { createApp } from './app.setup.js';
 import { API_PREFIX, type Config } from './config/config.js';
 import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-data.js';
 import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { CellAdministration } from './platform/cells/cell-administration.js';
-import { Cells } from './platform/cells/cells.js';
-import { MAIN } from './platform/database/db.js';
+import { CELL_URLS } from './platform/cells/cells.js';
+import { Db } from './platform/database/db.js';
 import { createDataSource } from './platform/database/data-source.js';
 import { migrate } from './platform/database/migrate.js';
 import { type MigrationPlan, planMigration } from './platform/database/migration-plan.js';
 import type { Schema } from './platform/database/schema-part.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
+import { Keyring } from './platform/secrets/keyring.js';
+import { SecretBox } from './platform/secrets/secret-box.js';
 import { schema } from './schema.js';
 
 const DRAIN_MS = 1_000;
@@ -37,9 +40,13 @@ export async function migrateDatabase(
   }
 }
 
-/** Compares the database with this version. Reads only. */
-export async function planDatabase(config: Config, databaseUrl: string): Promise<MigrationPlan> {
-  const dataSource = await createDataSource(config, databaseUrl, schema).initialize();
+/** Compares a database with this version. Reads only. @param namespace the schema of a cell that is not a whole database */
+export async function planDatabase(
+  config: Config,
+  databaseUrl: string,
+  namespace?: string,
+): Promise<MigrationPlan> {
+  const dataSource = await createDataSource(config, databaseUrl, schema, { schema: namespace }).initialize();
   try {
     return await planMigration(dataSource, schema.sql);
   } finally {
@@ -68,33 +75,55 @@ export async function prepare(config: Config, databaseUrl: string): Promise<void
 /** How to reach the database of a cell. */
 export interface CellAddress {
   name: string;
+  url: string;
+  schema: string | undefined;
   connection: Pick<pg.ClientConfig, 'connectionString' | 'options'>;
 }
 
-/** The cells besides that of the directory. Their addresses are encrypted. */
+/**
+ * The cells besides that of the directory. Their addresses are encrypted. Reads only: the modules of the application would encrypt
+ * stored secrets again after a change of SECRET_KEYS.
+ */
 export async function cellAddresses(config: Config, databaseUrl: string): Promise<CellAddress[]> {
-  if (!(await hasCells(config, databaseUrl))) return [];
-  return withModules(config, databaseUrl, 'silent', async (app) => {
-    const cells = app.get(Cells, { strict: false });
-    const others = cells.cells.filter((name) => name !== MAIN);
-    return others.map((name) => {
-      const { url, schema: namespace } = cells.urlOf(name);
-      const options = namespace === undefined ? {} : { options: `-c search_path=${namespace},ext` };
-      return { name, connection: { connectionString: url, ...options } };
+  return withoutModules(config, databaseUrl, async (dataSource) => {
+    const cells = await storedCells(dataSource);
+    if (cells.length === 0) return [];
+    const keyring = new Keyring(new Db(dataSource));
+    await keyring.onModuleInit();
+    const secrets = new SecretBox(config, keyring);
+    return cells.map(({ name, sealed_url, schema: namespace }) => {
+      const url = secrets.open(CELL_URLS, name, sealed_url).toString();
+      const options = namespace === null ? {} : { options: `-c search_path=${namespace},ext` };
+      return { name, url, schema: namespace ?? undefined, connection: { connectionString: url, ...options } };
     });
   });
 }
 
 /** Whether there is a cell besides that of the directory. The modules are not needed for it: they take a second to load. */
-async function hasCells(config: Config, databaseUrl: string): Promise<boolean> {
+const hasCells = (config: Config, databaseUrl: string): Promise<boolean> =>
+  withoutModules(config, databaseUrl, async (dataSource) => (await storedCells(dataSource)).length > 0);
+
+async function storedCells(
+  dataSource: DataSource,
+): Promise<{ name: string; sealed_url: string; schema: string | null }[]> {
+  const [known] = await dataSource.query<{ exists: boolean }[]>(
+    `SELECT to_regclass('cells') IS NOT NULL AS exists`,
+  );
+  if (!known?.exists) return [];
+  return dataSource.query(
+    'SELECT name, sealed_url, schema FROM cells WHERE sealed_url IS NOT NULL ORDER BY added_at, name',
+  );
+}
+
+async function withoutModules<T>(
+  config: Config,
+  databaseUrl: string,
+  work: (dataSource: DataSource) => Promise<T>,
+): Promise<T> {
   const part = { entities: [], migrations: [] };
   const dataSource = await createDataSource(config, databaseUrl, part).initialize();
   try {
-    const query = <Row>(sql: string): Promise<Row[]> => dataSource.query(sql);
-    const [known] = await query<{ exists: boolean }>(`SELECT to_regclass('cells') IS NOT NULL AS exists`);
-    if (!known?.exists) return false;
-    const [cells] = await query<{ count: number }>('SELECT count(*)::int AS count FROM cells');
-    return (cells?.count ?? 0) > 1;
+    return await work(dataSource);
   } finally {
     await dataSource.destroy();
   }

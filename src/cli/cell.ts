@@ -1,8 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { type Command, Option } from 'commander';
-import { migrateCells } from '../app.prepare.js';
+import { cellAddresses, migrateCells, planDatabase } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
 import { CellAdministration } from '../platform/cells/cell-administration.js';
+import type { MigrationPlan } from '../platform/database/migration-plan.js';
 import { withApp } from './context.js';
 
 /** Adds `workspace cell add|list|drain|open|remove` (docs/scaling.md). */
@@ -65,6 +66,19 @@ export async function migrateAllCells(config: Config, url: string): Promise<Reco
   if (failed.length > 0)
     throw new Error(failed.map(([name, error]) => `cell ${name}: ${(error as Error).message}`).join('\n'));
   return Object.fromEntries(results) as Record<string, string[]>;
+}
+
+/**
+ * Compares the cells besides that of the directory with this version.
+ * @throws the error of a cell that does not respond, with its name
+ */
+export async function planAllCells(config: Config, url: string): Promise<Record<string, MigrationPlan>> {
+  const plans: Record<string, MigrationPlan> = {};
+  for (const { name, url: address, schema } of await cellAddresses(config, url))
+    plans[name] = await planDatabase(config, address, schema).catch((error: unknown) => {
+      throw new Error(`cell ${name}: ${(error as Error).message}`, { cause: error });
+    });
+  return plans;
 }
 
 function print(value: unknown): void {

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { migrateDatabase, planDatabase } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
-import { migrateAllCells } from './cell.js';
+import type { MigrationPlan } from '../platform/database/migration-plan.js';
+import { migrateAllCells, planAllCells } from './cell.js';
 import { withDatabase } from './context.js';
 
 /** Exit code of `migrate --plan` when `migrate` would change the database. */
@@ -21,12 +22,16 @@ export function addMigrate(program: Command, loadConfig: () => Config): void {
           const cells = await migrateAllCells(config, url);
           return print({ applied, ...(Object.keys(cells).length > 0 && { cells }) });
         }
-        const found = await planDatabase(config, url);
-        print(found);
-        if (found.pending.length > 0 || found.functions === 'changed') process.exitCode = PENDING;
+        const directory = await planDatabase(config, url);
+        const cells = await planAllCells(config, url);
+        print({ ...directory, ...(Object.keys(cells).length > 0 && { cells }) });
+        if ([directory, ...Object.values(cells)].some(isPending)) process.exitCode = PENDING;
       });
     });
 }
+
+const isPending = ({ pending, functions }: MigrationPlan): boolean =>
+  pending.length > 0 || functions === 'changed';
 
 function print(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);

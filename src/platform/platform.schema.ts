@@ -80,6 +80,10 @@ export const platformSchema: SchemaPart = {
     sqlMigration('JobOutcomes1798022300001', new URL('migrations/0011-job-outcomes.sql', import.meta.url)),
     sqlMigration('FileUsage1798300000012', new URL('migrations/0012-file-usage.sql', import.meta.url)),
     sqlMigration('Cells1798400000001', new URL('migrations/0013-cells.sql', import.meta.url)),
+    sqlMigration(
+      'DirectoryJobs1798500000021',
+      new URL('migrations/0014-directory-jobs.sql', import.meta.url),
+    ),
   ],
   sql: [
     ...sqlFiles('either', SQL, 'values'),

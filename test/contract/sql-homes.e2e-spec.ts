@@ -36,6 +36,18 @@ const UNLOGGED: Record<string, string> = {
   presence_devices: 'devices of the last minutes, which report again',
 };
 
+/** An insertion of a whole row, followed by a statement that reads whether it was inserted. */
+const INSERTED_ROW_FOUND = /INSERT INTO \w+(?: AS \w+)?\s+SELECT \w+\.\*[^;]*;[^;]*\bFOUND\b/;
+
+/** Files with locks of a session, or LISTEN, and the connection that has them. */
+const OWN_CONNECTIONS: Record<string, string> = {
+  'src/backup/database/snapshot.ts': 'of the backup',
+  'src/backup/workspace/import-workspace.ts': 'of the import',
+  'src/mail-service/delivery/queue-lease.ts': 'of a queue worker, to the database of the mail service',
+  'src/platform/bus/bus.ts': 'of the listener, to the directory',
+  'src/platform/database/embedded/instance-session.ts': 'of the process, to the embedded server',
+};
+
 /** The statements of the application. Test files of one worker share its modules, and some make statements of their own. */
 const ownStatements = () =>
   statements().filter(({ name, home }) => home !== 'mail_service' && !name.startsWith('test.'));
@@ -125,10 +137,25 @@ describe('homes of SQL', () => {
     expect(found(/\bpublic\./)).toEqual([]);
     expect(found(/\bpg_(?:try_)?advisory_(?:un)?lock/)).toEqual([]);
     expect(found(/\bLISTEN\b|\bNOTIFY\b|\bpg_notify\b/)).toEqual(['bus.notify']);
+    expect(statements().find(({ name }) => name === 'bus.notify')?.home).toBe('directory');
     // Citus reports FOUND wrongly after such an insertion; with VALUES it is right everywhere.
-    expect(
-      found(/INSERT INTO \w+(?: AS \w+)?\s+SELECT \w+\.\*\s+ON CONFLICT[^;]*;\s*(?:RETURN|IF NOT|IF) FOUND/),
-    ).toEqual([]);
+    expect(found(INSERTED_ROW_FOUND)).toEqual([]);
+  });
+
+  test.each([
+    'INSERT INTO tasks SELECT upcoming.*; RETURN FOUND;',
+    'INSERT INTO tasks AS task SELECT upcoming.* ON CONFLICT DO NOTHING;\n  IF NOT FOUND THEN',
+    'INSERT INTO tasks SELECT upcoming.* FROM unnest(p_ids) AS id; v_done := FOUND;',
+  ])('an insertion of a row whose FOUND is read is found: %s', (text) => {
+    expect(text).toMatch(INSERTED_ROW_FOUND);
+    expect(text.replace(/SELECT .*\.\*/, 'VALUES (upcoming.*)')).not.toMatch(INSERTED_ROW_FOUND);
+  });
+
+  test('session locks and LISTEN are on connections of their own, beside all pools', () => {
+    const files = globSync('src/**/*.ts').filter((file) =>
+      /pg_(?:try_)?advisory_(?:un)?lock|LISTEN \$/.test(readFileSync(file, 'utf8')),
+    );
+    expect(files.toSorted()).toEqual(Object.keys(OWN_CONNECTIONS));
   });
 
   test('each name of a statement has one text', () => {

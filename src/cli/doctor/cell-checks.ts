@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type CellAddress, cellAddresses } from '../../app.prepare.js';
+import { type CellAddress, cellAddresses, planDatabase } from '../../app.prepare.js';
 import type { Config } from '../../config/config.js';
 import { TIMEOUTS } from '../../platform/database/data-source.js';
 import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
@@ -37,7 +37,7 @@ export async function checkCells(
 
 async function checkCell(
   config: Config,
-  { name, connection }: CellAddress,
+  { name, url, schema, connection }: CellAddress,
   directory: pg.Client,
 ): Promise<Finding[]> {
   const area = new Area('cells');
@@ -45,6 +45,14 @@ async function checkCell(
   client.on('error', () => undefined);
   try {
     await client.connect();
+    const { pending, functions } = await planDatabase(config, url, schema);
+    if (pending.length > 0 || functions === 'changed')
+      return [
+        area.error(
+          `The cell "${name}" is not migrated to this version. Its workspaces get 503.`,
+          'Run "workspace migrate".',
+        ),
+      ];
     const { rows } = await client.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM pg_prepared_xacts
         WHERE gid LIKE $1 AND prepared < now() - make_interval(secs => $2)`,

@@ -72,7 +72,7 @@ export class IdentityModule implements OnModuleInit {
 
   onModuleInit(): void {
     const run = () => this.db.single((tx) => this.repository.forgetOld(tx));
-    this.jobs.register({ name: 'forget-ended-sessions', everySeconds: 3600, run });
+    this.jobs.register({ name: 'forget-ended-sessions', everySeconds: 3600, ofDirectory: true, run });
     this.hooks.on(TENANT_POLICY_CHANGED, (tx, { tenantId, sessionDays }) =>
       this.repository.limitSessions(tx, tenantId, sessionDays),
     );

@@ -66,6 +66,6 @@ export class SignInModule implements OnModuleInit {
 
   onModuleInit(): void {
     const run = () => this.records.forgetExpired();
-    this.jobs.register({ name: 'sign-in.forget-expired', everySeconds: 300, run });
+    this.jobs.register({ name: 'sign-in.forget-expired', everySeconds: 300, ofDirectory: true, run });
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import pg from 'pg';
 import { Db } from '../database/db.js';
-import { either } from '../database/statement.js';
+import { directory } from '../database/statement.js';
 
 const CHANNEL = 'workspace_bus';
 /** PostgreSQL rejects payloads of 8,000 bytes. */
@@ -17,7 +17,7 @@ const CHECK_MS = 10_000;
 
 type Handler = (message: Record<string, unknown>) => void;
 
-const notify = either.statement<never>(
+const notify = directory.statement<never>(
   'bus.notify',
   `SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) WITH ORDINALITY AS queued (payload, position) ORDER BY position`,
 );

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { createDataSource } from '../database/data-source.js';
-import { Database } from '../database/database.js';
+import { type ConnectionLimits, Database, READ_PIPELINES } from '../database/database.js';
 import { CellUnavailableError } from '../database/database-errors.js';
 import { Db, MAIN } from '../database/db.js';
 import { planMigration } from '../database/migration-plan.js';
@@ -57,6 +57,7 @@ export class Cells implements Router, OnModuleInit {
     this.stored = new Map((await this.repository.list()).map((cell) => [cell.name, cell]));
     this.remembered = new Map();
     for (const name of this.databases.keys()) if (!this.stored.has(name)) void this.shut(name);
+    for (const database of this.openDatabases.values()) database.limit(this.connectionLimits);
   }
 
   get isSpread(): boolean {
@@ -154,16 +155,15 @@ export class Cells implements Router, OnModuleInit {
     if (!this.stored.has(name)) await this.refresh();
     const { url, schema } = this.urlOf(name);
     if (this.closed) throw new CellUnavailableError(name);
-    const { CELL_POOL_MAX, CELL_CONNECTIONS_MAX } = this.config;
-    const share = Math.floor(CELL_CONNECTIONS_MAX / Math.max(1, this.stored.size - 1));
-    const limits = this.config.with({ DATABASE_POOL_MAX: Math.max(1, Math.min(CELL_POOL_MAX, share)) });
+    const { pool, pipelines } = this.connectionLimits;
+    const limits = this.config.with({ DATABASE_POOL_MAX: pool });
     const dataSource = createDataSource(limits, url, this.schema, { schema });
     try {
       await dataSource.initialize();
       const plan = await planMigration(dataSource, this.schema.sql);
       if (plan.pending.length > 0 || plan.functions === 'changed')
         throw new Error('the cell is not migrated: run `workspace migrate`');
-      const database = new Database(name, dataSource);
+      const database = new Database(name, dataSource, { pipelines });
       this.openDatabases.set(name, database);
       this.db.reportOpened(database);
       return database;
@@ -171,6 +171,14 @@ export class Cells implements Router, OnModuleInit {
       if (dataSource.isInitialized) await dataSource.destroy();
       throw new CellUnavailableError(name, { cause });
     }
+  }
+
+  /** The share of each cell in CELL_CONNECTIONS_MAX, at least one connection. */
+  private get connectionLimits(): ConnectionLimits {
+    const { CELL_POOL_MAX, CELL_CONNECTIONS_MAX } = this.config;
+    const share = Math.max(1, Math.floor(CELL_CONNECTIONS_MAX / Math.max(1, this.stored.size - 1)));
+    const pipelines = share > READ_PIPELINES + 1 ? READ_PIPELINES : 0;
+    return { pool: Math.min(CELL_POOL_MAX, share - pipelines), pipelines };
   }
 
   private async shut(name: string): Promise<void> {

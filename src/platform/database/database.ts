@@ -11,7 +11,14 @@ import { OpenTx } from './tx.js';
 const MAX_WAITING_PER_CONNECTION = 50;
 
 /** Number of connections for pipelined reads, besides the pool. With more of them each carries fewer statements at once. */
-const READ_PIPELINES = 2;
+export const READ_PIPELINES = 2;
+
+/** Numbers of connections of a database. */
+export interface ConnectionLimits {
+  pool: number;
+  /** For pipelined reads. 0: these reads use the pool. */
+  pipelines: number;
+}
 
 /** One PostgreSQL database, or a schema of one: its pool, and its connections for pipelined reads. */
 export class Database {
@@ -19,36 +26,45 @@ export class Database {
   /** Round trips made so far for requests and jobs of this process. */
   trips = 0;
   private readonly pipelines: ReadPipelines;
-  private readonly maxWaiting: number;
 
   /**
    * @param name of the cell
-   * @param dataSource initialised
+   * @param dataSource initialised; its pool size is that of the database
    */
   constructor(
     readonly name: string,
     readonly dataSource: DataSource,
+    { pipelines }: Pick<ConnectionLimits, 'pipelines'> = { pipelines: READ_PIPELINES },
   ) {
     this.pool = (dataSource.driver as PostgresDriver).master as Pool;
     // The pool hides its password from copies.
     const { password } = this.pool.options;
     this.pipelines = new ReadPipelines(
       { ...this.pool.options, password, application_name: 'workspace reads' },
-      READ_PIPELINES,
+      pipelines,
     );
-    this.maxWaiting = (this.pool.options.max ?? 10) * MAX_WAITING_PER_CONNECTION;
   }
 
   /** Connections of the pool: open ones, those of them without work, the maximum; and requests that wait for one. */
   get poolState(): PoolState {
     const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.pool;
-    return { total, idle, max: this.pool.options.max ?? 10, waiting };
+    return { total, idle, max: this.maxConnections, waiting };
+  }
+
+  /** Changes the numbers of connections. Those beyond the new ones close once they have no work. */
+  limit({ pool, pipelines }: ConnectionLimits): void {
+    this.pool.options.max = pool;
+    this.pipelines.resize(pipelines);
+    const { totalCount, idleCount } = this.pool;
+    const surplus = Math.min(totalCount - pool, idleCount);
+    // The pool closes a connection that comes back with an error; a busy one after it was idle for a while.
+    for (let n = 0; n < surplus; n += 1) this.pool.connect((_error, _client, done) => done(true));
   }
 
   /** @throws DatabaseBusyError when too many statements wait for a connection */
   rejectWhenOverloaded(): void {
     const waiting = this.pool.waitingCount + this.pipelines.pending;
-    if (waiting >= this.maxWaiting) throw new DatabaseBusyError();
+    if (waiting >= this.maxConnections * MAX_WAITING_PER_CONNECTION) throw new DatabaseBusyError();
   }
 
   /** TypeORM's access to the pool. @throws DatabaseBusyError */
@@ -93,8 +109,14 @@ export class Database {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
+  private get maxConnections(): number {
+    return this.pool.options.max ?? 10;
+  }
+
   private run<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    return statement.pipelined ? this.pipelined(statement, values) : this.pooled(statement, values);
+    return statement.pipelined && this.pipelines.size > 0
+      ? this.pipelined(statement, values)
+      : this.pooled(statement, values);
   }
 
   private async pooled<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {

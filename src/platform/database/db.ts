@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isRetryable } from './database-errors.js';
-import { Database, type PoolState } from './database.js';
+import { Database } from './database.js';
 import type { Router } from './router.js';
 import { SpanningTx } from './spanning-tx.js';
 import type { Statement } from './statement.js';
@@ -43,13 +43,6 @@ export class Db implements Reader, OnApplicationShutdown {
   /** Round trips made so far for requests and jobs of this process, for the metrics. */
   get roundTrips(): number {
     return this.databases.reduce((sum, { trips }) => sum + trips, 0);
-  }
-
-  /** Connections of all pools, see `Database`. */
-  get poolState(): PoolState {
-    const states = this.databases.map(({ poolState }) => poolState);
-    const sum = (key: keyof PoolState) => states.reduce((total, state) => total + state[key], 0);
-    return { total: sum('total'), idle: sum('idle'), max: sum('max'), waiting: sum('waiting') };
   }
 
   /** The databases that this process has opened. */

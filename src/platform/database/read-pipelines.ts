@@ -30,6 +30,16 @@ export class ReadPipelines {
     this.pipelines = Array.from({ length: size }, () => undefined);
   }
 
+  get size(): number {
+    return this.pipelines.length;
+  }
+
+  /** Changes the number of connections. Those beyond it end after their pending statements. */
+  resize(size: number): void {
+    while (this.pipelines.length < size) this.pipelines.push(undefined);
+    for (const pipeline of this.pipelines.splice(size)) void pipeline?.client.end();
+  }
+
   /** Statements sent, without a result yet. */
   get pending(): number {
     return this.pipelines.reduce((sum, pipeline) => sum + (pipeline?.pending ?? 0), 0);

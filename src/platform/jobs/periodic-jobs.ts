@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Db } from '../database/db.js';
+import { Db, MAIN } from '../database/db.js';
 import { either, type Statement } from '../database/statement.js';
 import { JobMetrics } from './job-metrics.js';
 
@@ -7,11 +7,13 @@ interface PeriodicJob {
   /** Unique; the same in every process. */
   name: string;
   everySeconds: number;
+  /** Whether it works on rows of the directory only: it runs once, and not in each cell. */
+  ofDirectory?: boolean;
   run(): Promise<unknown>;
 }
 
-/** A job of one statement, e.g. the deletion of expired rows. */
-interface StatementJob extends Omit<PeriodicJob, 'run'> {
+/** A job of one statement, e.g. the deletion of expired rows. It runs where the tables of the statement are. */
+interface StatementJob extends Omit<PeriodicJob, 'run' | 'ofDirectory'> {
   statement: Statement<never>;
 }
 
@@ -45,7 +47,7 @@ const failed = either.statement<never>(
 
 /**
  * Runs maintenance jobs at intervals, each job in one process at a time. Where workspaces are in several databases, a job runs
- * in each of these cells, for the workspaces there.
+ * in each of these cells, for the workspaces there; one of the directory runs once.
  */
 @Injectable()
 export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
@@ -62,7 +64,12 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
 
   register(job: PeriodicJob | StatementJob): void {
     if ('run' in job) this.jobs.push(job);
-    else this.jobs.push({ ...job, run: () => this.db.single((tx) => tx.query(job.statement, [])) });
+    else
+      this.jobs.push({
+        ...job,
+        ofDirectory: job.statement.home === 'directory',
+        run: () => this.db.single((tx) => tx.query(job.statement, [])),
+      });
   }
 
   onApplicationBootstrap(): void {
@@ -90,7 +97,9 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   private async runAfter(job: PeriodicJob, earlier: Promise<void> | undefined): Promise<void> {
     await earlier;
     if (this.stopped) return;
-    await this.db.inEachCell(() => this.run(job)).catch((error: unknown) => this.notRecorded(job, error));
+    const run = () => this.run(job);
+    const done = job.ofDirectory ? this.db.inCell(MAIN, run) : this.db.inEachCell(run);
+    await done.catch((error: unknown) => this.notRecorded(job, error));
   }
 
   /** Stops the timer and {@link trigger}, and waits for running jobs. {@link runDue} still works. */
@@ -102,11 +111,12 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Runs the jobs that are due and not claimed by another process, in all cells at the same time. */
   async runDue(): Promise<void> {
-    await Promise.all(this.db.cells.map((cell) => this.db.inCell(cell, () => this.runDueInCell())));
+    await Promise.all(this.db.cells.map((cell) => this.db.inCell(cell, () => this.runDueIn(cell))));
   }
 
-  private async runDueInCell(): Promise<void> {
+  private async runDueIn(cell: string): Promise<void> {
     for (const job of this.jobs) {
+      if (job.ofDirectory && cell !== MAIN) continue;
       try {
         const [won] = await this.db.single((tx) => tx.query(claim, [job.name, job.everySeconds]));
         if (won) await this.run(job);

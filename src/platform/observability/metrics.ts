@@ -141,13 +141,20 @@ function watchDatabase(metrics: Metrics, db: Db): void {
       },
     }),
   );
-  metrics.gauge(
-    'database_pool_connections',
-    'Connections of the pool: idle, busy, and the maximum; and requests that wait for one.',
-    'state',
-    () => {
-      const { total, idle, waiting, max } = db.poolState;
-      return { idle, busy: total - idle, max, waiting };
-    },
+  metrics.registry.registerMetric(
+    new Gauge({
+      name: 'database_pool_connections',
+      help: 'Connections of the pool of a cell: idle, busy, and the maximum; and requests that wait for one.',
+      labelNames: ['cell', 'state'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { name: cell, poolState } of db.databases) {
+          const { total, idle, waiting, max } = poolState;
+          for (const [state, value] of Object.entries({ idle, busy: total - idle, max, waiting }))
+            this.set({ cell, state }, value);
+        }
+      },
+    }),
   );
 }

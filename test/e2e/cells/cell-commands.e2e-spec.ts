@@ -110,6 +110,42 @@ describe('commands for cells', () => {
     expect(json(await run('migrate'))).toEqual({ applied: [], cells: { east: [], west: [] } });
   });
 
+  test('a cell of another version is in the plan, and an error for the doctor', async () => {
+    const [east] = roles;
+    const [{ hash }] = await sql(`SELECT hash FROM ${east}.schema_sql`);
+    await sql(`UPDATE ${east}.schema_sql SET hash = 'other'`);
+    const plan = await run('migrate', '--plan');
+    const diagnosis = await run('doctor', '--json');
+    await sql(`UPDATE ${east}.schema_sql SET hash = '${hash}'`);
+    const current = { pending: [], unknown: [], functions: 'current' };
+    const changed = { ...current, functions: 'changed' };
+    expect([plan.code, json(plan)]).toEqual([2, { ...current, cells: { east: changed, west: current } }]);
+    expect([diagnosis.code, json(diagnosis).findings]).toEqual([
+      2,
+      expect.arrayContaining([
+        {
+          check: 'cells',
+          status: 'error',
+          message: 'The cell "east" is not migrated to this version. Its workspaces get 503.',
+          action: 'Run "workspace migrate".',
+        },
+      ]),
+    ]);
+    expect((await run('migrate', '--plan')).code).toBe(0);
+  });
+
+  test('the doctor and the plan change nothing, also with new SECRET_KEYS', async () => {
+    const secrets = () =>
+      inDatabase(app.databaseUrl, 'SELECT id, sealed_private_key FROM signing_keys ORDER BY id');
+    const before = await secrets();
+    const changed = env({ SECRET_KEYS: 'new-'.repeat(10) });
+    expect((await workspace(changed, 'migrate', '--plan')).code).toBe(0);
+    const { findings } = json(await workspace(changed, 'doctor', '--json'));
+    expect(findings).toContainEqual(expect.objectContaining({ message: 'The cell "east" responds.' }));
+    expect(before).not.toEqual([]);
+    expect(await secrets()).toEqual(before);
+  });
+
   test('doctor checks each cell, and names one that does not respond', async () => {
     const [east, west] = roles;
     await sql(

@@ -114,6 +114,24 @@ describe('workspaces in cells', () => {
     }
   });
 
+  test('jobs of the directory run once', async () => {
+    const runs = 'SELECT name FROM job_runs ORDER BY name';
+    const names = (rows: any[]): string[] => rows.map(({ name }) => name);
+    const directory = names(await inDatabase(app.databaseUrl, runs));
+    const cell = names(await north.sql(runs));
+    expect(directory.filter((name) => !cell.includes(name))).toEqual([
+      'account-tokens.forget',
+      'cells.finish-moves',
+      'encode-tenant-logos',
+      'forget-ended-sessions',
+      'guess-locks.forget',
+      'passkey-challenges.forget',
+      'rate-limits.forget',
+      'sign-in.forget-expired',
+    ]);
+    expect(cell.filter((name) => !directory.includes(name))).toEqual([]);
+  });
+
   test.each([
     ['note_search', NoteIndexer],
     ['task_search', TaskIndexer],

@@ -170,7 +170,7 @@ describe('the database', () => {
       });
       await holding;
       const waiting = Array.from({ length: 60 }, () => api.get('/notes'));
-      await until('the queue to be full', () => narrowDb.poolState.waiting >= 50);
+      await until('the queue to be full', () => narrowDb.main.poolState.waiting >= 50);
       const rejected = await Promise.any(waiting);
       expect([rejected.status, rejected.body.error, rejected.headers.get('retry-after')]).toEqual([
         503,
@@ -249,7 +249,7 @@ describe('the database', () => {
               'database_unavailable',
               '1',
             ]);
-          expect(through.get<Db>(Db).poolState.idle).toBe(0);
+          expect(through.get<Db>(Db).main.poolState.idle).toBe(0);
         }
         await proxy.mend();
         await until('a response', async () => (await client.get('/notes')).status === 200);

@@ -126,8 +126,8 @@ describe('metrics', () => {
     const seen = await samples();
     expect(seen.get('realtime_sockets{process="primary",state="authenticated"}')).toBe(1);
     expect(seen.get('realtime_sockets{process="primary",state="unauthenticated"}')).toBe(0);
-    expect(seen.get('database_pool_connections{process="primary",state="max"}')).toBe(10);
-    expect(seen.get('database_pool_connections{process="primary",state="waiting"}')).toBe(0);
+    expect(seen.get('database_pool_connections{process="primary",cell="main",state="max"}')).toBe(10);
+    expect(seen.get('database_pool_connections{process="primary",cell="main",state="waiting"}')).toBe(0);
     expect(seen.get('system_mail_queued')).toBe(1);
     expect(seen.get('system_mail_oldest_seconds')).toBeGreaterThanOrEqual(90);
     expect(seen.get('database_up')).toBe(1);

@@ -605,6 +605,6 @@ describe('sockets', () => {
     expect(socket.named('session.closing')).toEqual([{ reason: 'restart' }]);
     const next = await connect(two, alice);
     expect((await next.send('session.resume', { rooms: {} })).ok).toBe(true);
-    expect(one.get(Db).poolState.waiting).toBe(0);
+    expect(one.get(Db).main.poolState.waiting).toBe(0);
   });
 });

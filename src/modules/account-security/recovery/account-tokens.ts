@@ -61,8 +61,7 @@ export class AccountTokens implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const run = async () => void (await this.db.single((tx) => tx.query(forget, [])));
-    this.jobs.register({ name: 'account-tokens.forget', everySeconds: 3_600, run });
+    this.jobs.register({ name: 'account-tokens.forget', everySeconds: 3_600, statement: forget });
   }
 
   /** Replaces the earlier token of the purpose. @returns the new token */

@@ -33,7 +33,12 @@ export class TenantLogos implements OnModuleInit {
 
   onModuleInit(): void {
     const run = () => this.encodeStored();
-    this.jobs.register({ name: 'encode-tenant-logos', everySeconds: INTERVAL_SECONDS, run });
+    this.jobs.register({
+      name: 'encode-tenant-logos',
+      everySeconds: INTERVAL_SECONDS,
+      ofDirectory: true,
+      run,
+    });
   }
 
   /** @throws ApiError 422 `invalid_image`, 503 `image_encoder_unavailable` */

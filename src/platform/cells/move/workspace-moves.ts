@@ -56,7 +56,8 @@ export class WorkspaceMoves implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: 'cells.finish-moves', everySeconds: EVERY_SECONDS, run: () => this.finish() });
+    const run = () => this.finish();
+    this.jobs.register({ name: 'cells.finish-moves', everySeconds: EVERY_SECONDS, ofDirectory: true, run });
   }
 
   /**
@@ -106,7 +107,6 @@ export class WorkspaceMoves implements OnModuleInit {
 
   /** Ends the moves of processes that have ended: those that did not switch leave nothing. @param age in seconds, of their last sign of life */
   async finish(age?: number): Promise<void> {
-    if ((this.db.currentCell ?? MAIN) !== MAIN) return;
     for (const move of await this.moves.takeOver(age))
       await (move.state === 'switched' ? this.complete(move) : this.abort(move));
   }

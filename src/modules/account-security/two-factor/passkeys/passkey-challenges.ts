@@ -38,8 +38,7 @@ export class PasskeyChallenges implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const run = async () => void (await this.db.single((tx) => tx.query(forget, [])));
-    this.jobs.register({ name: 'passkey-challenges.forget', everySeconds: 3_600, run });
+    this.jobs.register({ name: 'passkey-challenges.forget', everySeconds: 3_600, statement: forget });
   }
 
   /** @param subject the session of the caller, or the sign-in of the browser */

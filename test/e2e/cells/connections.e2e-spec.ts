@@ -1,0 +1,71 @@
+import { Metrics } from '../../../src/platform/observability/metrics.js';
+import { TestApp, type TestUser } from '../../support/app.ts';
+import { addCells, type TestCell } from '../../support/database/cells.ts';
+
+const NAMES = ['north', 'south', 'east'];
+
+describe('connections to cells', () => {
+  let app: TestApp;
+  let cells: TestCell[];
+  let users: TestUser[];
+
+  beforeAll(async () => {
+    app = await TestApp.start({ CELL_CONNECTIONS_MAX: '9', CELL_POOL_MAX: '3', METRICS_PORT: '9' });
+    cells = await addCells(app.served.nest, ...NAMES);
+    users = [];
+    for (const slug of NAMES) users.push(...(await app.tenant(slug, 'ann')));
+  });
+  afterAll(async () => {
+    await app?.stop();
+    for (const cell of cells ?? []) await cell.drop();
+  });
+
+  /** Open connections of the application. They stay open for half a minute after their last statement. */
+  const open = async (): Promise<number> => {
+    const counts = cells.map((cell) =>
+      cell.sql(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+          WHERE datname = current_database() AND application_name IN ('workspace', 'workspace reads')`,
+      ),
+    );
+    return (await Promise.all(counts)).reduce((sum, [{ count }]) => sum + count, 0);
+  };
+
+  /** Reads and writes in all cells at the same time. */
+  const load = async (): Promise<number[]> => {
+    const requests = users.flatMap(({ api }) =>
+      Array.from({ length: 12 }, (_, n) => [
+        api.get('/notes'),
+        api.get('/tasks'),
+        api.post('/notes', { title: `Note ${n}` }),
+      ]),
+    );
+    return (await Promise.all(requests.flat())).map(({ status }) => status);
+  };
+
+  test('are together at most CELL_CONNECTIONS_MAX, those for short reads included', async () => {
+    expect(new Set(await load())).toEqual(new Set([200, 201]));
+    const count = await open();
+    expect(count).toBeGreaterThan(3);
+    expect(count).toBeLessThanOrEqual(9);
+  });
+
+  test('the metrics show the pool of each cell', async () => {
+    const { process } = await app.get(Metrics).read({ installation: false });
+    const pools = process.find(({ name }) => name === 'database_pool_connections')?.values as any[];
+    const max = pools.filter(({ labels }) => labels.state === 'max');
+    expect(Object.fromEntries(max.map(({ labels, value }) => [labels.cell, value]))).toEqual({
+      main: 10,
+      ...Object.fromEntries(NAMES.map((name) => [name, 3])),
+    });
+  });
+
+  test('are fewer for each cell once there are more cells', async () => {
+    const more = await addCells(app.served.nest, 'west', 'far', 'near', 'high', 'low', 'deep');
+    cells.push(...more);
+    for (const slug of more.map(({ name }) => name)) users.push(...(await app.tenant(slug, 'ann')));
+    // Those above the new share close once they have no work.
+    expect(new Set(await load())).toEqual(new Set([200, 201]));
+    expect(await open()).toBeLessThanOrEqual(9);
+  });
+});
