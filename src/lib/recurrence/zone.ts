@@ -1,4 +1,4 @@
-import { civilOf, DAY, dayOf, parseWallTime } from './civil.js';
+import { civilOf, DAY, dayOf } from './civil.js';
 
 /** A change of a zone's offset. All values are seconds; `at` is the instant of the change. */
 export interface Transition {
@@ -205,11 +205,4 @@ export function canonicalZone(name: string): string | null {
   }
   if (canonical.size < 2_000) canonical.set(name, result);
   return result;
-}
-
-/** The wall time that a clock of the zone shows for a text with an offset or `Z`, or for a bare wall time. For tests and tools. */
-export function wallTimeIn(zone: string, text: string): number | null {
-  if (!/(?:Z|[+-]\d\d:\d\d)$/.test(text)) return parseWallTime(text);
-  const instant = Date.parse(text);
-  return Number.isNaN(instant) ? null : Zone.of(zone).toWall(Math.floor(instant / 1000));
 }

@@ -4,12 +4,6 @@ import type { MailRequest } from './caller.guard.js';
 import { cleanTexts } from '../mime/clean-text.js';
 import { mailErrors } from '../mail-error.js';
 
-/** Fields that WildDuck accepts on every route for its log. */
-export interface LogFields {
-  sess?: string;
-  ip?: string;
-}
-
 /**
  * The validated parameters of a request, merged from path, query and body in this order of precedence. `me` is the owner of
  * the token. A user token is limited to its own user id.

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { UploadForm } from '../../platform/blobs/uploads/upload-form.js';
-import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { Tx } from '../../platform/database/tx.js';
 import type { ContentReply } from '../../platform/http/replies/content-reply.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
 import { GuestMessages, type GuestMessagesQuery } from './messages/guest-messages.js';
@@ -14,11 +14,6 @@ export class GuestChatApi {
     private readonly messages: GuestMessages,
     private readonly attachments: ChatAttachmentsService,
   ) {}
-
-  /** Number of the newest message of a room; undefined for an unknown or deleted one. */
-  async lastSeq(reader: Reader, tenantId: string, roomId: string): Promise<number | undefined> {
-    return this.messages.lastSeq(reader, tenantId, roomId);
-  }
 
   /**
    * Adds a plain text message, as members do.

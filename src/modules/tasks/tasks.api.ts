@@ -7,11 +7,8 @@ import type { Checked } from '../../platform/http/input.pipe.js';
 import type { StoredReference } from './task.entity.js';
 import { TaskResults } from './responses/task-results.js';
 import { TaskInputs } from './task-inputs.js';
-import type { CreateTaskFolder } from './folders/task-folders.dto.js';
-import { TaskFoldersService } from './folders/task-folders.service.js';
-import type { CreateTask, LinkedTask } from './tasks.dto.js';
+import type { LinkedTask } from './tasks.dto.js';
 import { type TaskPatch, TasksRepository } from './tasks.repository.js';
-import { TasksService } from './tasks.service.js';
 
 /** A task that will be made from a note, checked before the transaction. */
 interface TaskDraft {
@@ -29,22 +26,10 @@ interface TaskDraft {
 @Injectable()
 export class TasksApi {
   constructor(
-    private readonly service: TasksService,
-    private readonly folders: TaskFoldersService,
     private readonly tasks: TasksRepository,
     private readonly inputs: TaskInputs,
     private readonly results: TaskResults,
   ) {}
-
-  /** Creates a task of the caller under the rules of the API. */
-  async create(ctx: RequestContext, task: CreateTask): Promise<void> {
-    await this.service.create(ctx, null, task);
-  }
-
-  /** Creates a task folder of the caller under the rules of the API. */
-  async createFolder(ctx: RequestContext, folder: CreateTaskFolder): Promise<void> {
-    await this.folders.create(ctx, null, folder);
-  }
 
   /** Looks up users and references and cleans HTML before the transaction. Returns the error instead of throwing it. */
   async draftFromNote(

@@ -59,11 +59,6 @@ export class CalendarsService {
     );
   }
 
-  /** @throws ApiError 404 */
-  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
-    return CALENDARS.response(this.shown(ctx, await this.found(this.db, ctx, id)));
-  }
-
   /** @throws ApiError 409 `already_exists`; 422 `too_many_calendars`, `unknown_grantee` */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateCalendar): Promise<JsonReply> {
     const { tenantId, userId } = ctx;

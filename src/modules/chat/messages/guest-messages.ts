@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { type Statement, workspace } from '../../../platform/database/statement.js';
-import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatErrors } from '../chat.errors.js';
@@ -17,11 +17,6 @@ export interface GuestMessagesQuery {
   after_seq?: number;
   limit: number;
 }
-
-const position = workspace.statement<{ last_seq: number }>(
-  'chat_guests.position',
-  `SELECT last_seq::float8 AS last_seq FROM chat_rooms WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
-);
 
 const send = workspace.statement<ChatOutcome>(
   'chat_guests.send',
@@ -47,11 +42,6 @@ export class GuestMessages {
     private readonly db: Db,
     private readonly changes: ChatChanges,
   ) {}
-
-  /** Number of the newest message of a room; undefined for an unknown or deleted one. */
-  async lastSeq(reader: Reader, tenantId: string, roomId: string): Promise<number | undefined> {
-    return (await reader.query(position, [tenantId, roomId]))[0]?.last_seq;
-  }
 
   /**
    * Adds a message of a guest to the room, or returns the one with the same `client_msg_id`.
