@@ -1,19 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsOptional,
-  Matches,
-  ValidateBy,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsOptional, Matches, ValidateBy } from 'class-validator';
 import { formatDay, parseWallTime } from '../../lib/recurrence/index.js';
 import {
-  asInstance,
   Distinct,
-  EachAs,
+  Entries,
   Flag,
   IntegerFrom,
   Nullable,
@@ -134,12 +125,7 @@ export class SubscriptionInput {
 
 export class TenantSubscriptionsInput {
   /** Replaces all. */
-  @ApiProperty({ type: [SubscriptionInput], maxItems: MAX_SUBSCRIPTIONS })
-  @EachAs((entry) => asInstance(SubscriptionInput, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(MAX_SUBSCRIPTIONS)
-  @IsArray()
-  subscriptions!: SubscriptionInput[];
+  @Entries(SubscriptionInput, MAX_SUBSCRIPTIONS) subscriptions!: SubscriptionInput[];
 }
 
 export class SubscriptionsInput extends TenantSubscriptionsInput {

@@ -121,6 +121,7 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   /** The whole list: notes and tasks that you can read, and web addresses. A note that you may edit links back. */
   @Optional()
   @Entries(ReferenceInput, MAX_REFERENCES, {
+    message: 'each entry of references must be an object',
     example: [{ type: 'url', url: 'https://example.com/hotel', title: 'The hotel' }],
   })
   references?: ReferenceInput[];
@@ -143,7 +144,10 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   recurrence?: Recurrence | null;
 
   @Optional()
-  @Entries(ReminderInput, MAX_REMINDERS, { example: [{ minutes_before: 30 }] })
+  @Entries(ReminderInput, MAX_REMINDERS, {
+    message: 'each entry of reminders must be an object',
+    example: [{ minutes_before: 30 }],
+  })
   reminders?: ReminderInput[];
 
   /** A task folder that you may write to. */

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { plainToInstance, Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -98,23 +98,18 @@ export const Time = (options: FieldOptions = {}) =>
   field({ type: String, format: 'date-time' }, options, (own) => [IsDate(own), Timestamp()]);
 
 /** A list of at most `max` objects of a class; of at least `minItems` in the options. */
-export const Entries =
-  (
-    type: new () => object,
-    max: number,
-    options: FieldOptions & { minItems?: number } = {},
-  ): PropertyDecorator =>
-  (target, key) => {
-    const items = { $ref: getSchemaPath(type) };
-    const message = `each entry of ${String(key)} must be an object`;
-    field({ type: 'array', maxItems: max, items }, options, () => [
-      IsArray(),
-      ...(options.minItems === undefined ? [] : [ArrayMinSize(options.minItems)]),
-      ArrayMaxSize(max),
-      EachAs((entry) => asInstance(type, entry)),
-      ValidateNested({ each: true, message }),
-    ])(target, key);
-  };
+export const Entries = (
+  type: new () => object,
+  max: number,
+  options: FieldOptions & { minItems?: number } = {},
+) =>
+  field({ type: [type], maxItems: max }, options, (own) => [
+    IsArray(),
+    ...(options.minItems === undefined ? [] : [ArrayMinSize(options.minItems)]),
+    ArrayMaxSize(max),
+    EachAs((entry) => asInstance(type, entry)),
+    ValidateNested({ each: true, ...own }),
+  ]);
 
 /** A query parameter that may be repeated: always an array. */
 export const Repeatable = () =>

@@ -1,19 +1,8 @@
 import { ApiPropertyOptional, IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsNumber,
-  IsOptional,
-  IsString,
-  IsUUID,
-  ValidateIf,
-  ValidateNested,
-} from 'class-validator';
+import { IsArray, IsIn, IsNumber, IsOptional, IsString, IsUUID, ValidateIf } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import {
-  asInstance,
-  EachAs,
+  Entries,
   Flag,
   Name,
   Nullable,
@@ -83,13 +72,7 @@ export class CreateCalendar extends ClientId {
   default_reminders?: ReminderFields[];
 
   /** Replaces all shares. */
-  @ApiPropertyOptional({ type: [ShareFields], maxItems: MAX_SHARES, example: [] })
-  @Optional()
-  @EachAs((entry) => asInstance(ShareFields, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(MAX_SHARES)
-  @IsArray()
-  shares?: ShareFields[];
+  @Optional() @Entries(ShareFields, MAX_SHARES, { example: [] }) shares?: ShareFields[];
 }
 
 export class UpdateCalendar extends IntersectionType(

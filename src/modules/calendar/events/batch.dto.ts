@@ -1,14 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  Allow,
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsObject,
-  ValidateIf,
-  ValidateNested,
-} from 'class-validator';
-import { asInstance, EachAs, Flag, OneOf, Optional } from '../../../platform/http/input.decorators.js';
+import { Allow, ArrayMaxSize, ArrayMinSize, IsArray, IsObject, ValidateIf } from 'class-validator';
+import { Entries, Flag, OneOf, Optional } from '../../../platform/http/input.decorators.js';
 import { ClientChangeFields } from '../input/client-change.dto.js';
 
 export const MAX_OPERATIONS = 500;
@@ -26,13 +18,8 @@ export class BatchOperationFields extends ClientChangeFields {
 
 /** `operations`, or `events` to create. */
 export class BatchEvents {
-  @ApiPropertyOptional({ type: [BatchOperationFields], maxItems: MAX_OPERATIONS })
   @ValidateIf(({ events }: BatchEvents, value) => value !== undefined || events === undefined)
-  @EachAs((entry) => asInstance(BatchOperationFields, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(MAX_OPERATIONS)
-  @ArrayMinSize(1)
-  @IsArray()
+  @Entries(BatchOperationFields, MAX_OPERATIONS, { minItems: 1 })
   operations?: BatchOperationFields[];
 
   /** Events to create, each as in the single request. */

@@ -6,6 +6,7 @@ import {
   asInstance,
   asNamedUser,
   EachAs,
+  Entries,
   Flag,
   Line,
   Nullable,
@@ -47,13 +48,7 @@ export class EventFields {
   @Nullable() @Text(65_536, { example: 'Agenda: budget, rooms' }) description?: string | null;
   @Nullable() @Text(1000, { example: 'Room 1' }) location?: string | null;
 
-  @ApiPropertyOptional({ type: [PlaceFields], maxItems: 10, example: [] })
-  @Optional()
-  @EachAs((entry) => asInstance(PlaceFields, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(10)
-  @IsArray()
-  locations?: PlaceFields[];
+  @Optional() @Entries(PlaceFields, 10, { example: [] }) locations?: PlaceFields[];
 
   /** A time without a zone is in the zone of the calendar, with `time_zone: null` it is floating. A day makes an all-day event. */
   @ApiPropertyOptional(START) @Optional() @IsEventTime() start?: TimeInput;
@@ -113,13 +108,7 @@ export class EventFields {
   @IsArray()
   categories?: string[];
 
-  @ApiPropertyOptional({ type: [LinkFields], maxItems: 50, example: [] })
-  @Optional()
-  @EachAs((entry) => asInstance(LinkFields, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(50)
-  @IsArray()
-  links?: LinkFields[];
+  @Optional() @Entries(LinkFields, 50, { example: [] }) links?: LinkFields[];
 
   @ApiPropertyOptional({ type: ConferenceFields, nullable: true, example: null })
   @Nullable()

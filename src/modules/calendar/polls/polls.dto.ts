@@ -1,17 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsEmail, IsOptional, ValidateIf, ValidateNested } from 'class-validator';
 import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsEmail,
-  IsOptional,
-  ValidateIf,
-  ValidateNested,
-} from 'class-validator';
-import {
-  asInstance,
   asNamedUser,
   EachAs,
+  Entries,
   Flag,
   IntegerFrom,
   Line,
@@ -68,13 +60,7 @@ export class CreatePoll extends SendUpdatesField {
   /** Length of options without an end. Default: 60. */
   @Optional() @IntegerFrom(5, 10_080, { example: 60 }) duration_minutes?: number;
 
-  @ApiProperty({ type: [PollOptionFields], minItems: 2, maxItems: MAX_OPTIONS })
-  @EachAs((entry) => asInstance(PollOptionFields, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(MAX_OPTIONS)
-  @ArrayMinSize(2)
-  @IsArray()
-  options!: PollOptionFields[];
+  @Entries(PollOptionFields, MAX_OPTIONS, { minItems: 2 }) options!: PollOptionFields[];
 
   /** Besides you. A bare text is an id or an address. */
   @ApiPropertyOptional({ type: [PollParticipantFields], maxItems: MAX_PARTICIPANTS })
@@ -115,12 +101,7 @@ export class VoteFields {
 
 export class VotePoll {
   /** Replaces all your votes. */
-  @ApiProperty({ type: [VoteFields], maxItems: MAX_OPTIONS })
-  @EachAs((entry) => asInstance(VoteFields, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(MAX_OPTIONS)
-  @IsArray()
-  votes!: VoteFields[];
+  @Entries(VoteFields, MAX_OPTIONS) votes!: VoteFields[];
 
   @Optional() @Text(2000, { example: 'After lunch is better' }) comment?: string;
 }

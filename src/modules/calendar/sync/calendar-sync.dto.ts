@@ -1,8 +1,5 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, ValidateNested } from 'class-validator';
 import {
-  asInstance,
-  EachAs,
+  Entries,
   IntegerFrom,
   Nullable,
   OneOf,
@@ -22,13 +19,7 @@ export class SyncCalendar {
   /** Of the last response; null: the client has nothing. */
   @Nullable() @Text(1000, { example: null }) sync_token?: string | null;
 
-  @ApiPropertyOptional({ type: [SyncChange], maxItems: MAX_CHANGES, example: [] })
-  @Optional()
-  @EachAs((entry) => asInstance(SyncChange, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(MAX_CHANGES)
-  @IsArray()
-  changes?: SyncChange[];
+  @Optional() @Entries(SyncChange, MAX_CHANGES, { example: [] }) changes?: SyncChange[];
 
   /** Changes in the response. */
   @Optional() @IntegerFrom(1, MAX_CHANGES, { default: 100 }) limit?: number;

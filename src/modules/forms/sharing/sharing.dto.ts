@@ -1,14 +1,5 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, ValidateNested } from 'class-validator';
-import {
-  asInstance,
-  EachAs,
-  Moment,
-  Nullable,
-  OneOf,
-  Optional,
-  Uuid,
-} from '../../../platform/http/input.decorators.js';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Entries, Moment, Nullable, OneOf, Optional, Uuid } from '../../../platform/http/input.decorators.js';
 
 export class ShareForm {
   /** The role of signed-in members of the workspace who open the link. Default: `respond`. */
@@ -32,10 +23,5 @@ export class FormAccessInput {
 
 export class SetFormAccess {
   /** The whole list: members and groups that are missing lose their role. */
-  @ApiProperty({ type: [FormAccessInput], maxItems: 500 })
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(500)
-  @IsArray()
-  @EachAs((entry) => asInstance(FormAccessInput, entry))
-  access!: FormAccessInput[];
+  @Entries(FormAccessInput, 500) access!: FormAccessInput[];
 }

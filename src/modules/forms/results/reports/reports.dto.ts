@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsObject, ValidateNested } from 'class-validator';
+import { IsObject, ValidateNested } from 'class-validator';
 import {
   asInstance,
-  EachAs,
+  Entries,
   Flag,
   IntegerFrom,
   Name,
@@ -71,12 +71,7 @@ export class ExposeInput {
 
 export class ShareReport {
   /** The whole list: others lose their access. */
-  @ApiProperty({ type: [ReportViewerInput], maxItems: 500 })
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(500)
-  @IsArray()
-  @EachAs((entry) => asInstance(ReportViewerInput, entry))
-  viewers!: ReportViewerInput[];
+  @Entries(ReportViewerInput, 500) viewers!: ReportViewerInput[];
 
   @ApiPropertyOptional({ type: () => ExposeInput })
   @Optional()
