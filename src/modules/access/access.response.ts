@@ -15,8 +15,7 @@ export class GroupResponse {
   @ApiProperty({ type: 'integer', example: 3 }) members_count!: number;
   @ApiProperty({ type: 'integer', example: 2 }) permissions_count!: number;
   /** Increases when name, description or permissions change. @example 1 */
-  @ApiProperty({ type: 'integer', minimum: 1 })
-  rev!: number;
+  @ApiProperty({ type: 'integer', minimum: 1 }) rev!: number;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
 }
@@ -27,8 +26,7 @@ export class GroupMemberResponse {
   @ApiProperty({ example: 'bob@demo.example' }) email!: string;
   @ApiProperty({ enum: ['active', 'deactivated'], example: 'active' }) status!: string;
   /** Null when the operator added the member. */
-  @ApiProperty({ format: 'uuid', example: ID })
-  added_by!: string | null;
+  @ApiProperty({ format: 'uuid', example: ID }) added_by!: string | null;
   @ApiProperty({ format: 'date-time', example: TIME }) added_at!: string;
 }
 

@@ -28,8 +28,7 @@ export class SessionState {
   /** Whether the request belongs to this session. @example true */ current!: boolean;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   /** Precise to the minute, up to a minute late. */
-  @ApiProperty({ format: 'date-time', example: TIME })
-  last_seen!: string | null;
+  @ApiProperty({ format: 'date-time', example: TIME }) last_seen!: string | null;
   @ApiProperty({ format: 'date-time', example: TIME }) expires_at!: string;
   /** The client that opened the session. @example "workspace-cli" */ client!: string;
   /** @example "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0" */ ua!: string | null;
@@ -49,14 +48,11 @@ export class SecurityState {
   managed_externally!: boolean;
   two_factor!: TwoFactorState;
   /** Number of your passkeys; each is a second factor. @example 1 */
-  @ApiProperty({ type: 'integer' })
-  passkeys!: number;
+  @ApiProperty({ type: 'integer' }) passkeys!: number;
   /** Null when the password never changed. */
-  @ApiProperty({ format: 'date-time', example: TIME })
-  password_changed_at!: string | null;
+  @ApiProperty({ format: 'date-time', example: TIME }) password_changed_at!: string | null;
   /** Number of your application passwords in this workspace. @example 2 */
-  @ApiProperty({ type: 'integer' })
-  application_passwords!: number;
+  @ApiProperty({ type: 'integer' }) application_passwords!: number;
   /** Protocols whose servers accept application passwords in this deployment. Empty: application passwords open nothing here. */
   @ApiProperty({ enum: SCOPES, isArray: true, example: ['imap', 'smtp'] })
   application_password_protocols!: Scope[];

@@ -6,7 +6,6 @@ import { BODY_ERRORS } from '../../platform/http/api-docs.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { BodyLimit } from '../../platform/http/body/body.guard.js';
 import { Errors } from '../../platform/http/errors.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
 import { Batch, MAX_REQUESTS, parseBatch } from './batch.dto.js';
 import { BatchEnvelope } from './batch.response.js';
 import { BatchService } from './batch.service.js';
@@ -40,7 +39,7 @@ export class BatchController {
     @Req() request: AuthenticatedRequest,
     @Body() body: unknown,
     @DisconnectSignal() disconnected: AbortSignal,
-  ): Promise<JsonReply> {
+  ) {
     return this.batches.run(request, parseBatch(body), disconnected);
   }
 }

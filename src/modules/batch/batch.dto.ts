@@ -17,25 +17,17 @@ export type BatchMode = (typeof MODES)[number];
 
 /** Headers of one request. Names are case-insensitive; no others are allowed. */
 export class BatchHeaders {
-  /** @example "\"note:01890a5d-ac96-774b-bcce-b302099a8057:r3\"" */
-  'If-Match'?: string;
-  /** @example "edit-1" */
-  'Idempotency-Key'?: string;
+  /** @example "\"note:01890a5d-ac96-774b-bcce-b302099a8057:r3\"" */ 'If-Match'?: string;
+  /** @example "edit-1" */ 'Idempotency-Key'?: string;
 }
 
 /** One request of a batch. */
 export class BatchRequest {
   /** Copied to the response, at most 100 characters. */
-  @ApiProperty({ required: false, example: 'edit-1', maxLength: MAX_ID })
-  id?: string;
-
-  @ApiProperty({ enum: METHODS, example: 'GET' })
-  method!: BatchMethod;
-
+  @ApiProperty({ required: false, example: 'edit-1', maxLength: MAX_ID }) id?: string;
+  @ApiProperty({ enum: METHODS, example: 'GET' }) method!: BatchMethod;
   /** Path with query, from `/apis/v1/` on, in ASCII. */
-  @ApiProperty({ example: '/apis/v1/notes?limit=1', maxLength: MAX_PATH })
-  path!: string;
-
+  @ApiProperty({ example: '/apis/v1/notes?limit=1', maxLength: MAX_PATH }) path!: string;
   headers?: BatchHeaders;
 
   /** JSON body of the request. */
@@ -45,15 +37,10 @@ export class BatchRequest {
 
 export class Batch {
   /** `ordered`: each request starts when the one before it has its response. `independent`: in any order, several at once. */
-  @ApiProperty({ required: false, enum: MODES, default: 'ordered', example: 'ordered' })
-  mode!: BatchMode;
-
+  @ApiProperty({ required: false, enum: MODES, default: 'ordered', example: 'ordered' }) mode!: BatchMode;
   /** `ordered` only: after a response of 400 or higher the rest does not run; each gets 424 `not_run`. */
-  @ApiProperty({ required: false, default: false, example: false })
-  stop_on_error!: boolean;
-
-  @ApiProperty({ type: [BatchRequest], minItems: 1, maxItems: MAX_REQUESTS })
-  requests!: BatchRequest[];
+  @ApiProperty({ required: false, default: false, example: false }) stop_on_error!: boolean;
+  @ApiProperty({ type: [BatchRequest], minItems: 1, maxItems: MAX_REQUESTS }) requests!: BatchRequest[];
 }
 
 /**

@@ -3,11 +3,9 @@ import { ApiProperty } from '@nestjs/swagger';
 /** The response to one request of the batch. */
 export class BatchItemResponse {
   /** The `id` of the request, where it has one. */
-  @ApiProperty({ required: false, example: 'edit-1' })
-  id?: string;
+  @ApiProperty({ required: false, example: 'edit-1' }) id?: string;
 
-  @ApiProperty({ type: 'integer', minimum: 200, maximum: 599, example: 200 })
-  status!: number;
+  @ApiProperty({ type: 'integer', minimum: 200, maximum: 599, example: 200 }) status!: number;
 
   /** Those of `ETag`, `Location`, `Retry-After` and `X-Request-Id` that the response has, names in lower case. */
   @ApiProperty({
@@ -29,6 +27,5 @@ export class BatchItemResponse {
 
 export class BatchEnvelope {
   /** One for each request, in the order of the requests. */
-  @ApiProperty({ type: [BatchItemResponse] })
-  responses!: BatchItemResponse[];
+  @ApiProperty({ type: [BatchItemResponse] }) responses!: BatchItemResponse[];
 }

@@ -7,53 +7,40 @@ const TIME = '2026-11-21T09:30:00.000Z';
 
 export class CallSettingsResponse {
   /** Guests wait for approval. */
-  @ApiProperty({ example: true })
-  lobby!: boolean;
+  @ApiProperty({ example: true }) lobby!: boolean;
   /** Guests prove their address by a code. */
-  @ApiProperty({ example: true })
-  otp!: boolean;
+  @ApiProperty({ example: true }) otp!: boolean;
   /** Guests may use the chat. */
-  @ApiProperty({ example: true })
-  guest_chat!: boolean;
+  @ApiProperty({ example: true }) guest_chat!: boolean;
   /** The recording starts with the first participant. */
-  @ApiProperty({ example: false })
-  auto_record!: boolean;
+  @ApiProperty({ example: false }) auto_record!: boolean;
 }
 
 export class CallResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   /** The same as `id`. */
-  @ApiProperty({ format: 'uuid', example: ID })
-  call_id!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
   /** The chat room whose members may join; null for a call with members of its own. */
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID })
-  room_id!: string | null;
-  /** @example "Offsite 2027" */
-  title!: string;
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) room_id!: string | null;
+  /** @example "Offsite 2027" */ title!: string;
   @ApiProperty({ enum: CALL_KINDS, example: 'meeting' }) kind!: CallKind;
   @ApiProperty({ enum: CALL_STATES, example: 'live' }) state!: CallState;
   @ApiProperty({ format: 'uuid', example: ID }) host_id!: string;
   /** New guests cannot join. */
-  @ApiProperty({ example: false })
-  external_locked!: boolean;
+  @ApiProperty({ example: false }) external_locked!: boolean;
   settings!: CallSettingsResponse;
   /** Connected now. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 3 })
-  participants!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 3 }) participants!: number;
   /** The call is being recorded. */
-  @ApiProperty({ example: false })
-  recording!: boolean;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) scheduled_at!:
-    | string
-    | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) started_at!:
-    | string
-    | null;
+  @ApiProperty({ example: false }) recording!: boolean;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  scheduled_at!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
+  started_at!: string | null;
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) ended_at!: string | null;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   /** Where members mint a token to join. */
-  @ApiProperty({ example: `/apis/v1/call/tokens/${ID}/mint` })
-  url!: string;
+  @ApiProperty({ example: `/apis/v1/call/tokens/${ID}/mint` }) url!: string;
 }
 
 export class CallEnvelope {
@@ -69,6 +56,5 @@ export class CallInProgressResponse extends ErrorResponse {
   @ApiProperty({ enum: ['call_in_progress'], example: 'call_in_progress' })
   override error!: 'call_in_progress';
   /** The live call of the room. */
-  @ApiProperty({ format: 'uuid', example: ID })
-  call_id!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
 }

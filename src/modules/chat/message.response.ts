@@ -18,24 +18,17 @@ const TIME = '2026-11-21T09:30:00.000Z';
 
 export class ChatSenderResponse {
   /** A member of the workspace, or a guest from outside. */
-  @ApiProperty({ enum: ['user', 'guest'], example: 'user' })
-  kind!: 'user' | 'guest';
+  @ApiProperty({ enum: ['user', 'guest'], example: 'user' }) kind!: 'user' | 'guest';
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   @ApiProperty({ type: String, nullable: true, example: 'Alice Martin' }) display_name!: string | null;
 }
 
 export class ChatAttachmentResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  /** @example "quote.pdf" */
-  name!: string;
+  /** @example "quote.pdf" */ name!: string;
   /** Bytes. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 48213 })
-  size!: number;
-  /**
-   * Detected from the content.
-   * @example "application/pdf"
-   */
-  content_type!: string;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 48213 }) size!: number;
+  /** Detected from the content. @example "application/pdf" */ content_type!: string;
   @ApiProperty({ example: 'a3'.repeat(32), description: 'Hexadecimal.' }) sha256!: string;
   @ApiProperty({ example: `/apis/v1/chat/attachments/${ID}` }) url!: string;
   /** A small JPEG of a PNG, JPEG, GIF or WebP image. Null for other files, and for images that cannot be read. */
@@ -43,25 +36,19 @@ export class ChatAttachmentResponse {
 }
 
 export class ChatReactionResponse {
-  /** @example "👍" */
-  emoji!: string;
+  /** @example "👍" */ emoji!: string;
   @ApiProperty({ type: 'integer', minimum: 1, example: 1 }) count!: number;
   @ApiProperty({ type: [String], format: 'uuid', example: [ID] }) user_ids!: string[];
 }
 
 /** The change that a message of the kind `system` or `call` reports. */
 export class ChatEventResponse {
-  @ApiProperty({ enum: CHAT_EVENTS, example: 'members_added' })
-  type!: (typeof CHAT_EVENTS)[number];
+  @ApiProperty({ enum: CHAT_EVENTS, example: 'members_added' }) type!: (typeof CHAT_EVENTS)[number];
   /** The members that were added or removed, or whose role changed. */
   @ApiProperty({ type: [String], format: 'uuid', required: false, example: [ID] }) user_ids?: string[];
   @ApiProperty({ enum: CHAT_ROLES, required: false, example: 'member' }) role?: string;
   /** New values of fields of the room. */
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
-    example: { name: 'Offsite 2027' },
-  })
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true, example: { name: 'Offsite 2027' } })
   changes?: Record<string, unknown>;
   /** Of a message of the kind `call`. */
   @ApiProperty({ format: 'uuid', required: false, example: ID }) call_id?: string;
@@ -77,18 +64,12 @@ export class ChatMessageResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   @ApiProperty({ format: 'uuid', example: ID }) room_id!: string;
   /** Number of the message in its room. Numbers have no gaps. */
-  @ApiProperty({ type: 'integer', minimum: 1, example: 12 })
-  seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 12 }) seq!: number;
   /** Number of its last change. The changes of a room are numbered without gaps. */
-  @ApiProperty({ type: 'integer', minimum: 1, example: 14 })
-  mod_seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 14 }) mod_seq!: number;
   @ApiProperty({ enum: ['text', 'system', 'call'], example: 'text' }) kind!: 'text' | 'system' | 'call';
   sender!: ChatSenderResponse;
-  /**
-   * Empty after deletion.
-   * @example "The draft of the agenda is attached."
-   */
-  body!: string;
+  /** Empty after deletion. @example "The draft of the agenda is attached." */ body!: string;
   @ApiProperty({ enum: FORMATS, example: 'plain' }) format!: 'plain' | 'markdown';
   /** Null for the kind `text`. */
   @ApiProperty({
@@ -106,12 +87,10 @@ export class ChatMessageResponse {
   /** The id that the sender's client gave the message. */
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) client_msg_id!: string | null;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) edited_at!:
-    | string
-    | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) deleted_at!:
-    | string
-    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  edited_at!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  deleted_at!: string | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) deleted_by!: string | null;
 }
 

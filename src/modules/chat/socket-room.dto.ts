@@ -1,6 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsUUID } from 'class-validator';
+import { Uuid } from '../../platform/http/input.decorators.js';
 
 /** Ids in lower case, as PostgreSQL returns them. */
 export const LowerCase = () =>
@@ -12,16 +11,10 @@ export const LowerCase = () =>
 
 /** An event about a room. */
 export class SocketRoom {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @LowerCase()
-  @IsUUID()
-  room_id!: string;
+  @LowerCase() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) room_id!: string;
 }
 
 /** An event about a message. */
 export class SocketMessage extends SocketRoom {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @LowerCase()
-  @IsUUID()
-  message_id!: string;
+  @LowerCase() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) message_id!: string;
 }

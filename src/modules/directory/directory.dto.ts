@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInt, IsOptional, IsString, Length, Matches, Max, Min } from 'class-validator';
-import { WholeNumber } from '../../platform/http/input.decorators.js';
+import { IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
+import { Text, WholeNumber } from '../../platform/http/input.decorators.js';
 
 const MAX_RESULTS = 50;
 const LIMIT = `limit must be a whole number from 1 to ${MAX_RESULTS}`;
@@ -8,11 +8,11 @@ const LIMIT = `limit must be a whole number from 1 to ${MAX_RESULTS}`;
 const KINDS = 'kinds must contain some of user, group and contact';
 
 export class SearchDirectory {
-  /** Beginnings of words of a name or address, in any order. Ignores case and accents. At least two letters or digits. @example "mar" */
-  @ApiProperty({ minLength: 2, maxLength: 200 })
+  /**
+   * Beginnings of words of a name or address, in any order. Ignores case and accents. At least two letters or digits. @example "mar"
+   */
   @Matches(/[\p{L}\p{N}].*[\p{L}\p{N}]/su, { message: 'q must contain two letters or digits' })
-  @Length(2, 200)
-  @IsString()
+  @Text(200, { minLength: 2, example: 'mar' })
   q!: string;
 
   /** Comma-separated: `user`, `group`, `contact`. @example "user,group,contact" */

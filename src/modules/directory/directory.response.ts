@@ -5,8 +5,7 @@ export class DirectoryResultResponse {
   @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
   /** @example "Alice Martin" */ name!: string;
   /** Null for groups and for contacts without an address. */
-  @ApiProperty({ example: 'alice@demo.example' })
-  email!: string | null;
+  @ApiProperty({ example: 'alice@demo.example' }) email!: string | null;
   /** Path of the photo of a member or contact. */
   @ApiProperty({ type: String, format: 'uri-reference', nullable: true, example: null })
   avatar_url!: string | null;
@@ -15,8 +14,7 @@ export class DirectoryResultResponse {
   addressbook_id?: string;
   @ApiPropertyOptional({ example: 'phone-17' }) external_id?: string;
   /** 1: begins with the query; 0.9: contains words that begin with it; 0.85: a contact; less: similar. @example 1 */
-  @ApiProperty({ minimum: 0, maximum: 1 })
-  score!: number;
+  @ApiProperty({ minimum: 0, maximum: 1 }) score!: number;
 }
 
 export class DirectoryEnvelope {

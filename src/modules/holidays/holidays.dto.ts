@@ -1,23 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsOptional,
-  Matches,
-  Max,
-  Min,
-  ValidateBy,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsOptional, Matches, ValidateBy } from 'class-validator';
 import { formatDay, parseWallTime } from '../../lib/recurrence/index.js';
 import {
-  asInstance,
   Distinct,
-  EachAs,
+  Entries,
+  Flag,
+  IntegerFrom,
   Nullable,
   Optional,
   WholeNumber,
@@ -56,16 +45,9 @@ const CommaList = () =>
 
 class RangeQuery {
   /** First day. Default: the first day of the current year. */
-  @ApiPropertyOptional({ format: 'date', example: '2026-01-01' })
-  @IsOptional()
-  @Day()
-  from?: string;
-
+  @ApiPropertyOptional({ format: 'date', example: '2026-01-01' }) @IsOptional() @Day() from?: string;
   /** Last day, inclusive, at most three years after `from`. Default: the last day of the year of `from`. */
-  @ApiPropertyOptional({ format: 'date', example: '2026-12-31' })
-  @IsOptional()
-  @Day()
-  to?: string;
+  @ApiPropertyOptional({ format: 'date', example: '2026-12-31' }) @IsOptional() @Day() to?: string;
 
   /** Language of the names, e.g. `de`. Default: English. */
   @ApiPropertyOptional({ type: String, example: 'de' })
@@ -90,13 +72,7 @@ export class HolidaysQuery extends RangeQuery {
   region?: string;
 
   /** Instead of `from` and `to`. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1900, maximum: 2200, example: 2026 })
-  @IsOptional()
-  @WholeNumber()
-  @Min(1900)
-  @Max(2200)
-  @IsInt()
-  year?: number;
+  @IsOptional() @WholeNumber() @IntegerFrom(1900, 2200, { example: 2026 }) year?: number;
 
   /** May be repeated, or separated by commas. Default: all. */
   @ApiPropertyOptional({ enum: HOLIDAY_TYPES, isArray: true, example: ['public', 'bank'] })
@@ -144,20 +120,12 @@ export class SubscriptionInput {
   color?: string | null;
 
   /** Whether the holidays block time in free/busy. Default: false. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  busy?: boolean;
+  @Optional() @Flag({ example: false }) busy?: boolean;
 }
 
 export class TenantSubscriptionsInput {
   /** Replaces all. */
-  @ApiProperty({ type: [SubscriptionInput], maxItems: MAX_SUBSCRIPTIONS })
-  @EachAs((entry) => asInstance(SubscriptionInput, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(MAX_SUBSCRIPTIONS)
-  @IsArray()
-  subscriptions!: SubscriptionInput[];
+  @Entries(SubscriptionInput, MAX_SUBSCRIPTIONS) subscriptions!: SubscriptionInput[];
 }
 
 export class SubscriptionsInput extends TenantSubscriptionsInput {

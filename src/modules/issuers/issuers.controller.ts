@@ -7,7 +7,6 @@ import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
 import { RateLimited, type RouteLimit } from '../../platform/rate-limits/rate-limit.guard.js';
 import {
   CreateOperation,
@@ -47,7 +46,7 @@ export class IssuersController {
     description: 'OpenID issuers of the workspace, oldest first; at most 10.',
   })
   @Requires('issuers.manage')
-  list(@Ctx() ctx: RequestContext): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext) {
     return this.issuers.list(ctx);
   }
 
@@ -57,17 +56,13 @@ export class IssuersController {
     errors: [IssuerErrors.alreadyExists, IssuerErrors.tooManyIssuers, ...WRITE_ERRORS],
   })
   @Requires('issuers.manage')
-  create(
-    @Ctx() ctx: RequestContext,
-    @Idempotency() key: IdempotencyKey | null,
-    @Body() body: CreateIssuer,
-  ): Promise<JsonReply> {
+  create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateIssuer) {
     return this.issuers.create(ctx, key, body);
   }
 
   @ReadOperation(ISSUERS, { description: 'With its domains and settings, without the client secret.' })
   @Requires('issuers.manage')
-  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.issuers.read(ctx, id);
   }
 
@@ -82,7 +77,7 @@ export class IssuersController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateIssuer) body: Checked<UpdateIssuer>,
-  ): Promise<JsonReply> {
+  ) {
     return this.issuers.update(ctx, id, expected, body);
   }
 
@@ -90,11 +85,7 @@ export class IssuersController {
     description: 'Its sessions end within five seconds. Accounts and memberships stay.',
   })
   @Requires('issuers.manage')
-  delete(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Expected() expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  delete(@Ctx() ctx: RequestContext, @Id() id: string, @Expected() expected: ExpectedRevision) {
     return this.issuers.delete(ctx, id, expected);
   }
 

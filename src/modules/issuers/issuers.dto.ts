@@ -4,18 +4,25 @@ import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
-  IsBoolean,
   IsFQDN,
-  IsIn,
   IsString,
-  IsUUID,
   Length,
   Matches,
   MaxLength,
   ValidateNested,
 } from 'class-validator';
 import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
-import { Distinct, HttpUrl, Name, Nullable, Optional } from '../../platform/http/input.decorators.js';
+import {
+  Distinct,
+  Flag,
+  HttpUrl,
+  Name,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  Uuid,
+} from '../../platform/http/input.decorators.js';
 import { ClientId } from '../../platform/resources/folder.dto.js';
 import { domainName } from '../tenants/index.js';
 
@@ -25,40 +32,26 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class GroupMappingInput {
   /** A value of the groups claim. */
-  @ApiProperty({ minLength: 1, maxLength: 200, example: 'engineering' })
-  @Name(200)
-  value!: string;
-
+  @Name(200, { example: 'engineering' }) value!: string;
   /** A group of the workspace. */
-  @ApiProperty({ format: 'uuid', example: ID })
-  @IsUUID('all', { message: 'group_id must be a UUID' })
-  group_id!: string;
+  @Uuid({ example: ID }) group_id!: string;
 }
 
 export class CreateIssuer extends ClientId {
   /** Shown on the sign-in page. */
-  @ApiProperty({ minLength: 1, maxLength: 100, example: 'Acme' })
-  @Name(100)
-  name!: string;
-
+  @Name(100, { example: 'Acme' }) name!: string;
   /** Issuer identifier (OpenID Connect Discovery 1.0): https, or http on a loopback address in development. It cannot change. */
-  @ApiProperty({ maxLength: 2048, example: 'https://login.acme.example' })
-  @HttpUrl()
-  issuer!: string;
+  @ApiProperty({ maxLength: 2048, example: 'https://login.acme.example' }) @HttpUrl() issuer!: string;
 
   /** The client that the issuer knows this service as. */
-  @ApiProperty({ minLength: 1, maxLength: 500, example: 'workspace' })
   @Matches(VISIBLE_ASCII, { message: 'client_id must consist of visible ASCII characters' })
-  @Length(1, 500)
-  @IsString()
+  @Text(500, { minLength: 1, example: 'workspace' })
   client_id!: string;
 
   /** Secret of the client; null for a public client. It is stored encrypted and never returned. */
-  @ApiPropertyOptional({ type: String, minLength: 1, maxLength: 1000, nullable: true, example: null })
   @Nullable()
   @Matches(/^[\x20-\x7e]+$/, { message: 'client_secret must consist of ASCII characters' })
-  @Length(1, 1000)
-  @IsString()
+  @Text(1000, { minLength: 1, example: null })
   client_secret?: string | null;
 
   /** Verified domains of the workspace. The issuer signs in addresses of these domains only. */
@@ -88,27 +81,21 @@ export class CreateIssuer extends ClientId {
   scopes?: string[];
 
   /** Claim of the ID token with the e-mail address. Default: email. */
-  @ApiPropertyOptional({ minLength: 1, maxLength: 100, example: 'email' })
   @Optional()
   @Matches(VISIBLE_ASCII, { message: 'email_claim must be the name of a claim' })
-  @Length(1, 100)
-  @IsString()
+  @Text(100, { minLength: 1, example: 'email' })
   email_claim?: string;
 
   /** Claim of the ID token with the display name of new members. Default: name. */
-  @ApiPropertyOptional({ minLength: 1, maxLength: 100, example: 'name' })
   @Optional()
   @Matches(VISIBLE_ASCII, { message: 'name_claim must be the name of a claim' })
-  @Length(1, 100)
-  @IsString()
+  @Text(100, { minLength: 1, example: 'name' })
   name_claim?: string;
 
   /** Claim of the ID token with a list of groups; null: none. */
-  @ApiPropertyOptional({ type: String, minLength: 1, maxLength: 100, nullable: true, example: 'groups' })
   @Nullable()
   @Matches(VISIBLE_ASCII, { message: 'groups_claim must be the name of a claim' })
-  @Length(1, 100)
-  @IsString()
+  @Text(100, { minLength: 1, example: 'groups' })
   groups_claim?: string | null;
 
   /** Groups that new members join by values of `groups_claim`. You must hold the permissions of these groups. */
@@ -122,41 +109,23 @@ export class CreateIssuer extends ClientId {
 
   /**
    * Whether addresses of the bound domains are accepted without `email_verified`, because only your organisation assigns them.
-   * @example false
    */
-  @Optional()
-  @IsBoolean()
-  trusts_email?: boolean;
-
+  @Optional() @Flag({ example: false }) trusts_email?: boolean;
   /** Whether users without a membership become members when they sign in. Default: false. @example true */
-  @Optional()
-  @IsBoolean()
-  creates_members?: boolean;
-
+  @Optional() @Flag({ example: true }) creates_members?: boolean;
   /** Role of new members, never owner. You must hold the permissions of the role. Default: member. */
-  @ApiPropertyOptional({ enum: ['member', 'admin'], example: 'member' })
-  @Optional()
-  @IsIn(['member', 'admin'])
-  default_role?: 'member' | 'admin';
-
-  /** Whether the first sign-in by the issuer links an existing account with the same address. Default: false. @example true */
-  @Optional()
-  @IsBoolean()
-  links_accounts?: boolean;
-
+  @Optional() @OneOf(['member', 'admin'], { example: 'member' }) default_role?: 'member' | 'admin';
+  /**
+   * Whether the first sign-in by the issuer links an existing account with the same address. Default: false. @example true
+   */
+  @Optional() @Flag({ example: true }) links_accounts?: boolean;
   /**
    * Whether members with an address of the bound domains sign in to the workspace by this issuer only. Owners may still use
    * their password. Default: false.
-   * @example false
    */
-  @Optional()
-  @IsBoolean()
-  required?: boolean;
-
+  @Optional() @Flag({ example: false }) required?: boolean;
   /** Default: true. @example true */
-  @Optional()
-  @IsBoolean()
-  enabled?: boolean;
+  @Optional() @Flag({ example: true }) enabled?: boolean;
 }
 
 export class UpdateIssuer extends IntersectionType(

@@ -38,10 +38,7 @@ const Cursor = (required: boolean, example: string | false = false) =>
 export class MailServiceError {
   /** Text for users. @example 'This message does not exist' */ error!: string;
   /** Constant for programs. */
-  @ApiPropertyOptional({
-    oneOf: [{ type: 'string' }, { type: 'integer' }],
-    example: 'MessageNotFound',
-  })
+  @ApiPropertyOptional({ oneOf: [{ type: 'string' }, { type: 'integer' }], example: 'MessageNotFound' })
   code?: string | number;
   /** Errors by field. */
   @ApiPropertyOptional({

@@ -5,7 +5,6 @@ import { Ctx, type RequestContext } from '../../platform/context/request-context
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
 import { ListFolders } from '../../platform/resources/folder.dto.js';
 import { FolderErrors } from '../../platform/resources/folders.js';
 import {
@@ -35,7 +34,7 @@ export class NoteFoldersController {
     summary: 'List your note folders',
     description: 'In the order of `position`. Each user has folders of their own, also for notes of others.',
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: ListFolders): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: ListFolders) {
     return this.folders.list(ctx, query);
   }
 
@@ -47,14 +46,14 @@ export class NoteFoldersController {
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
     @Body() body: CreateNoteFolder,
-  ): Promise<JsonReply> {
+  ) {
     return this.folders.create(ctx, key, body);
   }
 
   @ReadOperation(NOTE_FOLDERS, {
     description: 'One of your folders, without the notes in it: `GET /notes?folder_id=` lists them.',
   })
-  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.folders.read(ctx, id);
   }
 
@@ -69,7 +68,7 @@ export class NoteFoldersController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateNoteFolder) body: Checked<UpdateNoteFolder>,
-  ): Promise<JsonReply> {
+  ) {
     return this.folders.update(ctx, id, expected, body);
   }
 
@@ -83,7 +82,7 @@ export class NoteFoldersController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @Query() query: DeleteNoteFolder,
-  ): Promise<JsonReply> {
+  ) {
     return this.folders.delete(ctx, id, expected, query);
   }
 }

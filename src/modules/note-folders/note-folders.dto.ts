@@ -1,13 +1,11 @@
-import { ApiProperty, IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString, Length } from 'class-validator';
+import { IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
+import { OneOf, Text } from '../../platform/http/input.decorators.js';
 import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
 import { FolderFields } from '../../platform/resources/folder.dto.js';
 
 export class CreateNoteFolder extends FolderFields {
-  @ApiProperty({ example: 'Projects' })
-  @Length(1, 255)
-  @IsString()
-  name!: string;
+  @Text(255, { minLength: 1, example: 'Projects' }) name!: string;
 }
 
 export class UpdateNoteFolder extends IntersectionType(
@@ -20,7 +18,5 @@ export class DeleteNoteFolder {
    * `move_up`: notes and subfolders move to the parent. `trash`: your own notes in the folder and below go to the trash, and
    * the subfolders are deleted.
    */
-  @IsOptional()
-  @IsIn(['move_up', 'trash'])
-  contents: 'move_up' | 'trash' = 'move_up';
+  @IsOptional() @OneOf(['move_up', 'trash']) contents: 'move_up' | 'trash' = 'move_up';
 }

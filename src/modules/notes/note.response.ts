@@ -12,19 +12,16 @@ const NO_MOMENT = { format: 'date-time', example: null } as const;
 /** A user of the workspace. */
 export class NoteAuthorResponse {
   @ApiProperty(UUID) id!: string;
-  /** @example "Alice Martin" */
-  name!: string | null;
+  /** @example "Alice Martin" */ name!: string | null;
 }
 
 export class NoteOwnerResponse extends NoteAuthorResponse {
-  /** @example "alice@example.com" */
-  email!: string | null;
+  /** @example "alice@example.com" */ email!: string | null;
 }
 
 export class NoteInvitedResponse extends NoteOwnerResponse {
   @ApiProperty(UUID) user_id!: string;
-  /** @example "viewer" */
-  role!: 'editor' | 'viewer';
+  /** @example "viewer" */ role!: 'editor' | 'viewer';
   @ApiProperty(MOMENT) invited_at!: string;
 }
 
@@ -35,23 +32,16 @@ export class NoteShareResponse {
    * @example "/apis/v1/notes/01890a5d-ac96-774b-bcce-b302099a8057?share_token=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4"
    */
   url!: string;
-  /** @example "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4" */
-  token!: string;
-  /** @example "viewer" */
-  role!: 'editor' | 'viewer';
+  /** @example "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4" */ token!: string;
+  /** @example "viewer" */ role!: 'editor' | 'viewer';
   @ApiProperty(NO_MOMENT) expires_at!: string | null;
   @ApiProperty(MOMENT) created_at!: string;
 }
 
 export class NoteLinkResponse {
-  /** @example "task" */
-  type!: 'task';
+  /** @example "task" */ type!: 'task';
   @ApiProperty(UUID) id!: string;
-  /**
-   * Null where you cannot read the task.
-   * @example "Book the rooms"
-   */
-  title!: string | null;
+  /** Null where you cannot read the task. @example "Book the rooms" */ title!: string | null;
   @ApiProperty(MOMENT) created_at!: string;
 }
 
@@ -63,15 +53,12 @@ export class NoteSummaryResponse extends OmitType(NoteContent, ['content'] as co
    * Send it back with every update and delete. As long as `revision` and `updated_at` stay the same, so do title, content
    * and labels: a client keeps the content that it has.
    */
-  @ApiProperty({ type: 'integer', minimum: 1, example: 3 })
-  revision!: number;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 3 }) revision!: number;
   /** The caller's own placement. */
-  @ApiProperty(NO_UUID)
-  folder_id!: string | null;
+  @ApiProperty(NO_UUID) folder_id!: string | null;
   links!: NoteLinkResponse[];
   invited!: NoteInvitedResponse[];
-  /** @example "owner" */
-  role!: 'owner' | 'editor' | 'viewer';
+  /** @example "owner" */ role!: 'owner' | 'editor' | 'viewer';
   owner!: NoteOwnerResponse;
   /** The share link, for the owner; otherwise null. */
   @ApiProperty({
@@ -81,40 +68,28 @@ export class NoteSummaryResponse extends OmitType(NoteContent, ['content'] as co
   share!: NoteShareResponse | null;
   @ApiProperty(MOMENT) created_at!: string;
   /** Time of the current revision. */
-  @ApiProperty(MOMENT)
-  updated_at!: string;
+  @ApiProperty(MOMENT) updated_at!: string;
   /** Author of the current revision. */
-  @ApiProperty(UUID)
-  updated_by!: string;
+  @ApiProperty(UUID) updated_by!: string;
   /**
    * The `device_id` of the write that last changed what you see of the note; null where it named none. In a change feed, a
    * client skips the records that name its own device.
    * @example "alices-phone"
    */
   updated_device!: string | null;
-  /**
-   * True in the trash.
-   * @example false
-   */
-  deleted!: boolean;
+  /** True in the trash. @example false */ deleted!: boolean;
   @ApiProperty(NO_MOMENT) deleted_at!: string | null;
   @ApiProperty(NO_UUID) deleted_by!: string | null;
   /** Time at which the note is purged. */
-  @ApiProperty(NO_MOMENT)
-  purge_at!: string | null;
+  @ApiProperty(NO_MOMENT) purge_at!: string | null;
 }
 
 export class NoteResponse extends NoteSummaryResponse {
-  /** @example "<h1>Agenda</h1><p>Travel, <strong>rooms</strong>, budget</p>" */
-  content!: string;
+  /** @example "<h1>Agenda</h1><p>Travel, <strong>rooms</strong>, budget</p>" */ content!: string;
 }
 
 export class NoteListItemResponse extends NoteSummaryResponse {
-  /**
-   * Missing with `include=summary`.
-   * @example "<p>Travel, rooms, budget</p>"
-   */
-  content?: string;
+  /** Missing with `include=summary`. @example "<p>Travel, rooms, budget</p>" */ content?: string;
 }
 
 export class NoteEnvelope {
@@ -122,8 +97,7 @@ export class NoteEnvelope {
 }
 
 export class NoteWithRoleEnvelope extends NoteEnvelope {
-  /** @example "owner" */
-  role!: 'owner' | 'editor' | 'viewer';
+  /** @example "owner" */ role!: 'owner' | 'editor' | 'viewer';
 }
 
 export class PurgedNoteEnvelope extends NoteEnvelope {
@@ -138,11 +112,9 @@ export class NoteListEnvelope extends PageEnvelope {
 export class NoteRevisionSummaryResponse extends OmitType(NoteContent, ['content'] as const) {
   @ApiProperty({ type: 'integer', minimum: 1, example: 2 }) revision!: number;
   author!: NoteAuthorResponse;
-  /** @example "alices-phone" */
-  device_id!: string | null;
+  /** @example "alices-phone" */ device_id!: string | null;
   /** Bytes of its content. */
-  @ApiProperty({ type: 'integer', example: 412 })
-  size!: number;
+  @ApiProperty({ type: 'integer', example: 412 }) size!: number;
   @ApiProperty(MOMENT) created_at!: string;
   /** Fields that differ from the revision before. */
   @ApiProperty({ isArray: true, enum: VERSIONED_FIELDS, example: ['content'] })
@@ -150,8 +122,7 @@ export class NoteRevisionSummaryResponse extends OmitType(NoteContent, ['content
 }
 
 export class NoteRevisionResponse extends NoteRevisionSummaryResponse {
-  /** @example "<p>Travel, rooms</p>" */
-  content!: string;
+  /** @example "<p>Travel, rooms</p>" */ content!: string;
 }
 
 export class NoteRevisionEnvelope {
@@ -167,14 +138,10 @@ export class NoteConflictResponse extends ErrorResponse {
   @ApiProperty({ enum: ['conflict'], example: 'conflict' }) override error!: 'conflict';
   @ApiProperty(UUID) note_id!: string;
   /** The revision to retry with. */
-  @ApiProperty({ type: 'integer', minimum: 1, example: 4 })
-  revision!: number;
-  /** @example "Team offsite" */
-  title!: string;
-  /** @example "<p>Travel, rooms, budget</p>" */
-  content!: string;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 4 }) revision!: number;
+  /** @example "Team offsite" */ title!: string;
+  /** @example "<p>Travel, rooms, budget</p>" */ content!: string;
   @ApiProperty(MOMENT) updated_at!: string;
   /** Author of that revision. */
-  @ApiProperty(UUID)
-  updated_by!: string;
+  @ApiProperty(UUID) updated_by!: string;
 }

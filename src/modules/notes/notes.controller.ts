@@ -9,7 +9,6 @@ import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 import { NoteListsService } from './lists/note-lists.service.js';
 import {
@@ -48,7 +47,7 @@ export class NotesController {
     description: 'Notes you own and notes shared with you, newest change first.',
     response: [NoteListEnvelope, 'A page of notes.'],
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: ListNotes): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: ListNotes) {
     return this.lists.list(ctx, query);
   }
 
@@ -63,11 +62,7 @@ export class NotesController {
     errors: [NoteErrors.alreadyExists],
   })
   @BodyLimit(NOTE_BODY_BYTES)
-  create(
-    @Ctx() ctx: RequestContext,
-    @Idempotency() key: IdempotencyKey | null,
-    @Body() body: CreateNote,
-  ): Promise<JsonReply> {
+  create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateNote) {
     return this.notes.create(ctx, key, body);
   }
 
@@ -79,7 +74,7 @@ export class NotesController {
     etag: 'note',
     errors: [NoteErrors.notFound],
   })
-  read(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ShareTokenQuery): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ShareTokenQuery) {
     return this.notes.read(ctx, id, query.share_token);
   }
 
@@ -102,7 +97,7 @@ export class NotesController {
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
     @Query() query: ShareTokenQuery,
-  ): Promise<JsonReply> {
+  ) {
     return this.notes.update(ctx, id, expected, body, query.share_token);
   }
 
@@ -121,7 +116,7 @@ export class NotesController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(DeleteNote) body: Checked<DeleteNote>,
-  ): Promise<JsonReply> {
+  ) {
     return this.notes.trash(ctx, id, expected, body);
   }
 
@@ -138,7 +133,7 @@ export class NotesController {
     @Id() id: string,
     @Idempotency() key: IdempotencyKey | null,
     @Body() body: RestoreNote,
-  ): Promise<JsonReply> {
+  ) {
     return this.notes.restore(ctx, id, key, body);
   }
 
@@ -149,11 +144,7 @@ export class NotesController {
     response: [PurgedNoteEnvelope, 'The purged note.'],
     errors: [NoteErrors.notFound, Errors.forbidden, NoteErrors.notInTrash],
   })
-  purge(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Idempotency() key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
+  purge(@Ctx() ctx: RequestContext, @Id() id: string, @Idempotency() key: IdempotencyKey | null) {
     return this.notes.purge(ctx, id, key);
   }
 
@@ -164,7 +155,7 @@ export class NotesController {
     response: [NoteRevisionListEnvelope, 'A page of revisions.'],
     errors: [NoteErrors.notFound],
   })
-  revisions(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery): Promise<JsonReply> {
+  revisions(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery) {
     return this.lists.revisions(ctx, id, query);
   }
 
@@ -180,11 +171,7 @@ export class NotesController {
     description: 'Number of the revision.',
     schema: { type: 'integer', minimum: 1, example: 1 },
   })
-  revision(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Param('revision') revision: string,
-  ): Promise<JsonReply> {
+  revision(@Ctx() ctx: RequestContext, @Id() id: string, @Param('revision') revision: string) {
     return this.lists.revision(ctx, id, revision);
   }
 }

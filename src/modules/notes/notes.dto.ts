@@ -3,15 +3,22 @@ import {
   Allow,
   ArrayMaxSize,
   IsArray,
-  IsIn,
   IsOptional,
   IsString,
-  IsUUID,
   Length,
   Matches,
   MaxLength,
 } from 'class-validator';
-import { Distinct, MaxBytes, Optional, Nullable, Repeatable } from '../../platform/http/input.decorators.js';
+import {
+  Distinct,
+  MaxBytes,
+  Nullable,
+  OneOf,
+  Optional,
+  Repeatable,
+  Text,
+  Uuid,
+} from '../../platform/http/input.decorators.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 
 const MAX_TITLE = 512;
@@ -29,26 +36,15 @@ export const VERSIONED_FIELDS = ['title', 'content', 'labels'] as const;
 
 /** The versioned fields of a note. */
 export class NoteContent {
-  /**
-   * At most 512 characters.
-   * @example "Team offsite"
-   */
-  @MaxLength(MAX_TITLE)
-  @IsString()
-  title!: string;
-
+  /** At most 512 characters. */
+  @Text(MAX_TITLE, { example: 'Team offsite' }) title!: string;
   /**
    * HTML, at most 2 MiB. Harmless HTML is stored as sent; whatever could run or load something is removed.
    * @example "<h1>Agenda</h1><p>Travel, <strong>rooms</strong>, budget</p>"
    */
-  @MaxBytes(MAX_CONTENT_BYTES)
-  @IsString()
-  content!: string;
+  @MaxBytes(MAX_CONTENT_BYTES) @IsString() content!: string;
 
-  /**
-   * At most 100, each of 1 to 100 characters; duplicates are dropped.
-   * @example ["planning", "2026"]
-   */
+  /** At most 100, each of 1 to 100 characters; duplicates are dropped. @example ["planning", "2026"] */
   @Distinct()
   @Length(1, MAX_LABEL, { each: true })
   @IsString({ each: true })
@@ -59,14 +55,8 @@ export class NoteContent {
 
 /** The device that writes. */
 class DeviceFields {
-  /**
-   * Names the client in the history and in change feeds, at most 200 characters.
-   * @example "alices-phone"
-   */
-  @Optional()
-  @MaxLength(MAX_DEVICE_ID)
-  @IsString()
-  device_id?: string;
+  /** Names the client in the history and in change feeds, at most 200 characters. */
+  @Optional() @Text(MAX_DEVICE_ID, { example: 'alices-phone' }) device_id?: string;
 }
 
 /** The fields of a note that a client writes; missing ones stay. */
@@ -75,18 +65,12 @@ export class NoteFields extends IntersectionType(
   DeviceFields,
 ) {
   /** One of your note folders; null for none. The placement is your own: other members have theirs. */
-  @ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, example: null })
-  @Nullable()
-  @IsUUID('all', { message: FOLDER_ID })
-  folder_id?: string | null;
+  @Nullable() @Uuid({ message: FOLDER_ID, example: null }) folder_id?: string | null;
 }
 
 export class CreateNote extends NoteFields {
   /** Any UUID, so that a note created offline keeps its id. Default: a new one. */
-  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @Optional()
-  @IsUUID('all', { message: 'id must be a UUID' })
-  id?: string;
+  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id?: string;
 }
 
 const BASE_REVISION = {
@@ -97,15 +81,11 @@ const BASE_REVISION = {
 } as const;
 
 export class UpdateNote extends NoteFields {
-  @ApiPropertyOptional(BASE_REVISION)
-  @Allow()
-  base_revision?: number;
+  @ApiPropertyOptional(BASE_REVISION) @Allow() base_revision?: number;
 }
 
 export class DeleteNote extends DeviceFields {
-  @ApiPropertyOptional(BASE_REVISION)
-  @Allow()
-  base_revision?: number;
+  @ApiPropertyOptional(BASE_REVISION) @Allow() base_revision?: number;
 }
 
 export class RestoreNote extends DeviceFields {}
@@ -134,45 +114,25 @@ export class ListNotes extends PageQuery {
   label?: string[];
 
   /** `active`: notes outside the trash. `trash`: notes in it. */
-  @IsOptional()
-  @IsIn(['active', 'trash', 'all'])
-  state: 'active' | 'trash' | 'all' = 'active';
-
+  @IsOptional() @OneOf(['active', 'trash', 'all']) state: 'active' | 'trash' | 'all' = 'active';
   /** `mine`: notes you own. `shared`: notes shared with you. */
-  @IsOptional()
-  @IsIn(['all', 'mine', 'shared'])
-  scope: 'all' | 'mine' | 'shared' = 'all';
+  @IsOptional() @OneOf(['all', 'mine', 'shared']) scope: 'all' | 'mine' | 'shared' = 'all';
 
   /** Titles are compared without regard to case, numbers in them by value. */
   @IsOptional()
-  @IsIn(['updated_at', 'created_at', 'title'])
+  @OneOf(['updated_at', 'created_at', 'title'])
   sort: 'updated_at' | 'created_at' | 'title' = 'updated_at';
 
   /** Default: newest first, or A to Z by title. */
-  @IsOptional()
-  @IsIn(['asc', 'desc'])
-  order?: 'asc' | 'desc';
-
+  @IsOptional() @OneOf(['asc', 'desc']) order?: 'asc' | 'desc';
   /** Only notes whose title contains this text, regardless of case. */
-  @IsOptional()
-  @Length(1, 256)
-  @IsString()
-  q?: string;
-
+  @IsOptional() @Text(256, { minLength: 1 }) q?: string;
   /** `summary` leaves the content out. */
-  @IsOptional()
-  @IsIn(['content', 'summary'])
-  include: 'content' | 'summary' = 'content';
+  @IsOptional() @OneOf(['content', 'summary']) include: 'content' | 'summary' = 'content';
 }
 
 /** A share link opens a note to members of the workspace that are not invited. */
 export class ShareTokenQuery {
-  /**
-   * The token of a share link.
-   * @example "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4"
-   */
-  @Optional()
-  @Length(1, 200)
-  @IsString()
-  share_token?: string;
+  /** The token of a share link. */
+  @Optional() @Text(200, { minLength: 1, example: 'Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4' }) share_token?: string;
 }

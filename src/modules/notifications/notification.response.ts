@@ -6,13 +6,11 @@ const TIME = '2026-11-21T09:30:00.000Z';
 
 export class NotificationActorResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  /** @example "Alice Martin" */
-  display_name!: string;
+  /** @example "Alice Martin" */ display_name!: string;
 }
 
 export class NotificationSubjectResponse {
-  /** @example "task" */
-  kind!: string;
+  /** @example "task" */ kind!: string;
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   /** The current title. Null when you can no longer read the object. @example "Book the venue" */
   title!: string | null;
@@ -21,10 +19,8 @@ export class NotificationSubjectResponse {
 export class NotificationResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   /** The position in the list; a notification that returns takes a new one. @example 42 */
-  @ApiProperty({ type: 'integer' })
-  seq!: number;
-  /** @example "task.assigned" */
-  type!: string;
+  @ApiProperty({ type: 'integer' }) seq!: number;
+  /** @example "task.assigned" */ type!: string;
   /** The preference that switches notifications of this type on and off. @example "task.*" */
   preference!: string;
   /** One line of text in your language. @example "Alice Martin assigned “Book the venue” to you" */
@@ -36,8 +32,7 @@ export class NotificationResponse {
   /** Path of the object in a client. Null when you can no longer read it. @example "/tasks/01890a5d-ac96-774b-bcce-b302099a8057" */
   url_path!: string | null;
   /** Number of causes that the notification stands for. @example 1 */
-  @ApiProperty({ type: 'integer', minimum: 1 })
-  count!: number;
+  @ApiProperty({ type: 'integer', minimum: 1 }) count!: number;
   /** Facts that depend on the type. */
   @ApiProperty({ type: 'object', additionalProperties: true, example: { comment_id: ID } })
   data!: Record<string, unknown>;
@@ -46,19 +41,16 @@ export class NotificationResponse {
   @ApiProperty({ format: 'date-time', example: TIME }) seen_at!: string | null;
   @ApiProperty({ format: 'date-time', example: TIME }) read_at!: string | null;
   /** When a snoozed notification returns as unread. */
-  @ApiProperty({ format: 'date-time', example: TIME })
-  snooze_until!: string | null;
+  @ApiProperty({ format: 'date-time', example: TIME }) snooze_until!: string | null;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
 }
 
 export class UnreadCounts {
   /** @example 3 */
-  @ApiProperty({ type: 'integer', minimum: 0 })
-  unread_count!: number;
+  @ApiProperty({ type: 'integer', minimum: 0 }) unread_count!: number;
   /** Unread notifications that you have not seen in a list. @example 1 */
-  @ApiProperty({ type: 'integer', minimum: 0 })
-  unseen_count!: number;
+  @ApiProperty({ type: 'integer', minimum: 0 }) unseen_count!: number;
 }
 
 export class NotificationEnvelope extends UnreadCounts {
@@ -68,12 +60,10 @@ export class NotificationEnvelope extends UnreadCounts {
 export class NotificationListEnvelope extends UnreadCounts {
   notifications!: NotificationResponse[];
   /** The cursor of the next page; null on the last one. */
-  @ApiProperty({ example: null })
-  next!: string | null;
+  @ApiProperty({ example: null }) next!: string | null;
 }
 
 export class AllReadEnvelope extends UnreadCounts {
   /** Number of notifications that were unread. @example 7 */
-  @ApiProperty({ type: 'integer', minimum: 0 })
-  updated!: number;
+  @ApiProperty({ type: 'integer', minimum: 0 }) updated!: number;
 }

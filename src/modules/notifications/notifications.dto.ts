@@ -1,7 +1,7 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsDate, IsIn, Matches, ValidateBy } from 'class-validator';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, Matches, ValidateBy } from 'class-validator';
 import { Transform } from 'class-transformer';
-import { Optional, Repeatable, Timestamp } from '../../platform/http/input.decorators.js';
+import { Flag, OneOf, Optional, Repeatable, Time, Timestamp } from '../../platform/http/input.decorators.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 import { REQUESTED_STATES, type RequestedState } from './inbox/lifecycle.js';
 
@@ -28,10 +28,9 @@ export class ListNotifications extends PageQuery {
   type?: string[];
 
   /** `true`: the same as `state=unread`. */
-  @ApiPropertyOptional({ type: Boolean })
   @Optional()
   @Transform(({ value }) => (value === 'true' ? true : value === 'false' ? false : value))
-  @IsBoolean({ message: 'unread must be true or false' })
+  @Flag({ message: 'unread must be true or false', type: Boolean })
   unread?: boolean;
 }
 
@@ -70,31 +69,24 @@ export class ReadAll {
 
 export class MarkNotificationsRead {
   /** `false`: unread. */
-  @ApiPropertyOptional({ default: true, example: true })
-  @Optional()
-  @IsBoolean({ message: 'read must be true or false' })
-  read?: boolean;
+  @Optional() @Flag({ message: 'read must be true or false', default: true, example: true }) read?: boolean;
 }
 
 const SNOOZE_MESSAGE = 'snooze_until must be an RFC 3339 time';
 
 export class SetLifecycle {
-  @ApiProperty({ enum: REQUESTED_STATES, enumName: 'RequestedNotificationState', example: 'snoozed' })
-  @IsIn(REQUESTED_STATES, { message: `state must be one of ${REQUESTED_STATES.join(', ')}` })
+  @OneOf(REQUESTED_STATES, {
+    message: `state must be one of ${REQUESTED_STATES.join(', ')}`,
+    enumName: 'RequestedNotificationState',
+    example: 'snoozed',
+  })
   state!: RequestedState;
 
   /** Required for `snoozed`, at most 90 days ahead. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2026-11-23T08:00:00.000Z' })
-  @Optional()
-  @IsDate({ message: SNOOZE_MESSAGE })
-  @Timestamp()
-  snooze_until?: Date;
+  @Optional() @Time({ message: SNOOZE_MESSAGE, example: '2026-11-23T08:00:00.000Z' }) snooze_until?: Date;
 }
 
 export class MoveSnooze {
   /** At most 90 days ahead. */
-  @ApiProperty({ type: String, format: 'date-time', example: '2026-11-23T08:00:00.000Z' })
-  @IsDate({ message: SNOOZE_MESSAGE })
-  @Timestamp()
-  snooze_until!: Date;
+  @Time({ message: SNOOZE_MESSAGE, example: '2026-11-23T08:00:00.000Z' }) snooze_until!: Date;
 }

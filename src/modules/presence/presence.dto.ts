@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsBoolean, IsDate, IsIn, IsOptional, IsUUID } from 'class-validator';
-import { Distinct, Line, Nullable, Timestamp } from '../../platform/http/input.decorators.js';
+import { ArrayMaxSize, IsArray, IsOptional, IsUUID } from 'class-validator';
+import { Distinct, Flag, Line, Nullable, OneOf, Time } from '../../platform/http/input.decorators.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 import { PRESENCE_CHOICES, type PresenceChoice } from './presence.entity.js';
 
@@ -28,29 +28,16 @@ export class SetPresence {
    * `online`: other users see the status of your devices. The others hold for all devices; with `invisible` other users see
    * you as offline.
    */
-  @ApiProperty({ enum: PRESENCE_CHOICES, example: 'dnd' })
-  @IsIn(PRESENCE_CHOICES)
-  status!: PresenceChoice;
-
-  @ApiPropertyOptional({ maxLength: MAX_TEXT, default: '', example: 'In a meeting' })
-  @IsOptional()
-  @Line(MAX_TEXT)
-  text: string = '';
-
+  @OneOf(PRESENCE_CHOICES, { example: 'dnd' }) status!: PresenceChoice;
+  @IsOptional() @Line(MAX_TEXT, { example: 'In a meeting', required: false }) text: string = '';
   /** End of the status and the text. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: null })
-  @Nullable()
-  @Timestamp()
-  @IsDate({ message: 'until must be a time in RFC 3339' })
-  until?: Date | null;
+  @Nullable() @Time({ message: 'until must be a time in RFC 3339', example: null }) until?: Date | null;
 }
 
 /** `presence.active` */
 export class SetActive {
   /** Whether the user works on this device. */
-  @ApiProperty({ example: true })
-  @IsBoolean()
-  active!: boolean;
+  @Flag({ example: true }) active!: boolean;
 }
 
 /** `presence.subscribe` */

@@ -12,13 +12,8 @@ const TIME = '2026-11-21T09:30:00.000Z';
 export class PresenceResponse {
   @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) user_id!: string;
   /** The best status of all devices. */
-  @ApiProperty({ enum: PRESENCE_STATUSES, example: 'online' })
-  status!: PresenceStatus;
-  /**
-   * Chosen by the user; empty while the user is offline.
-   * @example "In a meeting"
-   */
-  text!: string;
+  @ApiProperty({ enum: PRESENCE_STATUSES, example: 'online' }) status!: PresenceStatus;
+  /** Chosen by the user; empty while the user is offline. @example "In a meeting" */ text!: string;
   /** Null before the first socket of the user. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
   last_active_at!: string | null;
@@ -26,27 +21,22 @@ export class PresenceResponse {
 
 export class OwnPresenceResponse {
   /** `online`: other users see the status of your devices. */
-  @ApiProperty({ enum: PRESENCE_CHOICES, example: 'dnd' })
-  status!: PresenceChoice;
-  /** @example "In a meeting" */
-  text!: string;
+  @ApiProperty({ enum: PRESENCE_CHOICES, example: 'dnd' }) status!: PresenceChoice;
+  /** @example "In a meeting" */ text!: string;
   /** End of the status and the text; null: they stay. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
-  until!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) until!: string | null;
 }
 
 export class PresenceEnvelope {
   presence!: PresenceResponse[];
   /** Time of the response. */
-  @ApiProperty({ format: 'date-time', example: TIME })
-  as_of!: string;
+  @ApiProperty({ format: 'date-time', example: TIME }) as_of!: string;
 }
 
 export class PresenceListEnvelope extends PageEnvelope {
   presence!: PresenceResponse[];
   /** Time of the response. */
-  @ApiProperty({ format: 'date-time', example: TIME })
-  as_of!: string;
+  @ApiProperty({ format: 'date-time', example: TIME }) as_of!: string;
 }
 
 export class OwnPresenceEnvelope {

@@ -1,32 +1,17 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsString, IsUUID, Matches, ValidateBy } from 'class-validator';
-import { Line, MaxBytes, Optional, Name, Nullable } from '../../platform/http/input.decorators.js';
+import { IsString, Matches, ValidateBy } from 'class-validator';
+import { Line, MaxBytes, Name, Nullable, Optional, Uuid } from '../../platform/http/input.decorators.js';
 import { isLocale, isTimeZone } from './locale-values.js';
 
 const Is = (name: string, validate: (value: unknown) => boolean, message: string) =>
   ValidateBy({ name, validator: { validate, defaultMessage: () => message } });
 
 export class UpdateProfile {
-  @ApiPropertyOptional({ minLength: 1, maxLength: 200, example: 'Alice Martin' })
-  @Optional()
-  @Name(200)
-  display_name?: string;
-
-  @ApiPropertyOptional({ maxLength: 100, example: 'Alice' })
-  @Optional()
-  @Line(100)
-  given_name?: string;
-
-  @ApiPropertyOptional({ maxLength: 100, example: 'Martin' })
-  @Optional()
-  @Line(100)
-  family_name?: string;
-
-  @ApiPropertyOptional({ maxLength: 100, example: 'Head of Research' })
-  @Optional()
-  @Line(100)
-  title?: string;
+  @Optional() @Name(200, { example: 'Alice Martin' }) display_name?: string;
+  @Optional() @Line(100, { example: 'Alice' }) given_name?: string;
+  @Optional() @Line(100, { example: 'Martin' }) family_name?: string;
+  @Optional() @Line(100, { example: 'Head of Research' }) title?: string;
 
   @ApiPropertyOptional({ maxLength: 50, example: '+49 30 901820' })
   @Optional()
@@ -46,10 +31,7 @@ export class UpdateProfile {
   locale?: string | null;
 
   /** Read-only: the current address is accepted, another one is rejected. */
-  @ApiPropertyOptional({ example: 'alice@demo.example' })
-  @Optional()
-  @IsString()
-  email?: string;
+  @ApiPropertyOptional({ example: 'alice@demo.example' }) @Optional() @IsString() email?: string;
 }
 
 export class DeactivateProfile {
@@ -72,8 +54,5 @@ export class DeactivateProfile {
   code?: string;
 
   /** An active member who becomes the owner of your notes, tasks and folders. */
-  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @Optional()
-  @IsUUID('all', { message: 'transfer_to must be a UUID' })
-  transfer_to?: string;
+  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) transfer_to?: string;
 }

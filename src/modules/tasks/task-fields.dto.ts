@@ -1,7 +1,15 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsIn, IsInt, IsString, IsUUID, Max, MaxLength, Min, ValidateBy, ValidateIf } from 'class-validator';
-import { HttpUrl, Moment, Nullable, Optional } from '../../platform/http/input.decorators.js';
+import { IsString, IsUUID, ValidateBy, ValidateIf } from 'class-validator';
+import {
+  HttpUrl,
+  IntegerFrom,
+  Moment,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+} from '../../platform/http/input.decorators.js';
 import { isCalendarDay, isTimeZone } from './schedule/calendar.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
 
@@ -57,18 +65,11 @@ export class NamedUser {
   @IsUUID('all', { message: 'user_id must be a UUID' })
   user_id?: string | null;
 
-  /** @example "bob@demo.example" */
-  @Nullable()
-  @MaxLength(320)
-  @IsString()
-  email?: string | null;
+  @Nullable() @Text(320, { example: 'bob@demo.example' }) email?: string | null;
 }
 
 export class ReferenceInput {
-  @ApiProperty({ example: 'url' })
-  @IsIn(['note', 'task', 'url'])
-  @LowerCase()
-  type!: 'note' | 'task' | 'url';
+  @LowerCase() @OneOf(['note', 'task', 'url'], { example: 'url' }) type!: 'note' | 'task' | 'url';
 
   /** Of the note or task. */
   @ApiPropertyOptional({ example: null })
@@ -83,14 +84,8 @@ export class ReferenceInput {
   @HttpUrl()
   url?: string | null;
 
-  /**
-   * Stored for `url` only.
-   * @example "The hotel"
-   */
-  @Nullable()
-  @MaxLength(512)
-  @IsString()
-  title?: string | null;
+  /** Stored for `url` only. */
+  @Nullable() @Text(512, { example: 'The hotel' }) title?: string | null;
 }
 
 /** A moment, or minutes before the task is due (before the start of the day when it has no hour). */
@@ -100,12 +95,7 @@ export class ReminderInput {
   @Moment()
   at?: Date;
 
-  @ApiPropertyOptional({ type: 'integer', example: 30 })
-  @Optional()
-  @Max(YEAR_MINUTES)
-  @Min(0)
-  @IsInt()
-  minutes_before?: number;
+  @Optional() @IntegerFrom(0, YEAR_MINUTES, { example: 30 }) minutes_before?: number;
 }
 
 export class Recurrence {
@@ -119,8 +109,5 @@ export class Recurrence {
   rrule!: string;
 
   /** The next date follows the current date (`schedule`), and also the day of completion (`completion`). */
-  @ApiPropertyOptional({ default: 'schedule' })
-  @Optional()
-  @IsIn(['schedule', 'completion'])
-  from: 'schedule' | 'completion' = 'schedule';
+  @Optional() @OneOf(['schedule', 'completion']) from: 'schedule' | 'completion' = 'schedule';
 }

@@ -8,7 +8,6 @@ import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
 import {
   CreateOperation,
   ListOperation,
@@ -34,7 +33,7 @@ export class TasksController {
     description:
       'The tasks that you created, those assigned to you and those in folders shared with you. All filters apply together.',
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: ListTasks): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: ListTasks) {
     return this.lists.list(ctx, query);
   }
 
@@ -44,18 +43,14 @@ export class TasksController {
     errors: [TaskErrors.alreadyExists, TaskErrors.unknownUser],
   })
   @BodyLimit(TASK_BODY_BYTES)
-  create(
-    @Ctx() ctx: RequestContext,
-    @Idempotency() key: IdempotencyKey | null,
-    @Body() body: CreateTask,
-  ): Promise<JsonReply> {
+  create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateTask) {
     return this.tasks.create(ctx, key, body);
   }
 
   @ReadOperation(TASKS, {
     description: 'With its subtasks and attachments. Comments have a list of their own.',
   })
-  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.tasks.read(ctx, id);
   }
 
@@ -71,7 +66,7 @@ export class TasksController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateTask) body: Checked<UpdateTask>,
-  ): Promise<JsonReply> {
+  ) {
     return this.tasks.update(ctx, id, expected, body);
   }
 
@@ -92,7 +87,7 @@ export class TasksController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(DeleteTask) body: Checked<DeleteTask>,
-  ): Promise<JsonReply> {
+  ) {
     return this.tasks.trash(ctx, id, expected, body);
   }
 
@@ -111,7 +106,7 @@ export class TasksController {
     @Id() id: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(RestoreTask) body: Checked<RestoreTask>,
-  ): Promise<JsonReply> {
+  ) {
     return this.tasks.restore(ctx, id, key, body);
   }
 }

@@ -13,8 +13,6 @@ import {
   Allow,
   ArrayMaxSize,
   IsArray,
-  IsBoolean,
-  IsIn,
   IsString,
   IsUUID,
   Length,
@@ -26,10 +24,14 @@ import {
   asNamedUser,
   Distinct,
   EachAs,
+  Entries,
+  Flag,
   MaxBytes,
   Moment,
   Nullable,
+  OneOf,
   Optional,
+  Text,
 } from '../../platform/http/input.decorators.js';
 import {
   CalendarDay,
@@ -75,50 +77,19 @@ export class TaskFields {
    * HTML, at most 256 KiB. Harmless HTML is stored unchanged; scripts and references to remote content are removed.
    * @example "<p>Two nights, six people</p>"
    */
-  @Nullable()
-  @MaxBytes(MAX_DESCRIPTION_BYTES)
-  @IsString()
-  description!: string | null;
-
+  @Nullable() @MaxBytes(MAX_DESCRIPTION_BYTES) @IsString() description!: string | null;
   /** Accepted in any case. Default for a new task: `open`. */
-  @ApiProperty({ example: 'open' })
-  @IsIn(STATUSES)
-  @LowerCase()
-  status!: TaskStatus;
-
+  @LowerCase() @OneOf(STATUSES, { example: 'open' }) status!: TaskStatus;
   /** Whether the status is `done`. Setting it changes the status to `done`, or from `done` to `open`. */
-  @ApiProperty({ example: false })
-  @IsBoolean()
-  done!: boolean;
-
+  @Flag({ example: false }) done!: boolean;
   /** The day the task is due. */
-  @ApiProperty({ format: 'date', example: '2026-12-01' })
-  @Nullable()
-  @CalendarDay()
-  date!: string | null;
-
-  /**
-   * Time zone of `date`, of the IANA database. Default for a new task: `UTC`.
-   * @example "Europe/Paris"
-   */
-  @TimeZone()
-  @IsString()
-  time_zone!: string;
-
+  @ApiProperty({ format: 'date', example: '2026-12-01' }) @Nullable() @CalendarDay() date!: string | null;
+  /** Time zone of `date`, of the IANA database. Default for a new task: `UTC`. @example "Europe/Paris" */
+  @TimeZone() @IsString() time_zone!: string;
   /** Accepted in any case. Default for a new task: `normal`. */
-  @ApiProperty({ example: 'high' })
-  @IsIn(PRIORITIES)
-  @LowerCase()
-  priority!: TaskPriority;
-
-  /**
-   * A heading that the task is listed under.
-   * @example "Travel"
-   */
-  @Nullable()
-  @MaxLength(MAX_GROUP)
-  @IsString()
-  group!: string | null;
+  @LowerCase() @OneOf(PRIORITIES, { example: 'high' }) priority!: TaskPriority;
+  /** A heading that the task is listed under. */
+  @Nullable() @Text(MAX_GROUP, { example: 'Travel' }) group!: string | null;
 
   @ApiProperty({ maxItems: MAX_LABELS, example: ['offsite'] })
   @Distinct()
@@ -148,17 +119,11 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   assignees?: NamedUser[];
 
   /** The whole list: notes and tasks that you can read, and web addresses. A note that you may edit links back. */
-  @ApiPropertyOptional({
-    type: 'array',
-    maxItems: MAX_REFERENCES,
-    items: { $ref: getSchemaPath(ReferenceInput) },
+  @Optional()
+  @Entries(ReferenceInput, MAX_REFERENCES, {
+    message: 'each entry of references must be an object',
     example: [{ type: 'url', url: 'https://example.com/hotel', title: 'The hotel' }],
   })
-  @Optional()
-  @ValidateNested({ each: true, message: 'each entry of references must be an object' })
-  @EachAs((entry) => asInstance(ReferenceInput, entry))
-  @ArrayMaxSize(MAX_REFERENCES)
-  @IsArray()
   references?: ReferenceInput[];
 
   /** The moment the task is due; sets `date`. A new `date` alone keeps the hour. */
@@ -178,17 +143,11 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   @Transform(({ value }) => asInstance(Recurrence, typeof value === 'string' ? { rrule: value } : value))
   recurrence?: Recurrence | null;
 
-  @ApiPropertyOptional({
-    type: 'array',
-    maxItems: MAX_REMINDERS,
-    items: { $ref: getSchemaPath(ReminderInput) },
+  @Optional()
+  @Entries(ReminderInput, MAX_REMINDERS, {
+    message: 'each entry of reminders must be an object',
     example: [{ minutes_before: 30 }],
   })
-  @Optional()
-  @ValidateNested({ each: true, message: 'each entry of reminders must be an object' })
-  @EachAs((entry) => asInstance(ReminderInput, entry))
-  @ArrayMaxSize(MAX_REMINDERS)
-  @IsArray()
   reminders?: ReminderInput[];
 
   /** A task folder that you may write to. */
@@ -201,22 +160,10 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
    * Manual order: `first`, `last` (default), `{ "before": id }` or `{ "after": id }` of a task in the same folder, or a
    * position that a task has.
    */
-  @ApiPropertyOptional({ ...POSITION, example: 'first' })
-  @Allow()
-  position?: unknown;
-
-  @ApiPropertyOptional(BASE_REVISION)
-  @Allow()
-  base_revision?: number;
-
-  /**
-   * Name of the client device, as `updated_device` in the change feed.
-   * @example "alices-phone"
-   */
-  @Optional()
-  @MaxLength(MAX_DEVICE_ID)
-  @IsString()
-  device_id?: string;
+  @ApiPropertyOptional({ ...POSITION, example: 'first' }) @Allow() position?: unknown;
+  @ApiPropertyOptional(BASE_REVISION) @Allow() base_revision?: number;
+  /** Name of the client device, as `updated_device` in the change feed. */
+  @Optional() @Text(MAX_DEVICE_ID, { example: 'alices-phone' }) device_id?: string;
 }
 
 @Nested
@@ -224,13 +171,8 @@ export class CreateTask extends IntersectionType(
   PickType(TaskFields, ['title'] as const),
   OmitType(UpdateTask, ['title', 'base_revision'] as const),
 ) {
-  /**
-   * Any UUID. Default: a new one.
-   * @example "01890a5d-ac96-774b-bcce-b302099a8057"
-   */
-  @Optional()
-  @IsUUID('all', { message: 'id must be a UUID' })
-  id?: string;
+  /** Any UUID. Default: a new one. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
+  @Optional() @IsUUID('all', { message: 'id must be a UUID' }) id?: string;
 }
 
 export class DeleteTask extends PickType(UpdateTask, ['base_revision', 'device_id'] as const) {}
@@ -248,12 +190,6 @@ export class LinkedTask extends PickType(UpdateTask, [
   'references',
   'device_id',
 ] as const) {
-  /**
-   * Missing or blank: the title of the note.
-   * @example "Book the rooms"
-   */
-  @Optional()
-  @MaxLength(MAX_TITLE)
-  @IsString()
-  title?: string;
+  /** Missing or blank: the title of the note. */
+  @Optional() @Text(MAX_TITLE, { example: 'Book the rooms' }) title?: string;
 }

@@ -1,25 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
 
 export class FieldProblemResponse {
-  /** @example "title" */
-  field!: string;
-  /** @example "max_length" */
-  code!: string;
-  /** @example "title must be shorter than or equal to 512 characters" */
-  message!: string;
+  /** @example "title" */ field!: string;
+  /** @example "max_length" */ code!: string;
+  /** @example "title must be shorter than or equal to 512 characters" */ message!: string;
 }
 
 /** The shape of every error response. The derived schemas have additional members. */
 export class ErrorResponse {
-  /**
-   * A stable code for programs.
-   * @example "validation_failed"
-   */
-  error!: string;
-  /**
-   * A description for developers. May change.
-   * @example "Some fields are invalid; see details."
-   */
+  /** A stable code for programs. @example "validation_failed" */ error!: string;
+  /** A description for developers. May change. @example "Some fields are invalid; see details." */
   message!: string;
   details?: FieldProblemResponse[];
 }

@@ -1,23 +1,51 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { plainToInstance, Transform } from 'class-transformer';
 import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  buildMessage,
+  IsArray,
+  IsBoolean,
+  IsDate,
   isEmail,
   IsEmail,
-  buildMessage,
+  IsIn,
+  IsInt,
+  isISO8601,
   IsString,
   IsUrl,
-  isISO8601,
+  IsUUID,
   Length,
   Matches,
+  Max,
   MaxLength,
+  Min,
   ValidateBy,
   ValidateIf,
+  ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
 import { isUuid } from './id.pipe.js';
 
+/** Documentation of a field beyond what its decorator and its type say; `message` replaces the one of the validator. */
+type FieldOptions = ApiPropertyOptions & { message?: string };
+
+/**
+ * Documents and validates a field. Errors are reported in the order of the rules, the first one only.
+ * @param rules given the options of the validator that `message` belongs to
+ */
+function field(
+  base: object,
+  { message, ...docs }: FieldOptions,
+  rules: (own?: ValidationOptions) => PropertyDecorator[],
+): PropertyDecorator {
+  return applyDecorators(ApiProperty({ ...base, ...docs }), ...rules(message ? { message } : undefined));
+}
+
 /** The field is optional; `null` is invalid (class-validator's IsOptional accepts it). */
-export const Optional = () => ValidateIf((_, value) => value !== undefined);
+export const Optional = () =>
+  field({ required: false }, {}, () => [ValidateIf((_, value) => value !== undefined)]);
 
 /** The field is optional or `null`. */
 export const Nullable = () => ValidateIf((_, value) => value !== undefined && value !== null);
@@ -39,6 +67,49 @@ export const MaxBytes = (max: number, options?: ValidationOptions) =>
     },
     options,
   );
+
+/** true or false. */
+export const Flag = (options: FieldOptions = {}) => field({}, options, (own) => [IsBoolean(own)]);
+
+/** One of these values. */
+export const OneOf = (values: readonly unknown[], options: FieldOptions = {}) =>
+  field({ enum: [...values] }, options, (own) => [IsIn([...values], own)]);
+
+/** Text of at most `max` characters; of at least `minLength` in the options. */
+export const Text = (max: number, options: FieldOptions & { minLength?: number } = {}) => {
+  const { minLength } = options;
+  const length = minLength === undefined ? MaxLength(max) : Length(minLength, max);
+  return field({ maxLength: max }, options, (own) => [IsString(own), length]);
+};
+
+/** A whole number. */
+export const IntegerFrom = (min: number, max?: number | FieldOptions, options: FieldOptions = {}) => {
+  const [maximum, docs] = typeof max === 'object' ? [undefined, max] : [max, options];
+  const limits = maximum === undefined ? [Min(min)] : [Min(min), Max(maximum)];
+  return field({ type: 'integer', minimum: min, maximum }, docs, (own) => [IsInt(own), ...limits]);
+};
+
+/** A UUID of any version. */
+export const Uuid = (options: FieldOptions = {}) =>
+  field({ format: 'uuid' }, options, (own) => [IsUUID('all', own)]);
+
+/** A time, RFC 3339, as a Date. */
+export const Time = (options: FieldOptions = {}) =>
+  field({ type: String, format: 'date-time' }, options, (own) => [IsDate(own), Timestamp()]);
+
+/** A list of at most `max` objects of a class; of at least `minItems` in the options. */
+export const Entries = (
+  type: new () => object,
+  max: number,
+  options: FieldOptions & { minItems?: number } = {},
+) =>
+  field({ type: [type], maxItems: max }, options, (own) => [
+    IsArray(),
+    ...(options.minItems === undefined ? [] : [ArrayMinSize(options.minItems)]),
+    ArrayMaxSize(max),
+    EachAs((entry) => asInstance(type, entry)),
+    ValidateNested({ each: true, ...own }),
+  ]);
 
 /** A query parameter that may be repeated: always an array. */
 export const Repeatable = () =>
@@ -84,20 +155,22 @@ export const isName = (text: string, max: number): boolean =>
   text.length <= max && VISIBLE.test(text) && ONE_LINE.test(text);
 
 /** A name for lists: one line, not empty, trimmed. */
-export const Name = (max: number): PropertyDecorator => {
+export const Name = (max: number, docs?: ApiPropertyOptions): PropertyDecorator => {
   return (target, key) => {
-    const field = String(key);
+    const name = String(key);
+    if (docs) ApiProperty({ minLength: 1, maxLength: max, ...docs })(target, key);
     Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
-    Matches(VISIBLE, { message: `${field} must not be empty` })(target, key);
-    Matches(ONE_LINE, { message: `${field} must be one line without control characters` })(target, key);
+    Matches(VISIBLE, { message: `${name} must not be empty` })(target, key);
+    Matches(ONE_LINE, { message: `${name} must be one line without control characters` })(target, key);
     Length(1, max)(target, key);
     IsString()(target, key);
   };
 };
 
 /** One line, trimmed, that may be empty: a job title, a telephone number. */
-export const Line = (max: number): PropertyDecorator => {
+export const Line = (max: number, docs?: ApiPropertyOptions): PropertyDecorator => {
   return (target, key) => {
+    if (docs) ApiProperty({ maxLength: max, ...docs })(target, key);
     Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
     Matches(ONE_LINE, { message: `${String(key)} must be one line without control characters` })(target, key);
     Length(0, max)(target, key);

@@ -1,6 +1,5 @@
 export class HealthResponse {
-  /** @example "ok" */
-  status!: 'ok';
+  /** @example "ok" */ status!: 'ok';
 }
 
 export class ReadinessResponse extends HealthResponse {

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { IsInt, IsOptional, Max, Min } from 'class-validator';
 import { Errors } from '../http/errors.js';
-import { WholeNumber } from '../http/input.decorators.js';
+import { Text, WholeNumber } from '../http/input.decorators.js';
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 200;
@@ -26,8 +26,5 @@ export class PageQuery {
   limit: number = DEFAULT_LIMIT;
 
   /** The `next` of the previous page. */
-  @IsOptional()
-  @MaxLength(1000)
-  @IsString({ message: 'cursor must be given once' })
-  cursor?: string;
+  @IsOptional() @Text(1000, { message: 'cursor must be given once' }) cursor?: string;
 }

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsNumber, IsOptional, IsString, IsUUID, Matches, MaxLength } from 'class-validator';
-import { Nullable, Optional } from '../http/input.decorators.js';
+import { IsNumber, IsOptional, IsUUID, Matches } from 'class-validator';
+import { Nullable, Optional, Text } from '../http/input.decorators.js';
 import { PageQuery } from '../paging/page.dto.js';
 
 /** An item whose id the client may choose, so that it can be created offline. */
@@ -32,14 +32,8 @@ export class FolderFields extends ClientId {
   @Matches(/^#[0-9a-f]{6}$/i, { message: 'color must be #rrggbb' })
   color?: string | null;
 
-  /**
-   * Name of the client device, as `updated_device` in the change feed.
-   * @example "alices-phone"
-   */
-  @Optional()
-  @MaxLength(200)
-  @IsString()
-  device_id?: string;
+  /** Name of the client device, as `updated_device` in the change feed. */
+  @Optional() @Text(200, { example: 'alices-phone' }) device_id?: string;
 }
 
 /** Query of a list of folders. */

@@ -61,7 +61,7 @@ export function ShareLinkController<Terms extends object>(
       @Id() id: string,
       @Idempotency() key: IdempotencyKey | null,
       @CheckedBody(terms) body: Checked<Terms>,
-    ): Promise<JsonReply> {
+    ) {
       return this.links.share(ctx, id, key, body);
     }
 
@@ -73,11 +73,7 @@ export function ShareLinkController<Terms extends object>(
       response: [envelope, `The ${name} with its new share link.`],
       errors: errors.regenerate,
     })
-    regenerate(
-      @Ctx() ctx: RequestContext,
-      @Id() id: string,
-      @Idempotency() key: IdempotencyKey | null,
-    ): Promise<JsonReply> {
+    regenerate(@Ctx() ctx: RequestContext, @Id() id: string, @Idempotency() key: IdempotencyKey | null) {
       return this.links.regenerate(ctx, id, key);
     }
 
@@ -89,11 +85,7 @@ export function ShareLinkController<Terms extends object>(
       response: [envelope, `The ${name} without a share link.`],
       errors: errors.revoke,
     })
-    revoke(
-      @Ctx() ctx: RequestContext,
-      @Id() id: string,
-      @Idempotency() key: IdempotencyKey | null,
-    ): Promise<JsonReply> {
+    revoke(@Ctx() ctx: RequestContext, @Id() id: string, @Idempotency() key: IdempotencyKey | null) {
       return this.links.revoke(ctx, id, key);
     }
   }

@@ -51,11 +51,7 @@ export function FeedController(docs: FeedDocs): Type<Feeds> {
       errors,
       response: [changes.type, 'A page of changes.'],
     })
-    changes(
-      @Ctx() ctx: RequestContext,
-      @Query() query: ChangesQuery,
-      @DisconnectSignal() gone: AbortSignal,
-    ): Promise<JsonReply> {
+    changes(@Ctx() ctx: RequestContext, @Query() query: ChangesQuery, @DisconnectSignal() gone: AbortSignal) {
       return this.feeds.changes(ctx, this.source, query, gone);
     }
 
@@ -67,7 +63,7 @@ export function FeedController(docs: FeedDocs): Type<Feeds> {
       errors,
       response: [index.type, 'A page of the index.'],
     })
-    index(@Ctx() ctx: RequestContext, @Query() query: IndexQuery): Promise<JsonReply> {
+    index(@Ctx() ctx: RequestContext, @Query() query: IndexQuery) {
       return this.feeds.index(ctx, this.source, query);
     }
   }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { WholeNumber } from '../http/input.decorators.js';
+import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import { OneOf, Text, WholeNumber } from '../http/input.decorators.js';
 import type { FeedInclude } from './feed-source.js';
 
 const MAX_PAGE = 500;
@@ -10,10 +10,13 @@ const LIMIT = `limit must be a whole number from 1 to ${MAX_PAGE}`;
 const WAIT = `wait must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`;
 
 class FeedQuery {
-  @ApiProperty({ required: false, description: 'The `cursor` of the last response.', type: String })
   @IsOptional()
-  @MaxLength(1000)
-  @IsString({ message: 'cursor must be given once' })
+  @Text(1000, {
+    message: 'cursor must be given once',
+    required: false,
+    description: 'The `cursor` of the last response.',
+    type: String,
+  })
   cursor?: string;
 
   @ApiProperty({
@@ -33,14 +36,8 @@ class FeedQuery {
 }
 
 export class ChangesQuery extends FeedQuery {
-  @ApiProperty({
-    enum: ['content', 'summary'],
-    default: 'content',
-    required: false,
-    description: '`summary` omits the content.',
-  })
   @IsOptional()
-  @IsIn(['content', 'summary'])
+  @OneOf(['content', 'summary'], { required: false, description: '`summary` omits the content.' })
   include: FeedInclude = 'content';
 
   @ApiProperty({
@@ -60,13 +57,7 @@ export class ChangesQuery extends FeedQuery {
 }
 
 export class IndexQuery extends FeedQuery {
-  @ApiProperty({
-    enum: ['content', 'summary'],
-    default: 'summary',
-    required: false,
-    description: '`content` adds the content.',
-  })
   @IsOptional()
-  @IsIn(['content', 'summary'])
+  @OneOf(['content', 'summary'], { required: false, description: '`content` adds the content.' })
   include: FeedInclude = 'summary';
 }

@@ -38,9 +38,7 @@ export class FeedRemoval {
   @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
   @ApiProperty({ enum: [true], example: true }) removed!: true;
   @ApiProperty({ enum: [true], example: true }) deleted!: true;
-  @ApiProperty({ enum: ['unshared', 'purged', 'deleted'], example: 'unshared' }) reason!:
-    | 'unshared'
-    | 'purged'
-    | 'deleted';
+  @ApiProperty({ enum: ['unshared', 'purged', 'deleted'], example: 'unshared' })
+  reason!: 'unshared' | 'purged' | 'deleted';
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) removed_at!: string;
 }

@@ -5,7 +5,6 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { AccessErrors } from '../access.errors.js';
 import { AddedMembersEnvelope, GroupMemberListEnvelope, RemovedMemberEnvelope } from '../access.response.js';
@@ -52,7 +51,7 @@ export class GroupMembersController {
     @Ctx() ctx: RequestContext,
     @Id('group_id') groupId: string,
     @CheckedBody(AddGroupMembers) body: Checked<AddGroupMembers>,
-  ): Promise<JsonReply> {
+  ) {
     return this.members.add(ctx, groupId, body);
   }
 
@@ -66,11 +65,7 @@ export class GroupMembersController {
     errors: ADD_ERRORS,
   })
   @Requires('rbac.manage')
-  addOne(
-    @Ctx() ctx: RequestContext,
-    @Id('group_id') groupId: string,
-    @Id('user_id') userId: string,
-  ): Promise<JsonReply> {
+  addOne(@Ctx() ctx: RequestContext, @Id('group_id') groupId: string, @Id('user_id') userId: string) {
     return this.members.add(ctx, groupId, Checked.of(AddGroupMembers, { user_id: userId }));
   }
 

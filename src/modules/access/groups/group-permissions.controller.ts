@@ -5,7 +5,6 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { AccessErrors } from '../access.errors.js';
 import { PermissionsEnvelope } from '../access.response.js';
 import { GroupPermissionsService } from './group-permissions.service.js';
@@ -59,7 +58,7 @@ export class GroupPermissionsController {
     @Ctx() ctx: RequestContext,
     @Id('group_id') groupId: string,
     @CheckedBody(GrantPermissions) body: Checked<GrantPermissions>,
-  ): Promise<JsonReply> {
+  ) {
     return this.permissions.grant(ctx, groupId, body);
   }
 
@@ -78,7 +77,7 @@ export class GroupPermissionsController {
     @Ctx() ctx: RequestContext,
     @Id('group_id') groupId: string,
     @Param('permission') permission: string,
-  ): Promise<JsonReply> {
+  ) {
     return this.permissions.grant(ctx, groupId, Checked.of(GrantPermissions, { permission }));
   }
 
@@ -95,7 +94,7 @@ export class GroupPermissionsController {
     @Ctx() ctx: RequestContext,
     @Id('group_id') groupId: string,
     @Param('permission') permission: string,
-  ): Promise<JsonReply> {
+  ) {
     return this.permissions.revoke(ctx, groupId, permission);
   }
 }

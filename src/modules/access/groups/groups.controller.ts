@@ -4,7 +4,6 @@ import { Requires } from '../../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import {
   CreateOperation,
@@ -25,7 +24,7 @@ export class GroupsController {
     description: 'The groups owners, admins and members first, then the others by name.',
   })
   @Requires('rbac.read', 'rbac.manage')
-  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery) {
     return this.groups.list(ctx, query);
   }
 
@@ -39,11 +38,7 @@ export class GroupsController {
     ],
   })
   @Requires('rbac.manage')
-  create(
-    @Ctx() ctx: RequestContext,
-    @Idempotency() key: IdempotencyKey | null,
-    @Body() body: CreateGroup,
-  ): Promise<JsonReply> {
+  create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateGroup) {
     return this.groups.create(ctx, key, body);
   }
 
@@ -65,7 +60,7 @@ export class GroupsController {
     @Ctx() ctx: RequestContext,
     @Id('group_id') id: string,
     @CheckedBody(UpdateGroup) body: Checked<UpdateGroup>,
-  ): Promise<JsonReply> {
+  ) {
     return this.groups.update(ctx, id, body);
   }
 
@@ -75,7 +70,7 @@ export class GroupsController {
     errors: [AccessErrors.systemGroup, AccessErrors.cannotGrantUnheld],
   })
   @Requires('rbac.manage')
-  delete(@Ctx() ctx: RequestContext, @Id('group_id') id: string): Promise<JsonReply> {
+  delete(@Ctx() ctx: RequestContext, @Id('group_id') id: string) {
     return this.groups.delete(ctx, id);
   }
 }

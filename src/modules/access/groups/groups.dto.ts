@@ -1,16 +1,13 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsString, IsUUID, Matches } from 'class-validator';
 import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsInt,
-  IsString,
-  IsUUID,
-  Matches,
-  MaxLength,
-  Min,
-} from 'class-validator';
-import { Distinct, Optional, Name } from '../../../platform/http/input.decorators.js';
+  Distinct,
+  IntegerFrom,
+  Name,
+  Optional,
+  Text,
+  Uuid,
+} from '../../../platform/http/input.decorators.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const MAX_NAME = 100;
@@ -18,9 +15,7 @@ const MAX_AT_ONCE = 200;
 
 export class CreateGroup {
   /** Unique, ignoring case and accents. @example "Editors" */
-  @ApiProperty({ minLength: 1, maxLength: MAX_NAME })
-  @Name(MAX_NAME)
-  name!: string;
+  @Name(MAX_NAME, { example: 'Editors' }) name!: string;
 
   /** Stable identifier for programs. Default: derived from the name. @example "editors" */
   @ApiPropertyOptional({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$' })
@@ -30,11 +25,7 @@ export class CreateGroup {
   })
   key?: string;
 
-  @ApiPropertyOptional({ maxLength: 1000, example: 'Keep the handbook up to date.' })
-  @Optional()
-  @MaxLength(1000)
-  @IsString()
-  description?: string;
+  @Optional() @Text(1000, { example: 'Keep the handbook up to date.' }) description?: string;
 
   /** Only permissions that you hold. @example ["forms.create"] */
   @Optional()
@@ -46,31 +37,15 @@ export class CreateGroup {
 }
 
 export class UpdateGroup {
-  @ApiPropertyOptional({ minLength: 1, maxLength: MAX_NAME, example: 'Editors' })
-  @Optional()
-  @Name(MAX_NAME)
-  name?: string;
-
-  @ApiPropertyOptional({ maxLength: 1000, example: 'Keep the handbook up to date.' })
-  @Optional()
-  @MaxLength(1000)
-  @IsString()
-  description?: string;
-
+  @Optional() @Name(MAX_NAME, { example: 'Editors' }) name?: string;
+  @Optional() @Text(1000, { example: 'Keep the handbook up to date.' }) description?: string;
   /** The `rev` that you read. 409 `conflict` when the group has changed since then. @example 3 */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1 })
-  @Optional()
-  @Min(1)
-  @IsInt()
-  rev?: number;
+  @Optional() @IntegerFrom(1, { example: 3 }) rev?: number;
 }
 
 export class AddGroupMembers {
   /** Either this or `user_ids`. */
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID('all', { message: 'user_id must be a UUID' })
-  user_id?: string;
+  @Optional() @Uuid({ example: ID }) user_id?: string;
 
   @ApiPropertyOptional({ type: [String], format: 'uuid', example: [ID], maxItems: MAX_AT_ONCE })
   @Optional()
@@ -83,9 +58,7 @@ export class AddGroupMembers {
 
 export class GrantPermissions {
   /** Either this or `permissions`. @example "forms.create" */
-  @Optional()
-  @IsString()
-  permission?: string;
+  @Optional() @IsString() permission?: string;
 
   /** @example ["forms.create"] */
   @Optional()

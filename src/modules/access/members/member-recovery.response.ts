@@ -23,9 +23,8 @@ export class SecondFactorResetState {
   /** The member who requested the reset of an owner. */
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) requested_by!: string | null;
   /** End of the request. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) expires_at!:
-    | string
-    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
+  expires_at!: string | null;
 }
 
 export class SecondFactorResetEnvelope {

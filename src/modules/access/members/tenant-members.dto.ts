@@ -1,22 +1,15 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsUUID } from 'class-validator';
+import { IsOptional } from 'class-validator';
+import { OneOf, Uuid } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 
 export class ListTenantMembers extends PageQuery {
   /** Only members with this status. @example "active" */
-  @IsOptional()
-  @IsIn(['active', 'deactivated'])
-  status?: 'active' | 'deactivated';
-
+  @IsOptional() @OneOf(['active', 'deactivated'], { example: 'active' }) status?: 'active' | 'deactivated';
   /** Users, service accounts, or both. Default: `user`. @example "user" */
-  @IsOptional()
-  @IsIn(['user', 'service', 'all'])
-  kind?: 'user' | 'service' | 'all';
+  @IsOptional() @OneOf(['user', 'service', 'all'], { example: 'user' }) kind?: 'user' | 'service' | 'all';
 }
 
 export class TransferContent {
   /** The active member who becomes the owner. */
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @IsUUID('all', { message: 'to must be a UUID' })
-  to!: string;
+  @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) to!: string;
 }

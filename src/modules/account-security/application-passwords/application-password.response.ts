@@ -14,8 +14,7 @@ export class ApplicationPasswordResponse {
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   expires_at!: string | null;
   /** Precise to the minute. */
-  @ApiProperty({ format: 'date-time', example: TIME })
-  last_used_at!: string | null;
+  @ApiProperty({ format: 'date-time', example: TIME }) last_used_at!: string | null;
   @ApiProperty({ type: String, nullable: true, example: '192.0.2.7' }) last_used_ip!: string | null;
 }
 

@@ -1,14 +1,11 @@
-import { IsString, Matches, MaxLength } from 'class-validator';
-import { Optional } from '../../../platform/http/input.decorators.js';
+import { Matches } from 'class-validator';
+import { Optional, Text } from '../../../platform/http/input.decorators.js';
 import { MAX_PASSWORD } from './guess-limits.js';
 
 /** Confirms the identity of the caller. */
 export class ConfirmOwner {
   /** Your password, if the account has one. @example "correct horse battery staple" */
-  @Optional()
-  @MaxLength(MAX_PASSWORD)
-  @IsString()
-  password?: string;
+  @Optional() @Text(MAX_PASSWORD, { example: 'correct horse battery staple' }) password?: string;
 
   /**
    * An authenticator code. Required with the second factor on, when this session proved it more than ten minutes ago; a proof

@@ -1,21 +1,15 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsString, Matches, MaxLength } from 'class-validator';
-import { Optional } from '../../../platform/http/input.decorators.js';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsString, Matches } from 'class-validator';
+import { Flag, Optional, Text } from '../../../platform/http/input.decorators.js';
 import { MAX_PASSWORD } from './guess-limits.js';
 
 export class ChangePassword {
-  /** @example "correct horse battery staple" */
-  @MaxLength(MAX_PASSWORD)
-  @IsString()
-  current_password!: string;
-
+  @Text(MAX_PASSWORD, { example: 'correct horse battery staple' }) current_password!: string;
   /**
    * Any characters. Passwords that are easy to guess or known from a data breach are rejected.
    * @example "seven purple teapots dance"
    */
-  @ApiProperty({ minLength: 12, maxLength: MAX_PASSWORD })
-  @IsString()
-  new_password!: string;
+  @ApiProperty({ minLength: 12, maxLength: MAX_PASSWORD }) @IsString() new_password!: string;
 
   /**
    * An authenticator code. Required with the second factor on, when this session proved it more than ten minutes ago.
@@ -26,22 +20,12 @@ export class ChangePassword {
   code?: string;
 
   /** End all other sessions. */
-  @ApiPropertyOptional()
-  @Optional()
-  @IsBoolean()
-  revoke_sessions: boolean = true;
-
+  @Optional() @Flag() revoke_sessions: boolean = true;
   /** End all application passwords, in every workspace. */
-  @ApiPropertyOptional()
-  @Optional()
-  @IsBoolean()
-  revoke_application_passwords: boolean = false;
+  @Optional() @Flag() revoke_application_passwords: boolean = false;
 }
 
 export class SignOut {
   /** End all your sessions, not only this one. */
-  @ApiPropertyOptional()
-  @Optional()
-  @IsBoolean()
-  everywhere: boolean = false;
+  @Optional() @Flag() everywhere: boolean = false;
 }

@@ -3,6 +3,5 @@ import { ConfirmOwner } from '../model/confirm-owner.dto.js';
 
 export class ChangeEmail extends ConfirmOwner {
   /** The new address. @example "alice@demo.example" */
-  @EmailAddress()
-  email!: string;
+  @EmailAddress() email!: string;
 }

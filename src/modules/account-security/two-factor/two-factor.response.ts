@@ -1,12 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
 export class TwoFactorInitiated {
-  /** Secret to type into the authenticator. @example "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP" */
-  secret!: string;
+  /** Secret to type into the authenticator. @example "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP" */ secret!: string;
   /** @example "otpauth://totp/Workspace:alice%40demo.example?issuer=Workspace&secret=JBSWY3DPEHPK3PXP" */
   otpauth_url!: string;
-  /** The URL as QR code image. @example "data:image/png;base64,iVBORw0KGgo=" */
-  qr_code!: string;
+  /** The URL as QR code image. @example "data:image/png;base64,iVBORw0KGgo=" */ qr_code!: string;
   /** Seconds until the enrolment expires. @example 900 */ @ApiProperty({ type: 'integer' })
   expires_in!: number;
 }
@@ -27,8 +25,7 @@ export class TwoFactorVerified {
   @ApiProperty({ enum: [true], example: true }) verified!: true;
   /** @example "totp" */ method!: 'totp' | 'recovery_code';
   /** Remaining recovery codes, after the use of one. @example 9 */
-  @ApiPropertyOptional({ type: 'integer' })
-  recovery_codes_left?: number;
+  @ApiPropertyOptional({ type: 'integer' }) recovery_codes_left?: number;
 }
 
 export class TwoFactorDisabled {

@@ -5,7 +5,6 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import {
   CreateOperation,
   DeleteOperation,
@@ -24,7 +23,7 @@ export class CalendarsController {
     description:
       'Your own calendars and those shared with you, in your order. The first request creates your default calendar.',
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: ListCalendars): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: ListCalendars) {
     return this.calendars.list(ctx, query);
   }
 
@@ -37,7 +36,7 @@ export class CalendarsController {
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
     @Body() body: CreateCalendar,
-  ): Promise<JsonReply> {
+  ) {
     return this.calendars.create(ctx, key, body);
   }
 
@@ -55,7 +54,7 @@ export class CalendarsController {
     @Id('calendar_id') id: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateCalendar) body: Checked<UpdateCalendar>,
-  ): Promise<JsonReply> {
+  ) {
     return this.calendars.update(ctx, id, expected, body);
   }
 
@@ -70,7 +69,7 @@ export class CalendarsController {
     @Id('calendar_id') id: string,
     @Expected() expected: ExpectedRevision,
     @Query() query: DeleteCalendar,
-  ): Promise<JsonReply> {
+  ) {
     return this.calendars.delete(ctx, id, expected, query);
   }
 }

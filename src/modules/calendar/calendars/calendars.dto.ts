@@ -1,25 +1,16 @@
-import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsNumber,
-  IsOptional,
-  IsString,
-  IsUUID,
-  MaxLength,
-  ValidateIf,
-  ValidateNested,
-} from 'class-validator';
+import { ApiPropertyOptional, IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
+import { IsArray, IsIn, IsNumber, IsOptional, IsString, IsUUID, ValidateIf } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import {
-  asInstance,
-  EachAs,
-  Optional,
+  Entries,
+  Flag,
   Name,
   Nullable,
+  OneOf,
+  Optional,
   Repeatable,
+  Text,
+  Uuid,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { ClientId } from '../../../platform/resources/folder.dto.js';
@@ -52,22 +43,13 @@ export class ShareFields {
   @IsUUID('all', { message: 'group_id must be a UUID' })
   group_id?: string | null;
 
-  @ApiProperty({ enum: CALENDAR_ROLES, example: 'reader' })
-  @IsIn(CALENDAR_ROLES)
-  role!: CalendarRole;
+  @OneOf(CALENDAR_ROLES, { example: 'reader' }) role!: CalendarRole;
 }
 
 export class CreateCalendar extends ClientId {
-  @ApiProperty({ minLength: 1, maxLength: 200, example: 'Team' })
-  @Name(200)
-  name!: string;
-
+  @Name(200, { example: 'Team' }) name!: string;
   /** Plain text. */
-  @ApiPropertyOptional({ example: 'Meetings of the team' })
-  @Optional()
-  @MaxLength(4000)
-  @IsString()
-  description?: string;
+  @Optional() @Text(4000, { example: 'Meetings of the team' }) description?: string;
 
   /** As #rrggbb. */
   @ApiPropertyOptional({ example: '#2f80ed' })
@@ -77,22 +59,11 @@ export class CreateCalendar extends ClientId {
   color?: string;
 
   /** Default: that of your default calendar. */
-  @ApiPropertyOptional({ example: 'Europe/Berlin' })
-  @Optional()
-  @IsZone()
-  time_zone?: string;
-
+  @ApiPropertyOptional({ example: 'Europe/Berlin' }) @Optional() @IsZone() time_zone?: string;
   /** Receives the meetings that you are invited to, instead of the present default calendar. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  is_default?: boolean;
-
+  @Optional() @Flag({ example: false }) is_default?: boolean;
   /** Its events make you busy; default true. */
-  @ApiPropertyOptional({ example: true })
-  @Optional()
-  @IsBoolean()
-  affects_free_busy?: boolean;
+  @Optional() @Flag({ example: true }) affects_free_busy?: boolean;
 
   /** Default: 10 minutes before the start. */
   @ApiPropertyOptional({ type: [ReminderFields], maxItems: 10 })
@@ -101,13 +72,7 @@ export class CreateCalendar extends ClientId {
   default_reminders?: ReminderFields[];
 
   /** Replaces all shares. */
-  @ApiPropertyOptional({ type: [ShareFields], maxItems: MAX_SHARES, example: [] })
-  @Optional()
-  @EachAs((entry) => asInstance(ShareFields, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(MAX_SHARES)
-  @IsArray()
-  shares?: ShareFields[];
+  @Optional() @Entries(ShareFields, MAX_SHARES, { example: [] }) shares?: ShareFields[];
 }
 
 export class UpdateCalendar extends IntersectionType(
@@ -122,10 +87,7 @@ export class UpdateCalendar extends IntersectionType(
   color?: string | null;
 
   /** Your own setting. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  hidden?: boolean;
+  @Optional() @Flag({ example: false }) hidden?: boolean;
 
   /** Your own order; null: after those with an order. */
   @ApiPropertyOptional({ type: Number, nullable: true, example: 1.5 })
@@ -136,8 +98,5 @@ export class UpdateCalendar extends IntersectionType(
 
 export class DeleteCalendar {
   /** One of your calendars that receives the events; default: they are cancelled. */
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @IsUUID('all', { message: 'move_events_to must be a UUID' })
-  move_events_to?: string;
+  @IsOptional() @Uuid() move_events_to?: string;
 }

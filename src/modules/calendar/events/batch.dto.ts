@@ -1,44 +1,25 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  Allow,
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsObject,
-  ValidateIf,
-  ValidateNested,
-} from 'class-validator';
-import { asInstance, EachAs, Optional } from '../../../platform/http/input.decorators.js';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Allow, ArrayMaxSize, ArrayMinSize, IsArray, IsObject, ValidateIf } from 'class-validator';
+import { Entries, Flag, OneOf, Optional } from '../../../platform/http/input.decorators.js';
 import { ClientChangeFields } from '../input/client-change.dto.js';
 
 const MAX_OPERATIONS = 500;
 
 /** A creation, a change or a deletion. The fields of `event` are those of the single request. */
 export class BatchOperationFields extends ClientChangeFields {
-  @ApiProperty({ enum: ['create', 'update', 'delete'], example: 'create' })
-  @IsIn(['create', 'update', 'delete'])
-  op!: 'create' | 'update' | 'delete';
+  @OneOf(['create', 'update', 'delete'], { example: 'create' }) op!: 'create' | 'update' | 'delete';
 
   @ApiPropertyOptional({ enum: ['this', 'this_and_following', 'all'], example: 'all' })
   @Allow()
   scope?: string;
 
-  @ApiPropertyOptional({ type: String, example: '2026-03-09T09:00:00' })
-  @Allow()
-  recurrence_id?: unknown;
+  @ApiPropertyOptional({ type: String, example: '2026-03-09T09:00:00' }) @Allow() recurrence_id?: unknown;
 }
 
 /** `operations`, or `events` to create. */
 export class BatchEvents {
-  @ApiPropertyOptional({ type: [BatchOperationFields], maxItems: MAX_OPERATIONS })
   @ValidateIf(({ events }: BatchEvents, value) => value !== undefined || events === undefined)
-  @EachAs((entry) => asInstance(BatchOperationFields, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(MAX_OPERATIONS)
-  @ArrayMinSize(1)
-  @IsArray()
+  @Entries(BatchOperationFields, MAX_OPERATIONS, { minItems: 1 })
   operations?: BatchOperationFields[];
 
   /** Events to create, each as in the single request. */
@@ -56,8 +37,5 @@ export class BatchEvents {
   events?: object[];
 
   /** True: all operations are applied, or none. */
-  @ApiPropertyOptional({ default: false })
-  @Optional()
-  @IsBoolean()
-  atomic?: boolean;
+  @Optional() @Flag({ default: false }) atomic?: boolean;
 }

@@ -11,7 +11,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { CallErrors } from '../../calls/index.js';
 import { CalendarErrors, CALENDARS, EVENTS, RuleErrors } from '../calendar.errors.js';
 import { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
@@ -55,11 +54,7 @@ export class EventsController {
     response: [EventListEnvelope, 'A page of events.'],
     errors: [CALENDARS.notFound],
   })
-  list(
-    @Ctx() ctx: RequestContext,
-    @Id('calendar_id') calendarId: string,
-    @Query() query: ListEvents,
-  ): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Id('calendar_id') calendarId: string, @Query() query: ListEvents) {
     return this.lists.list(ctx, calendarId, query);
   }
 
@@ -75,7 +70,7 @@ export class EventsController {
     @Ctx() ctx: RequestContext,
     @Id('calendar_id') calendarId: string,
     @Query() query: ListInstances,
-  ): Promise<JsonReply> {
+  ) {
     return this.lists.instances(ctx, calendarId, query);
   }
 
@@ -107,7 +102,7 @@ export class EventsController {
     @Id('calendar_id') calendarId: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(CreateEvent) body: Checked<CreateEvent>,
-  ): Promise<JsonReply> {
+  ) {
     return this.events.create(ctx, calendarId, key, body);
   }
 
@@ -146,7 +141,7 @@ export class EventsController {
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(BatchEvents) body: Checked<BatchEvents>,
     @Form() form: UploadForm,
-  ): Promise<JsonReply> {
+  ) {
     return mediaTypeOf(form.request) === ICS_TYPE
       ? this.imports.run(ctx, calendarId, form)
       : this.batches.run(ctx, calendarId, key, body);
@@ -166,7 +161,7 @@ export class EventsController {
     @Id('calendar_id') calendarId: string,
     @EventId() ref: EventRef,
     @Query() query: ReadEvent,
-  ): Promise<JsonReply> {
+  ) {
     return this.events.read(ctx, calendarId, ref, query);
   }
 
@@ -194,7 +189,7 @@ export class EventsController {
     @EventId() ref: EventRef,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateEvent) body: Checked<UpdateEvent>,
-  ): Promise<JsonReply> {
+  ) {
     return this.events.update(ctx, calendarId, ref, expected, body);
   }
 
@@ -215,7 +210,7 @@ export class EventsController {
     @EventId() ref: EventRef,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(DeleteEvent) body: Checked<DeleteEvent>,
-  ): Promise<JsonReply> {
+  ) {
     return this.events.delete(ctx, calendarId, ref, expected, body);
   }
 
@@ -240,7 +235,7 @@ export class EventsController {
     @EventId() ref: EventRef,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(RespondToEvent) body: Checked<RespondToEvent>,
-  ): Promise<JsonReply> {
+  ) {
     return this.rsvps.respond(ctx, calendarId, ref, key, body);
   }
 
@@ -269,7 +264,7 @@ export class EventsController {
     @EventId() ref: EventRef,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(ProposeTime) body: Checked<ProposeTime>,
-  ): Promise<JsonReply> {
+  ) {
     return this.rsvps.propose(ctx, calendarId, ref, key, body);
   }
 }

@@ -3,24 +3,22 @@ import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
-  IsBoolean,
   IsIn,
-  IsInt,
   IsOptional,
   IsString,
-  IsUUID,
-  Length,
-  Max,
-  MaxLength,
-  Min,
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
 import {
   asInstance,
-  Optional,
+  Flag,
+  IntegerFrom,
   Nullable,
+  OneOf,
+  Optional,
   Repeatable,
+  Text,
+  Uuid,
   WholeNumber,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
@@ -35,58 +33,26 @@ const flag = ({ value }: { value: unknown }): unknown =>
 /** Filters of events and instances. */
 class TitleFilter {
   /** Text in the title, without regard to case and accents. */
-  @ApiPropertyOptional({ example: 'planning' })
-  @IsOptional()
-  @Length(1, 200)
-  @IsString()
-  q?: string;
-
+  @IsOptional() @Text(200, { minLength: 1, example: 'planning' }) q?: string;
   /** Includes cancelled ones. */
-  @ApiPropertyOptional({ type: 'boolean', example: true })
-  @IsOptional()
-  @IsBoolean()
-  @Transform(flag)
-  show_cancelled?: boolean;
+  @IsOptional() @Transform(flag) @Flag({ type: 'boolean', example: true }) show_cancelled?: boolean;
 }
 
 export class ListEvents extends IntersectionType(PageQuery, TitleFilter) {
   /** Only events that end after this time; of a series, its last instance. A page may have fewer events than `limit`. */
-  @QueryTime()
-  from?: string;
-
+  @QueryTime() from?: string;
   /** Only events that start before this time; of a series, its first instance. */
-  @QueryTime('2026-04-01')
-  to?: string;
-
+  @QueryTime('2026-04-01') to?: string;
   /** RFC 3339. */
-  @QueryTime('2026-03-01T00:00:00Z')
-  updated_after?: string;
-
+  @QueryTime('2026-03-01T00:00:00Z') updated_after?: string;
   /** UID of iCalendar. */
-  @ApiPropertyOptional({ example: 'planning-2026@example.com' })
-  @IsOptional()
-  @Length(1, 500)
-  @IsString()
-  uid?: string;
-
+  @IsOptional() @Text(500, { minLength: 1, example: 'planning-2026@example.com' }) uid?: string;
   /** Address of an attendee. */
-  @ApiPropertyOptional({ example: 'ann@demo.example' })
-  @IsOptional()
-  @Length(1, 320)
-  @IsString()
-  attendee?: string;
-
+  @IsOptional() @Text(320, { minLength: 1, example: 'ann@demo.example' }) attendee?: string;
   /** Only events with this status. */
-  @ApiPropertyOptional({ enum: STATUSES, example: 'confirmed' })
-  @IsOptional()
-  @IsIn(STATUSES)
-  status?: EventStatus;
-
+  @IsOptional() @OneOf(STATUSES, { example: 'confirmed' }) status?: EventStatus;
   /** By start, or by the time of the last change. */
-  @ApiPropertyOptional({ enum: ['start', 'updated'], default: 'start' })
-  @IsOptional()
-  @IsIn(['start', 'updated'])
-  order: 'start' | 'updated' = 'start';
+  @IsOptional() @OneOf(['start', 'updated'], { required: false }) order: 'start' | 'updated' = 'start';
 
   /** `overrides`: the instances of series that differ follow their series. */
   @ApiPropertyOptional({ enum: ['overrides'], isArray: true })
@@ -99,12 +65,9 @@ export class ListEvents extends IntersectionType(PageQuery, TitleFilter) {
 
 export class ListInstances extends TitleFilter {
   /** Instances that end after this time: RFC 3339, or a day or wall time in `time_zone`. Default: now. */
-  @QueryTime()
-  from?: string;
-
+  @QueryTime() from?: string;
   /** Instances that start before this time, at most 400 days after `from`. Default: 31 days after `from`. */
-  @QueryTime('2026-04-01')
-  to?: string;
+  @QueryTime('2026-04-01') to?: string;
 
   /** The zone of floating times and days; default: that of the calendar. */
   @ApiPropertyOptional({ example: 'Europe/Berlin' })
@@ -114,31 +77,16 @@ export class ListInstances extends TitleFilter {
   time_zone?: string;
 
   /** Only instances of this event. */
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @IsUUID('all')
-  event_id?: string;
-
+  @IsOptional() @Uuid() event_id?: string;
   /** Maximum number of instances. */
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: 1000, default: 200, required: false })
-  @IsOptional()
-  @WholeNumber()
-  @Max(1000)
-  @Min(1)
-  @IsInt()
-  limit: number = 200;
-
+  @IsOptional() @WholeNumber() @IntegerFrom(1, 1000, { required: false }) limit: number = 200;
   /** The `next` of the previous page. */
-  @IsOptional()
-  @MaxLength(1000)
-  @IsString({ message: 'cursor must be given once' })
-  cursor?: string;
+  @IsOptional() @Text(1000, { message: 'cursor must be given once' }) cursor?: string;
 }
 
 export class ReadEvent {
   /** An instance, by its nominal start. */
-  @QueryTime('2026-03-09T09:00:00')
-  recurrence_id?: string;
+  @QueryTime('2026-03-09T09:00:00') recurrence_id?: string;
 
   /** `overrides`: the instances that differ from their series. `history`: the last 100 changes. `proposals`: proposed times. */
   @ApiPropertyOptional({ enum: ['overrides', 'history', 'proposals'], isArray: true })
@@ -164,15 +112,9 @@ export class ProposedTime {
 const ANSWERS = ['accepted', 'declined', 'tentative', 'needs_action'] as const;
 
 export class RespondToEvent extends IntersectionType(ScopeFields, CommentField) {
-  @ApiProperty({ enum: ANSWERS, example: 'accepted' })
-  @IsIn(ANSWERS)
-  response!: Exclude<AttendeeResponse, 'delegated'>;
-
+  @OneOf(ANSWERS, { example: 'accepted' }) response!: Exclude<AttendeeResponse, 'delegated'>;
   /** Sends the response to an organizer outside the workspace; default true. */
-  @ApiPropertyOptional({ example: true })
-  @Optional()
-  @IsBoolean()
-  send_reply?: boolean;
+  @Optional() @Flag({ example: true }) send_reply?: boolean;
 
   /** Also proposes another time. */
   @ApiPropertyOptional({ type: ProposedTime, nullable: true, example: null })
@@ -203,16 +145,10 @@ export class ProposeTime extends CommentField {
   recurrence_id?: TimeInput;
 
   /** The response to the present time. */
-  @ApiPropertyOptional({ enum: ['tentative', 'declined'], default: 'tentative' })
-  @Optional()
-  @IsIn(['tentative', 'declined'])
-  response?: 'tentative' | 'declined';
+  @Optional() @OneOf(['tentative', 'declined'], { default: 'tentative' }) response?: 'tentative' | 'declined';
+  @OptionalId() proposal_id?: string;
 
-  @OptionalId()
-  proposal_id?: string;
-
-  @ApiPropertyOptional({ enum: ['accept', 'decline', 'withdraw'], example: 'accept' })
   @ValidateIf(isDecision)
-  @IsIn(['accept', 'decline', 'withdraw'])
+  @OneOf(['accept', 'decline', 'withdraw'], { example: 'accept' })
   action?: 'accept' | 'decline' | 'withdraw';
 }

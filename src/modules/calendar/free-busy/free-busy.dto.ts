@@ -1,18 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsBoolean,
-  IsEmail,
-  IsInt,
-  Max,
-  Min,
-  ValidateIf,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsEmail, ValidateIf, ValidateNested } from 'class-validator';
 import { Transform } from 'class-transformer';
-import { asInstance, EachAs, Optional } from '../../../platform/http/input.decorators.js';
+import { asInstance, EachAs, Flag, IntegerFrom, Optional } from '../../../platform/http/input.decorators.js';
 import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
 
@@ -28,27 +17,14 @@ export class FreeBusyAttendee {
   @IsEmail({}, { message: 'email must be an e-mail address' })
   email?: string;
 
-  @OptionalId()
-  user_id?: string;
-
-  @OptionalId()
-  calendar_id?: string;
+  @OptionalId() user_id?: string;
+  @OptionalId() calendar_id?: string;
 }
 
 export class SuggestFields {
   /** Length of the meeting. */
-  @ApiProperty({ type: 'integer', minimum: 5, maximum: 1440, example: 60 })
-  @Max(1440)
-  @Min(5)
-  @IsInt()
-  duration_minutes!: number;
-
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 50, default: 10 })
-  @Optional()
-  @Max(50)
-  @Min(1)
-  @IsInt()
-  count?: number;
+  @IntegerFrom(5, 1440, { example: 60 }) duration_minutes!: number;
+  @Optional() @IntegerFrom(1, 50, { default: 10 }) count?: number;
 
   /** Addresses or ids of the attendees who must be free. Default: all. */
   @ApiPropertyOptional({ type: [String], example: ['bob@demo.example'] })
@@ -59,35 +35,17 @@ export class SuggestFields {
   required?: string[];
 
   /** Only Monday to Friday, 09:00 to 17:00 of each attendee. Default: true. */
-  @ApiPropertyOptional({ example: true })
-  @Optional()
-  @IsBoolean()
-  working_hours?: boolean;
-
+  @Optional() @Flag({ example: true }) working_hours?: boolean;
   /** Time before and after the meeting in which required attendees are free too. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 240, default: 0 })
-  @Optional()
-  @Max(240)
-  @Min(0)
-  @IsInt()
-  buffer_minutes?: number;
+  @Optional() @IntegerFrom(0, 240, { default: 0 }) buffer_minutes?: number;
 }
 
 export class FreeBusyQuery {
-  @ApiProperty(timeSchema('2026-03-02T00:00:00Z'))
-  @IsEventTime()
-  from!: TimeInput;
-
+  @ApiProperty(timeSchema('2026-03-02T00:00:00Z')) @IsEventTime() from!: TimeInput;
   /** Exclusive; of a day its end. At most 62 days after `from`. */
-  @ApiProperty(timeSchema('2026-03-07T00:00:00Z'))
-  @IsEventTime()
-  to!: TimeInput;
-
+  @ApiProperty(timeSchema('2026-03-07T00:00:00Z')) @IsEventTime() to!: TimeInput;
   /** Of `from` and `to` without an offset. Default: UTC. */
-  @ApiPropertyOptional({ example: 'Europe/Berlin' })
-  @Optional()
-  @IsZone()
-  time_zone?: string;
+  @ApiPropertyOptional({ example: 'Europe/Berlin' }) @Optional() @IsZone() time_zone?: string;
 
   /** Addresses, users or calendars. */
   @ApiProperty({
@@ -107,16 +65,9 @@ export class FreeBusyQuery {
   attendees!: FreeBusyAttendee[];
 
   /** Length of a slot of `view`, and of the steps of suggestions. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 5, maximum: 1440, default: 30 })
-  @Optional()
-  @Max(1440)
-  @Min(5)
-  @IsInt()
-  interval_minutes?: number;
-
+  @Optional() @IntegerFrom(5, 1440, { default: 30 }) interval_minutes?: number;
   /** This event does not count: to find another time for it. */
-  @OptionalId()
-  exclude_event_id?: string;
+  @OptionalId() exclude_event_id?: string;
 
   @ApiPropertyOptional({ type: SuggestFields })
   @Optional()

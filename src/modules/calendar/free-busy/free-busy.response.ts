@@ -14,8 +14,7 @@ export class BusyTimeResponse {
 export class WorkingHoursResponse {
   /** @example "Europe/Berlin" */ time_zone!: string;
   /** 1 Monday to 7 Sunday. */
-  @ApiProperty({ type: [Number], example: [1, 2, 3, 4, 5] })
-  days!: number[];
+  @ApiProperty({ type: [Number], example: [1, 2, 3, 4, 5] }) days!: number[];
   /** @example "09:00" */ start!: string;
   /** @example "17:00" */ end!: string;
 }
@@ -25,11 +24,9 @@ export class FreeBusyResponse {
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) user_id!: string | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) calendar_id!: string | null;
   /** unknown: not of this workspace, or not readable. */
-  @ApiProperty({ enum: ['ok', 'unknown'], example: 'ok' })
-  status!: 'ok' | 'unknown';
+  @ApiProperty({ enum: ['ok', 'unknown'], example: 'ok' }) status!: 'ok' | 'unknown';
   /** In order, without overlaps. */
-  @ApiProperty({ type: [BusyTimeResponse] })
-  busy!: BusyTimeResponse[];
+  @ApiProperty({ type: [BusyTimeResponse] }) busy!: BusyTimeResponse[];
   @ApiProperty({
     type: WorkingHoursResponse,
     nullable: true,
@@ -43,20 +40,16 @@ export class FreeBusyResponse {
 export class SuggestionResponse {
   @ApiProperty({ format: 'date-time', example: START }) start!: string;
   @ApiProperty({ format: 'date-time', example: END }) end!: string;
-  /** Optional attendees who are not free. @example ["bob@demo.example"] */
-  conflicts!: string[];
-  /** From 0 to 1; 1: all attendees are free. @example 1 */
-  score!: number;
+  /** Optional attendees who are not free. @example ["bob@demo.example"] */ conflicts!: string[];
+  /** From 0 to 1; 1: all attendees are free. @example 1 */ score!: number;
   /** @example "All attendees are free." */ reason!: string;
 }
 
 export class FreeBusyEnvelope {
   /** In the order of the request. */
-  @ApiProperty({ type: [FreeBusyResponse] })
-  free_busy!: FreeBusyResponse[];
+  @ApiProperty({ type: [FreeBusyResponse] }) free_busy!: FreeBusyResponse[];
   /** Best first. Empty without `suggest`. */
-  @ApiProperty({ type: [SuggestionResponse] })
-  suggestions!: SuggestionResponse[];
+  @ApiProperty({ type: [SuggestionResponse] }) suggestions!: SuggestionResponse[];
   @ApiProperty({ format: 'date-time', example: '2026-03-02T00:00:00Z' }) from!: string;
   @ApiProperty({ format: 'date-time', example: '2026-03-07T00:00:00Z' }) to!: string;
 }

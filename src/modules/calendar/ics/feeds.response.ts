@@ -8,8 +8,7 @@ export class FeedResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   @ApiProperty({ format: 'uuid', example: ID }) calendar_id!: string;
   /** full: what you see. busy: times alone. */
-  @ApiProperty({ enum: FEED_DETAILS, example: 'busy' })
-  details!: (typeof FEED_DETAILS)[number];
+  @ApiProperty({ enum: FEED_DETAILS, example: 'busy' }) details!: (typeof FEED_DETAILS)[number];
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) created_at!: string;
 }
 

@@ -1,27 +1,15 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Allow, IsObject, IsString, Length } from 'class-validator';
-import { Optional } from '../../../platform/http/input.decorators.js';
+import { Allow, IsObject } from 'class-validator';
+import { Optional, Text } from '../../../platform/http/input.decorators.js';
 
 /** One change of a client, in a batch or a synchronisation. The single request validates `base_revision` and `event`. */
 export class ClientChangeFields {
   /** Returned with the result. In a synchronisation also the uid of a new event without one: a repetition creates no second event. */
-  @ApiPropertyOptional({ example: 'local-1' })
-  @Optional()
-  @Length(1, 200)
-  @IsString()
-  client_id?: string;
-
+  @Optional() @Text(200, { minLength: 1, example: 'local-1' }) client_id?: string;
   /** The event to update or delete. For a creation in a batch: the id of the new event. */
-  @ApiPropertyOptional({ example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @Optional()
-  @Length(1, 100)
-  @IsString()
-  event_id?: string;
-
+  @Optional() @Text(100, { minLength: 1, example: '01890a5d-ac96-774b-bcce-b302099a8057' }) event_id?: string;
   /** The revision that the client changed. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
-  @Allow()
-  base_revision?: number;
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 }) @Allow() base_revision?: number;
 
   /** The fields of the single request; in a synchronisation also `scope` and `recurrence_id`. */
   @ApiPropertyOptional({

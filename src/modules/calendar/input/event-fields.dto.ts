@@ -1,23 +1,18 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsString,
-  Length,
-  MaxLength,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsString, Length, ValidateNested } from 'class-validator';
 import { RULE_LIMITS } from '../../../lib/recurrence/index.js';
 import {
   asInstance,
   asNamedUser,
   EachAs,
+  Entries,
+  Flag,
   Line,
-  Optional,
   Nullable,
+  OneOf,
+  Optional,
+  Text,
 } from '../../../platform/http/input.decorators.js';
 import type { TimeInput } from './event-input-times.js';
 import {
@@ -46,49 +41,19 @@ import {
 /** Fields of an event that a request may contain. */
 export class EventFields {
   /** At most 1,000 characters; may be empty. */
-  @ApiPropertyOptional({ example: 'Planning' })
-  @Optional()
-  @Line(1000)
-  title?: string;
-
+  @Optional() @Line(1000, { example: 'Planning' }) title?: string;
   /** The same as `title`. */
-  @ApiPropertyOptional({ example: 'Planning' })
-  @Optional()
-  @Line(1000)
-  summary?: string;
-
+  @Optional() @Line(1000, { example: 'Planning' }) summary?: string;
   /** Plain text, at most 65,536 characters. */
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'Agenda: budget, rooms' })
-  @Nullable()
-  @MaxLength(65_536)
-  @IsString()
-  description?: string | null;
+  @Nullable() @Text(65_536, { example: 'Agenda: budget, rooms' }) description?: string | null;
+  @Nullable() @Text(1000, { example: 'Room 1' }) location?: string | null;
 
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'Room 1' })
-  @Nullable()
-  @MaxLength(1000)
-  @IsString()
-  location?: string | null;
-
-  @ApiPropertyOptional({ type: [PlaceFields], maxItems: 10, example: [] })
-  @Optional()
-  @EachAs((entry) => asInstance(PlaceFields, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(10)
-  @IsArray()
-  locations?: PlaceFields[];
+  @Optional() @Entries(PlaceFields, 10, { example: [] }) locations?: PlaceFields[];
 
   /** A time without a zone is in the zone of the calendar, with `time_zone: null` it is floating. A day makes an all-day event. */
-  @ApiPropertyOptional(START)
-  @Optional()
-  @IsEventTime()
-  start?: TimeInput;
-
+  @ApiPropertyOptional(START) @Optional() @IsEventTime() start?: TimeInput;
   /** Exclusive, also of days. Default: an hour after the start, or a day. */
-  @ApiPropertyOptional(END)
-  @Nullable()
-  @IsEventTime()
-  end?: TimeInput | null;
+  @ApiPropertyOptional(END) @Nullable() @IsEventTime() end?: TimeInput | null;
 
   /** Instead of `end`: PT1H is exact, P1D is a day of the calendar. */
   @ApiPropertyOptional({ type: String, nullable: true, example: 'PT1H' })
@@ -108,27 +73,11 @@ export class EventFields {
   recurrence?: RecurrenceFields | null;
 
   /** The same as the first of `recurrence.rules`. */
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'FREQ=WEEKLY;BYDAY=MO' })
-  @Nullable()
-  @MaxLength(RULE_LIMITS.length)
-  @IsString()
-  rrule?: string | null;
-
-  @ApiPropertyOptional({ enum: STATUSES, example: 'confirmed' })
-  @Optional()
-  @IsIn(STATUSES)
-  status?: EventStatus;
-
-  @ApiPropertyOptional({ enum: SHOW_AS, example: 'busy' })
-  @Optional()
-  @IsIn(SHOW_AS)
-  show_as?: ShowAs;
-
+  @Nullable() @Text(RULE_LIMITS.length, { example: 'FREQ=WEEKLY;BYDAY=MO' }) rrule?: string | null;
+  @Optional() @OneOf(STATUSES, { example: 'confirmed' }) status?: EventStatus;
+  @Optional() @OneOf(SHOW_AS, { example: 'busy' }) show_as?: ShowAs;
   /** private: others see the times only. */
-  @ApiPropertyOptional({ enum: VISIBILITIES, example: 'default' })
-  @Optional()
-  @IsIn(VISIBILITIES)
-  visibility?: Visibility;
+  @Optional() @OneOf(VISIBILITIES, { example: 'default' }) visibility?: Visibility;
 
   /** Members of the workspace get the event into their default calendar. A text is an address or an id. */
   @ApiPropertyOptional({ type: [AttendeeFields], maxItems: MAX_ATTENDEES, example: [] })
@@ -159,13 +108,7 @@ export class EventFields {
   @IsArray()
   categories?: string[];
 
-  @ApiPropertyOptional({ type: [LinkFields], maxItems: 50, example: [] })
-  @Optional()
-  @EachAs((entry) => asInstance(LinkFields, entry))
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(50)
-  @IsArray()
-  links?: LinkFields[];
+  @Optional() @Entries(LinkFields, 50, { example: [] }) links?: LinkFields[];
 
   @ApiPropertyOptional({ type: ConferenceFields, nullable: true, example: null })
   @Nullable()
@@ -174,10 +117,7 @@ export class EventFields {
   conference?: ConferenceFields | null;
 
   /** The attendees may propose other times; default true. */
-  @ApiPropertyOptional({ example: true })
-  @Optional()
-  @IsBoolean()
-  proposals_allowed?: boolean;
+  @Optional() @Flag({ example: true }) proposals_allowed?: boolean;
 }
 
 export const SEND_UPDATES = ['none', 'external', 'all'] as const;

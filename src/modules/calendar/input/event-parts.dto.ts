@@ -4,21 +4,15 @@ import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
-  IsBoolean,
   IsEmail,
-  IsIn,
-  IsInt,
   IsLatitude,
   IsLongitude,
   IsNumber,
   IsOptional,
   IsString,
   IsUUID,
-  Length,
   Matches,
-  Max,
   MaxLength,
-  Min,
   ValidateBy,
   ValidateIf,
   ValidateNested,
@@ -27,10 +21,14 @@ import { RULE_LIMITS } from '../../../lib/recurrence/index.js';
 import {
   asInstance,
   EachAs,
+  Flag,
   HttpUrl,
+  IntegerFrom,
   Line,
-  Optional,
   Nullable,
+  OneOf,
+  Optional,
+  Text,
 } from '../../../platform/http/input.decorators.js';
 import type { Reminder } from '../calendar.entity.js';
 import {
@@ -105,16 +103,9 @@ export const Color = () => Matches(/^#[0-9a-f]{6}$/i, { message: '$property must
 
 /** A reminder before the start. */
 export class ReminderFields implements Reminder {
-  @ApiProperty({ enum: ['popup', 'email'], example: 'popup' })
-  @IsIn(['popup', 'email'])
-  method!: 'popup' | 'email';
-
+  @OneOf(['popup', 'email'], { example: 'popup' }) method!: 'popup' | 'email';
   /** Minutes before the start, at most 40 days. */
-  @ApiProperty({ type: 'integer', example: 10 })
-  @Max(MAX_REMINDER_MINUTES)
-  @Min(0)
-  @IsInt()
-  minutes!: number;
+  @IntegerFrom(0, MAX_REMINDER_MINUTES, { example: 10 }) minutes!: number;
 }
 
 export const Reminders = (): PropertyDecorator => (target, key) => {
@@ -126,10 +117,7 @@ export const Reminders = (): PropertyDecorator => (target, key) => {
 
 export class EventRemindersFields {
   /** The reminders of the calendar apply; else `overrides`. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  use_default?: boolean;
+  @Optional() @Flag({ example: false }) use_default?: boolean;
 
   @ApiPropertyOptional({ type: [ReminderFields], maxItems: MAX_REMINDERS })
   @Optional()
@@ -154,32 +142,12 @@ export class AttendeeFields {
   user_id?: string | null;
 
   /** The same as `user_id`, or an address from a response. */
-  @ApiPropertyOptional({ example: ID })
-  @Optional()
-  @MaxLength(320)
-  @IsString()
-  id?: string;
-
-  @ApiPropertyOptional({ example: 'Ann Lee' })
-  @Optional()
-  @Line(200)
-  name?: string;
-
-  @ApiPropertyOptional({ enum: ATTENDEE_ROLES, default: 'required' })
-  @Optional()
-  @IsIn(ATTENDEE_ROLES)
-  role?: AttendeeRole;
-
-  @ApiPropertyOptional({ enum: ATTENDEE_KINDS, default: 'person' })
-  @Optional()
-  @IsIn(ATTENDEE_KINDS)
-  kind?: AttendeeKind;
-
+  @Optional() @Text(320, { example: ID }) id?: string;
+  @Optional() @Line(200, { example: 'Ann Lee' }) name?: string;
+  @Optional() @OneOf(ATTENDEE_ROLES, { default: 'required' }) role?: AttendeeRole;
+  @Optional() @OneOf(ATTENDEE_KINDS, { default: 'person' }) kind?: AttendeeKind;
   /** A response is requested; default true. */
-  @ApiPropertyOptional({ example: true })
-  @Optional()
-  @IsBoolean()
-  rsvp?: boolean;
+  @Optional() @Flag({ example: true }) rsvp?: boolean;
 }
 
 export class RecurrenceFields {
@@ -211,14 +179,8 @@ export class GeoFields {
 }
 
 export class PlaceFields {
-  @ApiProperty({ example: 'Headquarters' })
-  @Line(500)
-  name!: string;
-
-  @ApiPropertyOptional({ example: 'Alexanderplatz 1, Berlin' })
-  @Optional()
-  @Line(500)
-  address?: string;
+  @Line(500, { example: 'Headquarters' }) name!: string;
+  @Optional() @Line(500, { example: 'Alexanderplatz 1, Berlin' }) address?: string;
 
   @ApiPropertyOptional({ type: GeoFields, nullable: true, example: null })
   @Nullable()
@@ -228,15 +190,8 @@ export class PlaceFields {
 }
 
 export class LinkFields implements Omit<EventLink, 'id' | 'url' | 'title'> {
-  @ApiProperty({ enum: ['note', 'task', 'room', 'message', 'url'], example: 'url' })
-  @IsIn(['note', 'task', 'room', 'message', 'url'])
-  type!: EventLink['type'];
-
-  @ApiPropertyOptional({ type: String, nullable: true, example: null })
-  @Nullable()
-  @Length(1, 200)
-  @IsString()
-  id?: string | null;
+  @OneOf(['note', 'task', 'room', 'message', 'url'], { example: 'url' }) type!: EventLink['type'];
+  @Nullable() @Text(200, { minLength: 1, example: null }) id?: string | null;
 
   /** http or https. */
   @ApiPropertyOptional({ type: String, nullable: true, example: 'https://example.com/agenda' })
@@ -244,24 +199,13 @@ export class LinkFields implements Omit<EventLink, 'id' | 'url' | 'title'> {
   @HttpUrl()
   url?: string | null;
 
-  @ApiPropertyOptional({ example: 'Agenda' })
-  @Optional()
-  @Line(512)
-  title?: string;
+  @Optional() @Line(512, { example: 'Agenda' }) title?: string;
 }
 
 export class ConferenceFields {
   /** Creates a call of this workspace for the attendees. It starts with its first participant, for each instance. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  create?: boolean;
-
-  /** @example "link" */
-  @ApiPropertyOptional({ example: 'link' })
-  @Optional()
-  @Line(50)
-  kind?: string;
+  @Optional() @Flag({ example: false }) create?: boolean;
+  @Optional() @Line(50, { example: 'link' }) kind?: string;
 
   @ApiPropertyOptional({ type: String, nullable: true, example: 'https://meet.example.com/team' })
   @Nullable()

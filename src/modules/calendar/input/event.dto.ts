@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger';
-import { IsIn, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { Matches } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
-import { Optional } from '../../../platform/http/input.decorators.js';
+import { OneOf, Optional, Text } from '../../../platform/http/input.decorators.js';
 import { ClientId } from '../../../platform/resources/folder.dto.js';
 import { EventFields, type Scope, SCOPES, SEND_UPDATES, type SendUpdates } from './event-fields.dto.js';
 import { IsEventTime, timeSchema, OptionalId } from './event-parts.dto.js';
@@ -15,10 +15,7 @@ export class SendUpdatesField {
    * none: no mail. external, all: mail to the attendees outside the workspace, from the mailbox of the organizer. Default: all.
    * `scheduling/messages` shows the delivery.
    */
-  @ApiPropertyOptional({ enum: SEND_UPDATES, example: 'all' })
-  @Optional()
-  @IsIn(SEND_UPDATES)
-  send_updates?: SendUpdates;
+  @Optional() @OneOf(SEND_UPDATES, { example: 'all' }) send_updates?: SendUpdates;
 }
 
 export class CreateEvent extends IntersectionType(
@@ -31,11 +28,9 @@ export class CreateEvent extends IntersectionType(
   start!: TimeInput;
 
   /** The UID of iCalendar; default: the id. */
-  @ApiPropertyOptional({ example: 'planning-2026@example.com' })
   @Optional()
   @Matches(/^[^\p{Cc}]+$/u, { message: 'uid must not contain control characters' })
-  @Length(1, 500)
-  @IsString()
+  @Text(500, { minLength: 1, example: 'planning-2026@example.com' })
   uid?: string;
 }
 
@@ -45,31 +40,19 @@ export class ScopeFields {
    * Default: `this` where an instance is named, else `all`. With `this`, `attendees` are those of the instance, and `recurrence`,
    * `rrule`, `proposals_allowed` and `calendar_id` are rejected with the code `whole_event_only`.
    */
-  @ApiPropertyOptional({ enum: SCOPES, example: 'this' })
-  @Optional()
-  @IsIn(SCOPES)
-  scope?: Scope;
-
+  @Optional() @OneOf(SCOPES, { example: 'this' }) scope?: Scope;
   /** The nominal start of the instance. Or use the id of the instance in the path. */
-  @ApiPropertyOptional(KEY)
-  @Optional()
-  @IsEventTime()
-  recurrence_id?: TimeInput;
+  @ApiPropertyOptional(KEY) @Optional() @IsEventTime() recurrence_id?: TimeInput;
 }
 
 export class CommentField {
   /** For the messages to attendees. */
-  @ApiPropertyOptional({ example: 'See you there' })
-  @Optional()
-  @MaxLength(4000)
-  @IsString()
-  comment?: string;
+  @Optional() @Text(4000, { example: 'See you there' }) comment?: string;
 }
 
 export class UpdateEvent extends IntersectionType(EventFields, ScopeFields, SendUpdatesField, BaseRevision) {
   /** Moves the event to this calendar. */
-  @OptionalId()
-  calendar_id?: string;
+  @OptionalId() calendar_id?: string;
 }
 
 export class DeleteEvent extends IntersectionType(

@@ -6,7 +6,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
 import { PollFinalization } from './poll-finalization.js';
 import { CreatePoll, FinalizePoll, ReadPoll, VotePoll } from './polls.dto.js';
@@ -39,11 +38,7 @@ export class PollsController {
       participants: [{ email: 'bob@demo.example' }],
     },
   })
-  create(
-    @Ctx() ctx: RequestContext,
-    @Idempotency() key: IdempotencyKey | null,
-    @Body() body: CreatePoll,
-  ): Promise<JsonReply> {
+  create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreatePoll) {
     return this.polls.create(ctx, key, body);
   }
 

@@ -13,8 +13,7 @@ export class PollCountsResponse {
   /** @example 3 */ yes!: number;
   /** @example 1 */ if_needed!: number;
   /** @example 0 */ no!: number;
-  /** Participants without a vote. @example 2 */
-  pending!: number;
+  /** Participants without a vote. @example 2 */ pending!: number;
 }
 
 export class OptionVoteResponse {
@@ -26,24 +25,18 @@ export class OptionVoteResponse {
 export class PollOptionResponse {
   @ApiProperty(UUID) id!: string;
   /** Of the tentative event; only for the owner of the poll. */
-  @ApiProperty(NO_UUID)
-  hold_event_id!: string | null;
+  @ApiProperty(NO_UUID) hold_event_id!: string | null;
   /** Null for a day. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
-  start!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) start!: string | null;
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-03-02T09:00:00Z' })
   end!: string | null;
   /** A day, instead of `start` and `end`. */
-  @ApiProperty({ type: String, format: 'date', nullable: true, example: null })
-  date!: string | null;
-  /** In the requested zone. @example "2026-03-02T09:00:00" */
-  local_start!: string;
-  /** In the requested zone; of a day the same day. @example "2026-03-02T10:00:00" */
-  local_end!: string;
+  @ApiProperty({ type: String, format: 'date', nullable: true, example: null }) date!: string | null;
+  /** In the requested zone. @example "2026-03-02T09:00:00" */ local_start!: string;
+  /** In the requested zone; of a day the same day. @example "2026-03-02T10:00:00" */ local_end!: string;
   counts!: PollCountsResponse;
   /** Empty for an anonymous poll. */
-  @ApiProperty({ type: [OptionVoteResponse] })
-  votes!: OptionVoteResponse[];
+  @ApiProperty({ type: [OptionVoteResponse] }) votes!: OptionVoteResponse[];
   /** What your calendars contain at this time. */
   @ApiProperty({ type: String, enum: [...BUSY_TYPES, null], nullable: true, example: null })
   my_conflict!: BusyType | null;
@@ -75,26 +68,21 @@ export class PollResponse {
   /** @example "Europe/Berlin" */ time_zone!: string;
   @ApiProperty({ enum: ['time', 'date'], example: 'time' }) kind!: 'time' | 'date';
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) deadline!: string | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) cancelled_at!:
-    | string
-    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  cancelled_at!: string | null;
   /** @example true */ allow_if_needed!: boolean;
   /** @example false */ anonymous!: boolean;
   /** closed: after the deadline. */
-  @ApiProperty({ enum: ['open', 'closed', 'finalized', 'cancelled'], example: 'open' })
-  status!: PollStatus;
+  @ApiProperty({ enum: ['open', 'closed', 'finalized', 'cancelled'], example: 'open' }) status!: PollStatus;
   @ApiProperty({ type: [PollOptionResponse] }) options!: PollOptionResponse[];
   @ApiProperty({ type: [PollParticipantResponse] }) participants!: PollParticipantResponse[];
   @ApiProperty({ type: [MyVoteResponse] }) my_votes!: MyVoteResponse[];
   /** Options that the most participants can attend. Empty without votes. */
-  @ApiProperty({ type: [String], example: [ID] })
-  best_option_ids!: string[];
+  @ApiProperty({ type: [String], example: [ID] }) best_option_ids!: string[];
   /** The chosen option. */
-  @ApiProperty(NO_UUID)
-  option_id!: string | null;
+  @ApiProperty(NO_UUID) option_id!: string | null;
   /** The event of the chosen option. */
-  @ApiProperty(NO_UUID)
-  event_id!: string | null;
+  @ApiProperty(NO_UUID) event_id!: string | null;
   /** @example 1 */ revision!: number;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
@@ -106,6 +94,5 @@ export class PollEnvelope {
 
 export class FinalizedPollEnvelope extends PollEnvelope {
   /** Null after its deletion. */
-  @ApiProperty(orNull(CalendarEventResponse))
-  event!: CalendarEventResponse | null;
+  @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
 }

@@ -6,14 +6,11 @@ const REASONS = ['link', 'title', 'attendee', 'time'] as const;
 export class RelatedItemResponse {
   /** Of a message: `<mailbox>/<message>`, as in its path. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
   id!: string;
-  /** @example "Budget" */
-  title!: string;
+  /** @example "Budget" */ title!: string;
   /** link: the event links to it. title: it has words of the subject. attendee: it concerns an attendee. time: it takes place then. */
-  @ApiProperty({ enum: REASONS, example: 'title' })
-  reason!: (typeof REASONS)[number];
+  @ApiProperty({ enum: REASONS, example: 'title' }) reason!: (typeof REASONS)[number];
   /** 0 to 1; higher is better. */
-  @ApiProperty({ minimum: 0, maximum: 1, example: 0.6 })
-  score!: number;
+  @ApiProperty({ minimum: 0, maximum: 1, example: 0.6 }) score!: number;
   /** Of an event its start, else the last change. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-03-02T08:00:00Z' })
   date!: string | null;

@@ -6,28 +6,22 @@ import { CalendarEventResponse } from './event.response.js';
 /** The error of one operation: that of the single request, with its members. */
 export class OperationErrorResponse extends ErrorResponse {
   /** With `conflict`: the revision of the event. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 4 })
-  revision?: number;
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 4 }) revision?: number;
   /** With `conflict` and `duplicate_uid`: the event. */
-  @ApiPropertyOptional(orNull(CalendarEventResponse))
-  event?: CalendarEventResponse | null;
+  @ApiPropertyOptional(orNull(CalendarEventResponse)) event?: CalendarEventResponse | null;
 }
 
 /** The result of one operation of a batch. */
 @ApiExtraModels(CalendarEventResponse, OperationErrorResponse)
 export class EventBatchResultResponse {
   /** Position in the request. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 0 })
-  index!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) index!: number;
   /** The `client_id` of the operation; of a file the UID of the event. */
-  @ApiProperty({ example: null })
-  client_id!: string | null;
+  @ApiProperty({ example: null }) client_id!: string | null;
   /** The event of a file. */
-  @ApiProperty({ format: 'uuid', example: null })
-  event_id?: string | null;
+  @ApiProperty({ format: 'uuid', example: null }) event_id?: string | null;
   /** HTTP status that the single request would have. */
-  @ApiProperty({ type: 'integer', example: 201 })
-  status!: number;
+  @ApiProperty({ type: 'integer', example: 201 }) status!: number;
   @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
   @ApiProperty(orNull(OperationErrorResponse)) error!: OperationErrorResponse | null;
 }

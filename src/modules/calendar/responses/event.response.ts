@@ -23,106 +23,69 @@ const WHOLE = { type: 'integer', minimum: 0, example: 0 } as const;
 
 /** A wall time with its zone, or a day. */
 export class EventTimeResponse {
-  /** @example "2026-03-02T09:00:00" */
-  date_time?: string;
-  /**
-   * IANA name. Null: a floating time, read in the zone of each reader.
-   * @example "Europe/Berlin"
-   */
+  /** @example "2026-03-02T09:00:00" */ date_time?: string;
+  /** IANA name. Null: a floating time, read in the zone of each reader. @example "Europe/Berlin" */
   time_zone?: string | null;
   /** A whole day, instead of `date_time`. */
-  @ApiProperty({ format: 'date', example: '2026-03-02' })
-  date?: string;
+  @ApiProperty({ format: 'date', example: '2026-03-02' }) date?: string;
 }
 
 export class EventGeoResponse {
-  /** @example 52.52 */
-  latitude!: number;
-  /** @example 13.405 */
-  longitude!: number;
+  /** @example 52.52 */ latitude!: number;
+  /** @example 13.405 */ longitude!: number;
 }
 
 @ApiExtraModels(EventGeoResponse)
 export class EventPlaceResponse {
-  /** @example "Headquarters" */
-  name!: string;
-  /** @example "Alexanderplatz 1, Berlin" */
-  address!: string;
+  /** @example "Headquarters" */ name!: string;
+  /** @example "Alexanderplatz 1, Berlin" */ address!: string;
   @ApiProperty(orNull(EventGeoResponse)) geo!: EventGeoResponse | null;
 }
 
 export class EventConferenceResponse {
-  /** @example "link" */
-  kind!: string;
-  /** @example "https://meet.example.com/team" */
-  url!: string | null;
+  /** @example "link" */ kind!: string;
+  /** @example "https://meet.example.com/team" */ url!: string | null;
   @ApiProperty(NO_UUID) room_id!: string | null;
 }
 
 export class EventRecurrenceResponse {
-  /**
-   * RRULE values of RFC 5545.
-   * @example ["FREQ=WEEKLY;BYDAY=MO"]
-   */
-  rules!: string[];
+  /** RRULE values of RFC 5545. @example ["FREQ=WEEKLY;BYDAY=MO"] */ rules!: string[];
   /** Further instances (RDATE). */
-  @ApiProperty({ type: [EventTimeResponse], example: [] })
-  added!: EventTimeResponse[];
+  @ApiProperty({ type: [EventTimeResponse], example: [] }) added!: EventTimeResponse[];
   /** Instances that do not take place (EXDATE), by their nominal start. */
-  @ApiProperty({ type: [EventTimeResponse], example: [] })
-  excluded!: EventTimeResponse[];
-  /**
-   * UNTIL of the first rule.
-   * @example "20261231T225959Z"
-   */
-  until!: string | null;
+  @ApiProperty({ type: [EventTimeResponse], example: [] }) excluded!: EventTimeResponse[];
+  /** UNTIL of the first rule. @example "20261231T225959Z" */ until!: string | null;
   /** COUNT of the first rule. */
-  @ApiProperty({ type: 'integer', example: null })
-  count!: number | null;
-  /**
-   * The rules in words, in the language of your profile (en, de, pt, vi).
-   * @example "Every week on Monday"
-   */
+  @ApiProperty({ type: 'integer', example: null }) count!: number | null;
+  /** The rules in words, in the language of your profile (en, de, pt, vi). @example "Every week on Monday" */
   text!: string;
 }
 
 export class EventOrganizerResponse {
   /** Null: outside the workspace. */
-  @ApiProperty(UUID)
-  id!: string | null;
-  /** @example "bob@example.com" */
-  email!: string;
-  /** @example "Bob Okafor" */
-  name!: string;
+  @ApiProperty(UUID) id!: string | null;
+  /** @example "bob@example.com" */ email!: string;
+  /** @example "Bob Okafor" */ name!: string;
   /** You are the organizer. */
-  @ApiProperty({ example: true })
-  self!: boolean;
+  @ApiProperty({ example: true }) self!: boolean;
 }
 
 export class EventAttendeeResponse {
   /** The address; unique within the event. */
-  @ApiProperty({ example: 'ann@example.com' })
-  id!: string;
-  /** @example "ann@example.com" */
-  email!: string;
-  /** @example "Ann Lee" */
-  name!: string;
+  @ApiProperty({ example: 'ann@example.com' }) id!: string;
+  /** @example "ann@example.com" */ email!: string;
+  /** @example "Ann Lee" */ name!: string;
   /** Null: outside the workspace. */
-  @ApiProperty(UUID)
-  user_id!: string | null;
+  @ApiProperty(UUID) user_id!: string | null;
   @ApiProperty({ enum: ATTENDEE_ROLES, example: 'required' }) role!: AttendeeRole;
   @ApiProperty({ enum: ATTENDEE_KINDS, example: 'person' }) kind!: AttendeeKind;
   @ApiProperty({ enum: RESPONSES, example: 'needs_action' }) response!: AttendeeResponse;
   /** A response is requested. */
-  @ApiProperty({ example: true })
-  rsvp!: boolean;
-  /** @example "" */
-  comment!: string;
+  @ApiProperty({ example: true }) rsvp!: boolean;
+  /** @example "" */ comment!: string;
   @ApiProperty(NO_TIME) responded_at!: string | null;
-  @ApiProperty({ example: null })
-  delegated_to!: string | null;
-  @ApiProperty({ example: null })
-  delegated_from!: string | null;
+  @ApiProperty({ example: null }) delegated_to!: string | null;
+  @ApiProperty({ example: null }) delegated_from!: string | null;
   /**
    * internal: a member of the workspace. mail: outside the workspace. failed: the mail was not delivered. Changes without a new
    * revision of the event, and the synchronisation does not report it.
@@ -135,20 +98,16 @@ export class EventAttendeeResponse {
 
 export class EventRemindersResponse {
   /** The reminders of the calendar apply. */
-  @ApiProperty({ example: true })
-  use_default!: boolean;
+  @ApiProperty({ example: true }) use_default!: boolean;
   overrides!: CalendarReminderResponse[];
 }
 
 export class EventLinkResponse {
   @ApiProperty({ enum: ['note', 'task', 'room', 'message', 'url'], example: 'url' })
   type!: 'note' | 'task' | 'room' | 'message' | 'url';
-  @ApiProperty({ example: null })
-  id!: string | null;
-  /** @example "https://example.com/agenda" */
-  url!: string | null;
-  /** @example "Agenda" */
-  title!: string;
+  @ApiProperty({ example: null }) id!: string | null;
+  /** @example "https://example.com/agenda" */ url!: string | null;
+  /** @example "Agenda" */ title!: string;
 }
 
 export class EventPermissionsResponse {
@@ -156,16 +115,13 @@ export class EventPermissionsResponse {
   @ApiProperty({ example: false }) rsvp!: boolean;
   @ApiProperty({ example: false }) propose!: boolean;
   /** False: only times are shown. */
-  @ApiProperty({ example: true })
-  see_details!: boolean;
+  @ApiProperty({ example: true }) see_details!: boolean;
   @ApiProperty({ example: true }) delete!: boolean;
 }
 
 export class ProposalAuthorResponse {
-  /** @example "ann@example.com" */
-  email!: string;
-  /** @example "Ann Lee" */
-  name!: string;
+  /** @example "ann@example.com" */ email!: string;
+  /** @example "Ann Lee" */ name!: string;
   @ApiProperty(UUID) user_id!: string | null;
 }
 
@@ -178,16 +134,11 @@ export class EventProposalResponse {
   by!: ProposalAuthorResponse;
   start!: EventTimeResponse;
   end!: EventTimeResponse;
-  /** @example "An hour later would suit me." */
-  comment!: string;
-  @ApiProperty({
-    enum: ['pending', 'accepted', 'declined', 'outdated', 'withdrawn'],
-    example: 'pending',
-  })
+  /** @example "An hour later would suit me." */ comment!: string;
+  @ApiProperty({ enum: ['pending', 'accepted', 'declined', 'outdated', 'withdrawn'], example: 'pending' })
   status!: 'pending' | 'accepted' | 'declined' | 'outdated' | 'withdrawn';
   /** The sequence of the event that it refers to. */
-  @ApiProperty(WHOLE)
-  base_sequence!: number;
+  @ApiProperty(WHOLE) base_sequence!: number;
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) created_at!: string;
 }
 
@@ -195,15 +146,10 @@ export class EventProposalResponse {
 export class EventChangeResponse {
   @ApiProperty({ type: 'integer', minimum: 1, example: 2 }) revision!: number;
   @ApiProperty(UUID) actor_id!: string;
-  /** @example "updated" */
-  action!: string;
-  /**
-   * Nominal start of the changed instance; empty for the whole event.
-   * @example ""
-   */
+  /** @example "updated" */ action!: string;
+  /** Nominal start of the changed instance; empty for the whole event. @example "" */
   recurrence_key!: string;
-  /** @example ["title"] */
-  fields!: string[];
+  /** @example ["title"] */ fields!: string[];
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) created_at!: string;
 }
 
@@ -220,8 +166,7 @@ export class CalendarEventResponse extends OmitType(ItemFields, ['id']) {
    * A UUID; of an instance `<id of the series>_<nominal start in UTC>`.
    * @example "01890a5d-ac96-774b-bcce-b302099a8057"
    */
-  @ApiProperty({ pattern: '^[0-9a-f-]{36}(?:_\\d{8}(?:T\\d{6}Z?)?)?$' })
-  id!: string;
+  @ApiProperty({ pattern: '^[0-9a-f-]{36}(?:_\\d{8}(?:T\\d{6}Z?)?)?$' }) id!: string;
   /**
    * The UID of iCalendar; empty where only times are shown.
    * @example "01890a5d-ac96-774b-bcce-b302099a8057"
@@ -232,17 +177,10 @@ export class CalendarEventResponse extends OmitType(ItemFields, ['id']) {
   type!: 'single' | 'series' | 'exception' | 'instance';
   @ApiProperty(NO_UUID) series_id!: string | null;
   /** The nominal start of the instance. */
-  @ApiProperty(orNull(EventTimeResponse))
-  recurrence_id!: EventTimeResponse | null;
-  /** @example "Planning" */
-  title!: string;
-  /**
-   * Plain text.
-   * @example "Agenda: budget, rooms"
-   */
-  description!: string;
-  /** @example "Room 1" */
-  location!: string;
+  @ApiProperty(orNull(EventTimeResponse)) recurrence_id!: EventTimeResponse | null;
+  /** @example "Planning" */ title!: string;
+  /** Plain text. @example "Agenda: budget, rooms" */ description!: string;
+  /** @example "Room 1" */ location!: string;
   @ApiProperty({ type: [EventPlaceResponse], example: [] }) locations!: EventPlaceResponse[];
   @ApiProperty(orNull(EventConferenceResponse)) conference!: EventConferenceResponse | null;
   start!: EventTimeResponse;
@@ -251,12 +189,10 @@ export class CalendarEventResponse extends OmitType(ItemFields, ['id']) {
   @ApiProperty(INSTANT) start_utc!: string;
   @ApiProperty({ ...INSTANT, example: '2026-03-02T09:00:00Z' }) end_utc!: string;
   @ApiProperty({ example: false }) all_day!: boolean;
-  /** @example "PT1H" */
-  duration!: string;
+  /** @example "PT1H" */ duration!: string;
   @ApiProperty(orNull(EventRecurrenceResponse)) recurrence!: EventRecurrenceResponse | null;
   /** Instances that differ from the series. */
-  @ApiProperty(WHOLE)
-  overrides_count!: number;
+  @ApiProperty(WHOLE) overrides_count!: number;
   @ApiProperty({ enum: STATUSES, example: 'confirmed' }) status!: EventStatus;
   @ApiProperty({ enum: SHOW_AS, example: 'busy' }) show_as!: ShowAs;
   @ApiProperty({ enum: VISIBILITIES, example: 'default' }) visibility!: Visibility;
@@ -266,20 +202,15 @@ export class CalendarEventResponse extends OmitType(ItemFields, ['id']) {
   @ApiProperty({ enum: RESPONSES, nullable: true, type: String, example: null })
   my_response!: AttendeeResponse | null;
   reminders!: EventRemindersResponse;
-  /** @example "#2f80ed" */
-  color!: string | null;
-  /** @example ["planning"] */
-  categories!: string[];
+  /** @example "#2f80ed" */ color!: string | null;
+  /** @example ["planning"] */ categories!: string[];
   @ApiProperty({ type: [EventLinkResponse], example: [] }) links!: EventLinkResponse[];
   /** The attendees may propose other times. */
-  @ApiProperty({ example: true })
-  proposals_allowed!: boolean;
+  @ApiProperty({ example: true }) proposals_allowed!: boolean;
   /** The series that this one was split from. */
-  @ApiProperty(NO_UUID)
-  split_from!: string | null;
+  @ApiProperty(NO_UUID) split_from!: string | null;
   /** Rises with changes of time and rules (RFC 5546). */
-  @ApiProperty(WHOLE)
-  sequence!: number;
+  @ApiProperty(WHOLE) sequence!: number;
   @ApiProperty({ type: 'integer', minimum: 1, example: 1 }) revision!: number;
   @ApiProperty(UUID) created_by!: string | null;
   permissions!: EventPermissionsResponse;

@@ -50,7 +50,7 @@ export class SchedulingController {
     @Ctx() ctx: RequestContext,
     @Id('calendar_id') calendarId: string,
     @Body() body: SendSchedulingMessage,
-  ): Promise<JsonReply> {
+  ) {
     return this.scheduling.send(ctx, calendarId, body);
   }
 

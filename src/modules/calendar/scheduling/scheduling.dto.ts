@@ -6,18 +6,20 @@ import {
   IsArray,
   IsDateString,
   IsEmail,
-  IsIn,
-  IsInt,
   IsString,
-  IsUUID,
-  Length,
   Matches,
   MaxLength,
-  Min,
   ValidateNested,
 } from 'class-validator';
 import { ITIP_METHODS, type ItipMethod } from '../../../lib/itip/index.js';
-import { asInstance, Optional } from '../../../platform/http/input.decorators.js';
+import {
+  asInstance,
+  IntegerFrom,
+  OneOf,
+  Optional,
+  Text,
+  Uuid,
+} from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { IsEventTime, timeSchema } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
@@ -31,14 +33,9 @@ const ICS = 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nMETHOD:REQUEST\r\n…';
 /** A message to send again, or by hand. */
 export class SendSchedulingMessage {
   /** Organizers send REQUEST, CANCEL, ADD, DECLINECOUNTER and PUBLISH, attendees REPLY, COUNTER and REFRESH. */
-  @ApiProperty({ enum: ITIP_METHODS, example: 'REQUEST' })
-  @IsIn(ITIP_METHODS)
-  method!: ItipMethod;
-
+  @OneOf(ITIP_METHODS, { example: 'REQUEST' }) method!: ItipMethod;
   /** An event of this calendar. */
-  @ApiProperty({ format: 'uuid', example: ID })
-  @IsUUID('all', { message: 'event_id must be a UUID' })
-  event_id!: string;
+  @Uuid({ example: ID }) event_id!: string;
 
   /** The instance that the message concerns; default: the whole event. */
   @ApiPropertyOptional(timeSchema({ date_time: '2026-03-09T09:00:00', time_zone: 'Europe/Berlin' }))
@@ -56,11 +53,7 @@ export class SendSchedulingMessage {
   @IsArray()
   recipients?: string[];
 
-  @ApiPropertyOptional({ example: 'See you there' })
-  @Optional()
-  @MaxLength(4000)
-  @IsString()
-  comment?: string;
+  @Optional() @Text(4000, { example: 'See you there' }) comment?: string;
 }
 
 /** A message of the caller's mailbox. */
@@ -70,20 +63,13 @@ export class MailReference {
   @IsString()
   mailbox!: string;
 
-  @ApiProperty({ type: 'integer', minimum: 1, example: 12 })
-  @Min(1)
-  @IsInt()
-  id!: number;
+  @IntegerFrom(1, { example: 12 }) id!: number;
 }
 
 /** A received message: `ics`, or the mail that contains it. */
 export class TakeMessage {
   /** A calendar with METHOD, at most 1 MiB. Without `message`, it changes your own placement only. */
-  @ApiPropertyOptional({ example: ICS })
-  @Optional()
-  @MaxLength(MAX_ICS)
-  @IsString()
-  ics?: string;
+  @Optional() @Text(MAX_ICS, { example: ICS }) ics?: string;
 
   /** The claimed sender. It must be the organizer; only `message` proves a sender. */
   @ApiPropertyOptional({ example: 'ann@partner.example' })
@@ -102,29 +88,13 @@ export class TakeMessage {
 
 export class ListSchedulingMessages extends PageQuery {
   /** in: received. out: sent. */
-  @ApiPropertyOptional({ enum: DIRECTIONS })
-  @Optional()
-  @IsIn(DIRECTIONS)
-  direction?: Direction;
-
+  @Optional() @OneOf(DIRECTIONS) direction?: Direction;
   /** The method of RFC 5546. */
-  @ApiPropertyOptional({ enum: ITIP_METHODS })
-  @Optional()
-  @IsIn(ITIP_METHODS)
-  method?: ItipMethod;
-
+  @Optional() @OneOf(ITIP_METHODS) method?: ItipMethod;
   /** The state of the delivery, or the effect of a received message. */
-  @ApiPropertyOptional({ enum: RESULTS })
-  @Optional()
-  @IsIn(RESULTS)
-  result?: SchedulingResult;
-
+  @Optional() @OneOf(RESULTS) result?: SchedulingResult;
   /** The UID of the event. */
-  @ApiPropertyOptional({ example: ID })
-  @Optional()
-  @Length(1, 500)
-  @IsString()
-  uid?: string;
+  @Optional() @Text(500, { minLength: 1, example: ID }) uid?: string;
 
   /** Messages from this time on. */
   @ApiPropertyOptional({ format: 'date-time', example: '2026-03-01T00:00:00Z' })

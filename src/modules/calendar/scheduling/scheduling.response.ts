@@ -16,37 +16,26 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const INSTANT = { format: 'date-time', example: '2026-11-21T09:30:00.000Z' } as const;
 
 export class SchedulingRecipientResponse {
-  /** @example "zoe@partner.example" */
-  email!: string;
+  /** @example "zoe@partner.example" */ email!: string;
   @ApiProperty({ enum: ['mail'], example: 'mail' }) channel!: 'mail';
   @ApiProperty({ enum: DELIVERY_STATUSES, example: 'sent' }) status!: DeliveryStatus;
   /** Why the last attempt failed, e.g. `no_mail`, `rejected`. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  error!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null }) error!: string | null;
   @ApiProperty({ ...INSTANT, type: String, nullable: true }) sent_at!: string | null;
 }
 
 export class SchedulingAttendeeResponse {
-  /** @example "zoe@partner.example" */
-  email!: string;
-  /** @example "ACCEPTED" */
-  response!: string;
+  /** @example "zoe@partner.example" */ email!: string;
+  /** @example "ACCEPTED" */ response!: string;
 }
 
 /** The content of a message in short. */
 export class ParsedMessageResponse {
-  /** @example "Planning" */
-  title!: string;
-  /**
-   * As the message writes it.
-   * @example "20260302T090000 Europe/Berlin"
-   */
-  start!: string | null;
-  /** @example "ann@demo.example" */
-  organizer!: string | null;
+  /** @example "Planning" */ title!: string;
+  /** As the message writes it. @example "20260302T090000 Europe/Berlin" */ start!: string | null;
+  /** @example "ann@demo.example" */ organizer!: string | null;
   @ApiProperty({ type: [SchedulingAttendeeResponse] }) attendees!: SchedulingAttendeeResponse[];
-  /** @example "" */
-  comment!: string;
+  /** @example "" */ comment!: string;
   /** Number of VEVENTs. */
   @ApiProperty({ type: 'integer', example: 1 }) components!: number;
 }
@@ -57,16 +46,13 @@ export class SchedulingMessageResponse {
   /** Null: the message was unreadable. */
   @ApiProperty({ enum: [...ITIP_METHODS, null], type: String, nullable: true, example: 'REQUEST' })
   method!: ItipMethod | null;
-  /** @example "01890a5d-ac96-774b-bcce-b302099a8057" */
-  uid!: string;
+  /** @example "01890a5d-ac96-774b-bcce-b302099a8057" */ uid!: string;
   @ApiProperty({ format: 'uuid', type: String, nullable: true, example: ID }) event_id!: string | null;
   /** The nominal start of the instance, in the zone of the series; null: the whole event. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  recurrence_id!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null }) recurrence_id!: string | null;
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) sequence!: number;
   @ApiProperty({ ...INSTANT, type: String, nullable: true }) dtstamp!: string | null;
-  /** The sender; empty for an upload. @example "ann@demo.example" */
-  from!: string;
+  /** The sender; empty for an upload. @example "ann@demo.example" */ from!: string;
   /** Of a sent message. */
   @ApiProperty({ type: [SchedulingRecipientResponse] }) recipients!: SchedulingRecipientResponse[];
   /** Sent messages: queued, sent or failed. Received ones: the effect. */
@@ -76,16 +62,14 @@ export class SchedulingMessageResponse {
    * receiving mail server could verify the domain neither by SPF nor by DKIM; the user can take the mail in by `scheduling/inbox`),
    * `tnef_unsupported`, `no_mail`.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  reason!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null }) reason!: string | null;
   @ApiProperty(orNull(ParsedMessageResponse)) parsed!: ParsedMessageResponse | null;
   @ApiProperty(INSTANT) created_at!: string;
 }
 
 export class FullSchedulingMessageResponse extends SchedulingMessageResponse {
   /** The message as iCalendar; null for an unreadable or long one. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  ics!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null }) ics!: string | null;
 }
 
 export class SchedulingMessageListEnvelope extends PageEnvelope {

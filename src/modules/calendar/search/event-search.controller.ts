@@ -2,7 +2,6 @@ import { Controller, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { SearchEvents } from './event-search.dto.js';
 import { EventSearchEnvelope } from './event-search.response.js';
 import { EventSearchService } from './event-search.service.js';
@@ -19,7 +18,7 @@ export class EventSearchController {
       'Searches the events whose details you see in your own and shared calendars, best match first. Your own changes are found at once, changes of others within about a second.',
     response: [EventSearchEnvelope, 'A page of events.'],
   })
-  search(@Ctx() ctx: RequestContext, @Query() query: SearchEvents): Promise<JsonReply> {
+  search(@Ctx() ctx: RequestContext, @Query() query: SearchEvents) {
     return this.events.search(ctx, query);
   }
 }

@@ -1,5 +1,6 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString, IsUUID, Length, Matches } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsOptional, IsString, Length, Matches } from 'class-validator';
+import { OneOf, Uuid } from '../../../platform/http/input.decorators.js';
 import { MAX_QUERY } from '../../../lib/search-text/index.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { QueryTime } from '../input/event-parts.dto.js';
@@ -19,25 +20,18 @@ export class SearchEvents extends PageQuery {
   q!: string;
 
   /** Only events of this calendar. */
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @IsUUID('all')
-  calendar_id?: string;
+  @IsOptional() @Uuid() calendar_id?: string;
 
   /**
    * Only events whose last instance ends after this time, RFC 3339 or a day in UTC. The search does not compare times of zones: an
    * event may end up to 29 hours earlier.
    */
-  @QueryTime('2026-03-01')
-  from?: string;
-
+  @QueryTime('2026-03-01') from?: string;
   /** Only events whose first instance starts before this time, or up to 26 hours later. */
-  @QueryTime('2026-04-01')
-  to?: string;
+  @QueryTime('2026-04-01') to?: string;
 
   /** Cancelled events are left out, returned alone, or included. */
-  @ApiPropertyOptional({ enum: ['active', 'cancelled', 'all'], default: 'active' })
   @IsOptional()
-  @IsIn(['active', 'cancelled', 'all'])
+  @OneOf(['active', 'cancelled', 'all'], { required: false })
   state: 'active' | 'cancelled' | 'all' = 'active';
 }

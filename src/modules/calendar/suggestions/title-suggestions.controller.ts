@@ -2,7 +2,6 @@ import { Controller, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { SuggestTitles } from './title-suggestions.dto.js';
 import { TitleSuggestionsEnvelope } from './title-suggestions.response.js';
 import { TitleSuggestions } from './title-suggestions.service.js';
@@ -19,7 +18,7 @@ export class TitleSuggestionsController {
       'Titles that you have used, the most frequent first, with the length, place and attendees of the latest event.',
     response: [TitleSuggestionsEnvelope, 'The suggestions.'],
   })
-  suggest(@Ctx() ctx: RequestContext, @Query() query: SuggestTitles): Promise<JsonReply> {
+  suggest(@Ctx() ctx: RequestContext, @Query() query: SuggestTitles) {
     return this.titles.suggest(ctx, query);
   }
 }

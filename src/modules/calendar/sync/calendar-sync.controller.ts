@@ -6,7 +6,6 @@ import { BodyLimit } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
 import { CALENDARS } from '../calendar.errors.js';
 import { SyncCalendar } from './calendar-sync.dto.js';
@@ -36,7 +35,7 @@ export class CalendarSyncController {
     @Id('calendar_id') calendarId: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(SyncCalendar) body: Checked<SyncCalendar>,
-  ): Promise<JsonReply> {
+  ) {
     return this.calendars.sync(ctx, calendarId, key, body);
   }
 }

@@ -7,8 +7,7 @@ import { CalendarEventResponse } from '../responses/event.response.js';
 @ApiExtraModels(CalendarEventResponse)
 export class SyncResultResponse extends EventBatchResultResponse {
   /** The event as it is, where the change was rejected because of a newer revision. */
-  @ApiProperty(orNull(CalendarEventResponse))
-  current!: CalendarEventResponse | null;
+  @ApiProperty(orNull(CalendarEventResponse)) current!: CalendarEventResponse | null;
 }
 
 /** A change of the calendar. */
@@ -17,15 +16,10 @@ export class SyncChangeResponse {
   /** With `upsert`. */
   event?: CalendarEventResponse;
   /** With `upsert`: the instances that differ from their series. */
-  @ApiProperty({ type: [CalendarEventResponse], example: [] })
-  overrides?: CalendarEventResponse[];
+  @ApiProperty({ type: [CalendarEventResponse], example: [] }) overrides?: CalendarEventResponse[];
   /** With `delete`. */
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  event_id?: string;
-  /**
-   * With `delete`; empty where you see times only.
-   * @example "01890a5d-ac96-774b-bcce-b302099a8057"
-   */
+  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) event_id?: string;
+  /** With `delete`; empty where you see times only. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
   uid?: string;
 }
 
@@ -33,9 +27,7 @@ export class SyncCalendarEnvelope {
   results!: SyncResultResponse[];
   changes!: SyncChangeResponse[];
   /** For the next request. Valid as long as removals are kept (FEED_RETENTION_DAYS). */
-  @ApiProperty({ example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' })
-  sync_token!: string;
+  @ApiProperty({ example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' }) sync_token!: string;
   /** Ask again at once. */
-  @ApiProperty({ example: false })
-  more!: boolean;
+  @ApiProperty({ example: false }) more!: boolean;
 }

@@ -10,8 +10,7 @@ export class InvalidCodeResponse extends ErrorResponse {
 export class DomainNotAllowedResponse extends ErrorResponse {
   @ApiProperty({ enum: ['domain_not_allowed'], example: 'domain_not_allowed' })
   override error!: 'domain_not_allowed';
-  /** @example "partner.example" */
-  domain!: string;
+  /** @example "partner.example" */ domain!: string;
   @ApiProperty({ enum: [true], example: true }) can_request!: true;
 }
 

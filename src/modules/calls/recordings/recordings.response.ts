@@ -10,34 +10,24 @@ export class RecordingResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) room_id!: string | null;
-  /**
-   * Title of the call.
-   * @example "Offsite 2027"
-   */
-  title!: string;
+  /** Title of the call. @example "Offsite 2027" */ title!: string;
   /** `processing`: the media server has finished and the file is being stored. Only `ready` has a file. */
-  @ApiProperty({ enum: RECORDING_STATES, example: 'ready' })
-  state!: RecordingState;
+  @ApiProperty({ enum: RECORDING_STATES, example: 'ready' }) state!: RecordingState;
   @ApiProperty({ format: 'uuid', example: ID }) requested_by!: string;
   @ApiProperty(OPTIONAL_TIME) started_at!: string | null;
   @ApiProperty(OPTIONAL_TIME) ended_at!: string | null;
   @ApiProperty({ type: 'integer', nullable: true, example: 1_800_000 }) duration_ms!: number | null;
   /** Bytes. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 73_400_320 })
-  size!: number | null;
+  @ApiProperty({ type: 'integer', nullable: true, example: 73_400_320 }) size!: number | null;
   /** A limit of the media server ended the recording. */
-  @ApiProperty({ example: false })
-  limit_reached!: boolean;
+  @ApiProperty({ example: false }) limit_reached!: boolean;
   /** Reason of a failure. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  error!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null }) error!: string | null;
   /** The recording is deleted at this time. */
-  @ApiProperty(OPTIONAL_TIME)
-  expires_at!: string | null;
+  @ApiProperty(OPTIONAL_TIME) expires_at!: string | null;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   /** Link to the file without a bearer token, as a signed address; null unless the state is `ready`. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  url!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null }) url!: string | null;
   @ApiProperty({ ...OPTIONAL_TIME, example: null }) url_expires_at!: string | null;
 }
 

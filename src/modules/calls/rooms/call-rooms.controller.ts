@@ -6,7 +6,6 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { CallEnvelope, CallRoomEnvelope } from '../call.response.js';
 import { CallErrors } from '../calls.errors.js';
 import { CreateCallRoom } from './call-rooms.dto.js';
@@ -39,7 +38,7 @@ export class CallRoomsController {
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
     @Body() body: CreateCallRoom,
-  ): Promise<JsonReply> {
+  ) {
     return this.rooms.create(ctx, key, body);
   }
 
@@ -50,7 +49,7 @@ export class CallRoomsController {
     response: [CallEnvelope, 'The call.'],
     errors: [CallErrors.callNotFound],
   })
-  read(@Ctx() ctx: RequestContext, @Id('call_id') callId: string): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id('call_id') callId: string) {
     return this.rooms.read(ctx, callId);
   }
 
@@ -63,7 +62,7 @@ export class CallRoomsController {
     response: [CallEnvelope, 'The ended call.'],
     errors: [CallErrors.callNotFound, Errors.forbidden],
   })
-  end(@Ctx() ctx: RequestContext, @Id('call_id') callId: string): Promise<JsonReply> {
+  end(@Ctx() ctx: RequestContext, @Id('call_id') callId: string) {
     return this.rooms.end(ctx, callId);
   }
 }

@@ -1,16 +1,15 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsObject, IsUUID, ValidateNested } from 'class-validator';
 import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsDate,
-  IsIn,
-  IsObject,
-  IsUUID,
-  ValidateNested,
-} from 'class-validator';
-import { Distinct, Name, Optional, Timestamp } from '../../../platform/http/input.decorators.js';
+  Distinct,
+  Flag,
+  Name,
+  OneOf,
+  Optional,
+  Time,
+  Uuid,
+} from '../../../platform/http/input.decorators.js';
 import { CALL_KINDS, type CallKind } from '../calls.entity.js';
 
 const MAX_TITLE = 200;
@@ -19,54 +18,29 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class CallSettings {
   /** Guests wait for approval. */
-  @ApiPropertyOptional({ default: true })
-  @Optional()
-  @IsBoolean()
-  lobby?: boolean;
-
+  @Optional() @Flag({ default: true }) lobby?: boolean;
   /** Guests prove their address by a code. */
-  @ApiPropertyOptional({ default: true })
-  @Optional()
-  @IsBoolean()
-  otp?: boolean;
-
+  @Optional() @Flag({ default: true }) otp?: boolean;
   /** Guests may use the chat. */
-  @ApiPropertyOptional({ default: true })
-  @Optional()
-  @IsBoolean()
-  guest_chat?: boolean;
-
+  @Optional() @Flag({ default: true }) guest_chat?: boolean;
   /** The recording starts with the first participant. */
-  @ApiPropertyOptional({ default: false })
-  @Optional()
-  @IsBoolean()
-  auto_record?: boolean;
+  @Optional() @Flag({ default: false }) auto_record?: boolean;
 }
 
 export class CreateCallRoom {
   /** The chat room whose members may join. Without it, the call has members of its own. */
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID()
-  room_id?: string;
-
+  @Optional() @Uuid({ example: ID }) room_id?: string;
   /** Default: the name of the room. */
-  @ApiPropertyOptional({ minLength: 1, maxLength: MAX_TITLE, example: 'Offsite 2027' })
-  @Optional()
-  @Name(MAX_TITLE)
-  title?: string;
-
+  @Optional() @Name(MAX_TITLE, { example: 'Offsite 2027' }) title?: string;
   /** In a livestream the host and moderators send, all others receive. */
-  @ApiProperty({ enum: CALL_KINDS, required: false, default: 'meeting', example: 'meeting' })
-  @Optional()
-  @IsIn(CALL_KINDS)
-  kind: CallKind = 'meeting';
+  @Optional() @OneOf(CALL_KINDS, { required: false, example: 'meeting' }) kind: CallKind = 'meeting';
 
   /** A later time: the call starts when the first member joins. Default: it is live now. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2026-12-01T09:00:00.000Z' })
   @Optional()
-  @Timestamp()
-  @IsDate({ message: 'scheduled_at must be a time in the format of RFC 3339' })
+  @Time({
+    message: 'scheduled_at must be a time in the format of RFC 3339',
+    example: '2026-12-01T09:00:00.000Z',
+  })
   scheduled_at?: Date;
 
   @ApiPropertyOptional({ type: CallSettings, example: { lobby: true } })
@@ -86,8 +60,5 @@ export class CreateCallRoom {
   member_ids?: string[];
 
   /** An id of your choice: a repeated request with it returns the same call. */
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID()
-  client_id?: string;
+  @Optional() @Uuid({ example: ID }) client_id?: string;
 }

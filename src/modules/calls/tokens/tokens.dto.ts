@@ -1,22 +1,15 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsBoolean, IsIn, IsObject, IsOptional, ValidateNested } from 'class-validator';
-import { Line, Optional } from '../../../platform/http/input.decorators.js';
+import { IsObject, IsOptional, ValidateNested } from 'class-validator';
+import { Flag, Line, OneOf, Optional } from '../../../platform/http/input.decorators.js';
 
 const FLAGS = ['true', 'false'];
 
 export class CallDevice {
   /** Of the device that joins. Accepted, not stored. */
-  @ApiPropertyOptional({ maxLength: 64, example: 'android' })
-  @Optional()
-  @Line(64)
-  platform?: string;
-
+  @Optional() @Line(64, { example: 'android' }) platform?: string;
   /** Id of the device that joins. Accepted, not stored. */
-  @ApiPropertyOptional({ maxLength: 128, example: 'pixel-9' })
-  @Optional()
-  @Line(128)
-  id?: string;
+  @Optional() @Line(128, { example: 'pixel-9' }) id?: string;
 }
 
 export class MintToken {
@@ -29,16 +22,12 @@ export class MintToken {
   device?: CallDevice;
 
   /** The token allows no camera and no screen. */
-  @ApiPropertyOptional({ default: false })
-  @Optional()
-  @IsBoolean()
-  audio_only?: boolean;
+  @Optional() @Flag({ default: false }) audio_only?: boolean;
 }
 
 export class MintQuery {
   /** The token allows no camera and no screen. */
-  @ApiProperty({ enum: FLAGS, required: false, default: 'false' })
   @IsOptional()
-  @IsIn(FLAGS, { message: 'audio_only must be true or false' })
+  @OneOf(FLAGS, { message: 'audio_only must be true or false', required: false })
   audio_only: string = 'false';
 }

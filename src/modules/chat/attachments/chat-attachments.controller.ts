@@ -7,7 +7,6 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { ChatErrors } from '../chat.errors.js';
 import { ChatAttachmentEnvelope } from './chat-attachments.response.js';
@@ -35,7 +34,7 @@ export class ChatAttachmentsController {
     ],
   })
   @TakesFile(ATTACHMENT_MAX_BYTES)
-  upload(@Ctx() ctx: RequestContext, @Form() form: UploadForm): Promise<JsonReply> {
+  upload(@Ctx() ctx: RequestContext, @Form() form: UploadForm) {
     return this.attachments.upload(ctx, form);
   }
 

@@ -1,5 +1,6 @@
-import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
-import { IsBoolean, IsInt, IsObject, IsOptional, Max, Min } from 'class-validator';
+import { ApiProperty, IntersectionType } from '@nestjs/swagger';
+import { IsObject, IsOptional } from 'class-validator';
+import { Flag, IntegerFrom } from '../../../platform/http/input.decorators.js';
 import { SocketMessage, SocketRoom } from '../socket-room.dto.js';
 import { EditMessage, MarkRead, React, SendMessage } from './messages.dto.js';
 
@@ -20,10 +21,7 @@ export class SocketRead extends IntersectionType(SocketRoom, MarkRead) {}
 
 /** `typing` */
 export class SocketTyping extends SocketRoom {
-  @ApiPropertyOptional({ default: true, example: true })
-  @IsOptional()
-  @IsBoolean()
-  on: boolean = true;
+  @IsOptional() @Flag({ example: true, required: false }) on: boolean = true;
 }
 
 /** `session.resume` */
@@ -38,10 +36,5 @@ export class Resume {
   rooms!: Record<string, number>;
 
   /** Messages of the response. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 200, default: 200, example: 200 })
-  @IsOptional()
-  @Max(200)
-  @Min(1)
-  @IsInt()
-  limit: number = 200;
+  @IsOptional() @IntegerFrom(1, 200, { example: 200, required: false }) limit: number = 200;
 }

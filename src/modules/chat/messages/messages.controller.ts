@@ -33,7 +33,7 @@ export class MessagesController {
     response: [ChatMessageListEnvelope, 'A page of messages.'],
     errors: [ChatErrors.roomNotFound],
   })
-  async list(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ListMessages): Promise<JsonReply> {
+  async list(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ListMessages) {
     return listReply(await this.messages.list(ctx, id, query));
   }
 
@@ -83,7 +83,7 @@ export class MessagesController {
     @Id() id: string,
     @Id('message_id') messageId: string,
     @CheckedBody(EditMessage) body: Checked<EditMessage>,
-  ): Promise<JsonReply> {
+  ) {
     return reply((await this.messages.edit(ctx, id, messageId, body)).message);
   }
 
@@ -95,11 +95,7 @@ export class MessagesController {
     response: [ChatMessageEnvelope, 'The message without its content.'],
     errors: [ChatErrors.messageNotFound, Errors.forbidden],
   })
-  async delete(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Id('message_id') messageId: string,
-  ): Promise<JsonReply> {
+  async delete(@Ctx() ctx: RequestContext, @Id() id: string, @Id('message_id') messageId: string) {
     return reply((await this.messages.delete(ctx, id, messageId)).message);
   }
 
@@ -121,7 +117,7 @@ export class MessagesController {
     @Id() id: string,
     @Id('message_id') messageId: string,
     @CheckedBody(React) body: Checked<React>,
-  ): Promise<JsonReply> {
+  ) {
     return reply((await this.messages.react(ctx, id, messageId, body)).message);
   }
 
@@ -165,7 +161,7 @@ export class PartiesController {
     response: [ChatMessageListEnvelope, 'A page of messages; empty without a room.'],
     errors: [ChatErrors.partyNotFound],
   })
-  async list(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ListMessages): Promise<JsonReply> {
+  async list(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ListMessages) {
     return listReply(await this.messages.ofParty(ctx, id, query));
   }
 }

@@ -1,21 +1,17 @@
 import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsOptional,
-  IsString,
-  IsUUID,
-  Length,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsInt, IsOptional, IsUUID, Matches, Min } from 'class-validator';
 import { MAX_QUERY } from '../../../lib/search-text/index.js';
-import { Distinct, Nullable, Optional, WholeNumber } from '../../../platform/http/input.decorators.js';
+import {
+  Distinct,
+  Flag,
+  IntegerFrom,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  Uuid,
+  WholeNumber,
+} from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { FORMATS } from '../chat.entity.js';
 import { LowerCase } from '../socket-room.dto.js';
@@ -29,29 +25,16 @@ export class SendMessage {
    * A UUID that the client creates for this message. A repeated request with it adds no second message and returns the first
    * one.
    */
-  @ApiProperty({ format: 'uuid', example: '0f3c1f0e-7a55-4c9b-9a41-2f6f0c1d2e3f' })
-  @LowerCase()
-  @IsUUID()
-  client_msg_id!: string;
-
+  @LowerCase() @Uuid({ example: '0f3c1f0e-7a55-4c9b-9a41-2f6f0c1d2e3f' }) client_msg_id!: string;
   /** May be empty if there are attachments. */
-  @ApiPropertyOptional({ maxLength: MAX_BODY, default: '', example: 'The rooms are booked.' })
-  @IsOptional()
-  @MaxLength(MAX_BODY)
-  @IsString()
-  body: string = '';
+  @IsOptional() @Text(MAX_BODY, { example: 'The rooms are booked.', required: false }) body: string = '';
 
-  @ApiPropertyOptional({ enum: FORMATS, default: 'plain', example: 'plain' })
   @IsOptional()
-  @IsIn(FORMATS)
+  @OneOf(FORMATS, { example: 'plain', required: false })
   format: (typeof FORMATS)[number] = 'plain';
 
   /** Id of a message of the room. */
-  @ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, example: null })
-  @LowerCase()
-  @Nullable()
-  @IsUUID()
-  reply_to?: string | null;
+  @Nullable() @LowerCase() @Uuid({ example: null }) reply_to?: string | null;
 
   /** Files of `POST /chat/attachments`, each for one message. */
   @ApiPropertyOptional({
@@ -81,24 +64,13 @@ export class SendMessage {
 }
 
 export class EditMessage {
-  @ApiProperty({ minLength: 1, maxLength: MAX_BODY, example: 'The rooms are booked for May.' })
   @Matches(/\S/, { message: 'body must not be blank' })
-  @Length(1, MAX_BODY)
-  @IsString()
+  @Text(MAX_BODY, { minLength: 1, example: 'The rooms are booked for May.' })
   body!: string;
 
-  @ApiPropertyOptional({ enum: FORMATS, example: 'plain' })
-  @Optional()
-  @IsIn(FORMATS)
-  format?: (typeof FORMATS)[number];
-
+  @Optional() @OneOf(FORMATS, { example: 'plain' }) format?: (typeof FORMATS)[number];
   /** The `mod_seq` of the message that you read: with it, a message that has changed since is not overwritten. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 14 })
-  @Optional()
-  @Max(Number.MAX_SAFE_INTEGER)
-  @Min(1)
-  @IsInt()
-  base_mod_seq?: number;
+  @Optional() @IntegerFrom(1, Number.MAX_SAFE_INTEGER, { example: 14 }) base_mod_seq?: number;
 }
 
 /** One emoji, or a short name such as `:shipit:`. */
@@ -106,26 +78,17 @@ const EMOJI = /^[^\s\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069<>&]+$/u;
 
 export class React {
   /** An emoji, or a name without white space. */
-  @ApiProperty({ minLength: 1, maxLength: 32, example: '👍' })
   @Matches(EMOJI, { message: 'emoji must be one emoji or a name without white space' })
-  @Length(1, 32)
-  @IsString()
+  @Text(32, { minLength: 1, example: '👍' })
   emoji!: string;
 
   /** Whether the reaction is added or removed. */
-  @ApiPropertyOptional({ default: true, example: true })
-  @IsOptional()
-  @IsBoolean()
-  on: boolean = true;
+  @IsOptional() @Flag({ example: true, required: false }) on: boolean = true;
 }
 
 export class MarkRead {
   /** Number of the newest message that you have read. Lower numbers change nothing. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 12 })
-  @Max(Number.MAX_SAFE_INTEGER)
-  @Min(0)
-  @IsInt()
-  seq!: number;
+  @IntegerFrom(0, Number.MAX_SAFE_INTEGER, { example: 12 }) seq!: number;
 }
 
 const POSITION = (name: string) => `${name} must be a whole number from 0`;
@@ -143,11 +106,8 @@ const Position = (name: string, description: string): PropertyDecorator => {
 };
 
 export class ListMessages extends PickType(PageQuery, ['limit'] as const) {
-  @Position('before_seq', 'The messages before this number.')
-  before_seq?: number;
-
-  @Position('after_seq', 'The messages after this number, oldest first.')
-  after_seq?: number;
+  @Position('before_seq', 'The messages before this number.') before_seq?: number;
+  @Position('after_seq', 'The messages after this number, oldest first.') after_seq?: number;
 
   @Position(
     'after_mod_seq',
@@ -155,16 +115,13 @@ export class ListMessages extends PickType(PageQuery, ['limit'] as const) {
   )
   after_mod_seq?: number;
 
-  @Position('around', 'The messages before, at and after this number.')
-  around?: number;
+  @Position('around', 'The messages before, at and after this number.') around?: number;
 
   /**
    * Only messages with all of these words, newest first page. Case and accents do not matter; a word of three letters or more
    * also matches words that begin with it. Not together with `after_mod_seq` and `around`.
    */
-  @ApiProperty({ required: false, minLength: 1, maxLength: MAX_QUERY })
   @IsOptional()
-  @Length(1, MAX_QUERY)
-  @IsString({ message: 'q must be given once' })
+  @Text(MAX_QUERY, { message: 'q must be given once', minLength: 1, required: false })
   q?: string;
 }

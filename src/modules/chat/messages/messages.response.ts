@@ -3,18 +3,15 @@ import { ChatMessageResponse } from '../message.response.js';
 
 export class ChatPositionResponse {
   /** Number of the newest message of the room. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 12 })
-  last_seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_seq!: number;
   /** Number of the newest change of the room. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 14 })
-  mod_seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 14 }) mod_seq!: number;
 }
 
 export class ChatMessageListEnvelope {
   messages!: ChatMessageResponse[];
   /** There are further messages in the direction of the request. */
-  @ApiProperty({ example: false })
-  has_more!: boolean;
+  @ApiProperty({ example: false }) has_more!: boolean;
   /** The room at the time of the response. */
   room!: ChatPositionResponse;
 }
@@ -25,8 +22,7 @@ export class ChatMessageEnvelope {
 
 export class SentChatMessageEnvelope extends ChatMessageEnvelope {
   /** The message was sent by an earlier request with the same `client_msg_id`. */
-  @ApiProperty({ example: false })
-  duplicate!: boolean;
+  @ApiProperty({ example: false }) duplicate!: boolean;
 }
 
 export class ChatReadEnvelope {
@@ -36,16 +32,13 @@ export class ChatReadEnvelope {
 
 export class ChatPartyUserResponse {
   @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
-  /** @example "Bob Okafor" */
-  display_name!: string;
-  /** @example "bob@demo.example" */
-  email!: string;
+  /** @example "Bob Okafor" */ display_name!: string;
+  /** @example "bob@demo.example" */ email!: string;
 }
 
 export class ChatPartyResponse {
   /** The id of the request: of the user or of the direct room. */
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  id!: string;
+  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
   /** Null until the first of both creates the room. */
   @ApiProperty({
     type: String,

@@ -6,14 +6,11 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 /** The changes of one room after a position. */
 export class ResumedRoomResponse {
   /** In the order of `mod_seq`. */
-  @ApiProperty({ type: [ChatMessageResponse], example: [] })
-  messages!: ChatMessageResponse[];
+  @ApiProperty({ type: [ChatMessageResponse], example: [] }) messages!: ChatMessageResponse[];
   /** The position of the client after it has applied the messages. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 43 })
-  mod_seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 43 }) mod_seq!: number;
   /** There are further changes: resume again with this `mod_seq`. */
-  @ApiProperty({ example: false })
-  more!: boolean;
+  @ApiProperty({ example: false }) more!: boolean;
 }
 
 @ApiExtraModels(ResumedRoomResponse)
@@ -26,11 +23,9 @@ export class ResumedResponse {
   })
   rooms!: Record<string, ResumedRoomResponse>;
   /** Ids of your rooms that the request did not name. */
-  @ApiProperty({ type: [String], format: 'uuid', example: [] })
-  added!: string[];
+  @ApiProperty({ type: [String], format: 'uuid', example: [] }) added!: string[];
   /** Ids of named rooms that you cannot read. */
-  @ApiProperty({ type: [String], format: 'uuid', example: [] })
-  removed!: string[];
+  @ApiProperty({ type: [String], format: 'uuid', example: [] }) removed!: string[];
   /** Number of unread messages by room id. */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, example: { [ID]: 2 } })
   unread!: Record<string, number>;

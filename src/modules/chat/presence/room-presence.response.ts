@@ -4,21 +4,18 @@ import { PresenceResponse } from '../../presence/index.js';
 
 export class RoomPresenceResponse extends PresenceResponse {
   /** The user has the room open on a device. */
-  @ApiProperty({ example: true })
-  viewing!: boolean;
+  @ApiProperty({ example: true }) viewing!: boolean;
 }
 
 export class RoomPresenceEnvelope extends PageEnvelope {
   presence!: RoomPresenceResponse[];
   /** Time of the response. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
-  as_of!: string;
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) as_of!: string;
 }
 
 export class OpenedRoomResponse {
   /** Number of the newest change of the room. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 14 })
-  mod_seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 14 }) mod_seq!: number;
   /** Members who are not offline, at most 200. */
   presence!: RoomPresenceResponse[];
 }

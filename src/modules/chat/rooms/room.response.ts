@@ -15,10 +15,8 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class ChatRoomUserResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  /** @example "Bob Okafor" */
-  display_name!: string;
-  /** @example "bob@demo.example" */
-  email!: string;
+  /** @example "Bob Okafor" */ display_name!: string;
+  /** @example "bob@demo.example" */ email!: string;
 }
 
 export class ChatMemberResponse extends ChatRoomUserResponse {
@@ -30,10 +28,8 @@ export class ChatMemberResponse extends ChatRoomUserResponse {
 export class ChatRoomResponse extends ItemFields {
   @ApiProperty({ enum: ROOM_TYPES, example: 'group' }) type!: RoomType;
   /** Null for a direct room. */
-  @ApiProperty({ type: String, nullable: true, example: 'Offsite 2027' })
-  name!: string | null;
-  /** @example "Rooms, trains, talks" */
-  topic!: string;
+  @ApiProperty({ type: String, nullable: true, example: 'Offsite 2027' }) name!: string | null;
+  /** @example "Rooms, trains, talks" */ topic!: string;
   @ApiProperty({ enum: VISIBILITIES, example: 'private' }) visibility!: (typeof VISIBILITIES)[number];
   /** The other user of a direct room. */
   @ApiProperty({
@@ -42,8 +38,7 @@ export class ChatRoomResponse extends ItemFields {
   })
   user!: ChatRoomUserResponse | null;
   /** Your role; null for a channel that you may join. */
-  @ApiProperty({ enum: [...CHAT_ROLES, null], example: 'owner' })
-  role!: ChatRole | null;
+  @ApiProperty({ enum: [...CHAT_ROLES, null], example: 'owner' }) role!: ChatRole | null;
   @ApiProperty({ type: 'integer', minimum: 0, example: 3 }) members_count!: number;
   /** Null without messages, and for a channel that you may join. */
   @ApiProperty({
@@ -55,27 +50,21 @@ export class ChatRoomResponse extends ItemFields {
   @ApiProperty({ type: 'integer', minimum: 0, example: 14 }) mod_seq!: number;
   @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_read_seq!: number;
   /** Messages after `last_read_seq`. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 0 })
-  unread!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) unread!: number;
   /** Messages among them that mention you, at most 100. */
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, example: 0 })
-  mentions!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, example: 0 }) mentions!: number;
   /** Null for a channel that you may join. */
-  @ApiProperty({ enum: [...NOTIFY, null], example: 'all' })
-  notify!: (typeof NOTIFY)[number] | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) muted_until!:
-    | string
-    | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) archived_at!:
-    | string
-    | null;
+  @ApiProperty({ enum: [...NOTIFY, null], example: 'all' }) notify!: (typeof NOTIFY)[number] | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  muted_until!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  archived_at!: string | null;
 }
 
 /** The live call of a room. */
 export class ActiveCallResponse {
   @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
-  /** @example "Offsite 2027" */
-  title!: string;
+  /** @example "Offsite 2027" */ title!: string;
   @ApiProperty({ enum: ['meeting', 'livestream'], example: 'meeting' }) kind!: 'meeting' | 'livestream';
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) started_at!: string;
   /** Connected now. */
@@ -90,8 +79,7 @@ export class ChatRoomDetailResponse extends ChatRoomResponse {
   })
   active_call!: ActiveCallResponse | null;
   /** Owners and moderators first; at most 200. Empty for a channel that you may join. */
-  @ApiProperty({ type: [ChatMemberResponse], example: [] })
-  members!: ChatMemberResponse[];
+  @ApiProperty({ type: [ChatMemberResponse], example: [] }) members!: ChatMemberResponse[];
 }
 
 export class ChatRoomEnvelope {

@@ -7,7 +7,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { ChatErrors } from '../chat.errors.js';
 import {
@@ -36,7 +35,7 @@ export class RoomsController {
     description: 'The last active room first.',
     response: [ChatRoomListEnvelope, 'A page of rooms.'],
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: ListRooms): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: ListRooms) {
     return this.rooms.list(ctx, query);
   }
 
@@ -53,11 +52,7 @@ export class RoomsController {
     errors: [ChatErrors.userNotFound, ChatErrors.directRoom, ChatErrors.tooManyRooms],
   })
   @Requires('chat.rooms.create')
-  create(
-    @Ctx() ctx: RequestContext,
-    @Idempotency() key: IdempotencyKey | null,
-    @Body() body: CreateRoom,
-  ): Promise<JsonReply> {
+  create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateRoom) {
     return this.rooms.create(ctx, key, body);
   }
 
@@ -69,7 +64,7 @@ export class RoomsController {
     response: [ChatRoomEnvelope, 'The room with its first members.'],
     errors: [ChatErrors.roomNotFound],
   })
-  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.rooms.read(ctx, id);
   }
 
@@ -82,11 +77,7 @@ export class RoomsController {
     example: { topic: 'Rooms, trains, talks and food' },
     errors: [ChatErrors.roomNotFound, Errors.forbidden, ChatErrors.directRoom],
   })
-  update(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @CheckedBody(UpdateRoom) body: Checked<UpdateRoom>,
-  ): Promise<JsonReply> {
+  update(@Ctx() ctx: RequestContext, @Id() id: string, @CheckedBody(UpdateRoom) body: Checked<UpdateRoom>) {
     return this.rooms.update(ctx, id, body);
   }
 
@@ -98,7 +89,7 @@ export class RoomsController {
     response: [DeletedChatRoomEnvelope, 'The room as it last was.'],
     errors: [ChatErrors.roomNotFound, Errors.forbidden, ChatErrors.directRoom],
   })
-  delete(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  delete(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.rooms.delete(ctx, id);
   }
 
@@ -109,7 +100,7 @@ export class RoomsController {
     response: [ChatMemberListEnvelope, 'A page of members.'],
     errors: [ChatErrors.roomNotFound],
   })
-  members(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery): Promise<JsonReply> {
+  members(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery) {
     return this.roomMembers.list(ctx, id, query);
   }
 
@@ -137,7 +128,7 @@ export class RoomsController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @CheckedBody(AddMembers) body: Checked<AddMembers>,
-  ): Promise<JsonReply> {
+  ) {
     return this.roomMembers.add(ctx, id, body);
   }
 
@@ -155,11 +146,7 @@ export class RoomsController {
       ChatErrors.directRoom,
     ],
   })
-  removeMember(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Id('member_id') memberId: string,
-  ): Promise<JsonReply> {
+  removeMember(@Ctx() ctx: RequestContext, @Id() id: string, @Id('member_id') memberId: string) {
     return this.roomMembers.remove(ctx, id, memberId);
   }
 }

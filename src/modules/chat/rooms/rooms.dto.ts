@@ -1,7 +1,16 @@
-import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
+import { ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsBoolean, IsDate, IsIn, IsOptional, IsUUID } from 'class-validator';
-import { Line, Name, Nullable, Optional, Timestamp } from '../../../platform/http/input.decorators.js';
+import { ArrayMaxSize, IsArray, IsOptional, IsUUID } from 'class-validator';
+import {
+  Flag,
+  Line,
+  Name,
+  Nullable,
+  OneOf,
+  Optional,
+  Time,
+  Uuid,
+} from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import {
   CHAT_ROLES,
@@ -29,52 +38,33 @@ const EachLowerCase = () =>
 export class ListRooms extends PickType(PageQuery, ['limit', 'cursor'] as const) {
   static readonly documentedErrors = PageQuery.documentedErrors;
 
-  @ApiProperty({ enum: ROOM_TYPES, required: false, description: 'Only rooms of this type.' })
   @IsOptional()
-  @IsIn(ROOM_TYPES)
+  @OneOf(ROOM_TYPES, { required: false, description: 'Only rooms of this type.' })
   type?: RoomType;
 
   /** Archived rooms instead of the others. */
-  @ApiProperty({ enum: FLAGS, required: false, default: 'false' })
   @IsOptional()
-  @IsIn(FLAGS, { message: 'archived must be true or false' })
+  @OneOf(FLAGS, { message: 'archived must be true or false', required: false })
   archived: string = 'false';
 
   /** `false`: channels of the workspace that you may join, instead of your rooms. */
-  @ApiProperty({ enum: FLAGS, required: false, default: 'true' })
   @IsOptional()
-  @IsIn(FLAGS, { message: 'joined must be true or false' })
+  @OneOf(FLAGS, { message: 'joined must be true or false', required: false })
   joined: string = 'true';
 
   /** Only rooms with a message or a change after this time. */
-  @ApiPropertyOptional({ type: String, format: 'date-time' })
   @IsOptional()
-  @Timestamp()
-  @IsDate({ message: 'updated_after must be a time in the format of RFC 3339' })
+  @Time({ message: 'updated_after must be a time in the format of RFC 3339' })
   updated_after?: Date;
 }
 
 export class CreateRoom {
-  @ApiProperty({ enum: ROOM_TYPES, example: 'group' })
-  @IsIn(ROOM_TYPES)
-  type!: RoomType;
-
+  @OneOf(ROOM_TYPES, { example: 'group' }) type!: RoomType;
   /** Required for groups and channels; direct rooms have none. */
-  @ApiPropertyOptional({ minLength: 1, maxLength: MAX_NAME, example: 'Offsite 2027' })
-  @Optional()
-  @Name(MAX_NAME)
-  name?: string;
-
-  @ApiPropertyOptional({ maxLength: MAX_TOPIC, example: 'Rooms, trains, talks' })
-  @Optional()
-  @Line(MAX_TOPIC)
-  topic?: string;
-
+  @Optional() @Name(MAX_NAME, { example: 'Offsite 2027' }) name?: string;
+  @Optional() @Line(MAX_TOPIC, { example: 'Rooms, trains, talks' }) topic?: string;
   /** `tenant`, for channels only: any member of the workspace may find and join it. */
-  @ApiPropertyOptional({ enum: VISIBILITIES, example: 'private' })
-  @Optional()
-  @IsIn(VISIBILITIES)
-  visibility?: (typeof VISIBILITIES)[number];
+  @Optional() @OneOf(VISIBILITIES, { example: 'private' }) visibility?: (typeof VISIBILITIES)[number];
 
   /** Ids of the other members; for a direct room exactly one. */
   @ApiPropertyOptional({ type: [String], format: 'uuid', maxItems: MAX_ADDED, default: [], example: [] })
@@ -89,31 +79,21 @@ export class CreateRoom {
 /** Fields of the room, for moderators and owners, and settings of the caller. */
 export class UpdateRoom extends PickType(CreateRoom, ['name', 'topic', 'visibility'] as const) {
   /** An archived room can be read only. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  archived?: boolean;
-
+  @Optional() @Flag({ example: false }) archived?: boolean;
   /** Which messages notify you. */
-  @ApiPropertyOptional({ enum: NOTIFY, example: 'all' })
-  @Optional()
-  @IsIn(NOTIFY)
-  notify?: (typeof NOTIFY)[number];
+  @Optional() @OneOf(NOTIFY, { example: 'all' }) notify?: (typeof NOTIFY)[number];
 
   /** Until then, messages do not notify you. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: null })
   @Nullable()
-  @Timestamp()
-  @IsDate({ message: 'muted_until must be a time in the format of RFC 3339' })
+  @Time({ message: 'muted_until must be a time in the format of RFC 3339', example: null })
   muted_until?: Date | null;
 }
 
 export class AddMembers {
   /** One user, instead of `user_ids`. */
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))
   @Optional()
-  @IsUUID()
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))
+  @Uuid({ example: ID })
   user_id?: string;
 
   @ApiPropertyOptional({ type: [String], format: 'uuid', maxItems: MAX_ADDED, example: [ID] })
@@ -125,8 +105,5 @@ export class AddMembers {
   user_ids?: string[];
 
   /** Also changes the role of users who are members already. */
-  @ApiPropertyOptional({ enum: CHAT_ROLES, example: 'member' })
-  @Optional()
-  @IsIn(CHAT_ROLES)
-  role?: ChatRole;
+  @Optional() @OneOf(CHAT_ROLES, { example: 'member' }) role?: ChatRole;
 }

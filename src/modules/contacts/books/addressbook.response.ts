@@ -27,13 +27,10 @@ export class AddressbookResponse extends RevisionedFields {
    * `personal`: your own; `shared`: shared with you by another user; `global`: that of the workspace; `collected`: your own, to
    * which the server adds recipients of your messages and participants of your events.
    */
-  @ApiProperty({ enum: [...BOOK_KINDS, 'shared'], example: 'personal' })
-  kind!: BookKind | 'shared';
+  @ApiProperty({ enum: [...BOOK_KINDS, 'shared'], example: 'personal' }) kind!: BookKind | 'shared';
   /** @example true */ is_default!: boolean;
-  @ApiProperty({ enum: ['owner', 'writer', 'reader'], example: 'owner' }) role!:
-    | 'owner'
-    | 'writer'
-    | 'reader';
+  @ApiProperty({ enum: ['owner', 'writer', 'reader'], example: 'owner' })
+  role!: 'owner' | 'writer' | 'reader';
   /** Null for the address book of the workspace. */
   @ApiProperty({
     type: AddressbookOwnerResponse,
@@ -45,7 +42,6 @@ export class AddressbookResponse extends RevisionedFields {
   /** Country of telephone numbers without an international prefix. @example "CZ" */
   default_country!: string | null;
   /** Fields that members may not change on their own card. Only in the address book of the workspace. */
-  @ApiProperty({ enum: CONTACT_FIELDS, isArray: true, example: [] })
-  locked_fields!: string[];
+  @ApiProperty({ enum: CONTACT_FIELDS, isArray: true, example: [] }) locked_fields!: string[];
   @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) contacts_count!: number;
 }

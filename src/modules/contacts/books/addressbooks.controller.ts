@@ -6,7 +6,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import {
   CreateOperation,
@@ -29,7 +28,7 @@ export class AddressbooksController {
     description:
       'Your own and those shared with you, oldest first. The first list creates your default address book.',
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery) {
     return this.books.list(ctx, query);
   }
 
@@ -41,12 +40,12 @@ export class AddressbooksController {
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
     @Body() body: CreateAddressbook,
-  ): Promise<JsonReply> {
+  ) {
     return this.books.create(ctx, key, body);
   }
 
   @ReadOperation(ADDRESSBOOKS, { description: 'Your own, or one that is shared with you, with your role.' })
-  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.books.read(ctx, id);
   }
 
@@ -63,7 +62,7 @@ export class AddressbooksController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateAddressbook) body: Checked<UpdateAddressbook>,
-  ): Promise<JsonReply> {
+  ) {
     return this.books.update(ctx, id, expected, body);
   }
 
@@ -72,11 +71,7 @@ export class AddressbooksController {
       'The owner deletes the address book with its contacts. A user with whom it is shared leaves it.',
     errors: [Errors.forbidden, ContactErrors.defaultBook],
   })
-  delete(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Expected() expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  delete(@Ctx() ctx: RequestContext, @Id() id: string, @Expected() expected: ExpectedRevision) {
     return this.books.delete(ctx, id, expected);
   }
 }
@@ -93,7 +88,7 @@ export class UserAddressbooksController {
       'Your own, those shared with you, and that of the workspace, with your role in each. One page.',
     response: [ADDRESSBOOKS.envelopes.list, 'The address books.'],
   })
-  all(@Ctx() ctx: RequestContext): Promise<JsonReply> {
+  all(@Ctx() ctx: RequestContext) {
     return this.books.all(ctx);
   }
 }

@@ -1,30 +1,23 @@
 import {
   ApiExtraModels,
-  ApiProperty,
   ApiPropertyOptional,
   getSchemaPath,
   IntersectionType,
   PartialType,
 } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsString,
-  IsUUID,
-  Matches,
-  MaxLength,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, Matches, ValidateNested } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import {
   asNamedUser,
   Distinct,
   EachAs,
-  Optional,
+  Flag,
   Name,
   Nullable,
+  OneOf,
+  Optional,
+  Text,
+  Uuid,
 } from '../../../platform/http/input.decorators.js';
 import { CONTACT_FIELDS, SHARE_ROLES, type ShareRole } from '../contacts.entity.js';
 import { Country } from '../input/contact.dto.js';
@@ -33,41 +26,18 @@ const MAX_SHARES = 100;
 
 /** A user to share an address book with: `user_id`, `id` or `email`. */
 export class ShareInput {
-  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @Optional()
-  @IsUUID('all', { message: 'user_id must be a UUID' })
-  user_id?: string;
-
+  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) user_id?: string;
   /** The same as `user_id`. */
-  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @Optional()
-  @IsUUID('all', { message: 'id must be a UUID' })
-  id?: string;
-
-  @ApiPropertyOptional({ maxLength: 320, example: 'bob@demo.example' })
-  @Optional()
-  @MaxLength(320)
-  @IsString()
-  email?: string;
-
+  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id?: string;
+  @Optional() @Text(320, { example: 'bob@demo.example' }) email?: string;
   /** `reader`: reads the contacts. `writer`: also changes them. */
-  @ApiPropertyOptional({ enum: SHARE_ROLES, default: 'reader' })
-  @Optional()
-  @IsIn(SHARE_ROLES)
-  role: ShareRole = 'reader';
+  @Optional() @OneOf(SHARE_ROLES) role: ShareRole = 'reader';
 }
 
 @ApiExtraModels(ShareInput)
 export class CreateAddressbook {
-  @ApiProperty({ minLength: 1, maxLength: 255, example: 'Customers' })
-  @Name(255)
-  name!: string;
-
-  @ApiPropertyOptional({ maxLength: 2000, example: 'Customers of the research department' })
-  @Optional()
-  @MaxLength(2000)
-  @IsString()
-  description?: string;
+  @Name(255, { example: 'Customers' }) name!: string;
+  @Optional() @Text(2000, { example: 'Customers of the research department' }) description?: string;
 
   /** As #rrggbb. */
   @ApiPropertyOptional({ type: String, nullable: true, example: '#2f80ed' })
@@ -96,10 +66,7 @@ export class CreateAddressbook {
   shares?: ShareInput[];
 
   /** Makes this the default address book instead of the current one. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  is_default?: boolean;
+  @Optional() @Flag({ example: false }) is_default?: boolean;
 }
 
 export class UpdateAddressbook extends IntersectionType(

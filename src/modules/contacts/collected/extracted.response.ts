@@ -10,13 +10,11 @@ export class ExtractedAddressResponse {
   /** @example "maria@example.com" */ email!: string;
   /** @example "Maria Silva" */ name!: string;
   /** Number of messages to and from the address, and of your events with it. */
-  @ApiProperty({ type: 'integer', minimum: 1, example: 3 })
-  count!: number;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 3 }) count!: number;
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) last_seen_at!: string;
   @ApiProperty({ enum: ADDRESS_SOURCES, isArray: true, example: ['sent'] }) sources!: AddressSource[];
   /** A contact with the address in one of your own address books. */
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID })
-  contact_id!: string | null;
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) contact_id!: string | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) addressbook_id!: string | null;
 }
 

@@ -4,7 +4,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { CONTACTS } from '../contacts.resource.js';
 import { FindDuplicates, MergeContacts } from './duplicates.dto.js';
@@ -28,10 +27,7 @@ export class DuplicatesController {
     response: [DuplicatesEnvelope, 'The groups.'],
     errors: [ContactErrors.bookNotFound],
   })
-  find(
-    @Ctx() ctx: RequestContext,
-    @CheckedBody(FindDuplicates) body: Checked<FindDuplicates>,
-  ): Promise<JsonReply> {
+  find(@Ctx() ctx: RequestContext, @CheckedBody(FindDuplicates) body: Checked<FindDuplicates>) {
     return this.duplicates.find(ctx, body);
   }
 
@@ -44,10 +40,7 @@ export class DuplicatesController {
     etag: CONTACTS.kind,
     errors: [CONTACTS.notFound, ContactErrors.bookNotFound, Errors.forbidden],
   })
-  merge(
-    @Ctx() ctx: RequestContext,
-    @CheckedBody(MergeContacts) body: Checked<MergeContacts>,
-  ): Promise<JsonReply> {
+  merge(@Ctx() ctx: RequestContext, @CheckedBody(MergeContacts) body: Checked<MergeContacts>) {
     return this.duplicates.merge(ctx, body);
   }
 
@@ -60,7 +53,7 @@ export class DuplicatesController {
     response: [UnmergedContactsEnvelope, 'The contacts as before the merge.'],
     errors: [ContactErrors.mergeNotFound, CONTACTS.notFound, Errors.forbidden, ContactErrors.mergeBlocked],
   })
-  undo(@Ctx() ctx: RequestContext, @Id('merge_id') mergeId: string): Promise<JsonReply> {
+  undo(@Ctx() ctx: RequestContext, @Id('merge_id') mergeId: string) {
     return this.duplicates.undo(ctx, mergeId);
   }
 }

@@ -7,8 +7,7 @@ export type DuplicateReason = (typeof REASONS)[number];
 /** Contacts that may be the same person. */
 export class DuplicateGroupResponse {
   /** Kinds of the keys that the contacts share. */
-  @ApiProperty({ enum: REASONS, isArray: true, example: ['email'] })
-  reasons!: DuplicateReason[];
+  @ApiProperty({ enum: REASONS, isArray: true, example: ['email'] }) reasons!: DuplicateReason[];
   contacts!: ContactResponse[];
 }
 
@@ -19,8 +18,7 @@ export class DuplicatesEnvelope {
 export class MergedContactEnvelope {
   contact!: ContactResponse;
   /** Undoes the merge, for 30 days and as long as the contact is not changed. */
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  merge_id!: string;
+  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) merge_id!: string;
 }
 
 export class UnmergedContactsEnvelope {

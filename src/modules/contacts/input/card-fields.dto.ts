@@ -2,8 +2,6 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   IsArray,
-  IsBoolean,
-  IsIn,
   IsInt,
   IsString,
   Matches,
@@ -12,7 +10,7 @@ import {
   Min,
   ValidateBy,
 } from 'class-validator';
-import { MaxBytes, Optional, Nullable } from '../../../platform/http/input.decorators.js';
+import { Flag, MaxBytes, Nullable, OneOf, Optional, Text } from '../../../platform/http/input.decorators.js';
 import { CARD_DATE_TYPES, type CardDateType } from '../../../lib/vcard/index.js';
 
 const MAX_TEXT = 1_000;
@@ -65,25 +63,16 @@ class EntryInput {
   /** e.g. `home`, `work`, `cell`, `fax`. */
   @CardTexts(['work'], 20, MAX_TYPE) types?: string[] | null;
   /** At most one entry of a list is primary: the first of them. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  primary?: boolean;
+  @Optional() @Flag({ example: false }) primary?: boolean;
 }
 
 export class ValueInput extends EntryInput {
-  @ApiProperty({ maxLength: 2000, example: 'maria@example.com' })
-  @MaxLength(2000)
-  @IsString()
-  value!: string;
+  @Text(2000, { example: 'maria@example.com' }) value!: string;
 }
 
 export class PhoneInput extends EntryInput {
   /** As it is shown; the contact also has its international form where the country is known. */
-  @ApiProperty({ maxLength: 200, example: '+420 601 123 456' })
-  @MaxLength(200)
-  @IsString()
-  value!: string;
+  @Text(200, { example: '+420 601 123 456' }) value!: string;
   @CardText(null, 50) extension?: string | null;
   /** The international form of an earlier response. It counts only where `value` alone has none. */
   @CardText('+420601123456', 50) e164?: string | null;
@@ -122,9 +111,7 @@ const part = (min: number, max: number, example: number) => (target: object, key
 
 /** A date whose year, month or day may be unknown. */
 export class DateInput {
-  @ApiProperty({ enum: CARD_DATE_TYPES, example: 'birthday' })
-  @IsIn(CARD_DATE_TYPES)
-  type!: CardDateType;
+  @OneOf(CARD_DATE_TYPES, { example: 'birthday' }) type!: CardDateType;
   @part(1, 9999, 1985) year?: number | null;
   @part(1, 12, 4) month?: number | null;
   @part(1, 31, 30) day?: number | null;
@@ -174,8 +161,5 @@ export class PropertyInput {
   @Optional()
   @IsParameters()
   params?: Record<string, string[]>;
-  @ApiProperty({ maxLength: MAX_NOTES, example: 'Ak-mi' })
-  @MaxBytes(MAX_NOTES)
-  @IsString()
-  value!: string;
+  @ApiProperty({ maxLength: MAX_NOTES, example: 'Ak-mi' }) @MaxBytes(MAX_NOTES) @IsString() value!: string;
 }

@@ -2,17 +2,23 @@ import { ApiPropertyOptional, ApiExtraModels, getSchemaPath, IntersectionType } 
 import {
   ArrayMaxSize,
   IsArray,
-  IsIn,
   IsOptional,
   IsString,
   Length,
   Matches,
-  MaxLength,
   ValidateNested,
 } from 'class-validator';
 import { Transform } from 'class-transformer';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
-import { asInstance, EachAs, MaxBytes, Optional, Nullable } from '../../../platform/http/input.decorators.js';
+import {
+  asInstance,
+  EachAs,
+  MaxBytes,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+} from '../../../platform/http/input.decorators.js';
 import { CARD_KINDS, type CardKind } from '../../../lib/vcard/index.js';
 import { CONTACT_FIELDS } from '../contacts.entity.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
@@ -85,23 +91,17 @@ export const phoneCountry = (country: string | null | undefined): string | null 
 
 /** The fields of a card. Missing fields stay as they are, null and empty lists clear them. */
 export class CardFieldsInput {
-  @ApiPropertyOptional({ enum: CARD_KINDS, example: 'individual' })
-  @Optional()
-  @IsIn(CARD_KINDS)
-  kind?: CardKind;
-
+  @Optional() @OneOf(CARD_KINDS, { example: 'individual' }) kind?: CardKind;
   /** Default: made of the name, organization, address or number. */
   @CardText('Maria Silva') full_name?: string | null;
   @Part(NameInput, { given: 'Maria', family: 'Silva' }) name?: NameInput | null;
   @CardTexts(['Mia']) nicknames?: string[] | null;
   @Part(OrganizationInput, { name: 'Acme', units: ['Research'] }) organization?: OrganizationInput | null;
   @CardText('Head of Research') job_title?: string | null;
-  @Parts(ValueInput, [{ value: 'maria@example.com', types: ['work'] }], { bare: true }) emails?:
-    | ValueInput[]
-    | null;
-  @Parts(PhoneInput, [{ value: '+420 601 123 456', types: ['cell'] }], { bare: true }) phones?:
-    | PhoneInput[]
-    | null;
+  @Parts(ValueInput, [{ value: 'maria@example.com', types: ['work'] }], { bare: true })
+  emails?: ValueInput[] | null;
+  @Parts(PhoneInput, [{ value: '+420 601 123 456', types: ['cell'] }], { bare: true })
+  phones?: PhoneInput[] | null;
   @Parts(AddressInput, [{ street: 'Street 1', locality: 'Prague', country_code: 'CZ' }])
   addresses?: AddressInput[] | null;
   @Parts(ValueInput, [{ value: 'https://example.com' }], { bare: true }) urls?: ValueInput[] | null;
@@ -154,55 +154,27 @@ export class CreateContact extends IntersectionType(CardFieldsInput, ContactIds,
    * For a contact with the e-mail address or telephone number of another one in the book. `create`: creates it all the same.
    * `merge`: adds the fields to the existing contact. `reject`: responds with 409.
    */
-  @ApiPropertyOptional({ enum: ON_DUPLICATE, default: 'create' })
-  @Optional()
-  @IsIn(ON_DUPLICATE)
-  on_duplicate: (typeof ON_DUPLICATE)[number] = 'create';
+  @Optional() @OneOf(ON_DUPLICATE) on_duplicate: (typeof ON_DUPLICATE)[number] = 'create';
 }
 
 @EntryModels()
 export class UpdateContact extends IntersectionType(CardFieldsInput, PhoneCountry, BaseRevision) {}
 
 export class ListContacts extends PageQuery {
-  /** Beginnings of words of the name, organization, e-mail address, or digits of a telephone number. @example "mar" */
-  @ApiPropertyOptional()
-  @IsOptional()
-  @MaxLength(200)
-  @IsString()
-  q?: string;
-
+  /**
+   * Beginnings of words of the name, organization, e-mail address, or digits of a telephone number. @example "mar"
+   */
+  @IsOptional() @Text(200, { example: 'mar' }) q?: string;
   /** Only contacts with this address. @example "maria@example.com" */
-  @ApiPropertyOptional()
-  @IsOptional()
-  @MaxLength(320)
-  @IsString()
-  email?: string;
-
+  @IsOptional() @Text(320, { example: 'maria@example.com' }) email?: string;
   /** Only contacts with this telephone number. @example "+420601123456" */
-  @ApiPropertyOptional()
-  @IsOptional()
-  @MaxLength(200)
-  @IsString()
-  phone?: string;
-
+  @IsOptional() @Text(200, { example: '+420601123456' }) phone?: string;
   /** Only contacts of this category. @example "customers" */
-  @ApiPropertyOptional()
-  @IsOptional()
-  @MaxLength(1_000)
-  @IsString()
-  category?: string;
-
+  @IsOptional() @Text(1_000, { example: 'customers' }) category?: string;
   /** Only contacts of this kind. */
-  @ApiPropertyOptional({ enum: CARD_KINDS })
-  @IsOptional()
-  @IsIn(CARD_KINDS)
-  kind?: CardKind;
-
+  @IsOptional() @OneOf(CARD_KINDS) kind?: CardKind;
   /** `updated`: last change first. */
-  @ApiPropertyOptional({ enum: ['name', 'updated'], default: 'name' })
-  @IsOptional()
-  @IsIn(['name', 'updated'])
-  sort: 'name' | 'updated' = 'name';
+  @IsOptional() @OneOf(['name', 'updated'], { required: false }) sort: 'name' | 'updated' = 'name';
 
   /** Comma-separated names of fields of contacts: the response contains only these and the ids. @example "full_name,emails" */
   @ApiPropertyOptional()

@@ -45,11 +45,7 @@ export class ContactsController {
     path: LIST,
     errors: [ContactErrors.bookNotFound],
   })
-  list(
-    @Ctx() ctx: RequestContext,
-    @Id('addressbook_id') bookId: string,
-    @Query() query: ListContacts,
-  ): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @Query() query: ListContacts) {
     return this.lists.list(ctx, bookId, query);
   }
 
@@ -62,11 +58,7 @@ export class ContactsController {
     response: [CONTACTS.envelopes.list, 'A page of contacts.'],
     errors: [ContactErrors.bookNotFound],
   })
-  global(
-    @Ctx() ctx: RequestContext,
-    @Id('addressbook_id') bookId: string,
-    @Query() query: ListContacts,
-  ): Promise<JsonReply> {
+  global(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @Query() query: ListContacts) {
     return this.lists.global(ctx, bookId, query);
   }
 
@@ -95,7 +87,7 @@ export class ContactsController {
     @Idempotency() key: IdempotencyKey | null,
     @Id('addressbook_id') bookId: string,
     @CheckedBody(CreateContact) body: Checked<CreateContact>,
-  ): Promise<JsonReply> {
+  ) {
     return this.contacts.create(ctx, key, bookId, body);
   }
 
@@ -128,7 +120,7 @@ export class ContactsController {
     @ExternalId() externalId: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateContact) body: Checked<UpdateContact>,
-  ): Promise<JsonReply> {
+  ) {
     return this.contacts.update(ctx, bookId, externalId, expected, body);
   }
 
@@ -143,7 +135,7 @@ export class ContactsController {
     @Id('addressbook_id') bookId: string,
     @ExternalId() externalId: string,
     @Expected() expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  ) {
     return this.contacts.delete(ctx, bookId, externalId, expected);
   }
 }

@@ -4,7 +4,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { CONTACTS, ExternalId } from '../contacts.resource.js';
 import { MoveContact, MoveContacts } from './contact-moves.dto.js';
@@ -35,7 +34,7 @@ export class ContactMovesController {
     @Id('addressbook_id') bookId: string,
     @ExternalId() externalId: string,
     @CheckedBody(MoveContact) body: Checked<MoveContact>,
-  ): Promise<JsonReply> {
+  ) {
     return this.moves.move(ctx, bookId, externalId, body);
   }
 

@@ -1,6 +1,6 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsString, IsUUID, MaxLength } from 'class-validator';
-import { Distinct, Optional } from '../../../platform/http/input.decorators.js';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsString, MaxLength } from 'class-validator';
+import { Distinct, OneOf, Optional, Uuid } from '../../../platform/http/input.decorators.js';
 import { MAX_UID } from '../../../lib/contact-card/index.js';
 
 const MAX_NAMED = 1_000;
@@ -9,9 +9,7 @@ const POLICIES = ['reject', 'rename', 'merge', 'replace'] as const;
 export type MovePolicy = (typeof POLICIES)[number] | (typeof BULK_POLICIES)[number];
 
 class MoveTarget {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @IsUUID('all', { message: 'target_addressbook_id must be a UUID' })
-  target_addressbook_id!: string;
+  @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) target_addressbook_id!: string;
 }
 
 export class MoveContact extends MoveTarget {
@@ -19,10 +17,7 @@ export class MoveContact extends MoveTarget {
    * For a contact whose external_id or uid is taken in the target. `reject`: responds with 409. `rename`: gives the contact new
    * ones. `merge`: adds its fields to the other contact and deletes it. `replace`: deletes the other contact.
    */
-  @ApiPropertyOptional({ enum: POLICIES, default: 'reject' })
-  @Optional()
-  @IsIn(POLICIES)
-  on_conflict: (typeof POLICIES)[number] = 'reject';
+  @Optional() @OneOf(POLICIES) on_conflict: (typeof POLICIES)[number] = 'reject';
 }
 
 /** Needs `contact_ids` or `all`. */
@@ -38,14 +33,7 @@ export class MoveContacts extends MoveTarget {
   contact_ids?: string[];
 
   /** All contacts of the address book, up to 10,000 in one request. */
-  @ApiPropertyOptional({ enum: [true], example: true })
-  @Optional()
-  @IsIn([true])
-  all?: true;
-
+  @Optional() @OneOf([true], { example: true }) all?: true;
   /** As for one contact. `skip`: such a contact stays. */
-  @ApiPropertyOptional({ enum: BULK_POLICIES, default: 'skip' })
-  @Optional()
-  @IsIn(BULK_POLICIES)
-  on_conflict: (typeof BULK_POLICIES)[number] = 'skip';
+  @Optional() @OneOf(BULK_POLICIES) on_conflict: (typeof BULK_POLICIES)[number] = 'skip';
 }

@@ -11,6 +11,5 @@ export class MovedContactsEnvelope {
   /** The external_ids of contacts that stay, because theirs are taken in the target. */
   @ApiProperty({ example: [] }) skipped!: string[];
   errors!: MoveErrorResponse[];
-  /** With `all`: the address book had more contacts than one request moves. @example false */
-  more!: boolean;
+  /** With `all`: the address book had more contacts than one request moves. @example false */ more!: boolean;
 }

@@ -4,7 +4,6 @@ import { Revisioned } from '../../../platform/concurrency/revision.interceptor.j
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { CONTACTS } from '../contacts.resource.js';
 import { MemberDirectoryService } from './directory.service.js';
@@ -27,7 +26,7 @@ export class PeopleController {
     response: [CONTACTS.envelopes.item, 'Your card.'],
     etag: CONTACTS.kind,
   })
-  read(@Ctx() ctx: RequestContext): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext) {
     return this.self.read(ctx);
   }
 
@@ -47,7 +46,7 @@ export class PeopleController {
     @Ctx() ctx: RequestContext,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateSelf) body: Checked<UpdateSelf>,
-  ): Promise<JsonReply> {
+  ) {
     return this.self.update(ctx, expected, body);
   }
 

@@ -1,5 +1,6 @@
-import { ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { IntersectionType, OmitType } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
+import { Text } from '../../../platform/http/input.decorators.js';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { CardFieldsInput, EntryModels, PhoneCountry } from '../input/contact.dto.js';
@@ -13,16 +14,7 @@ export class UpdateSelf extends IntersectionType(
 
 export class ListDirectory extends PageQuery {
   /** Beginnings of words of the name, title or address, or digits of a telephone number. @example "mar" */
-  @ApiPropertyOptional()
-  @IsOptional()
-  @MaxLength(200)
-  @IsString()
-  q?: string;
-
+  @IsOptional() @Text(200, { example: 'mar' }) q?: string;
   /** Only members of this department. @example "Research" */
-  @ApiPropertyOptional()
-  @IsOptional()
-  @MaxLength(1000)
-  @IsString()
-  department?: string;
+  @IsOptional() @Text(1000, { example: 'Research' }) department?: string;
 }

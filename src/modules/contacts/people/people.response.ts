@@ -18,11 +18,7 @@ export class DirectoryUserResponse {
   /** Path of the photo, which changes with the photo. */
   @ApiProperty({ type: String, format: 'uri-reference', nullable: true, example: null })
   photo_url!: string | null;
-  @ApiProperty({
-    type: DirectoryPresenceResponse,
-    nullable: true,
-    example: { status: 'online', text: '' },
-  })
+  @ApiProperty({ type: DirectoryPresenceResponse, nullable: true, example: { status: 'online', text: '' } })
   presence!: DirectoryPresenceResponse | null;
 }
 

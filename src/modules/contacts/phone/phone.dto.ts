@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
-import { IsIn, IsISO8601, IsString, IsUUID, MaxLength } from 'class-validator';
+import { IsISO8601 } from 'class-validator';
 import { CARD_VERSIONS, type CardVersion } from '../../../lib/vcard/index.js';
-import { Optional } from '../../../platform/http/input.decorators.js';
+import { OneOf, Optional, Text, Uuid } from '../../../platform/http/input.decorators.js';
 import { CardFieldsInput, ContactIds, Country } from '../input/contact.dto.js';
 
 const ON_IMPORTED_DUPLICATE = ['merge', 'replace', 'skip', 'create'] as const;
@@ -9,17 +9,15 @@ export type OnImportedDuplicate = (typeof ON_IMPORTED_DUPLICATE)[number];
 
 class PhoneBook {
   /** Default: the default address book of the caller. */
-  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
   @Optional()
-  @IsUUID(undefined, { message: 'addressbook_id must be the id of an address book' })
+  @Uuid({
+    message: 'addressbook_id must be the id of an address book',
+    example: '01890a5d-ac96-774b-bcce-b302099a8057',
+  })
   addressbook_id?: string;
 
   /** A name of the device that the client chooses and keeps. @example "pixel-9" */
-  @ApiPropertyOptional({ maxLength: 200 })
-  @Optional()
-  @MaxLength(200)
-  @IsString({ message: 'device_id must be given once' })
-  device_id?: string;
+  @Optional() @Text(200, { message: 'device_id must be given once', example: 'pixel-9' }) device_id?: string;
 }
 
 export class ImportOptions extends PhoneBook {
@@ -29,16 +27,9 @@ export class ImportOptions extends PhoneBook {
    * since its last import wins over the contact. `replace`: writes the card over the contact. `skip`: leaves the contact as it
    * is. `create`: as `merge` for the same uid or external_id, otherwise a new contact.
    */
-  @ApiPropertyOptional({ enum: ON_IMPORTED_DUPLICATE, default: 'merge' })
-  @Optional()
-  @IsIn(ON_IMPORTED_DUPLICATE)
-  on_duplicate: OnImportedDuplicate = 'merge';
-
+  @Optional() @OneOf(ON_IMPORTED_DUPLICATE) on_duplicate: OnImportedDuplicate = 'merge';
   /** Country of telephone numbers without an international prefix. Default: that of the address book. @example "CZ" */
-  @ApiPropertyOptional({ pattern: '^[A-Za-z]{2}$' })
-  @Optional()
-  @Country()
-  default_country?: string;
+  @ApiPropertyOptional({ pattern: '^[A-Za-z]{2}$' }) @Optional() @Country() default_country?: string;
 }
 
 /** A contact of a JSON import. */
@@ -56,16 +47,9 @@ export class ImportContacts extends ImportOptions {
 
 export class ExportQuery extends PhoneBook {
   /** Version of vCard. */
-  @ApiPropertyOptional({ enum: CARD_VERSIONS, default: '3.0' })
-  @Optional()
-  @IsIn(CARD_VERSIONS)
-  version: CardVersion = '3.0';
-
+  @Optional() @OneOf(CARD_VERSIONS) version: CardVersion = '3.0';
   /** `false`: without photos. Only for vCard. */
-  @ApiPropertyOptional({ enum: ['true', 'false'], default: 'true' })
-  @Optional()
-  @IsIn(['true', 'false'])
-  photos: 'true' | 'false' = 'true';
+  @Optional() @OneOf(['true', 'false']) photos: 'true' | 'false' = 'true';
 
   /** Only contacts that changed at this time or later. @example "2026-01-31T08:00:00Z" */
   @ApiPropertyOptional({ format: 'date-time' })

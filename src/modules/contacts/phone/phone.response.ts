@@ -22,16 +22,14 @@ export class ImportResponse {
   /** Contacts with the same uid or external_id. */ @ApiProperty({ type: 'integer', example: 4 })
   updated!: number;
   /** Contacts with the same name and a common address or number. */
-  @ApiProperty({ type: 'integer', example: 2 })
-  merged!: number;
+  @ApiProperty({ type: 'integer', example: 2 }) merged!: number;
   @ApiProperty({ type: 'integer', example: 3 }) unchanged!: number;
   @ApiProperty({ type: 'integer', example: 0 }) skipped!: number;
   @ApiProperty({ type: 'integer', example: 1 }) failed!: number;
   /** The first 1,000 cards that were not imported. */ errors!: ImportProblemResponse[];
   @ApiProperty({ format: 'date-time', example: '2026-03-01T08:00:00.000Z' }) created_at!: Date;
   /** Time of the undo; null for an import in effect. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
-  undone_at!: Date | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) undone_at!: Date | null;
 }
 
 export class ImportEnvelope {
@@ -40,8 +38,7 @@ export class ImportEnvelope {
 
 export class ImportedEnvelope extends ImportEnvelope {
   /** For `GET …/contacts/sync`: the changes of the address book since the start of the import. */
-  @ApiProperty({ example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' })
-  cursor!: string;
+  @ApiProperty({ example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' }) cursor!: string;
 }
 
 export class ImportList extends PageEnvelope {
@@ -53,11 +50,9 @@ export class UndoResponse {
   /** Contacts that the import had created. */ @ApiProperty({ type: 'integer', example: 240 })
   removed!: number;
   /** Contacts with their card before the import. */
-  @ApiProperty({ type: 'integer', example: 6 })
-  restored!: number;
+  @ApiProperty({ type: 'integer', example: 6 }) restored!: number;
   /** Contacts that changed after the import; they stay as they are. */
-  @ApiProperty({ type: 'integer', example: 0 })
-  kept!: number;
+  @ApiProperty({ type: 'integer', example: 0 }) kept!: number;
 }
 
 export class UndoEnvelope {

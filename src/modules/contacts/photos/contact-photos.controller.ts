@@ -10,7 +10,6 @@ import { BytesBody } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { versionsNamed } from '../../../platform/http/replies/image-reply.js';
 import { ImageErrors } from '../../../platform/images/images.errors.js';
@@ -82,7 +81,7 @@ export class ContactPhotosController {
     @ExternalId() externalId: string,
     @Expected() expected: ExpectedRevision,
     @Req() request: Request,
-  ): Promise<JsonReply> {
+  ) {
     return this.photos.write(ctx, bookId, externalId, expected, request.body as Buffer);
   }
 
@@ -107,7 +106,7 @@ export class ContactPhotosController {
     @Id('addressbook_id') bookId: string,
     @ExternalId() externalId: string,
     @Expected() expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  ) {
     return this.photos.write(ctx, bookId, externalId, expected);
   }
 }
@@ -142,11 +141,7 @@ export class SelfPhotoController {
   })
   @ImageBody()
   @Revisioned(CONTACTS.kind, REVISION)
-  set(
-    @Ctx() ctx: RequestContext,
-    @Expected() expected: ExpectedRevision,
-    @Req() request: Request,
-  ): Promise<JsonReply> {
+  set(@Ctx() ctx: RequestContext, @Expected() expected: ExpectedRevision, @Req() request: Request) {
     return this.photos.writeOwn(ctx, expected, request.body as Buffer);
   }
 
@@ -160,7 +155,7 @@ export class SelfPhotoController {
     errors: [ContactErrors.noPhoto, ContactErrors.fieldLocked, CONTACTS.conflict!],
   })
   @Revisioned(CONTACTS.kind, REVISION)
-  remove(@Ctx() ctx: RequestContext, @Expected() expected: ExpectedRevision): Promise<JsonReply> {
+  remove(@Ctx() ctx: RequestContext, @Expected() expected: ExpectedRevision) {
     return this.photos.writeOwn(ctx, expected);
   }
 }

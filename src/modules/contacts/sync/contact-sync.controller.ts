@@ -6,7 +6,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { CONTACTS } from '../contacts.resource.js';
@@ -34,7 +33,7 @@ export class ContactSyncController {
     @Id('addressbook_id') bookId: string,
     @Query() query: SyncContacts,
     @DisconnectSignal() disconnected: AbortSignal,
-  ): Promise<JsonReply> {
+  ) {
     return this.sync.changes(ctx, bookId, query, disconnected);
   }
 
@@ -56,7 +55,7 @@ export class ContactSyncController {
     @Id('addressbook_id') bookId: string,
     @CheckedBody(ApplyContactChanges) body: Checked<ApplyContactChanges>,
     @DisconnectSignal() disconnected: AbortSignal,
-  ): Promise<JsonReply> {
+  ) {
     return this.sync.apply(ctx, bookId, body, disconnected);
   }
 }

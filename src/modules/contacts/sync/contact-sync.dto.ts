@@ -7,17 +7,8 @@ import {
   PickType,
 } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsString,
-  MaxLength,
-  Min,
-  ValidateNested,
-} from 'class-validator';
-import { asInstance, Optional } from '../../../platform/http/input.decorators.js';
+import { ArrayMaxSize, IsArray, ValidateNested } from 'class-validator';
+import { asInstance, IntegerFrom, OneOf, Optional, Text } from '../../../platform/http/input.decorators.js';
 import { ChangesQuery } from '../../../platform/sync/feed.dto.js';
 import {
   CardFieldsInput,
@@ -38,21 +29,11 @@ export class SyncedCard extends CardFieldsInput {}
 
 /** One change of a client. */
 export class ContactChange extends PickType(ContactIds, ['uid'] as const) {
-  @ApiProperty({ enum: ['upsert', 'delete'], example: 'upsert' })
-  @IsIn(['upsert', 'delete'])
-  op!: 'upsert' | 'delete';
-
+  @OneOf(['upsert', 'delete'], { example: 'upsert' }) op!: 'upsert' | 'delete';
   /** Names the contact. */
-  @ApiProperty({ minLength: 1, maxLength: 255, example: 'phone-17' })
-  @ExternalIdField()
-  external_id!: string;
-
+  @ApiProperty({ minLength: 1, maxLength: 255, example: 'phone-17' }) @ExternalIdField() external_id!: string;
   /** The revision that the client changed; missing for a contact that the client created. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
-  @Optional()
-  @Min(1)
-  @IsInt()
-  base_revision?: number;
+  @Optional() @IntegerFrom(1, { example: 1 }) base_revision?: number;
 
   /** Fields to write, for `upsert`. Missing fields stay as they are. */
   @ApiPropertyOptional({ type: SyncedCard, example: { full_name: 'Maria Silva' } })
@@ -68,11 +49,7 @@ export class ApplyContactChanges extends IntersectionType(
   PhoneCountry,
 ) {
   /** The `cursor` of the last response. */
-  @ApiPropertyOptional({ maxLength: 1000, example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' })
-  @Optional()
-  @MaxLength(1000)
-  @IsString()
-  cursor?: string;
+  @Optional() @Text(1000, { example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' }) cursor?: string;
 
   /** Applied one by one: an invalid or conflicting change does not affect the others. */
   @ApiProperty({
@@ -89,8 +66,5 @@ export class ApplyContactChanges extends IntersectionType(
    * For a contact that changed on the server after `base_revision`. `server`: nothing changes, the result has the current
    * contact. `client`: the change replaces the fields. `merge`: fields that changed on the server stay, the others are written.
    */
-  @ApiPropertyOptional({ enum: POLICIES, default: 'server' })
-  @Optional()
-  @IsIn(POLICIES)
-  conflict: ConflictPolicy = 'server';
+  @Optional() @OneOf(POLICIES) conflict: ConflictPolicy = 'server';
 }

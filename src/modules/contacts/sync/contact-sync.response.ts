@@ -16,8 +16,7 @@ export class ContactUpsert {
 export class ContactRemoval {
   @ApiProperty({ enum: ['delete'], example: 'delete' }) op!: 'delete';
   /** Of the removal: a moved contact keeps its id in the other address book. */
-  @ApiProperty({ format: 'uuid', example: ID })
-  id!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   /** @example "phone-17" */ external_id!: string;
   /** @example "4fbe8971-0bc3-424c-9c26-36c3e1eff6b1" */ uid!: string;
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) removed_at!: string;

@@ -7,7 +7,6 @@ import type { ErrorKind } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import {
   CreateOperation,
   DeleteOperation,
@@ -44,7 +43,7 @@ export class FormsController {
     description:
       'Your forms and those shared with you or your groups, newest first, without their definitions.',
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: ListForms): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: ListForms) {
     return this.forms.list(ctx, query);
   }
 
@@ -55,11 +54,7 @@ export class FormsController {
     errors: [FormErrors.invalidDefinition, FormErrors.unknownPreset],
   })
   @Requires('forms.create')
-  create(
-    @Ctx() ctx: RequestContext,
-    @Idempotency() key: IdempotencyKey | null,
-    @Body() body: CreateForm,
-  ): Promise<JsonReply> {
+  create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateForm) {
     return this.forms.create(ctx, key, body);
   }
 
@@ -68,7 +63,7 @@ export class FormsController {
       'Owners and editors read the draft, viewers and respondents the published version. Respondents do not see the quota.',
     errors: [Errors.validationFailed],
   })
-  read(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ReadForm): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ReadForm) {
     return this.forms.read(ctx, id, query);
   }
 
@@ -80,11 +75,7 @@ export class FormsController {
     methods: ['PATCH'],
     errors: DRAFT_ERRORS,
   })
-  update(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @CheckedBody(UpdateForm) body: Checked<UpdateForm>,
-  ): Promise<JsonReply> {
+  update(@Ctx() ctx: RequestContext, @Id() id: string, @CheckedBody(UpdateForm) body: Checked<UpdateForm>) {
     return this.forms.update(ctx, id, body);
   }
 
@@ -101,7 +92,7 @@ export class FormsController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @CheckedBody(ReplaceForm) body: Checked<ReplaceForm>,
-  ): Promise<JsonReply> {
+  ) {
     return this.forms.replace(ctx, id, body);
   }
 
@@ -110,7 +101,7 @@ export class FormsController {
       'Share link, access and shared reports end at once. The responses are deleted after 30 days. Only for the owner.',
     errors: [Errors.forbidden],
   })
-  delete(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  delete(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.forms.delete(ctx, id);
   }
 
@@ -128,7 +119,7 @@ export class FormsController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @CheckedBody(PublishForm) body: Checked<PublishForm>,
-  ): Promise<JsonReply> {
+  ) {
     return this.states.publish(ctx, id, body);
   }
 
@@ -140,7 +131,7 @@ export class FormsController {
     errors: [FORMS.notFound, Errors.forbidden],
     response: [FORMS.envelopes.item, 'The archived form.'],
   })
-  archive(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  archive(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.states.archive(ctx, id);
   }
 
@@ -152,7 +143,7 @@ export class FormsController {
     errors: [FORMS.notFound, Errors.forbidden],
     response: [FORMS.envelopes.item, 'The restored form.'],
   })
-  unarchive(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  unarchive(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.states.unarchive(ctx, id);
   }
 
@@ -169,7 +160,7 @@ export class FormsController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @CheckedBody(SetAccepting) body: Checked<SetAccepting>,
-  ): Promise<JsonReply> {
+  ) {
     return this.states.setAccepting(ctx, id, body);
   }
 }

@@ -1,17 +1,17 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
+import { IsObject, ValidateNested } from 'class-validator';
 import {
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsObject,
-  IsString,
-  IsUUID,
-  MaxLength,
-  Min,
-  ValidateNested,
-} from 'class-validator';
-import { asInstance, Name, Optional, WholeNumber } from '../../../platform/http/input.decorators.js';
+  asInstance,
+  Flag,
+  IntegerFrom,
+  Name,
+  OneOf,
+  Optional,
+  Text,
+  Uuid,
+  WholeNumber,
+} from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { FORM_STATES, type FormState } from '../forms.entity.js';
 import { FormDefinition } from '../form.response.js';
@@ -49,26 +49,14 @@ export const EXAMPLE_DEFINITION = {
 
 class DraftRev {
   /** The `draft_rev` that you read. Without it the change applies to any. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
-  @Optional()
-  @Min(1)
-  @IsInt()
-  draft_rev?: number;
+  @Optional() @IntegerFrom(1, { example: 1 }) draft_rev?: number;
 }
 
 /** Missing fields stay; so do missing members of `settings`. */
 export class UpdateForm extends DraftRev {
-  @ApiPropertyOptional({ minLength: 1, maxLength: 300, example: 'Summer party' })
-  @Optional()
-  @Name(300)
-  title?: string;
-
+  @Optional() @Name(300, { example: 'Summer party' }) title?: string;
   /** Plain text. */
-  @ApiPropertyOptional({ maxLength: 10_000, example: 'Who comes, and what do we eat?' })
-  @Optional()
-  @MaxLength(10_000)
-  @IsString()
-  description?: string;
+  @Optional() @Text(10_000, { example: 'Who comes, and what do we eat?' }) description?: string;
 
   @ApiPropertyOptional({ type: () => FormDefinition, example: EXAMPLE_DEFINITION })
   @Optional()
@@ -84,97 +72,46 @@ export class UpdateForm extends DraftRev {
 }
 
 export class CreateForm extends OmitType(UpdateForm, ['title', 'draft_rev']) {
-  @ApiProperty({ minLength: 1, maxLength: 300, example: 'Summer party' })
-  @Name(300)
-  title!: string;
-
+  @Name(300, { example: 'Summer party' }) title!: string;
   /** Copies the definition of a preset, unless there is a `definition`. */
-  @ApiPropertyOptional({ maxLength: 64, example: 'event-rsvp' })
-  @Optional()
-  @MaxLength(64)
-  @IsString()
-  preset_id?: string;
-
+  @Optional() @Text(64, { example: 'event-rsvp' }) preset_id?: string;
   /** Language of the preset: `en`, `de`, `pt` or `vi`. Default: `en`. */
-  @ApiPropertyOptional({ maxLength: 35, example: 'en' })
-  @Optional()
-  @MaxLength(35)
-  @IsString()
-  language?: string;
+  @Optional() @Text(35, { example: 'en' }) language?: string;
 }
 
 /** Replaces definition and settings: missing settings get their defaults. A missing title or description stays. */
 export class ReplaceForm extends OmitType(UpdateForm, ['definition']) {
-  @ApiProperty({ type: () => FormDefinition, example: EXAMPLE_DEFINITION })
-  @IsObject()
-  definition!: object;
+  @ApiProperty({ type: () => FormDefinition, example: EXAMPLE_DEFINITION }) @IsObject() definition!: object;
 }
 
 export class PublishForm extends DraftRev {
   /** Whether the form accepts responses from now on. Default: true at the first publication, then as it is. */
-  @ApiPropertyOptional({ example: true })
-  @Optional()
-  @IsBoolean()
-  accepting?: boolean;
+  @Optional() @Flag({ example: true }) accepting?: boolean;
 }
 
 /** `opens_at` and `closes_at` change the settings with these names. */
 export class SetAccepting extends FormWindow {
-  @ApiProperty({ example: true })
-  @IsBoolean()
-  accepting!: boolean;
-
+  @Flag({ example: true }) accepting!: boolean;
   /** Changes the setting `closed_message`. */
-  @ApiPropertyOptional({ maxLength: 2000, example: 'Thank you, the survey has ended.' })
-  @Optional()
-  @MaxLength(2000)
-  @IsString()
-  message?: string;
+  @Optional() @Text(2000, { example: 'Thank you, the survey has ended.' }) message?: string;
 }
 
 export class ListForms extends PageQuery {
-  @ApiPropertyOptional({ enum: FORM_STATES, example: 'published', description: 'Only forms in this state.' })
   @Optional()
-  @IsIn(FORM_STATES)
+  @OneOf(FORM_STATES, { example: 'published', description: 'Only forms in this state.' })
   state?: FormState;
 
   /** Only forms of this owner. */
-  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @Optional()
-  @IsUUID()
-  owner?: string;
-
-  /**
-   * Words that the title, the description or the questions contain.
-   * @example "party"
-   */
-  @Optional()
-  @MaxLength(200)
-  @IsString()
-  q?: string;
-
+  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) owner?: string;
+  /** Words that the title, the description or the questions contain. */
+  @Optional() @Text(200, { example: 'party' }) q?: string;
   /** `all` adds the forms of other users that your permissions `forms.manage_any` or `forms.export_any` open. */
-  @ApiPropertyOptional({ enum: ['mine', 'all'], default: 'mine' })
-  @Optional()
-  @IsIn(['mine', 'all'])
-  scope: 'mine' | 'all' = 'mine';
+  @Optional() @OneOf(['mine', 'all']) scope: 'mine' | 'all' = 'mine';
 }
 
 export class ReadForm {
   /** A published version. Default: the draft for owners and editors, the current version for others. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
-  @Optional()
-  @Min(1)
-  @IsInt()
-  @WholeNumber()
-  version?: number;
-
-  /**
-   * Token of the share link.
-   * @example "Zm9vYmFyYmF6cXV4"
-   */
-  @Optional()
-  @MaxLength(100)
-  @IsString()
-  share_token?: string;
+  @Optional() @WholeNumber() @IntegerFrom(1, { example: 1 }) version?: number;
+  /** Token of the share link. */
+  @Optional() @Text(100, { example: 'Zm9vYmFyYmF6cXV4' }) share_token?: string;
 }

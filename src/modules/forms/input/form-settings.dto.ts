@@ -1,8 +1,14 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import type { FieldProblem } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
-import { Moment, Nullable, Optional } from '../../../platform/http/input.decorators.js';
+import {
+  Flag,
+  IntegerFrom,
+  Moment,
+  Nullable,
+  Optional,
+  Text,
+} from '../../../platform/http/input.decorators.js';
 import type { StoredSettings } from '../forms.entity.js';
 
 /** The window in which a form accepts responses. */
@@ -22,44 +28,17 @@ export class FormWindow {
 
 export class FormSettingsInput extends FormWindow {
   /** The form accepts at most this number of responses. */
-  @ApiPropertyOptional({ type: 'integer', nullable: true, minimum: 1, maximum: 10_000_000, example: 200 })
-  @Nullable()
-  @Max(10_000_000)
-  @Min(1)
-  @IsInt()
-  max_responses?: number | null;
-
+  @Nullable() @IntegerFrom(1, 10_000_000, { example: 200 }) max_responses?: number | null;
   /** Each user can submit once, also to an anonymous form. */
-  @ApiPropertyOptional({ example: true })
-  @Optional()
-  @IsBoolean()
-  one_per_user?: boolean;
-
+  @Optional() @Flag({ example: true }) one_per_user?: boolean;
   /** Responses have no user, address or exact time. Not together with `allow_edit`. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  anonymous?: boolean;
-
+  @Optional() @Flag({ example: false }) anonymous?: boolean;
   /** Respondents can change their response while the form accepts responses. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  allow_edit?: boolean;
-
+  @Optional() @Flag({ example: false }) allow_edit?: boolean;
   /** Shown after the submission. */
-  @ApiPropertyOptional({ maxLength: 2000, example: 'Thank you!' })
-  @Optional()
-  @MaxLength(2000)
-  @IsString()
-  confirmation?: string;
-
+  @Optional() @Text(2000, { example: 'Thank you!' }) confirmation?: string;
   /** Shown while the form accepts no responses. */
-  @ApiPropertyOptional({ maxLength: 2000, example: '' })
-  @Optional()
-  @MaxLength(2000)
-  @IsString()
-  closed_message?: string;
+  @Optional() @Text(2000, { example: '' }) closed_message?: string;
 }
 
 export const DEFAULT_SETTINGS: StoredSettings = {

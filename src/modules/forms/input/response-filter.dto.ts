@@ -1,6 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInt, Min } from 'class-validator';
-import { Moment, Optional, WholeNumber } from '../../../platform/http/input.decorators.js';
+import { IntegerFrom, Moment, Optional, WholeNumber } from '../../../platform/http/input.decorators.js';
 
 /** The query parameters that select responses by time of submission and version. */
 export class ResponseFilter {
@@ -17,10 +16,5 @@ export class ResponseFilter {
   to?: Date;
 
   /** Responses to this version. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
-  @Optional()
-  @Min(1)
-  @IsInt()
-  @WholeNumber()
-  version?: number;
+  @Optional() @WholeNumber() @IntegerFrom(1, { example: 1 }) version?: number;
 }

@@ -11,7 +11,6 @@ import type { ContentReply } from '../../../platform/http/replies/content-reply.
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { FormErrors } from '../forms.errors.js';
 import { FORMS } from '../forms.resource.js';
 import { ListResponses, StartForm, SubmitForm, UploadQuery } from './responses.dto.js';
@@ -61,11 +60,7 @@ export class FormResponsesController {
     optionalBody: true,
     example: {},
   })
-  start(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @CheckedBody(StartForm) body: Checked<StartForm>,
-  ): Promise<JsonReply> {
+  start(@Ctx() ctx: RequestContext, @Id() id: string, @CheckedBody(StartForm) body: Checked<StartForm>) {
     return this.submissions.start(ctx, id, body);
   }
 
@@ -92,11 +87,7 @@ export class FormResponsesController {
     location: true,
     example: { answers: { attending: 'yes', diet: 'No nuts' } },
   })
-  submit(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @CheckedBody(SubmitForm) body: Checked<SubmitForm>,
-  ): Promise<JsonReply> {
+  submit(@Ctx() ctx: RequestContext, @Id() id: string, @CheckedBody(SubmitForm) body: Checked<SubmitForm>) {
     return this.submissions.submit(ctx, id, body);
   }
 
@@ -122,7 +113,7 @@ export class FormResponsesController {
     @Id() id: string,
     @Query() query: UploadQuery,
     @Form() form: UploadForm,
-  ): Promise<JsonReply> {
+  ) {
     return this.uploads.add(ctx, id, query, form);
   }
 
@@ -145,7 +136,7 @@ export class FormResponsesController {
     @Id() id: string,
     @Query() query: ListResponses,
     @AnswerFilters() filters: Record<string, string>,
-  ): Promise<JsonReply> {
+  ) {
     return this.responses.list(ctx, id, query, filters);
   }
 
@@ -156,11 +147,7 @@ export class FormResponsesController {
     errors: [FORMS.notFound, ResponseErrors.responseNotFound],
     response: [FormResponseEnvelope, 'The response.'],
   })
-  read(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Id('response_id') responseId: string,
-  ): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string, @Id('response_id') responseId: string) {
     return this.responses.read(ctx, id, responseId);
   }
 
@@ -172,11 +159,7 @@ export class FormResponsesController {
     errors: [FORMS.notFound, Errors.forbidden, ResponseErrors.responseNotFound],
     response: [DeletedFormResponseEnvelope, 'The response as it last was.'],
   })
-  delete(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Id('response_id') responseId: string,
-  ): Promise<JsonReply> {
+  delete(@Ctx() ctx: RequestContext, @Id() id: string, @Id('response_id') responseId: string) {
     return this.responses.delete(ctx, id, responseId);
   }
 

@@ -6,7 +6,6 @@ import { ApiFile } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { type FileRequest, FileRequestParam } from '../../../platform/http/replies/file-reply.js';
 import { FORMS } from '../forms.resource.js';
@@ -35,11 +34,7 @@ export class FormExportController {
     errors: ERRORS,
     response: [FormAnalyticsEnvelope, 'The summaries.'],
   })
-  analyse(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Query() query: AnalyseResponses,
-  ): Promise<JsonReply> {
+  analyse(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: AnalyseResponses) {
     return this.analytics.analyse(ctx, id, query);
   }
 

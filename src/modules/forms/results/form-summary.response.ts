@@ -2,83 +2,57 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { QUESTION_TYPES } from '../../../lib/forms/index.js';
 
 export class FormOptionCount {
-  @ApiProperty({ example: 'yes' })
-  id!: string;
-  @ApiProperty({ example: 'Yes' })
-  label!: string;
-  @ApiProperty({ type: 'integer', example: 30 })
-  count!: number;
+  @ApiProperty({ example: 'yes' }) id!: string;
+  @ApiProperty({ example: 'Yes' }) label!: string;
+  @ApiProperty({ type: 'integer', example: 30 }) count!: number;
   /** Of the answers to the question. */
-  @ApiProperty({ example: 71.43 })
-  percent!: number;
+  @ApiProperty({ example: 71.43 }) percent!: number;
 }
 
 export class FormRowCounts {
-  @ApiProperty({ example: 'workload' })
-  id!: string;
-  @ApiProperty({ example: 'My workload is right' })
-  label!: string;
+  @ApiProperty({ example: 'workload' }) id!: string;
+  @ApiProperty({ example: 'My workload is right' }) label!: string;
   options!: FormOptionCount[];
 }
 
 export class FormRank {
-  @ApiProperty({ example: 'jupiter' })
-  id!: string;
-  @ApiProperty({ example: 'Jupiter' })
-  label!: string;
-  @ApiProperty({ example: 1.25 })
-  mean_rank!: number;
+  @ApiProperty({ example: 'jupiter' }) id!: string;
+  @ApiProperty({ example: 'Jupiter' }) label!: string;
+  @ApiProperty({ example: 1.25 }) mean_rank!: number;
 }
 
 export class FormStatistics {
-  @ApiProperty({ example: 1 })
-  min!: number;
-  @ApiProperty({ example: 5 })
-  max!: number;
-  @ApiProperty({ example: 3.7 })
-  mean!: number;
+  @ApiProperty({ example: 1 }) min!: number;
+  @ApiProperty({ example: 5 }) max!: number;
+  @ApiProperty({ example: 3.7 }) mean!: number;
   /** Exact for up to 10,000 distinct values, otherwise at most 0.5 % off. */
-  @ApiProperty({ example: 4 })
-  median!: number;
-  @ApiProperty({ example: 1.1 })
-  standard_deviation!: number;
+  @ApiProperty({ example: 4 }) median!: number;
+  @ApiProperty({ example: 1.1 }) standard_deviation!: number;
 }
 
 export class FormNps {
-  @ApiProperty({ type: 'integer', example: 20 })
-  promoters!: number;
-  @ApiProperty({ type: 'integer', example: 12 })
-  passives!: number;
-  @ApiProperty({ type: 'integer', example: 10 })
-  detractors!: number;
+  @ApiProperty({ type: 'integer', example: 20 }) promoters!: number;
+  @ApiProperty({ type: 'integer', example: 12 }) passives!: number;
+  @ApiProperty({ type: 'integer', example: 10 }) detractors!: number;
   /** From -100 to 100. */
-  @ApiProperty({ example: 23.81 })
-  score!: number;
+  @ApiProperty({ example: 23.81 }) score!: number;
 }
 
 export class FormRange {
-  @ApiProperty({ example: '2026-11-01' })
-  first!: string;
-  @ApiProperty({ example: '2026-11-30' })
-  last!: string;
+  @ApiProperty({ example: '2026-11-01' }) first!: string;
+  @ApiProperty({ example: '2026-11-30' }) last!: string;
 }
 
 /** The members depend on the type of the question. */
 export class FormQuestionSummary {
-  @ApiProperty({ example: 'attending' })
-  id!: string;
-  @ApiProperty({ example: 'Will you attend?' })
-  title!: string;
-  @ApiProperty({ enum: QUESTION_TYPES, example: 'single_choice' })
-  type!: string;
+  @ApiProperty({ example: 'attending' }) id!: string;
+  @ApiProperty({ example: 'Will you attend?' }) title!: string;
+  @ApiProperty({ enum: QUESTION_TYPES, example: 'single_choice' }) type!: string;
   /** The current version does not have the question. */
-  @ApiProperty({ example: false })
-  removed!: boolean;
-  @ApiProperty({ type: 'integer', example: 42 })
-  answered!: number;
+  @ApiProperty({ example: false }) removed!: boolean;
+  @ApiProperty({ type: 'integer', example: 42 }) answered!: number;
   /** Responses without an answer, to versions with the question. */
-  @ApiProperty({ type: 'integer', example: 0 })
-  skipped!: number;
+  @ApiProperty({ type: 'integer', example: 0 }) skipped!: number;
   options?: FormOptionCount[];
   rows?: FormRowCounts[];
   ranks?: FormRank[];
@@ -86,6 +60,5 @@ export class FormQuestionSummary {
   nps?: FormNps;
   range?: FormRange;
   /** The last answers, newest first, at most 200 characters each. */
-  @ApiPropertyOptional({ type: [String], example: ['No nuts'] })
-  samples?: string[];
+  @ApiPropertyOptional({ type: [String], example: ['No nuts'] }) samples?: string[];
 }

@@ -4,11 +4,9 @@ import { FormResponse } from '../form.response.js';
 
 export class FormHighlights {
   /** Escaped text with `<mark>`. */
-  @ApiProperty({ example: 'Summer <mark>party</mark>' })
-  title!: string;
+  @ApiProperty({ example: 'Summer <mark>party</mark>' }) title!: string;
   /** Escaped text with `<mark>`. */
-  @ApiProperty({ example: 'Who comes, and what do we eat?' })
-  description!: string;
+  @ApiProperty({ example: 'Who comes, and what do we eat?' }) description!: string;
 }
 
 export class FormSearchResult {

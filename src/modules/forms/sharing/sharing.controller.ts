@@ -5,7 +5,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { ShareLinkController } from '../../../platform/resources/share-link.controller.js';
 import { FormErrors } from '../forms.errors.js';
 import { FORMS } from '../forms.resource.js';
@@ -45,7 +44,7 @@ export class FormSharingController extends ShareLinkController(FormSharingServic
     errors: [FORMS.notFound, Errors.forbidden],
     response: [FormAccessListEnvelope, 'All of them, at most 500.'],
   })
-  list(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.sharing.list(ctx, id);
   }
 
@@ -62,7 +61,7 @@ export class FormSharingController extends ShareLinkController(FormSharingServic
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @CheckedBody(SetFormAccess) body: Checked<SetFormAccess>,
-  ): Promise<JsonReply> {
+  ) {
     return this.sharing.set(ctx, id, body);
   }
 }

@@ -1,13 +1,9 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsUUID, ValidateNested } from 'class-validator';
-import { asInstance, EachAs, Moment, Nullable, Optional } from '../../../platform/http/input.decorators.js';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Entries, Moment, Nullable, OneOf, Optional, Uuid } from '../../../platform/http/input.decorators.js';
 
 export class ShareForm {
   /** The role of signed-in members of the workspace who open the link. Default: `respond`. */
-  @ApiPropertyOptional({ enum: ['respond', 'view'], example: 'respond' })
-  @Optional()
-  @IsIn(['respond', 'view'])
-  role?: 'respond' | 'view';
+  @Optional() @OneOf(['respond', 'view'], { example: 'respond' }) role?: 'respond' | 'view';
 
   /** Null: the link does not expire. */
   @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2999-01-31T18:00:00Z' })
@@ -18,27 +14,14 @@ export class ShareForm {
 
 /** A member or a group. */
 export class FormAccessInput {
-  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  @Optional()
-  @IsUUID()
-  user_id?: string;
+  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) user_id?: string;
+  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8058' }) group_id?: string;
 
-  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8058' })
-  @Optional()
-  @IsUUID()
-  group_id?: string;
-
-  @ApiProperty({ enum: ['respondent', 'viewer', 'editor'], example: 'respondent' })
-  @IsIn(['respondent', 'viewer', 'editor'])
+  @OneOf(['respondent', 'viewer', 'editor'], { example: 'respondent' })
   role!: 'respondent' | 'viewer' | 'editor';
 }
 
 export class SetFormAccess {
   /** The whole list: members and groups that are missing lose their role. */
-  @ApiProperty({ type: [FormAccessInput], maxItems: 500 })
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(500)
-  @IsArray()
-  @EachAs((entry) => asInstance(FormAccessInput, entry))
-  access!: FormAccessInput[];
+  @Entries(FormAccessInput, 500) access!: FormAccessInput[];
 }

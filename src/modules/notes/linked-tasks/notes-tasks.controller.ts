@@ -7,7 +7,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { LinkedTask, TaskResponse } from '../../tasks/index.js';
 import { NoteEnvelope } from '../note.response.js';
 import { NoteErrors } from '../notes.errors.js';
@@ -48,7 +47,7 @@ export class NotesTasksController {
     @Id() id: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(LinkedTask) body: Checked<LinkedTask>,
-  ): Promise<JsonReply> {
+  ) {
     return this.tasks.create(ctx, id, key, body);
   }
 }

@@ -3,7 +3,6 @@ import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { SearchNotes } from './notes-search.dto.js';
 import { NoteSearchEnvelope } from './notes-search.response.js';
 import { NotesSearchService } from './notes-search.service.js';
@@ -21,7 +20,7 @@ export class NotesSearchController {
     response: [NoteSearchEnvelope, 'A page of notes.'],
     errors: [Errors.invalidCursor],
   })
-  search(@Ctx() ctx: RequestContext, @Query() query: SearchNotes): Promise<JsonReply> {
+  search(@Ctx() ctx: RequestContext, @Query() query: SearchNotes) {
     return this.notes.search(ctx, query);
   }
 }

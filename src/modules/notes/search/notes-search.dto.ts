@@ -17,8 +17,5 @@ export class SearchNotes extends PickType(ListNotes, [
    * accents do not matter; a word of three letters or more also matches words that begin with it.
    * @example "agenda"
    */
-  @Length(1, MAX_QUERY, { message: Q })
-  @Matches(/\S/, { message: Q })
-  @IsString({ message: Q })
-  q!: string;
+  @Length(1, MAX_QUERY, { message: Q }) @Matches(/\S/, { message: Q }) @IsString({ message: Q }) q!: string;
 }

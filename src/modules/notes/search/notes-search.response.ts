@@ -3,11 +3,7 @@ import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { NoteSummaryResponse } from '../note.response.js';
 
 export class NoteHighlightsResponse {
-  /**
-   * The title: escaped text with `<mark>`.
-   * @example "Team <mark>offsite</mark>"
-   */
-  title!: string;
+  /** The title: escaped text with `<mark>`. @example "Team <mark>offsite</mark>" */ title!: string;
   /**
    * Part of the content: escaped text with `<mark>`. Its beginning where the content does not match.
    * @example "Travel, rooms and budget of the <mark>offsite</mark>"
@@ -18,19 +14,13 @@ export class NoteHighlightsResponse {
 /** A match, without its content. */
 export class NoteSearchHitResponse extends NoteSummaryResponse {
   /** Higher is better; words of the title count most, then labels. */
-  @ApiProperty({ minimum: 0, example: 0.6079 })
-  score!: number;
+  @ApiProperty({ minimum: 0, example: 0.6079 }) score!: number;
   highlights!: NoteHighlightsResponse;
 }
 
 export class NoteSearchEnvelope extends PageEnvelope {
   notes!: NoteSearchHitResponse[];
   /** Number of matches. At 1,000 there may be more: the most recently changed ones are ranked. */
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 1 })
-  total!: number;
-  /**
-   * The `q` of the request.
-   * @example "offsite"
-   */
-  query!: string;
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 1 }) total!: number;
+  /** The `q` of the request. @example "offsite" */ query!: string;
 }

@@ -6,7 +6,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { ShareLinkController } from '../../../platform/resources/share-link.controller.js';
 import { TenantErrors } from '../../tenants/index.js';
 import { NoteEnvelope } from '../note.response.js';
@@ -52,7 +51,7 @@ export class NotesSharingController extends ShareLinkController(NotesSharingServ
     @Id() id: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(InviteToNote) body: Checked<InviteToNote>,
-  ): Promise<JsonReply> {
+  ) {
     return this.sharing.invite(ctx, id, key, body);
   }
 }

@@ -1,20 +1,14 @@
 import { ApiProperty, ApiPropertyOptional, getSchemaPath, ApiExtraModels } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsString,
-  IsUUID,
-  MaxLength,
-  MinDate,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, MinDate, ValidateNested } from 'class-validator';
 import {
   asNamedUser,
   EachAs,
-  Optional,
   Nullable,
+  OneOf,
+  Optional,
+  Text,
   Timestamp,
+  Uuid,
 } from '../../../platform/http/input.decorators.js';
 
 const MAX_INVITED = 200;
@@ -24,10 +18,7 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class ShareNote {
   /** Role of visitors with the link. */
-  @ApiPropertyOptional({ enum: ROLES, default: 'viewer' })
-  @Optional()
-  @IsIn(ROLES)
-  role: (typeof ROLES)[number] = 'viewer';
+  @Optional() @OneOf(ROLES) role: (typeof ROLES)[number] = 'viewer';
 
   /** Time at which the link stops working, RFC 3339. Null or missing: never. */
   @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2099-01-31T18:00:00Z' })
@@ -39,26 +30,10 @@ export class ShareNote {
 
 /** A member to invite: one of `user_id`, `id` (the same) and `email`. */
 export class InvitedMember {
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID('all', { message: 'user_id must be a UUID' })
-  user_id?: string;
-
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID('all', { message: 'id must be a UUID' })
-  id?: string;
-
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'bob@example.com' })
-  @Nullable()
-  @MaxLength(320)
-  @IsString()
-  email?: string | null;
-
-  @ApiPropertyOptional({ enum: ROLES, default: 'viewer' })
-  @Optional()
-  @IsIn(ROLES)
-  role: (typeof ROLES)[number] = 'viewer';
+  @Optional() @Uuid({ example: ID }) user_id?: string;
+  @Optional() @Uuid({ example: ID }) id?: string;
+  @Nullable() @Text(320, { example: 'bob@example.com' }) email?: string | null;
+  @Optional() @OneOf(ROLES) role: (typeof ROLES)[number] = 'viewer';
 }
 
 @ApiExtraModels(InvitedMember)

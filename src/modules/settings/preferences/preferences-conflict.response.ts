@@ -5,8 +5,7 @@ import { ErrorResponse } from '../../../platform/http/error.response.js';
 export class PreferencesConflictResponse extends ErrorResponse {
   @ApiProperty({ enum: ['conflict'], example: 'conflict' }) override error!: 'conflict';
   /** The current revision, for the retry. @example 4 */
-  @ApiProperty({ type: 'integer', minimum: 0 })
-  rev!: number;
+  @ApiProperty({ type: 'integer', minimum: 0 }) rev!: number;
   @ApiProperty({ type: 'object', additionalProperties: true, example: { theme: 'dark' } })
   preferences!: Record<string, unknown>;
 }

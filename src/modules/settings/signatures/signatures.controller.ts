@@ -4,7 +4,6 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import {
   CreateOperation,
@@ -22,7 +21,7 @@ export class SignaturesController {
   constructor(private readonly signatures: SignaturesService) {}
 
   @ListOperation(SIGNATURES, { summary: 'List your signatures', description: 'Oldest first.' })
-  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery) {
     return this.signatures.list(ctx, query);
   }
 
@@ -35,12 +34,12 @@ export class SignaturesController {
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
     @Body() body: CreateSignature,
-  ): Promise<JsonReply> {
+  ) {
     return this.signatures.create(ctx, key, body);
   }
 
   @ReadOperation(SIGNATURES, { description: 'One of your signatures, as HTML and as text.' })
-  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.signatures.read(ctx, id);
   }
 
@@ -52,7 +51,7 @@ export class SignaturesController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @CheckedBody(UpdateSignature) body: Checked<UpdateSignature>,
-  ): Promise<JsonReply> {
+  ) {
     return this.signatures.update(ctx, id, body);
   }
 
@@ -64,12 +63,12 @@ export class SignaturesController {
     response: [SIGNATURES.envelopes.item, 'The signature, now the default.'],
     errors: [SIGNATURES.notFound],
   })
-  makeDefault(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  makeDefault(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.signatures.makeDefault(ctx, id);
   }
 
   @DeleteOperation(SIGNATURES, { description: 'After the deletion of the default there is no default.' })
-  delete(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  delete(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.signatures.delete(ctx, id);
   }
 }

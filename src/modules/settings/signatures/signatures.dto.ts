@@ -1,13 +1,11 @@
 import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
-import { IsBoolean, IsString } from 'class-validator';
-import { MaxBytes, Optional, Name, Nullable } from '../../../platform/http/input.decorators.js';
+import { IsString } from 'class-validator';
+import { Flag, MaxBytes, Name, Nullable, Optional } from '../../../platform/http/input.decorators.js';
 
 export const MAX_HTML = 64 * 1024;
 
 export class CreateSignature {
-  @ApiProperty({ minLength: 1, maxLength: 100, example: 'Work' })
-  @Name(100)
-  name!: string;
+  @Name(100, { example: 'Work' }) name!: string;
 
   /** At most 64 KiB. Scripts, forms and the like are removed. */
   @ApiProperty({ maxLength: MAX_HTML, example: '<p>Alice Martin<br>Research</p>' })
@@ -28,10 +26,7 @@ export class CreateSignature {
   text?: string | null;
 
   /** Replaces the current default. */
-  @ApiPropertyOptional({ example: true })
-  @Optional()
-  @IsBoolean()
-  is_default?: boolean;
+  @Optional() @Flag({ example: true }) is_default?: boolean;
 }
 
 export class UpdateSignature extends PartialType(CreateSignature, { skipNullProperties: false }) {}

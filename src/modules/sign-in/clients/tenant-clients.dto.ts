@@ -1,6 +1,6 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, MaxLength, ValidateBy } from 'class-validator';
-import { Distinct, Name, Optional } from '../../../platform/http/input.decorators.js';
+import { Distinct, Name, OneOf, Optional } from '../../../platform/http/input.decorators.js';
 import { API_SCOPE, OIDC_SCOPES } from '../model/oidc-scopes.js';
 import { redirectUriProblem } from './client-uris.js';
 
@@ -29,14 +29,9 @@ const RedirectUris = (): PropertyDecorator => (target, key) => {
 
 export class CreateTenantClient {
   /** Shown on the sign-in page. */
-  @ApiProperty({ minLength: 1, maxLength: 100, example: 'Time sheets' })
-  @Name(100)
-  name!: string;
-
+  @Name(100, { example: 'Time sheets' }) name!: string;
   /** `public`: in a browser or on a phone; `confidential`: with a server; `service`: without a user. */
-  @ApiProperty({ enum: TENANT_CLIENT_KINDS, example: 'service' })
-  @IsIn([...TENANT_CLIENT_KINDS])
-  kind!: (typeof TENANT_CLIENT_KINDS)[number];
+  @OneOf(TENANT_CLIENT_KINDS, { example: 'service' }) kind!: (typeof TENANT_CLIENT_KINDS)[number];
 
   /** Required, except for a service. */
   @ApiPropertyOptional({ type: [String], maxItems: MAX_URIS, example: [] })
@@ -59,8 +54,5 @@ export class CreateTenantClient {
   scopes?: string[];
 
   /** Role of a service in the workspace. Only administrators give the role `admin`. */
-  @ApiPropertyOptional({ enum: ['member', 'admin'], default: 'member', example: 'member' })
-  @Optional()
-  @IsIn(['member', 'admin'])
-  role: 'member' | 'admin' = 'member';
+  @Optional() @OneOf(['member', 'admin'], { example: 'member' }) role: 'member' | 'admin' = 'member';
 }

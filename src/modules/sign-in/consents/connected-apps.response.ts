@@ -15,9 +15,8 @@ export class ConnectedApp {
   /** Workspaces that the application can access as you. */ workspaces!: ConnectedAppWorkspace[];
   @ApiProperty({ type: 'integer', example: 1 }) sessions!: number;
   @ApiProperty({ format: 'date-time', example: TIME }) connected_at!: string;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) last_seen!:
-    | string
-    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
+  last_seen!: string | null;
 }
 
 export class ConnectedAppListEnvelope extends WholeListEnvelope {

@@ -5,8 +5,7 @@ import { TaskCommentResponse, TaskSummaryResponse } from '../task.response.js';
 /** A task; with `include=content` also its description and its newest comments. */
 export class TaskFeedItemResponse extends TaskSummaryResponse {
   /** HTML. */
-  @ApiProperty({ example: null })
-  description?: string | null;
+  @ApiProperty({ example: null }) description?: string | null;
   /** The newest 50, newest first; `comments_count` is the number of all. */
   comments?: TaskCommentResponse[];
 }

@@ -5,7 +5,6 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { ListFolders } from '../../../platform/resources/folder.dto.js';
 import { FolderErrors } from '../../../platform/resources/folders.js';
 import {
@@ -35,7 +34,7 @@ export class TaskFoldersController {
   @ListOperation(TASK_FOLDERS, {
     description: 'Your own folders and those shared with you, in the order of `position`.',
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: ListFolders): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: ListFolders) {
     return this.folders.list(ctx, query);
   }
 
@@ -49,12 +48,12 @@ export class TaskFoldersController {
     @Ctx() ctx: RequestContext,
     @Idempotency() key: IdempotencyKey | null,
     @Body() body: CreateTaskFolder,
-  ): Promise<JsonReply> {
+  ) {
     return this.folders.create(ctx, key, body);
   }
 
   @ReadOperation(TASK_FOLDERS, { description: 'With its members and your role, without the tasks in it.' })
-  read(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string) {
     return this.folders.read(ctx, id);
   }
 
@@ -76,7 +75,7 @@ export class TaskFoldersController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @CheckedBody(UpdateTaskFolder) body: Checked<UpdateTaskFolder>,
-  ): Promise<JsonReply> {
+  ) {
     return this.folders.update(ctx, id, expected, body);
   }
 
@@ -89,7 +88,7 @@ export class TaskFoldersController {
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
     @Query() query: DeleteTaskFolder,
-  ): Promise<JsonReply> {
+  ) {
     return this.folders.delete(ctx, id, expected, query);
   }
 }

@@ -7,17 +7,9 @@ import {
   OmitType,
   PartialType,
 } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsOptional,
-  IsString,
-  MaxLength,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
-import { asNamedUser, EachAs, Optional } from '../../../platform/http/input.decorators.js';
+import { asNamedUser, EachAs, OneOf, Optional } from '../../../platform/http/input.decorators.js';
 import { FolderFields } from '../../../platform/resources/folder.dto.js';
 import { LowerCase, NamedUser, NotBlank } from '../task-fields.dto.js';
 
@@ -27,11 +19,7 @@ const ROLES = ['editor', 'viewer'] as const;
 /** A user to share a folder with. */
 export class FolderMember extends NamedUser {
   /** `editor`: creates and changes tasks in it. `viewer`: reads them and comments. */
-  @ApiPropertyOptional({ enum: ROLES, default: 'editor' })
-  @Optional()
-  @IsIn(ROLES)
-  @LowerCase()
-  role: (typeof ROLES)[number] = 'editor';
+  @Optional() @LowerCase() @OneOf(ROLES) role: (typeof ROLES)[number] = 'editor';
 }
 
 @ApiExtraModels(FolderMember)
@@ -70,7 +58,5 @@ export class DeleteTaskFolder {
    * `keep`: the tasks stay, without a folder, and subfolders move up. `delete`: your own tasks in the folder and below go to the
    * trash, and the subfolders are deleted; tasks of other users stay.
    */
-  @IsOptional()
-  @IsIn(['keep', 'delete'])
-  contents: 'keep' | 'delete' = 'keep';
+  @IsOptional() @OneOf(['keep', 'delete']) contents: 'keep' | 'delete' = 'keep';
 }

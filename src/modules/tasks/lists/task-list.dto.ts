@@ -1,16 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsIn,
-  IsOptional,
-  IsString,
-  IsUUID,
-  Length,
-  Matches,
-  MaxLength,
-} from 'class-validator';
-import { Repeatable } from '../../../platform/http/input.decorators.js';
+import { ArrayMaxSize, IsIn, IsOptional, IsString, IsUUID, Matches, MaxLength } from 'class-validator';
+import { OneOf, Repeatable, Text } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from '../task.entity.js';
 import { CalendarDay, LowerCase } from '../task-fields.dto.js';
@@ -35,24 +26,15 @@ const Several = () =>
 
 /** Filters and order of a list of tasks. */
 export class ListTasks extends PageQuery {
-  /**
-   * Only tasks in this folder; `none`: only those in no folder that you see.
-   * @example "none"
-   */
+  /** Only tasks in this folder; `none`: only those in no folder that you see. @example "none" */
   @IsOptional()
   @Matches(new RegExp(`^(?:none|${ID})$`, 'i'), {
     message: 'folder_id must be the id of a task folder, or none',
   })
   folder_id?: string;
 
-  /**
-   * Only tasks under this heading.
-   * @example "Travel"
-   */
-  @IsOptional()
-  @MaxLength(200)
-  @IsString()
-  group?: string;
+  /** Only tasks under this heading. */
+  @IsOptional() @Text(200, { example: 'Travel' }) group?: string;
 
   /** Repeat it for several. */
   @ApiPropertyOptional(several(STATUSES, 'open'))
@@ -70,10 +52,7 @@ export class ListTasks extends PageQuery {
   @Several()
   priority?: TaskPriority[];
 
-  /**
-   * Only tasks assigned to this user; `me`: to you, `none`: to no user.
-   * @example "me"
-   */
+  /** Only tasks assigned to this user; `me`: to you, `none`: to no user. @example "me" */
   @IsOptional()
   @Matches(new RegExp(`^(?:me|none|${ID})$`, 'i'), {
     message: 'assignee must be me, none or the id of a user',
@@ -93,18 +72,12 @@ export class ListTasks extends PageQuery {
   date_to?: string;
 
   /** true: only open tasks that are overdue. false: all others. */
-  @ApiPropertyOptional({ example: 'true' })
   @IsOptional()
-  @IsIn(['true', 'false'], { message: 'overdue must be true or false' })
+  @OneOf(['true', 'false'], { message: 'overdue must be true or false', example: 'true' })
   overdue?: 'true' | 'false';
 
-  /**
-   * Only tasks that refer to this note.
-   * @example "01890a5d-ac96-774b-bcce-b302099a8057"
-   */
-  @IsOptional()
-  @IsUUID('all', { message: 'note_id must be a UUID' })
-  note_id?: string;
+  /** Only tasks that refer to this note. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
+  @IsOptional() @IsUUID('all', { message: 'note_id must be a UUID' }) note_id?: string;
 
   /** Only tasks with this label; repeat it to require several. */
   @ApiPropertyOptional({
@@ -120,29 +93,12 @@ export class ListTasks extends PageQuery {
   @ArrayMaxSize(20)
   label?: string[];
 
-  /**
-   * Only tasks whose title contains this text, in any case.
-   * @example "rooms"
-   */
-  @IsOptional()
-  @Length(1, 256)
-  @IsString()
-  q?: string;
-
+  /** Only tasks whose title contains this text, in any case. */
+  @IsOptional() @Text(256, { minLength: 1, example: 'rooms' }) q?: string;
   /** `active`: without the trash. */
-  @IsOptional()
-  @IsIn(['active', 'trash', 'all'])
-  state: 'active' | 'trash' | 'all' = 'active';
-
+  @IsOptional() @OneOf(['active', 'trash', 'all']) state: 'active' | 'trash' | 'all' = 'active';
   /** `position`: the manual order. `title`: in any language, without regard to case, numbers by their value. */
-  @ApiPropertyOptional({ enum: SORTS, default: 'updated_at' })
-  @IsOptional()
-  @IsIn(SORTS)
-  @LowerCase()
-  sort: (typeof SORTS)[number] = 'updated_at';
-
+  @IsOptional() @LowerCase() @OneOf(SORTS, { required: false }) sort: (typeof SORTS)[number] = 'updated_at';
   /** Default: newest or most urgent first; by date, position and title ascending, tasks without a date last. */
-  @IsOptional()
-  @IsIn(['asc', 'desc'])
-  order?: 'asc' | 'desc';
+  @IsOptional() @OneOf(['asc', 'desc']) order?: 'asc' | 'desc';
 }

@@ -6,7 +6,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { CreateSubtask, UpdateSubtask } from './subtasks.dto.js';
 import { SubtasksService } from './subtasks.service.js';
@@ -38,7 +37,7 @@ export class SubtasksController {
     @Id('task_id') task: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(CreateSubtask) body: Checked<CreateSubtask>,
-  ): Promise<JsonReply> {
+  ) {
     return this.subtasks.create(ctx, task, key, body);
   }
 
@@ -63,7 +62,7 @@ export class SubtasksController {
     @Id() id: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(UpdateSubtask) body: Checked<UpdateSubtask>,
-  ): Promise<JsonReply> {
+  ) {
     return this.subtasks.update(ctx, task, id, key, body);
   }
 
@@ -80,7 +79,7 @@ export class SubtasksController {
     @Id('task_id') task: string,
     @Id() id: string,
     @Idempotency() key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
+  ) {
     return this.subtasks.delete(ctx, task, id, key);
   }
 }

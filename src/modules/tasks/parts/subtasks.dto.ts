@@ -31,9 +31,7 @@ export class UpdateSubtask extends PartialType(
   assignee?: NamedUser | null;
 
   /** Manual order: `first`, `last` (default), before or after another subtask, or the position of a subtask. */
-  @ApiPropertyOptional({ ...POSITION, example: 'last' })
-  @Allow()
-  position?: unknown;
+  @ApiPropertyOptional({ ...POSITION, example: 'last' }) @Allow() position?: unknown;
 }
 
 export class CreateSubtask extends IntersectionType(

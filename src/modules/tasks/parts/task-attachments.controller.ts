@@ -8,7 +8,6 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { ATTACHMENT_MAX_BYTES, TaskAttachmentsService } from './task-attachments.service.js';
@@ -48,7 +47,7 @@ export class TaskAttachmentsController {
     @Id('task_id') taskId: string,
     @Idempotency() key: IdempotencyKey | null,
     @Form() form: UploadForm,
-  ): Promise<JsonReply> {
+  ) {
     return this.attachments.add(ctx, taskId, key, form);
   }
 
@@ -59,7 +58,7 @@ export class TaskAttachmentsController {
     response: [TaskAttachmentListEnvelope, 'All of them.'],
     errors: [TaskErrors.notFound],
   })
-  list(@Ctx() ctx: RequestContext, @Id('task_id') taskId: string): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Id('task_id') taskId: string) {
     return this.attachments.list(ctx, taskId);
   }
 
@@ -91,7 +90,7 @@ export class TaskAttachmentsController {
     @Id('task_id') taskId: string,
     @Id() id: string,
     @Idempotency() key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
+  ) {
     return this.attachments.remove(ctx, taskId, id, key);
   }
 }

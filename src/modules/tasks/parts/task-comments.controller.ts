@@ -6,7 +6,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { WriteComment } from './task-comments.dto.js';
@@ -27,11 +26,7 @@ export class TaskCommentsController {
     response: [TaskCommentListEnvelope, 'A page of comments.'],
     errors: [TaskErrors.notFound],
   })
-  list(
-    @Ctx() ctx: RequestContext,
-    @Id('task_id') task: string,
-    @Query() query: PageQuery,
-  ): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Id('task_id') task: string, @Query() query: PageQuery) {
     return this.comments.list(ctx, task, query);
   }
 
@@ -50,7 +45,7 @@ export class TaskCommentsController {
     @Id('task_id') task: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(WriteComment) body: Checked<WriteComment>,
-  ): Promise<JsonReply> {
+  ) {
     return this.comments.create(ctx, task, key, body);
   }
 
@@ -69,7 +64,7 @@ export class TaskCommentsController {
     @Id() id: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(WriteComment) body: Checked<WriteComment>,
-  ): Promise<JsonReply> {
+  ) {
     return this.comments.update(ctx, task, id, key, body);
   }
 
@@ -86,7 +81,7 @@ export class TaskCommentsController {
     @Id('task_id') task: string,
     @Id() id: string,
     @Idempotency() key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
+  ) {
     return this.comments.delete(ctx, task, id, key);
   }
 }

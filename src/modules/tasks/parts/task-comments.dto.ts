@@ -16,20 +16,14 @@ export class WriteComment extends PickType(UpdateTask, ['device_id'] as const) {
   @IsString()
   body?: string;
 
-  /**
-   * The same as `body`.
-   * @example "They have rooms until Friday."
-   */
+  /** The same as `body`. @example "They have rooms until Friday." */
   @Optional()
   @MaxLength(MAX_BODY)
   @NotBlank()
   @IsString()
   text?: string;
 
-  /**
-   * The same as `body`.
-   * @example "They have rooms until Friday."
-   */
+  /** The same as `body`. @example "They have rooms until Friday." */
   @Optional()
   @MaxLength(MAX_BODY)
   @NotBlank()

@@ -62,8 +62,7 @@ export const ACTIVITY_TYPES = [
 export class TaskActivityResponse {
   @ApiProperty({ enum: ACTIVITY_TYPES, example: 'updated' }) type!: (typeof ACTIVITY_TYPES)[number];
   /** Null: the service itself. */
-  @ApiProperty(orNull(TaskPersonResponse))
-  actor!: TaskPersonResponse | null;
+  @ApiProperty(orNull(TaskPersonResponse)) actor!: TaskPersonResponse | null;
   @ApiProperty({ format: 'date-time', example: TIME }) at!: string;
   /** For updates the fields that changed: old and new value of short fields, true for the others. */
   @ApiProperty({
@@ -76,11 +75,9 @@ export class TaskActivityResponse {
 
 export class LinkedNoteResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  /** @example "Team offsite" */
-  title!: string | null;
+  /** @example "Team offsite" */ title!: string | null;
   /** Whether you can read the note. */
-  @ApiProperty({ example: true })
-  readable!: boolean;
+  @ApiProperty({ example: true }) readable!: boolean;
 }
 
 export class TaskPermissionsResponse {
@@ -95,8 +92,7 @@ export class TaskPanelResponse {
   /** The newest 50. */
   comments!: TaskCommentResponse[];
   /** The `cursor` of the next page of the list of comments. */
-  @ApiProperty({ example: null })
-  comments_next!: string | null;
+  @ApiProperty({ example: null }) comments_next!: string | null;
   attachments!: TaskAttachmentResponse[];
   /** The newest 50 of at most 500 that are stored. */
   activity!: TaskActivityResponse[];

@@ -9,8 +9,7 @@ export class AuditEventResponse {
   /** `cli` for the operator. @example "api" */ @ApiProperty({ enum: ['api', 'cli', 'job'] })
   origin!: string;
   /** The user who caused the event; null for the operator, the service and visitors. */
-  @ApiProperty({ format: 'uuid', example: ID })
-  actor_id!: string | null;
+  @ApiProperty({ format: 'uuid', example: ID }) actor_id!: string | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) session_id!: string | null;
   /** @example "6f1c9a52-6a06-4b8e-9b0c-8d5a1f3f7f10" */ request_id!: string | null;
   @ApiProperty({ type: String, nullable: true, example: '192.0.2.7' }) ip!: string | null;

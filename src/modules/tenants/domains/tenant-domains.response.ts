@@ -16,9 +16,8 @@ export class DomainRecordResponse {
 export class TenantDomainDetail {
   /** @example "demo.example" */ domain!: string;
   /** @example true */ verified!: boolean;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) verified_at!:
-    | string
-    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
+  verified_at!: string | null;
   /** The TXT record that verifies the domain; null for a domain that the operator added. */
   @ApiProperty({ type: DomainRecordResponse, nullable: true, example: RECORD })
   txt_record!: DomainRecordResponse | null;

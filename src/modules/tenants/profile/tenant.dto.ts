@@ -2,7 +2,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsInt, IsObject, IsOptional, Matches, Max, Min, ValidateNested } from 'class-validator';
 import { MAX_LOGO_SIDE } from './tenant-logos.js';
-import { Optional, Name, Nullable, WholeNumber } from '../../../platform/http/input.decorators.js';
+import { Name, Nullable, Optional, WholeNumber } from '../../../platform/http/input.decorators.js';
 
 export class BrandingInput {
   /** As #rrggbb; null removes it. @example "#2f80ed" */
@@ -12,10 +12,7 @@ export class BrandingInput {
 }
 
 export class UpdateTenant {
-  @ApiPropertyOptional({ minLength: 1, maxLength: 200, example: 'Demo Workspace' })
-  @Optional()
-  @Name(200)
-  name?: string;
+  @Optional() @Name(200, { example: 'Demo Workspace' }) name?: string;
 
   @Optional()
   @ValidateNested()

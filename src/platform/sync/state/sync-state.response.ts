@@ -3,8 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 /** Heads of the caller's collections. */
 export class SyncStateResponse {
   /** Changes with each change in any collection. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 42 })
-  head!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 42 }) head!: number;
 
   /**
    * For each collection the number of its last change. A collection has changes for a client when the number is above the
@@ -28,6 +27,5 @@ export class SyncStateResponse {
   })
   objects!: Record<string, Record<string, number>>;
 
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
-  server_time!: string;
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) server_time!: string;
 }

@@ -10,8 +10,7 @@ export const isPasskeyName = (text: string): boolean => isName(text, MAX_PASSKEY
 
 export class RenamePasskey {
   /** @example "Laptop" */
-  @Name(MAX_PASSKEY_NAME)
-  name!: string;
+  @Name(MAX_PASSKEY_NAME) name!: string;
 }
 
 export class RegisterPasskey extends RenamePasskey {

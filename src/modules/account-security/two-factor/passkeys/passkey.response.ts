@@ -30,8 +30,7 @@ export class RegisteredPasskeyEnvelope extends PasskeyEnvelope {
    * Ten codes that replace a lost factor, each valid once. Returned once, with the first factor of the account.
    * @example ["k7m2x-9qd4t", "3fv8n-w0h6p"]
    */
-  @ApiPropertyOptional()
-  recovery_codes?: string[];
+  @ApiPropertyOptional() recovery_codes?: string[];
 }
 
 export class PasskeyRemoved {

@@ -2,7 +2,6 @@ import { Body, Controller } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { ApiFile } from '../../../../platform/http/api-docs.js';
 import { Errors } from '../../../../platform/http/errors.js';
-import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { TenantErrors } from '../../../tenants/index.js';
 import { CallErrors } from '../../calls.errors.js';
@@ -137,7 +136,7 @@ export class GuestAccessController {
     description: 'The guest waits.',
     schema: { $ref: getSchemaPath(WaitingSessionEnvelope) },
   })
-  enter(@FromGuest() visitor: Visitor, @Body() body: StartCallSession): Promise<JsonReply> {
+  enter(@FromGuest() visitor: Visitor, @Body() body: StartCallSession) {
     return this.access.enter(visitor, body.audio_only ?? false);
   }
 }

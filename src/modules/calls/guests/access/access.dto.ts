@@ -1,27 +1,19 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
-import { Optional } from '../../../../platform/http/input.decorators.js';
+import { IsOptional, IsString, Matches } from 'class-validator';
+import { OneOf, Optional, Text } from '../../../../platform/http/input.decorators.js';
 import { Email, GuestName } from '../guest-input.js';
 
 export class RequestCode {
-  @ApiProperty({ format: 'email', maxLength: 254, example: 'gina@partner.example' })
-  @Email()
-  email!: string;
-
+  @ApiProperty({ format: 'email', maxLength: 254, example: 'gina@partner.example' }) @Email() email!: string;
   /** Language of the mail (BCP 47). Default: English. */
-  @ApiPropertyOptional({ maxLength: 35, example: 'de' })
-  @IsOptional()
-  @MaxLength(35)
-  @IsString()
-  locale?: string;
+  @IsOptional() @Text(35, { example: 'de' }) locale?: string;
 }
 
 /** Six digits. */
 const Code = (): PropertyDecorator => Matches(/^\d{6}$/, { message: 'code must be six digits' });
 
 export class ClaimInvite {
-  @GuestName()
-  name!: string;
+  @GuestName() name!: string;
 
   /** Required if the invite requires a code. */
   @ApiPropertyOptional({ format: 'email', maxLength: 254, example: 'gina@partner.example' })
@@ -38,24 +30,15 @@ export class ClaimInvite {
 }
 
 export class VerifyViewer {
-  @ApiProperty({ format: 'email', maxLength: 254, example: 'gina@partner.example' })
-  @Email()
-  email!: string;
-
-  @ApiProperty({ pattern: '^\\d{6}$', example: '480215' })
-  @Code()
-  @IsString()
-  code!: string;
+  @ApiProperty({ format: 'email', maxLength: 254, example: 'gina@partner.example' }) @Email() email!: string;
+  @ApiProperty({ pattern: '^\\d{6}$', example: '480215' }) @Code() @IsString() code!: string;
 }
 
 const TOKEN = { minLength: 1, maxLength: 200, example: `${'A'.repeat(63)}w` };
 
 export class RenewSession {
   /** Of `claim`, or of the previous renewal. */
-  @ApiProperty(TOKEN)
-  @Length(1, 200)
-  @IsString()
-  guest_token!: string;
+  @Text(200, { ...TOKEN, minLength: 1 }) guest_token!: string;
 }
 
 export class JoinLivestream {
@@ -65,17 +48,10 @@ export class JoinLivestream {
   name?: string;
 
   /** Of `livestream_verify`, or of an earlier join. */
-  @ApiPropertyOptional(TOKEN)
-  @Optional()
-  @Length(1, 200)
-  @IsString()
-  viewer_token?: string;
+  @Optional() @Text(200, { ...TOKEN, minLength: 1 }) viewer_token?: string;
 }
 
 export class StartCallSession {
   /** No camera. */
-  @ApiPropertyOptional({ default: false, example: false })
-  @IsOptional()
-  @IsIn([true, false])
-  audio_only?: boolean;
+  @IsOptional() @OneOf([true, false], { default: false, example: false }) audio_only?: boolean;
 }

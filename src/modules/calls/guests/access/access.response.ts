@@ -7,8 +7,7 @@ const INVITE_STATES = ['active', 'expired', 'revoked', 'exhausted'] as const;
 type InviteState = (typeof INVITE_STATES)[number];
 
 export class GuestTenantResponse {
-  /** @example "Demo Workspace" */
-  name!: string;
+  /** @example "Demo Workspace" */ name!: string;
   /** Changes with the logo. Null without a logo. */
   @ApiProperty({
     type: String,
@@ -31,8 +30,7 @@ export class GuestInviteStatusResponse {
   @ApiProperty({ enum: INVITE_TARGETS, example: 'call' }) target_kind!: 'call' | 'chat_room';
   /** Viewers use the livestream routes. */
   @ApiProperty({ enum: ['guest', 'viewer'], example: 'guest' }) role!: 'guest' | 'viewer';
-  /** @example "Quarterly review" */
-  title!: string;
+  /** @example "Quarterly review" */ title!: string;
   tenant!: GuestTenantResponse;
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
   starts_at!: string | null;
@@ -49,16 +47,14 @@ export class GuestCallStatusResponse {
 export class GuestResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   @ApiProperty({ enum: GUEST_STATES, example: 'waiting' }) state!: GuestState;
-  /** @example "Gina Guest" */
-  name!: string;
+  /** @example "Gina Guest" */ name!: string;
 }
 
 export class GuestStatusEnvelope {
   invite!: GuestInviteStatusResponse;
   call!: GuestCallStatusResponse;
   /** With a valid session only. */
-  @ApiPropertyOptional({ type: GuestResponse })
-  guest?: GuestResponse;
+  @ApiPropertyOptional({ type: GuestResponse }) guest?: GuestResponse;
   /** Seconds until the next request makes sense. */
   @ApiProperty({ type: 'integer', minimum: 1, example: 3 }) poll_after!: number;
 }
@@ -66,27 +62,22 @@ export class GuestStatusEnvelope {
 export class CodeSentEnvelope {
   @ApiProperty({ enum: [true], example: true }) sent!: true;
   /** Seconds. */
-  @ApiProperty({ type: 'integer', minimum: 1, example: 600 })
-  expires_in!: number;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 600 }) expires_in!: number;
   /** Seconds. */
-  @ApiProperty({ type: 'integer', minimum: 1, example: 60 })
-  resend_after!: number;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 60 }) resend_after!: number;
 }
 
 export class GuestSessionResponse {
   /** For the header `X-Guest-Session`. */
-  @ApiProperty({ example: TOKEN })
-  token!: string;
+  @ApiProperty({ example: TOKEN }) token!: string;
   /** Seconds. */
-  @ApiProperty({ type: 'integer', minimum: 1, example: 900 })
-  expires_in!: number;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 900 }) expires_in!: number;
 }
 
 export class ClaimedInviteEnvelope {
   guest!: GuestResponse;
   /** Renews the session, once: each renewal returns another one. */
-  @ApiProperty({ example: TOKEN })
-  guest_token!: string;
+  @ApiProperty({ example: TOKEN }) guest_token!: string;
   session!: GuestSessionResponse;
 }
 
@@ -101,12 +92,9 @@ export class LeftSessionEnvelope {
 
 export class CallSessionEnvelope {
   /** For the media server, to be used within `expires_in` seconds. */
-  @ApiProperty({ example: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJnOjAxODkwYTVkIn0.c2ln' })
-  token!: string;
-  /** @example "wss://media.example" */
-  url!: string;
-  /** @example "g:01890a5d-ac96-774b-bcce-b302099a8057" */
-  identity!: string;
+  @ApiProperty({ example: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJnOjAxODkwYTVkIn0.c2ln' }) token!: string;
+  /** @example "wss://media.example" */ url!: string;
+  /** @example "g:01890a5d-ac96-774b-bcce-b302099a8057" */ identity!: string;
   @ApiProperty({ type: 'integer', minimum: 1, example: 120 }) expires_in!: number;
 }
 
@@ -118,8 +106,7 @@ export class WaitingSessionEnvelope {
 export class ViewerTokenEnvelope {
   @ApiProperty({ example: TOKEN }) viewer_token!: string;
   /** Seconds. */
-  @ApiProperty({ type: 'integer', minimum: 1, example: 3600 })
-  expires_in!: number;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 3600 }) expires_in!: number;
 }
 
 export class LivestreamViewerResponse {
@@ -129,6 +116,5 @@ export class LivestreamViewerResponse {
 export class JoinedLivestreamEnvelope extends CallSessionEnvelope {
   viewer!: LivestreamViewerResponse;
   /** Joins again without taking a second place. Missing if the request had a token. */
-  @ApiPropertyOptional({ example: TOKEN })
-  viewer_token?: string;
+  @ApiPropertyOptional({ example: TOKEN }) viewer_token?: string;
 }

@@ -5,7 +5,6 @@ import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import { GuestErrors } from '../guests.errors.js';
 import { INVITE_TREES, type InviteTree, Scope, ScopeParam } from '../invite-scope.js';
 import { ListApprovals, ReviewApproval } from './approvals.dto.js';
@@ -35,7 +34,7 @@ function ApprovalsController(tree: InviteTree): Type {
       @Ctx() ctx: RequestContext,
       @Scope() scope: { roomId: string | null },
       @Query() query: ListApprovals,
-    ): Promise<JsonReply> {
+    ) {
       return this.approvals.list(ctx, scope.roomId, query);
     }
 
@@ -52,7 +51,7 @@ function ApprovalsController(tree: InviteTree): Type {
       @Scope() scope: { roomId: string | null },
       @Id('approval_id') id: string,
       @CheckedBody(ReviewApproval) body: Checked<ReviewApproval>,
-    ): Promise<JsonReply> {
+    ) {
       return this.approvals.review(ctx, scope.roomId, id, body);
     }
   }

@@ -1,39 +1,24 @@
-import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsOptional, IsString, IsUUID, MaxLength } from 'class-validator';
+import { PickType } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
+import { Flag, OneOf, Text, Uuid } from '../../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { APPROVAL_STATES } from './approvals.response.js';
 
 export class ListApprovals extends PickType(PageQuery, ['limit', 'cursor'] as const) {
   static readonly documentedErrors = PageQuery.documentedErrors;
-
   /** Guests of this call. */
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @IsUUID()
-  call_id?: string;
+  @IsOptional() @Uuid() call_id?: string;
 
   /** Only approvals in this state. */
-  @ApiPropertyOptional({ enum: APPROVAL_STATES, default: 'waiting' })
   @IsOptional()
-  @IsIn(APPROVAL_STATES)
+  @OneOf(APPROVAL_STATES, { required: false })
   state: (typeof APPROVAL_STATES)[number] = 'waiting';
 }
 
 export class ReviewApproval {
-  @ApiProperty({ enum: ['approve', 'deny'], example: 'approve' })
-  @IsIn(['approve', 'deny'])
-  decision!: 'approve' | 'deny';
-
+  @OneOf(['approve', 'deny'], { example: 'approve' }) decision!: 'approve' | 'deny';
   /** For your colleagues. */
-  @ApiPropertyOptional({ maxLength: 500, default: '', example: '' })
-  @IsOptional()
-  @MaxLength(500)
-  @IsString()
-  reason: string = '';
-
+  @IsOptional() @Text(500, { example: '', required: false }) reason: string = '';
   /** A denied guest cannot request approval again. */
-  @ApiPropertyOptional({ default: false, example: false })
-  @IsOptional()
-  @IsBoolean()
-  remember: boolean = false;
+  @IsOptional() @Flag({ example: false, required: false }) remember: boolean = false;
 }

@@ -7,12 +7,10 @@ export const APPROVAL_STATES = ['waiting', 'approved', 'denied', 'expired', 'rem
 
 export class ApprovalGuestResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  /** @example "Gina Guest" */
-  name!: string;
+  /** @example "Gina Guest" */ name!: string;
   @ApiProperty({ type: String, nullable: true, example: 'gina@partner.example' }) email!: string | null;
   /** By a code. */
-  @ApiProperty({ example: true })
-  email_verified!: boolean;
+  @ApiProperty({ example: true }) email_verified!: boolean;
 }
 
 export class ApprovalResponse {
@@ -26,22 +24,18 @@ export class ApprovalResponse {
   })
   guest!: ApprovalGuestResponse | null;
   /** Null for a guest. */
-  @ApiProperty({ type: String, nullable: true, example: null })
-  domain!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null }) domain!: string | null;
   /** The member who requested the domain. */
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null })
-  requested_by!: string | null;
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) requested_by!: string | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) invite_id!: string | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) call_id!: string | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) room_id!: string | null;
   /** Of the decision about a guest, or of the request of a domain. */
-  @ApiProperty({ example: '' })
-  reason!: string;
+  @ApiProperty({ example: '' }) reason!: string;
   @ApiProperty({ format: 'date-time', example: TIME }) waiting_since!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) decided_by!: string | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) decided_at!:
-    | string
-    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  decided_at!: string | null;
 }
 
 export class ApprovalEnvelope {

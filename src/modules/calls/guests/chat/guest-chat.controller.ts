@@ -5,7 +5,6 @@ import { ApiDownload } from '../../../../platform/blobs/download-docs.js';
 import { Form, TakesFile, type UploadForm } from '../../../../platform/blobs/uploads/upload-form.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
-import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import type { ContentReply } from '../../../../platform/http/replies/content-reply.js';
 import { ChatErrors } from '../../../chat/index.js';
 import { GuestErrors } from '../guests.errors.js';
@@ -39,7 +38,7 @@ export class GuestChatController {
     response: [GuestMessageListEnvelope, 'Messages in ascending order.'],
     errors: ACCESS,
   })
-  list(@FromGuest() visitor: Visitor, @Query() query: ListGuestMessages): Promise<JsonReply> {
+  list(@FromGuest() visitor: Visitor, @Query() query: ListGuestMessages) {
     return this.chat.list(visitor, query);
   }
 
@@ -60,7 +59,7 @@ export class GuestChatController {
       ChatErrors.unknownAttachment,
     ],
   })
-  send(@FromGuest() visitor: Visitor, @Body() body: SendGuestMessage): Promise<JsonReply> {
+  send(@FromGuest() visitor: Visitor, @Body() body: SendGuestMessage) {
     return this.chat.send(visitor, body);
   }
 
@@ -82,7 +81,7 @@ export class GuestChatController {
     ],
   })
   @TakesFile(GUEST_FILE_BYTES)
-  upload(@FromGuest() visitor: Visitor, @Form() form: UploadForm): Promise<JsonReply> {
+  upload(@FromGuest() visitor: Visitor, @Form() form: UploadForm) {
     return this.chat.upload(visitor, form);
   }
 

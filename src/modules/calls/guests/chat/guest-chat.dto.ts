@@ -1,17 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsInt,
-  IsOptional,
-  IsString,
-  IsUUID,
-  Max,
-  Min,
-  ValidateBy,
-} from 'class-validator';
-import { Distinct, WholeNumber } from '../../../../platform/http/input.decorators.js';
+import { ArrayMaxSize, IsArray, IsInt, IsOptional, IsString, IsUUID, Min, ValidateBy } from 'class-validator';
+import { Distinct, IntegerFrom, Uuid, WholeNumber } from '../../../../platform/http/input.decorators.js';
 
 /** Code points. */
 const MAX_BODY = 4_000;
@@ -29,9 +19,8 @@ const CodePoints = (max: number): PropertyDecorator =>
 
 export class SendGuestMessage {
   /** A UUID of the client: a repeated request adds no second message. */
-  @ApiProperty({ format: 'uuid', example: '0f3c1f0e-7a55-4c9b-9a41-2f6f0c1d2e3f' })
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))
-  @IsUUID()
+  @Uuid({ example: '0f3c1f0e-7a55-4c9b-9a41-2f6f0c1d2e3f' })
   client_msg_id!: string;
 
   /** May be empty if there are attachments. */
@@ -73,18 +62,8 @@ export class ListGuestMessages {
   @IsInt()
   before_seq?: number;
 
-  @ApiProperty({
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_LIMIT,
-    default: 50,
-    required: false,
-    description: 'Maximum number of messages.',
-  })
   @IsOptional()
   @WholeNumber()
-  @Max(MAX_LIMIT)
-  @Min(1)
-  @IsInt()
+  @IntegerFrom(1, MAX_LIMIT, { required: false, description: 'Maximum number of messages.' })
   limit: number = 50;
 }

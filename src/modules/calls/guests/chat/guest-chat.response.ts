@@ -10,13 +10,10 @@ export class GuestMessageSenderResponse {
 
 export class GuestAttachmentResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  /** @example "quote.pdf" */
-  name!: string;
+  /** @example "quote.pdf" */ name!: string;
   /** Bytes. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 48213 })
-  size!: number;
-  /** @example "application/pdf" */
-  content_type!: string;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 48213 }) size!: number;
+  /** @example "application/pdf" */ content_type!: string;
 }
 
 /** A message as guests see it. */
@@ -24,24 +21,17 @@ export class GuestMessageResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   @ApiProperty({ type: 'integer', minimum: 1, example: 12 }) seq!: number;
   sender!: GuestMessageSenderResponse;
-  /**
-   * Empty after deletion.
-   * @example "I am here."
-   */
-  body!: string;
+  /** Empty after deletion. @example "I am here." */ body!: string;
   @ApiProperty({ enum: ['plain', 'markdown'], example: 'plain' }) format!: 'plain' | 'markdown';
   @ApiProperty({ type: 'integer', nullable: true, example: null }) reply_to_seq!: number | null;
   @ApiProperty({ type: [GuestAttachmentResponse], example: [] }) attachments!: GuestAttachmentResponse[];
   /** In lists: whether the guest has sent it. */
-  @ApiPropertyOptional({ example: true })
-  own?: boolean;
+  @ApiPropertyOptional({ example: true }) own?: boolean;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) edited_at!:
-    | string
-    | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) deleted_at!:
-    | string
-    | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  edited_at!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  deleted_at!: string | null;
 }
 
 export class GuestMessageEnvelope {

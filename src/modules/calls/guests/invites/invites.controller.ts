@@ -6,7 +6,6 @@ import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import { CallErrors } from '../../calls.errors.js';
 import { GuestErrors } from '../guests.errors.js';
 import { INVITE_TREES, type InviteTree, Scope, ScopeParam } from '../invite-scope.js';
@@ -49,7 +48,7 @@ export class CallInviteCreationController {
     errors: [CallErrors.callNotFound, CallErrors.callEnded, GuestErrors.domainNotAllowed],
   })
   @Requires('guests.invite')
-  create(@Ctx() ctx: RequestContext, @Body() body: CreateInvites): Promise<JsonReply> {
+  create(@Ctx() ctx: RequestContext, @Body() body: CreateInvites) {
     return this.invites.createForCall(ctx, body.call_id, body);
   }
 }
@@ -78,7 +77,7 @@ export class RoomInviteCreationController {
     @Ctx() ctx: RequestContext,
     @Id('chat_room_id') roomId: string,
     @CheckedBody(CreateRoomInvites) body: Checked<CreateRoomInvites>,
-  ): Promise<JsonReply> {
+  ) {
     return this.invites.createForRoom(ctx, roomId, body);
   }
 }
@@ -102,11 +101,7 @@ function InvitesController(tree: InviteTree): Type {
       response: [InviteListEnvelope, 'A page of invites, without tokens.'],
       errors: room,
     })
-    list(
-      @Ctx() ctx: RequestContext,
-      @Scope() scope: InviteScope,
-      @Query() query: ListInvites,
-    ): Promise<JsonReply> {
+    list(@Ctx() ctx: RequestContext, @Scope() scope: InviteScope, @Query() query: ListInvites) {
       return this.invites.list(ctx, scope, query);
     }
 
@@ -125,7 +120,7 @@ function InvitesController(tree: InviteTree): Type {
       @Ctx() ctx: RequestContext,
       @Scope() scope: InviteScope,
       @CheckedBody(RequestDomain) body: Checked<RequestDomain>,
-    ): Promise<JsonReply> {
+    ) {
       return this.invites.requestDomain(ctx, scope, body);
     }
 
@@ -137,11 +132,7 @@ function InvitesController(tree: InviteTree): Type {
       response: [InviteEnvelope, 'The invite, without its token.'],
       errors: [GuestErrors.invitesNotFound, ...room],
     })
-    read(
-      @Ctx() ctx: RequestContext,
-      @Scope() scope: InviteScope,
-      @Id('invite_id') id: string,
-    ): Promise<JsonReply> {
+    read(@Ctx() ctx: RequestContext, @Scope() scope: InviteScope, @Id('invite_id') id: string) {
       return this.invites.read(ctx, scope, id);
     }
 
@@ -153,11 +144,7 @@ function InvitesController(tree: InviteTree): Type {
       response: [RevokedInviteEnvelope, 'The revoked invite.'],
       errors: [GuestErrors.invitesNotFound, ...room],
     })
-    revoke(
-      @Ctx() ctx: RequestContext,
-      @Scope() scope: InviteScope,
-      @Id('invite_id') id: string,
-    ): Promise<JsonReply> {
+    revoke(@Ctx() ctx: RequestContext, @Scope() scope: InviteScope, @Id('invite_id') id: string) {
       return this.invites.revoke(ctx, scope, id);
     }
 

@@ -17,8 +17,7 @@ export class InviteResponse {
   target!: InviteTargetResponse;
   @ApiProperty({ enum: INVITE_KINDS, example: 'personal' }) kind!: (typeof INVITE_KINDS)[number];
   /** Null for a link. */
-  @ApiProperty({ type: String, nullable: true, example: 'gina@partner.example' })
-  email!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: 'gina@partner.example' }) email!: string | null;
   @ApiProperty({ type: String, nullable: true, example: null }) name!: string | null;
   @ApiProperty({ enum: GUEST_ROLES, example: 'guest' }) role!: (typeof GUEST_ROLES)[number];
   @ApiProperty({ enum: INVITE_STATES, example: 'active' }) state!: (typeof INVITE_STATES)[number];
@@ -28,8 +27,7 @@ export class InviteResponse {
   @ApiProperty({ example: true }) require_approval!: boolean;
   @ApiProperty({ example: true }) chat_allowed!: boolean;
   /** Whether there is a valid link to the chat. */
-  @ApiProperty({ example: false })
-  has_chat_link!: boolean;
+  @ApiProperty({ example: false }) has_chat_link!: boolean;
   @ApiProperty({ format: 'uuid', example: ID }) created_by!: string;
   @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
   @ApiProperty({ format: 'date-time', example: TIME }) expires_at!: string;
@@ -37,11 +35,9 @@ export class InviteResponse {
 
 export class CreatedInviteResponse extends InviteResponse {
   /** In this response only. */
-  @ApiProperty({ example: TOKEN })
-  token!: string;
+  @ApiProperty({ example: TOKEN }) token!: string;
   /** In this response only. */
-  @ApiProperty({ example: `https://workspace.example/apis/v1/call/external/${TOKEN}/status` })
-  url!: string;
+  @ApiProperty({ example: `https://workspace.example/apis/v1/call/external/${TOKEN}/status` }) url!: string;
 }
 
 export class CreatedInvitesEnvelope {
@@ -62,11 +58,9 @@ export class InviteListEnvelope extends PageEnvelope {
 
 export class ChatLinkResponse {
   /** In this response only. */
-  @ApiProperty({ example: `https://workspace.example/apis/v1/call/external/${TOKEN}/status` })
-  url!: string;
+  @ApiProperty({ example: `https://workspace.example/apis/v1/call/external/${TOKEN}/status` }) url!: string;
   /** In this response only. */
-  @ApiProperty({ example: TOKEN })
-  token!: string;
+  @ApiProperty({ example: TOKEN }) token!: string;
   @ApiProperty({ format: 'uuid', example: ID }) room_id!: string;
   @ApiProperty({ format: 'date-time', example: TIME }) expires_at!: string;
 }
@@ -81,11 +75,9 @@ export class DeletedChatLinkEnvelope {
 
 export class DomainRequestResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  /** @example "partner.example" */
-  domain!: string;
+  /** @example "partner.example" */ domain!: string;
   @ApiProperty({ enum: DOMAIN_STATES, example: 'requested' }) state!: (typeof DOMAIN_STATES)[number];
-  /** @example "Our auditors" */
-  reason!: string;
+  /** @example "Our auditors" */ reason!: string;
   @ApiPropertyOptional({ format: 'date-time', example: TIME }) created_at!: string;
 }
 

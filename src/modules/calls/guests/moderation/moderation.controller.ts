@@ -5,7 +5,6 @@ import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import { CallEnvelope } from '../../call.response.js';
 import { CallErrors } from '../../calls.errors.js';
 import { LockExternal, RemoveGuest } from './moderation.dto.js';
@@ -32,7 +31,7 @@ export class GuestModerationController {
     @Ctx() ctx: RequestContext,
     @Id('call_id') callId: string,
     @CheckedBody(LockExternal) body: Checked<LockExternal>,
-  ): Promise<JsonReply> {
+  ) {
     return this.moderation.lock(ctx, callId, body);
   }
 

@@ -8,6 +8,5 @@ export class RemovedGuestResponse {
 export class RemovedGuestEnvelope {
   guest!: RemovedGuestResponse;
   /** `pending`: the media server could not be reached; the guest is disconnected as soon as it can. */
-  @ApiProperty({ enum: ['done', 'pending'], example: 'done' })
-  kick!: 'done' | 'pending';
+  @ApiProperty({ enum: ['done', 'pending'], example: 'done' }) kick!: 'done' | 'pending';
 }

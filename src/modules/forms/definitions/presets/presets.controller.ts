@@ -36,11 +36,7 @@ export class FormPresetsController {
     example: { preset_id: 'event-rsvp', language: 'en' },
   })
   @Requires('forms.create')
-  draft(
-    @Ctx() ctx: RequestContext,
-    @Idempotency() key: IdempotencyKey | null,
-    @Body() body: DraftForm,
-  ): Promise<JsonReply> {
+  draft(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: DraftForm) {
     return this.presets.draft(ctx, key, body);
   }
 }

@@ -9,7 +9,6 @@ import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { FORMS } from '../../forms.resource.js';
@@ -50,7 +49,7 @@ export class FormReportsController {
     errors: FORM_ERRORS,
     response: [FormReportListEnvelope, 'A page of reports.'],
   })
-  list(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery) {
     return this.reports.list(ctx, id, query);
   }
 
@@ -69,7 +68,7 @@ export class FormReportsController {
     @Id() id: string,
     @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(CreateReport) body: Checked<CreateReport>,
-  ): Promise<JsonReply> {
+  ) {
     return this.reports.create(ctx, id, key, body);
   }
 
@@ -81,7 +80,7 @@ export class FormReportsController {
     errors: REPORT_ERRORS,
     response: [FormReportEnvelope, 'The report.'],
   })
-  read(@Ctx() ctx: RequestContext, @Id() id: string, @Id('report_id') reportId: string): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id() id: string, @Id('report_id') reportId: string) {
     return this.reports.read(ctx, id, reportId);
   }
 
@@ -98,7 +97,7 @@ export class FormReportsController {
     @Id() id: string,
     @Id('report_id') reportId: string,
     @CheckedBody(UpdateReport) body: Checked<UpdateReport>,
-  ): Promise<JsonReply> {
+  ) {
     return this.reports.update(ctx, id, reportId, body);
   }
 
@@ -109,11 +108,7 @@ export class FormReportsController {
     errors: REPORT_ERRORS,
     response: [DeletedFormReportEnvelope, 'The report as it last was.'],
   })
-  delete(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Id('report_id') reportId: string,
-  ): Promise<JsonReply> {
+  delete(@Ctx() ctx: RequestContext, @Id() id: string, @Id('report_id') reportId: string) {
     return this.reports.delete(ctx, id, reportId);
   }
 
@@ -124,11 +119,7 @@ export class FormReportsController {
     errors: REPORT_ERRORS,
     response: [FormReportViewersEnvelope, 'All of them, at most 500.'],
   })
-  viewers(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Id('report_id') reportId: string,
-  ): Promise<JsonReply> {
+  viewers(@Ctx() ctx: RequestContext, @Id() id: string, @Id('report_id') reportId: string) {
     return this.reports.viewers(ctx, id, reportId);
   }
 
@@ -147,7 +138,7 @@ export class FormReportsController {
     @Id() id: string,
     @Id('report_id') reportId: string,
     @CheckedBody(ShareReport) body: Checked<ShareReport>,
-  ): Promise<JsonReply> {
+  ) {
     return this.reports.share(ctx, id, reportId, body);
   }
 
@@ -162,7 +153,7 @@ export class FormReportsController {
     description: 'The data.',
     headers: { ETag: { description: 'Hash of form, rows and aggregates.', schema: { type: 'string' } } },
   })
-  snapshot(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: SnapshotQuery): Promise<JsonReply> {
+  snapshot(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: SnapshotQuery) {
     return this.output.snapshot(ctx, id, query.report_id);
   }
 

@@ -1,21 +1,14 @@
 import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsInt,
-  IsObject,
-  IsUUID,
-  Max,
-  Min,
-  ValidateNested,
-} from 'class-validator';
+import { IsObject, ValidateNested } from 'class-validator';
 import {
   asInstance,
-  EachAs,
+  Entries,
+  Flag,
+  IntegerFrom,
   Name,
   Optional,
+  Uuid,
   WholeNumber,
 } from '../../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
@@ -29,20 +22,12 @@ export const EXAMPLE_REPORT = {
 };
 
 export class CreateReport {
-  @ApiProperty({ minLength: 1, maxLength: 200, example: 'Attendance' })
-  @Name(200)
-  name!: string;
-
-  @ApiProperty({ type: () => FormReportDefinition, example: EXAMPLE_REPORT })
-  @IsObject()
-  definition!: object;
+  @Name(200, { example: 'Attendance' }) name!: string;
+  @ApiProperty({ type: () => FormReportDefinition, example: EXAMPLE_REPORT }) @IsObject() definition!: object;
 }
 
 export class UpdateReport {
-  @ApiPropertyOptional({ minLength: 1, maxLength: 200, example: 'Attendance' })
-  @Optional()
-  @Name(200)
-  name?: string;
+  @Optional() @Name(200, { example: 'Attendance' }) name?: string;
 
   @ApiPropertyOptional({ type: () => FormReportDefinition, example: EXAMPLE_REPORT })
   @Optional()
@@ -50,27 +35,17 @@ export class UpdateReport {
   definition?: object;
 
   /** The `rev` that you read. Without it the change applies to any. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 })
-  @Optional()
-  @Min(1)
-  @IsInt()
-  rev?: number;
+  @Optional() @IntegerFrom(1, { example: 1 }) rev?: number;
 }
 
 export class SnapshotQuery {
   /** A saved report. Default: all questions, without filters. */
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID()
-  report_id?: string;
+  @Optional() @Uuid({ example: ID }) report_id?: string;
 }
 
 /** `report_id`, or a `definition`. */
 export class ExportReport {
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID()
-  report_id?: string;
+  @Optional() @Uuid({ example: ID }) report_id?: string;
 
   @ApiPropertyOptional({ type: () => FormReportDefinition, example: EXAMPLE_REPORT })
   @Optional()
@@ -78,47 +53,25 @@ export class ExportReport {
   definition?: object;
 
   /** Title of the file. Default: the name of the report. */
-  @ApiPropertyOptional({ minLength: 1, maxLength: 200, example: 'Attendance' })
-  @Optional()
-  @Name(200)
-  title?: string;
+  @Optional() @Name(200, { example: 'Attendance' }) title?: string;
 }
 
 /** A member or a group. */
 export class ReportViewerInput {
-  @ApiPropertyOptional({ format: 'uuid', example: ID })
-  @Optional()
-  @IsUUID()
-  user_id?: string;
-
-  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8058' })
-  @Optional()
-  @IsUUID()
-  group_id?: string;
+  @Optional() @Uuid({ example: ID }) user_id?: string;
+  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8058' }) group_id?: string;
 }
 
 export class ExposeInput {
   /** Viewers read the rows of the columns. */
-  @ApiPropertyOptional({ example: false })
-  @Optional()
-  @IsBoolean()
-  responses?: boolean;
-
+  @Optional() @Flag({ example: false }) responses?: boolean;
   /** Viewers read the questions of the columns. */
-  @ApiPropertyOptional({ example: true })
-  @Optional()
-  @IsBoolean()
-  form?: boolean;
+  @Optional() @Flag({ example: true }) form?: boolean;
 }
 
 export class ShareReport {
   /** The whole list: others lose their access. */
-  @ApiProperty({ type: [ReportViewerInput], maxItems: 500 })
-  @ValidateNested({ each: true })
-  @ArrayMaxSize(500)
-  @IsArray()
-  @EachAs((entry) => asInstance(ReportViewerInput, entry))
-  viewers!: ReportViewerInput[];
+  @Entries(ReportViewerInput, 500) viewers!: ReportViewerInput[];
 
   @ApiPropertyOptional({ type: () => ExposeInput })
   @Optional()
@@ -130,13 +83,6 @@ export class ShareReport {
 
 export class ListSharedRows extends PickType(PageQuery, ['cursor']) {
   static readonly documentedErrors = PageQuery.documentedErrors;
-
   /** Maximum number of rows. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 1000, default: 1000 })
-  @Optional()
-  @Max(1000)
-  @Min(1)
-  @IsInt()
-  @WholeNumber()
-  limit: number = 1000;
+  @Optional() @WholeNumber() @IntegerFrom(1, 1000) limit: number = 1000;
 }

@@ -10,18 +10,14 @@ const TIME = { format: 'date-time', example: '2026-11-21T09:30:00.000Z' };
 
 export class FormReportMetric {
   /** A column of the report. */
-  @ApiProperty({ example: 'attending' })
-  question!: string;
-  @ApiProperty({ enum: METRICS, example: 'count' })
-  function!: string;
+  @ApiProperty({ example: 'attending' }) question!: string;
+  @ApiProperty({ enum: METRICS, example: 'count' }) function!: string;
 }
 
 export class FormReportChart {
   /** A column of the report. */
-  @ApiProperty({ example: 'attending' })
-  question!: string;
-  @ApiPropertyOptional({ enum: CHARTS, default: 'bar', example: 'bar' })
-  kind?: string;
+  @ApiProperty({ example: 'attending' }) question!: string;
+  @ApiPropertyOptional({ enum: CHARTS, default: 'bar', example: 'bar' }) kind?: string;
 }
 
 /** Filters, groups, metrics and charts refer to columns of the report. */
@@ -30,29 +26,22 @@ export class FormReportDefinition {
   @ApiProperty({ type: [String], minItems: 1, maxItems: 300, example: ['attending', 'diet'] })
   columns!: string[];
   /** All must hold for a response. */
-  @ApiPropertyOptional({ type: [FormCondition], maxItems: 50 })
-  filters?: FormCondition[];
+  @ApiPropertyOptional({ type: [FormCondition], maxItems: 50 }) filters?: FormCondition[];
   /** A question with one choice. */
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'attending' })
-  group_by?: string | null;
-  @ApiPropertyOptional({ type: [FormReportMetric], maxItems: 50 })
-  metrics?: FormReportMetric[];
-  @ApiPropertyOptional({ type: [FormReportChart], maxItems: 50 })
-  charts?: FormReportChart[];
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'attending' }) group_by?: string | null;
+  @ApiPropertyOptional({ type: [FormReportMetric], maxItems: 50 }) metrics?: FormReportMetric[];
+  @ApiPropertyOptional({ type: [FormReportChart], maxItems: 50 }) charts?: FormReportChart[];
   /** Groups and options with fewer responses are not shown, nor details of single responses; 0 shows all. */
   @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 100, default: 0, example: 5 })
   suppress_below?: number;
 }
 
 export class FormReportResponse extends ItemFields {
-  @ApiProperty({ format: 'uuid', example: ID })
-  form_id!: string;
-  @ApiProperty({ example: 'Attendance' })
-  name!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) form_id!: string;
+  @ApiProperty({ example: 'Attendance' }) name!: string;
   definition!: FormReportDefinition;
   /** Number of the last change. */
-  @ApiProperty({ type: 'integer', example: 1 })
-  rev!: number;
+  @ApiProperty({ type: 'integer', example: 1 }) rev!: number;
 }
 
 export class FormReportEnvelope {
@@ -60,8 +49,7 @@ export class FormReportEnvelope {
 }
 
 export class DeletedFormReportEnvelope extends FormReportEnvelope {
-  @ApiProperty({ enum: [true], example: true })
-  deleted!: boolean;
+  @ApiProperty({ enum: [true], example: true }) deleted!: boolean;
 }
 
 export class FormReportListEnvelope extends PageEnvelope {
@@ -69,19 +57,14 @@ export class FormReportListEnvelope extends PageEnvelope {
 }
 
 export class FormReportViewer {
-  @ApiProperty({ enum: ['user', 'group'], example: 'user' })
-  kind!: string;
-  @ApiProperty({ format: 'uuid', example: ID })
-  id!: string;
-  @ApiProperty({ example: 'Bob Stone' })
-  name!: string;
+  @ApiProperty({ enum: ['user', 'group'], example: 'user' }) kind!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty({ example: 'Bob Stone' }) name!: string;
 }
 
 export class FormReportExposure {
-  @ApiProperty({ example: false })
-  responses!: boolean;
-  @ApiProperty({ example: true })
-  form!: boolean;
+  @ApiProperty({ example: false }) responses!: boolean;
+  @ApiProperty({ example: true }) form!: boolean;
 }
 
 export class FormReportViewersEnvelope {
@@ -90,79 +73,62 @@ export class FormReportViewersEnvelope {
 }
 
 export class FormReportRow {
-  @ApiProperty({ format: 'uuid', example: ID })
-  id!: string;
-  @ApiProperty(TIME)
-  submitted_at!: string;
-  @ApiProperty({ type: 'integer', example: 1 })
-  version!: number;
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(TIME) submitted_at!: string;
+  @ApiProperty({ type: 'integer', example: 1 }) version!: number;
   /** Answers to the columns of the report. */
   @ApiProperty({ type: 'object', additionalProperties: true, example: { attending: 'yes' } })
   answers!: Record<string, unknown>;
 }
 
 export class FormReportMetricValue extends FormReportMetric {
-  @ApiProperty({ type: 'number', nullable: true, example: 42 })
-  value!: number | null;
+  @ApiProperty({ type: 'number', nullable: true, example: 42 }) value!: number | null;
 }
 
 export class FormReportGroup {
   /** Id of the option; null for responses without an answer. */
-  @ApiProperty({ type: String, nullable: true, example: 'yes' })
-  key!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: 'Yes' })
-  label!: string | null;
-  @ApiProperty({ type: 'integer', example: 30 })
-  count!: number;
+  @ApiProperty({ type: String, nullable: true, example: 'yes' }) key!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: 'Yes' }) label!: string | null;
+  @ApiProperty({ type: 'integer', example: 30 }) count!: number;
   metrics!: FormReportMetricValue[];
 }
 
 export class FormReportAggregates {
   /** Responses that pass the filters; null when they are too few to be shown. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 42 })
-  responses!: number | null;
+  @ApiProperty({ type: 'integer', nullable: true, example: 42 }) responses!: number | null;
   questions!: FormQuestionSummary[];
   metrics!: FormReportMetricValue[];
   groups!: FormReportGroup[];
   /** Groups that are not shown because they are small. */
-  @ApiProperty({ type: 'integer', example: 0 })
-  suppressed_groups!: number;
+  @ApiProperty({ type: 'integer', example: 0 }) suppressed_groups!: number;
 }
 
 export class FormReportQuestion extends FormQuestion {
   /** The current version does not have the question. */
-  @ApiProperty({ example: false })
-  removed!: boolean;
+  @ApiProperty({ example: false }) removed!: boolean;
 }
 
 export class FormReportForm {
-  @ApiProperty({ format: 'uuid', example: ID })
-  id!: string;
-  @ApiProperty({ example: 'Summer party' })
-  title!: string;
+  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty({ example: 'Summer party' }) title!: string;
   /** The columns of the report. */
   questions!: FormReportQuestion[];
 }
 
 export class FormReportSnapshot {
-  @ApiProperty(TIME)
-  snapshot_at!: string;
+  @ApiProperty(TIME) snapshot_at!: string;
   /** Hash of form, rows and aggregates. */
-  @ApiProperty({ example: 'Zm9vYmFyYmF6cXV4Zm9vYm' })
-  etag!: string;
+  @ApiProperty({ example: 'Zm9vYmFyYmF6cXV4Zm9vYm' }) etag!: string;
   form!: FormReportForm;
   /** The oldest 1,000 responses that pass the filters. */
-  @ApiProperty({ type: [FormReportRow], maxItems: 1000 })
-  rows!: FormReportRow[];
+  @ApiProperty({ type: [FormReportRow], maxItems: 1000 }) rows!: FormReportRow[];
   aggregates!: FormReportAggregates;
 }
 
 /** A report as its viewers see it. */
 export class SharedReportResponse extends ItemFields {
-  @ApiProperty({ example: 'Attendance' })
-  name!: string;
-  @ApiProperty({ example: 'Summer party' })
-  form_title!: string;
+  @ApiProperty({ example: 'Attendance' }) name!: string;
+  @ApiProperty({ example: 'Summer party' }) form_title!: string;
   expose!: FormReportExposure;
 }
 

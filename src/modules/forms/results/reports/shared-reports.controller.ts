@@ -3,7 +3,6 @@ import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
 import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
-import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { ListSharedRows } from './reports.dto.js';
 import { ReportErrors } from './reports.errors.js';
@@ -28,7 +27,7 @@ export class SharedReportsController {
     description: 'Also by one of your groups; newest first.',
     response: [SharedReportListEnvelope, 'A page of reports.'],
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<JsonReply> {
+  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery) {
     return this.reports.list(ctx, query);
   }
 
@@ -39,7 +38,7 @@ export class SharedReportsController {
     errors: ERRORS,
     response: [SharedReportEnvelope, 'The report and its data.'],
   })
-  read(@Ctx() ctx: RequestContext, @Id('report_id') id: string): Promise<JsonReply> {
+  read(@Ctx() ctx: RequestContext, @Id('report_id') id: string) {
     return this.reports.read(ctx, id);
   }
 
@@ -50,11 +49,7 @@ export class SharedReportsController {
     errors: [...ERRORS, ReportErrors.notExposed],
     response: [SharedReportRowsEnvelope, 'A page of rows.'],
   })
-  rows(
-    @Ctx() ctx: RequestContext,
-    @Id('report_id') id: string,
-    @Query() query: ListSharedRows,
-  ): Promise<JsonReply> {
+  rows(@Ctx() ctx: RequestContext, @Id('report_id') id: string, @Query() query: ListSharedRows) {
     return this.reports.rows(ctx, id, query);
   }
 
@@ -65,7 +60,7 @@ export class SharedReportsController {
     errors: [...ERRORS, ReportErrors.notExposed],
     response: [SharedReportFormEnvelope, 'The questions.'],
   })
-  form(@Ctx() ctx: RequestContext, @Id('report_id') id: string): Promise<JsonReply> {
+  form(@Ctx() ctx: RequestContext, @Id('report_id') id: string) {
     return this.reports.form(ctx, id);
   }
 }

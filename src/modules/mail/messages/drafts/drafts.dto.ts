@@ -32,32 +32,21 @@ export class DraftMailbox {
 
 export class SubmitDraft {
   /** Id of the mailbox that contains the draft. */
-  @ApiProperty({ example: DRAFTS })
-  @IsMailboxId()
-  mailbox_id!: string;
-
+  @ApiProperty({ example: DRAFTS }) @IsMailboxId() mailbox_id!: string;
   /** Id of the draft within the mailbox. @example '1' */
-  @IsMessageId()
-  message_id!: string;
+  @IsMessageId() message_id!: string;
 }
 
 export class ReadAttachment {
   /** Id of the mailbox that contains the message. */
-  @ApiProperty({ example: INBOX })
-  @IsMailboxId()
-  mailbox_id!: string;
-
+  @ApiProperty({ example: INBOX }) @IsMailboxId() mailbox_id!: string;
   /** Id of the message within the mailbox. @example '1' */
-  @IsMessageId()
-  message_id!: string;
+  @IsMessageId() message_id!: string;
 
   /** Id from the attachment list of the message. @example 'ATT00001' */
   @Matches(/^ATT\d{1,12}$/i, { message: 'attachment_id must be an attachment id such as ATT00001' })
   attachment_id!: string;
 
   /** File name of the download. @example 'hello.txt' */
-  @MaxLength(1_000)
-  @IsNotEmpty()
-  @IsString()
-  filename!: string;
+  @MaxLength(1_000) @IsNotEmpty() @IsString() filename!: string;
 }

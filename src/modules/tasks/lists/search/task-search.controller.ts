@@ -3,7 +3,6 @@ import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
 import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
-import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import { SearchTasks } from './task-search.dto.js';
 import { TaskSearchEnvelope } from './task-search.response.js';
 import { TaskSearchService } from './task-search.service.js';
@@ -21,7 +20,7 @@ export class TaskSearchController {
     response: [TaskSearchEnvelope, 'A page of tasks.'],
     errors: [Errors.invalidCursor],
   })
-  search(@Ctx() ctx: RequestContext, @Query() query: SearchTasks): Promise<JsonReply> {
+  search(@Ctx() ctx: RequestContext, @Query() query: SearchTasks) {
     return this.tasks.search(ctx, query);
   }
 }

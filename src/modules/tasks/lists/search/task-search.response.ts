@@ -3,11 +3,7 @@ import { PageEnvelope } from '../../../../platform/paging/page.response.js';
 import { TaskSummaryResponse } from '../../task.response.js';
 
 export class TaskHighlightsResponse {
-  /**
-   * The title: escaped text with `<mark>`.
-   * @example "Book the <mark>rooms</mark>"
-   */
-  title!: string;
+  /** The title: escaped text with `<mark>`. @example "Book the <mark>rooms</mark>" */ title!: string;
   /**
    * Part of the description: escaped text with `<mark>`. Its beginning when only the title matches.
    * @example "Two nights, six <mark>rooms</mark>"
@@ -18,19 +14,13 @@ export class TaskHighlightsResponse {
 /** A task that was found, without its description. */
 export class TaskSearchHitResponse extends TaskSummaryResponse {
   /** Higher is better; words of the title count most. */
-  @ApiProperty({ minimum: 0, example: 0.6079 })
-  score!: number;
+  @ApiProperty({ minimum: 0, example: 0.6079 }) score!: number;
   highlights!: TaskHighlightsResponse;
 }
 
 export class TaskSearchEnvelope extends PageEnvelope {
   tasks!: TaskSearchHitResponse[];
   /** Number of tasks that match. At 1,000 there may be more: the most recently changed tasks are ranked. */
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 1 })
-  total!: number;
-  /**
-   * The query of the request.
-   * @example "rooms"
-   */
-  query!: string;
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 1 }) total!: number;
+  /** The query of the request. @example "rooms" */ query!: string;
 }
