@@ -10,6 +10,7 @@ import {
 import {
   ArrayMaxSize,
   IsArray,
+  IsBoolean,
   IsIn,
   IsOptional,
   IsString,
@@ -32,6 +33,12 @@ export class FolderMember extends NamedUser {
   @IsIn(ROLES)
   @LowerCase()
   role: (typeof ROLES)[number] = 'editor';
+
+  /** As in responses. An entry with `true` is ignored: the user is a member of a folder above. */
+  @ApiPropertyOptional({ default: false, example: false })
+  @Optional()
+  @IsBoolean()
+  inherited?: boolean;
 }
 
 @ApiExtraModels(FolderMember)
