@@ -147,7 +147,10 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   @IsArray()
   assignees?: NamedUser[];
 
-  /** The whole list: notes and tasks that you can read, and web addresses. A note that you may edit links back. */
+  /**
+   * The whole list: notes and tasks that you can read or that the task refers to already, and web addresses. A note that you
+   * may edit links back.
+   */
   @ApiPropertyOptional({
     type: 'array',
     maxItems: MAX_REFERENCES,
