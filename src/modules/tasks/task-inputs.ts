@@ -15,6 +15,8 @@ import type { CreateTask, LinkedTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
 import { type TaskPatch, TasksRepository } from './tasks.repository.js';
 
+type StatusInput = Pick<UpdateTask, 'status' | 'done'>;
+
 const NOT_A_MEMBER = 'is not a member of this workspace';
 
 /** Converts input to patches: looks up users and references, cleans HTML, converts named values to numbers. */
@@ -35,7 +37,7 @@ export class TaskInputs {
    */
   async fields(ctx: RequestContext, input: CreateTask | UpdateTask, taskId?: string): Promise<TaskPatch> {
     const patch = await this.common(ctx, input, taskId);
-    Object.assign(patch, statusOf(input));
+    Object.assign(patch, statusOf(await this.withOneStatus(ctx, input, taskId)));
     if (input.due_at !== undefined) patch['due_at'] = input.due_at?.toISOString() ?? null;
     if (input.time_zone !== undefined) patch['time_zone'] = await this.zones.canonical(input.time_zone);
     if (input.labels !== undefined) patch['labels'] = input.labels;
@@ -57,6 +59,24 @@ export class TaskInputs {
       patch[key === undefined ? 'last' : 'position'] = key ?? true;
     }
     return patch;
+  }
+
+  /**
+   * Where `done` and `status` contradict each other, the one that differs from the task counts: a client sends back the other
+   * one as it read it.
+   * @throws ApiError 422 when both differ, and for a new task
+   */
+  private async withOneStatus(
+    ctx: RequestContext,
+    { status, done }: StatusInput,
+    taskId?: string,
+  ): Promise<StatusInput> {
+    if (status === undefined || done === undefined || done === (status === 'done')) return { status, done };
+    const found = taskId === undefined ? null : await this.tasks.read(this.db, ctx, taskId);
+    const before = found && (JSON.parse(found.task) as StatusInput).status;
+    if (before === status) return { done };
+    if (before && (before === 'done') === done) return { status };
+    throw fieldError('done', 'contradiction', 'done and status contradict each other');
   }
 
   /** The fields that a task made from a note has too. */
@@ -165,11 +185,7 @@ function reminderOf({ at, minutes_before }: ReminderInput, n: number): StoredRem
   throw fieldError(field, 'one_of', `${field} needs either at or minutes_before`);
 }
 
-/** @throws ApiError 422 when `done` and `status` contradict each other */
-function statusOf({ status, done }: UpdateTask): TaskPatch {
-  if (status !== undefined && done !== undefined && done !== (status === 'done')) {
-    throw fieldError('done', 'contradiction', 'done and status contradict each other');
-  }
+function statusOf({ status, done }: StatusInput): TaskPatch {
   if (status !== undefined) return { status: STATUSES.indexOf(status) };
   if (done === undefined) return {};
   return done ? { status: STATUSES.indexOf('done') } : { reopen: true };

@@ -86,7 +86,10 @@ export class TaskFields {
   @LowerCase()
   status!: TaskStatus;
 
-  /** Whether the status is `done`. Setting it changes the status to `done`, or from `done` to `open`. */
+  /**
+   * Whether the status is `done`. Setting it changes the status to `done`, or from `done` to `open`. Of `done` and `status`,
+   * the one that differs from the task counts.
+   */
   @ApiProperty({ example: false })
   @IsBoolean()
   done!: boolean;
@@ -164,7 +167,7 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   @IsArray()
   references?: ReferenceInput[];
 
-  /** The moment the task is due; sets `date`. A new `date` alone keeps the hour. */
+  /** The moment the task is due; sets `date`. A new `date`, alone or beside the old moment, keeps the hour. */
   @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2026-12-01T17:00:00Z' })
   @Nullable()
   @Moment()
