@@ -133,6 +133,19 @@ describe('the OpenAPI description', () => {
     expect(missing).toEqual([]);
   });
 
+  test('the error of an Idempotency-Key in use documents Retry-After', () => {
+    const inUse = describedOperations().filter(
+      ({ spec }) => spec.responses['409']?.content['application/json']?.examples?.request_in_flight,
+    );
+    expect(inUse.length).toBeGreaterThan(50);
+    for (const { method, path, spec } of inUse)
+      expect([method, path, spec.responses['409'].headers?.['Retry-After']]).toEqual([
+        method,
+        path,
+        expect.anything(),
+      ]);
+  });
+
   test('the examples of errors and bodies match their schemas', () => {
     const compiled = new Map<string, ValidateFunction>();
     const validator = (schema: object) => {

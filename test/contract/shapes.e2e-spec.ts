@@ -38,6 +38,9 @@ describe('responses have exactly the described shape', () => {
     fits('listNotes', await api.get('/notes?include=summary'));
     fits('updateNote', await api.patch(`/notes/${id}`, { title: 'T2', base_revision: 1 }));
     fits('putNote', await api.put(`/notes/${id}`, { title: 'T3', base_revision: 2 }));
+    const stale = await api.patch(`/notes/${id}`, { title: 'T4', base_revision: 1 });
+    expect([stale.status, stale.headers.get('etag')]).toEqual([409, `"note:${id}:r3"`]);
+    fits('updateNote', stale);
     fits('listNoteRevisions', await api.get(`/notes/${id}/revisions`));
     fits('readNoteRevision', await api.get(`/notes/${id}/revisions/1`));
     fits('deleteNote', await api.delete(`/notes/${id}`, { base_revision: 3 }));
@@ -58,6 +61,9 @@ describe('responses have exactly the described shape', () => {
     for (const body of offered('updateNoteFolder'))
       fits('updateNoteFolder', await api.patch(folderPath, body));
     fits('putNoteFolder', await api.put(folderPath, { name: 'h' }));
+    const stale = await api.put(folderPath, { name: 'i', base_revision: 1 });
+    expect([stale.status, stale.headers.has('etag')]).toEqual([409, true]);
+    fits('putNoteFolder', stale);
     const { id } = (await api.post('/notes', { title: 't', folder_id: folder.body.folder.id })).body.note;
     fits(
       'shareNote',

@@ -18,6 +18,7 @@ export const NoteErrors = {
       updated_by: '01890a5d-ac96-774b-bcce-b302099a8057',
     },
     NoteConflictResponse,
+    ['ETag'],
   ),
   deleted: defineError(
     409,

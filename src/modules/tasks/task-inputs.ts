@@ -15,6 +15,10 @@ import type { CreateTask, LinkedTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
 import { type TaskPatch, TasksRepository } from './tasks.repository.js';
 
+type StatusInput = Pick<UpdateTask, 'status' | 'done'>;
+
+const NOT_A_MEMBER = 'is not a member of this workspace';
+
 /** Converts input to patches: looks up users and references, cleans HTML, converts named values to numbers. */
 @Injectable()
 export class TaskInputs {
@@ -28,16 +32,12 @@ export class TaskInputs {
   ) {}
 
   /**
-   * @param folder reads the folder in which the caller sees the task, for a position without a folder
+   * @param taskId the task to change; missing for a new one
    * @throws ApiError 422
    */
-  async fields(
-    ctx: RequestContext,
-    input: CreateTask | UpdateTask,
-    folder: () => Promise<string | null> = async () => null,
-  ): Promise<TaskPatch> {
-    const patch = await this.common(ctx, input);
-    Object.assign(patch, statusOf(input));
+  async fields(ctx: RequestContext, input: CreateTask | UpdateTask, taskId?: string): Promise<TaskPatch> {
+    const patch = await this.common(ctx, input, taskId);
+    Object.assign(patch, statusOf(await this.withOneStatus(ctx, input, taskId)));
     if (input.due_at !== undefined) patch['due_at'] = input.due_at?.toISOString() ?? null;
     if (input.time_zone !== undefined) patch['time_zone'] = await this.zones.canonical(input.time_zone);
     if (input.labels !== undefined) patch['labels'] = input.labels;
@@ -48,9 +48,12 @@ export class TaskInputs {
     }
     if (input.reminders !== undefined) patch['reminders'] = input.reminders.map(reminderOf);
     if (input.position !== undefined) {
+      const folder = async () =>
+        input.folder_id === undefined && taskId
+          ? this.tasks.folderOf(ctx, taskId)
+          : (input.folder_id ?? null);
       const key = await keyFor(input.position, {
-        first: async () =>
-          this.tasks.firstPosition(ctx, input.folder_id === undefined ? await folder() : input.folder_id),
+        first: async () => this.tasks.firstPosition(ctx, await folder()),
         neighbours: (id, side) => this.tasks.neighbours(ctx, id, side),
       });
       patch[key === undefined ? 'last' : 'position'] = key ?? true;
@@ -58,8 +61,26 @@ export class TaskInputs {
     return patch;
   }
 
+  /**
+   * Where `done` and `status` contradict each other, the one that differs from the task counts: a client sends back the other
+   * one as it read it.
+   * @throws ApiError 422 when both differ, and for a new task
+   */
+  private async withOneStatus(
+    ctx: RequestContext,
+    { status, done }: StatusInput,
+    taskId?: string,
+  ): Promise<StatusInput> {
+    if (status === undefined || done === undefined || done === (status === 'done')) return { status, done };
+    const found = taskId === undefined ? null : await this.tasks.read(this.db, ctx, taskId);
+    const before = found && (JSON.parse(found.task) as StatusInput).status;
+    if (before === status) return { done };
+    if (before && (before === 'done') === done) return { status };
+    throw fieldError('done', 'contradiction', 'done and status contradict each other');
+  }
+
   /** The fields that a task made from a note has too. */
-  async common(ctx: RequestContext, input: LinkedTask): Promise<TaskPatch> {
+  async common(ctx: RequestContext, input: LinkedTask, taskId?: string): Promise<TaskPatch> {
     const patch: TaskPatch = {};
     if (input.title !== undefined) patch['title'] = input.title.trim();
     if (input.description !== undefined) {
@@ -73,7 +94,7 @@ export class TaskInputs {
       patch['assignee_ids'] = [...new Set(await this.named(ctx, 'assignees', input.assignees))];
     }
     if (input.references !== undefined) {
-      const references = await this.stored(ctx, input.references);
+      const references = await this.stored(ctx, input.references, taskId);
       patch['refs'] = references;
       patch['linkable_notes'] = await this.references.editableNotes(this.db, ctx, references);
     }
@@ -87,17 +108,34 @@ export class TaskInputs {
    * @throws ApiError 422 `unknown_user`
    */
   async named(ctx: RequestContext, field: string, named: readonly NamedUser[]): Promise<string[]> {
-    const names = named.map(({ id, user_id, email }) => (id ?? user_id ?? email ?? '').trim());
-    const found = await this.tenants.findMembers(ctx.tenantId, names.filter(Boolean));
-    const unknown = names.flatMap((name, n) => (found.has(name) ? [] : [n]));
+    const found = await this.members(ctx, named);
+    const unknown = found.flatMap((id, n) => (id === undefined ? [n] : []));
     if (unknown.length > 0) {
-      const details = detailsAt(field, unknown, 'unknown_user', 'is not a member of this workspace');
+      const details = detailsAt(field, unknown, 'unknown_user', NOT_A_MEMBER);
       throw TaskErrors.unknownUser.with({ details });
     }
-    return names.map((name) => found.get(name) as string);
+    return found as string[];
   }
 
-  private async stored(ctx: RequestContext, given: readonly ReferenceInput[]): Promise<StoredReference[]> {
+  /** Looks up one member of the workspace, as `named` does for a list. @throws ApiError 422 `unknown_user` */
+  async namedOne(ctx: RequestContext, field: string, named: NamedUser): Promise<string> {
+    const [id] = await this.members(ctx, [named]);
+    if (id !== undefined) return id;
+    const details = [{ field, code: 'unknown_user', message: `${field} ${NOT_A_MEMBER}` }];
+    throw TaskErrors.unknownUser.with({ details });
+  }
+
+  private async members(ctx: RequestContext, named: readonly NamedUser[]): Promise<(string | undefined)[]> {
+    const names = named.map(({ id, user_id, email }) => (id ?? user_id ?? email ?? '').trim());
+    const found = await this.tenants.findMembers(ctx.tenantId, names.filter(Boolean));
+    return names.map((name) => found.get(name));
+  }
+
+  private async stored(
+    ctx: RequestContext,
+    given: readonly ReferenceInput[],
+    taskId?: string,
+  ): Promise<StoredReference[]> {
     const incomplete = given.findIndex(({ type, id, url }) => !(type === 'url' ? url : id));
     if (incomplete >= 0) {
       const field = `references.${incomplete}`;
@@ -108,19 +146,37 @@ export class TaskInputs {
         ? { type, url: url ?? '', ...(title && { title }) }
         : { type, id: (id ?? '').toLowerCase() },
     );
-    const unreadable = await this.references.unreadable(this.db, ctx, stored);
-    if (unreadable.length > 0) {
+    const unknown = await this.unknownReferences(ctx, stored, taskId);
+    if (unknown.length > 0) {
       throw Errors.validationFailed.with({
-        details: unreadable.map((n) => ({
+        details: unknown.map((n) => ({
           field: `references.${n}`,
           code: 'unknown_reference',
           message: `references.${n} does not exist, or you cannot read it`,
         })),
       });
     }
-    return [...new Map(stored.map((ref) => [`${ref.type} ${ref.id ?? ref.url}`, ref])).values()];
+    return [...new Map(stored.map((reference) => [keyOf(reference), reference])).values()];
+  }
+
+  /**
+   * @returns positions of references that are unknown or that the caller cannot read. Those that the task has are known: a
+   *   client sends back what it read.
+   */
+  private async unknownReferences(
+    ctx: RequestContext,
+    references: readonly StoredReference[],
+    taskId?: string,
+  ): Promise<number[]> {
+    const unreadable = await this.references.unreadable(this.db, ctx, references);
+    if (unreadable.length === 0 || taskId === undefined) return unreadable;
+    const { refs = null } = (await this.tasks.read(this.db, ctx, taskId)) ?? {};
+    const present = new Set((JSON.parse(refs ?? '[]') as StoredReference[]).map(keyOf));
+    return unreadable.filter((n) => !present.has(keyOf(references[n] as StoredReference)));
   }
 }
+
+const keyOf = ({ type, id, url }: StoredReference): string => `${type} ${id ?? url}`;
 
 function reminderOf({ at, minutes_before }: ReminderInput, n: number): StoredReminder {
   const field = `reminders.${n}`;
@@ -129,11 +185,7 @@ function reminderOf({ at, minutes_before }: ReminderInput, n: number): StoredRem
   throw fieldError(field, 'one_of', `${field} needs either at or minutes_before`);
 }
 
-/** @throws ApiError 422 when `done` and `status` contradict each other */
-function statusOf({ status, done }: UpdateTask): TaskPatch {
-  if (status !== undefined && done !== undefined && done !== (status === 'done')) {
-    throw fieldError('done', 'contradiction', 'done and status contradict each other');
-  }
+function statusOf({ status, done }: StatusInput): TaskPatch {
   if (status !== undefined) return { status: STATUSES.indexOf(status) };
   if (done === undefined) return {};
   return done ? { status: STATUSES.indexOf('done') } : { reopen: true };

@@ -80,7 +80,10 @@ export class TaskFields {
   @Nullable() @MaxBytes(MAX_DESCRIPTION_BYTES) @IsString() description!: string | null;
   /** Accepted in any case. Default for a new task: `open`. */
   @LowerCase() @OneOf(STATUSES, { example: 'open' }) status!: TaskStatus;
-  /** Whether the status is `done`. Setting it changes the status to `done`, or from `done` to `open`. */
+  /**
+   * Whether the status is `done`. Setting it changes the status to `done`, or from `done` to `open`. Of `done` and `status`,
+   * the one that differs from the task counts.
+   */
   @Flag({ example: false }) done!: boolean;
   /** The day the task is due. */
   @ApiProperty({ format: 'date', example: '2026-12-01' }) @Nullable() @CalendarDay() date!: string | null;
@@ -118,7 +121,10 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   @IsArray()
   assignees?: NamedUser[];
 
-  /** The whole list: notes and tasks that you can read, and web addresses. A note that you may edit links back. */
+  /**
+   * The whole list: notes and tasks that you can read or that the task refers to already, and web addresses. A note that you
+   * may edit links back.
+   */
   @Optional()
   @Entries(ReferenceInput, MAX_REFERENCES, {
     message: 'each entry of references must be an object',
@@ -126,7 +132,7 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   })
   references?: ReferenceInput[];
 
-  /** The moment the task is due; sets `date`. A new `date` alone keeps the hour. */
+  /** The moment the task is due; sets `date`. A new `date`, alone or beside the old moment, keeps the hour. */
   @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2026-12-01T17:00:00Z' })
   @Nullable()
   @Moment()

@@ -69,9 +69,7 @@ export class TasksService {
     expected: ExpectedRevision,
     body: Checked<UpdateTask>,
   ): Promise<JsonReply> {
-    const patch = await body.map((input) =>
-      this.inputs.fields(ctx, input, () => this.tasks.folderOf(ctx, id)),
-    );
+    const patch = await body.map((input) => this.inputs.fields(ctx, input, id));
     return this.writeChecked(ctx, 'update', id, null, { expected, body, patch });
   }
 

@@ -34,6 +34,6 @@ export function ApiDownload(description: string): MethodDecorator {
       headers: { ...HEADERS, 'Content-Range': range },
       content: BYTES,
     }),
-    ApiResponse({ status: 304, description: 'You have it already.' }),
+    ApiResponse({ status: 304, description: 'You have it already.', headers: { ETag: HEADERS.ETag } }),
   );
 }

@@ -41,7 +41,6 @@ export class ExpectedRevision {
     if (baseRevision !== undefined && !(Number.isInteger(baseRevision) && (baseRevision as number) >= 1)) {
       return invalid('base_revision', 'must be a whole number, 1 or higher');
     }
-    if (tag && tag.revision < 1) return invalid('If-Match', 'names a revision below 1');
     if (tag && baseRevision !== undefined && tag.revision !== baseRevision)
       return invalid('base_revision', 'differs from If-Match');
     const revision = tag?.revision ?? (baseRevision as number | undefined);

@@ -102,7 +102,7 @@ function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
   return ApiResponse({
     status,
     description: unique.map((kind) => `\`${kind.code}\`: ${kind.message}`).join('\n\n'),
-    ...((status === 429 || status === 503) && { headers: RETRY_AFTER }),
+    ...errorHeaders(status, kinds),
     content: {
       'application/json': {
         schema: errorSchema(unique),
@@ -110,6 +110,15 @@ function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
       },
     },
   });
+}
+
+function errorHeaders(status: number, kinds: ErrorKind[]) {
+  const sent = new Set(kinds.flatMap(({ headers }) => headers));
+  const headers = {
+    ...((status === 429 || status === 503 || sent.has('Retry-After')) && RETRY_AFTER),
+    ...(sent.has('ETag') && CURRENT_REVISION),
+  };
+  return Object.keys(headers).length > 0 ? { headers } : {};
 }
 
 /** The schemas of errors with further members, and the common schema for the others. */
@@ -126,6 +135,11 @@ export const RETRY_AFTER = {
     description: 'Seconds to wait before the next attempt, where known.',
     schema: { type: 'integer', minimum: 1 },
   },
+} as const;
+
+/** Header of a 409 `conflict`. */
+const CURRENT_REVISION = {
+  ETag: { description: 'Names the current revision of the object.', schema: { type: 'string' } },
 } as const;
 
 /** Headers of a 201. */

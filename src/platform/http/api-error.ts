@@ -8,6 +8,8 @@ export interface FieldProblem {
   message: string;
 }
 
+type ErrorHeader = 'ETag' | 'Retry-After';
+
 interface ErrorExtras {
   details?: FieldProblem[];
   /** Additional documented members of the body, e.g. the current revision of a conflict. */
@@ -42,6 +44,8 @@ export class ErrorKind {
     readonly example: Record<string, unknown> = {},
     /** The schema of a body with additional members. */
     readonly type?: Type,
+    /** Headers of the response, for the documentation. */
+    readonly headers: readonly ErrorHeader[] = [],
   ) {}
 
   /** Creates an error of this kind to throw. */
@@ -59,8 +63,9 @@ export function defineError(
   message: string,
   example?: Record<string, unknown>,
   type?: Type,
+  headers?: readonly ErrorHeader[],
 ): ErrorKind {
-  const kind = new ErrorKind(status, code, message, example, type);
+  const kind = new ErrorKind(status, code, message, example, type, headers);
   ERROR_KINDS.push(kind);
   return kind;
 }

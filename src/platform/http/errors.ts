@@ -31,6 +31,9 @@ export const Errors = {
     409,
     'request_in_flight',
     'A request with this Idempotency-Key is in progress; retry shortly.',
+    undefined,
+    undefined,
+    ['Retry-After'],
   ),
   bodyTooLarge: defineError(413, 'body_too_large', 'The body is larger than this route accepts.'),
   unsupportedMediaType: defineError(

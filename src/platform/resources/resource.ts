@@ -76,6 +76,7 @@ export class Resource<Item extends object = object> {
         `The ${name} has changed since you read it; merge and retry with the revision in this response.`,
         { revision: 4, ...Object.fromEntries(this.one.map((key) => [key, exampleOf(item)])) },
         conflictType(item, this.one),
+        ['ETag'],
       );
   }
 

@@ -205,6 +205,7 @@ describe('notes', () => {
       ['of another note', {}, '"note:0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000:r1"'],
       ['of another kind', {}, '"task:ID:r1"'],
       ['revision zero', {}, '"note:ID:r0"'],
+      ['written with a leading zero', {}, '"note:ID:r01"'],
       ['differing from the body', { base_revision: 2 }, '"note:ID:r1"'],
     ])('a revision that is %s is 422', async (_, body, tag) => {
       const { id } = await make();

@@ -201,6 +201,38 @@ describe('tasks made from notes', () => {
     expect((await alice.api.post(`/tasks/${task.id}/restore`)).status).toBe(200);
   });
 
+  test('can be sent back as they were read, also where the note is purged or not readable', async () => {
+    const note = await makeNote();
+    const fields = { assignees: [{ id: dora.id }] };
+    const { task } = (await alice.api.post(`/notes/${note.id}/task`, fields)).body;
+    expect((await dora.api.get(`/notes/${note.id}`)).status).toBe(404);
+    const sendBack = async (user: TestUser, more: object) => {
+      const read = (await user.api.get(`/tasks/${task.id}`)).body.task;
+      const response = await user.api.put(`/tasks/${task.id}`, { ...read, ...more });
+      expect(outcome(response)).toEqual([200, undefined]);
+      return response.body.task;
+    };
+    expect((await sendBack(dora, { title: 'by Dora' })).references).toMatchObject([
+      { id: note.id, title: null },
+    ]);
+    expect(await links(note.id)).toMatchObject([{ id: task.id }]);
+    await alice.api.delete(`/notes/${note.id}`, { base_revision: 1 });
+    await alice.api.delete(`/notes/${note.id}/purge`);
+    expect((await sendBack(alice, { title: 'by Alice' })).references).toMatchObject([
+      { id: note.id, title: null },
+    ]);
+    // A reference that was given up does not come back, and another task does not take it over.
+    await sendBack(alice, { references: [] });
+    const { references } = task;
+    for (const [method, path] of [
+      ['put', `/tasks/${task.id}`],
+      ['post', '/tasks'],
+    ] as const) {
+      const { status, body } = await alice.api[method](path, { title: 'x', references });
+      expect([status, body.details?.[0].code]).toEqual([422, 'unknown_reference']);
+    }
+  });
+
   test('lose their links with the folder they are deleted with', async () => {
     const note = await makeNote();
     const { folder } = (await alice.api.post('/task_folders', { name: 'f', members: [dora.id] })).body;

@@ -272,6 +272,25 @@ describe('task folders', () => {
       ]);
     });
 
+    test('a folder that is sent back as it was read gives no member of a folder above a membership of its own', async () => {
+      const top = await folder({ members: [bob.id] });
+      const child = await folder({ parent_id: top.id, members: [{ id: carol.id, role: 'viewer' }] });
+      const { status, body } = await alice.api.put(`/task_folders/${child.id}`, {
+        ...child,
+        name: 'Renamed',
+      });
+      const members = body.folder.members.map(({ id, inherited }: any) => [id, inherited]);
+      expect([status, members]).toEqual([
+        200,
+        [
+          [carol.id, false],
+          [bob.id, true],
+        ],
+      ]);
+      await share(top.id, []);
+      expect((await bob.api.get(`/task_folders/${child.id}`)).status).toBe(404);
+    });
+
     test('the end of sharing is a removal for each lost item, for the affected users only', async () => {
       const shared = await folder();
       const child = await folder({ parent_id: shared.id });

@@ -108,7 +108,7 @@ describe('parts of tasks', () => {
       ['title', { title: 'x'.repeat(513) }],
       ['done', { title: 'x', done: 1 }],
       ['assignee', { title: 'x', assignee: 7 }],
-      ['assignee.0', { title: 'x', assignee: UNKNOWN_USER }],
+      ['assignee', { title: 'x', assignee: UNKNOWN_USER }],
       ['date', { title: 'x', date: '2026-13-01' }],
       ['position', { title: 'x', position: { after: UNKNOWN_USER } }],
       ['position', { title: 'x', position: '!' }],

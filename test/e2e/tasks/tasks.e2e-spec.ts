@@ -332,6 +332,38 @@ describe('tasks', () => {
       expect(await patch({ status: 'cancelled' })).toEqual(['cancelled', false, false]);
     });
 
+    test('of two fields for one thing in a task that is sent back, the changed one counts', async () => {
+      const { id } = await make({ due_at: '2026-07-01T22:30:00Z', time_zone: 'Europe/Paris' });
+      const put = async (fields: object) => {
+        const { task } = (await alice.api.get(`/tasks/${id}`)).body;
+        const { status, body } = await alice.api.put(`/tasks/${id}`, { ...task, ...fields });
+        expect([status, body.details]).toEqual([200, undefined]);
+        return body.task;
+      };
+      expect(await put({ done: true })).toMatchObject({ status: 'done', done: true });
+      expect(await put({ done: false })).toMatchObject({ status: 'open', done: false });
+      expect(await put({ status: 'done' })).toMatchObject({ status: 'done', done: true });
+      expect(await put({ status: 'in_progress' })).toMatchObject({ status: 'in_progress', done: false });
+      const both = await alice.api.patch(`/tasks/${id}`, { status: 'open', done: true });
+      expect([both.status, both.body.details?.[0].code]).toEqual([422, 'contradiction']);
+
+      const due = ({ date, due_at }: any) => [date, due_at];
+      expect(due(await put({ date: '2026-12-02' }))).toEqual(['2026-12-02', '2026-12-01T23:30:00.000Z']);
+      expect(due(await put({ due_at: '2026-12-03T12:00:00Z' }))).toEqual([
+        '2026-12-03',
+        '2026-12-03T12:00:00.000Z',
+      ]);
+      expect(due(await put({ time_zone: 'Pacific/Auckland' }))).toEqual([
+        '2026-12-04',
+        '2026-12-03T12:00:00.000Z',
+      ]);
+      expect(due(await put({ date: '2026-12-05', due_at: '2026-12-06T12:00:00Z' }))).toEqual([
+        '2026-12-07',
+        '2026-12-06T12:00:00.000Z',
+      ]);
+      expect(due(await put({ date: null }))).toEqual([null, null]);
+    });
+
     test('day and moment follow one another', async () => {
       const { id } = await make({ due_at: '2026-07-01T22:30:00Z', time_zone: 'Europe/Paris' });
       const patch = async (body: object) => {

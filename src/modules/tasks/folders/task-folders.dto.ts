@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
-import { asNamedUser, EachAs, OneOf, Optional } from '../../../platform/http/input.decorators.js';
+import { asNamedUser, EachAs, Flag, OneOf, Optional } from '../../../platform/http/input.decorators.js';
 import { FolderFields } from '../../../platform/resources/folder.dto.js';
 import { LowerCase, NamedUser, NotBlank } from '../task-fields.dto.js';
 
@@ -20,6 +20,8 @@ const ROLES = ['editor', 'viewer'] as const;
 export class FolderMember extends NamedUser {
   /** `editor`: creates and changes tasks in it. `viewer`: reads them and comments. */
   @Optional() @LowerCase() @OneOf(ROLES) role: (typeof ROLES)[number] = 'editor';
+  /** As in responses. An entry with `true` is ignored: the user is a member of a folder above. */
+  @Optional() @Flag({ default: false, example: false }) inherited?: boolean;
 }
 
 @ApiExtraModels(FolderMember)

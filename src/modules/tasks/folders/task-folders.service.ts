@@ -216,7 +216,10 @@ export class TaskFoldersService {
     await this.outbox.append(tx, { tenantId, type: 'task_folder.shared', payload });
   }
 
-  /** A user who is named twice counts once, with the last role. @throws ApiError 422 `unknown_user` */
+  /**
+   * A user who is named twice counts once, with the last role. Members of folders above, which responses contain, are left out.
+   * @throws ApiError 422 `unknown_user`
+   */
   private async input(ctx: RequestContext, body: UpdateTaskFolder): Promise<FolderValues> {
     const { name, position, color, parent_id, members } = body;
     const values: FolderValues = {
@@ -227,7 +230,8 @@ export class TaskFoldersService {
     };
     if (!members) return values;
     const ids = await this.inputs.named(ctx, 'members', members);
-    const roles = new Map(ids.map((id, n) => [id, members[n]?.role ?? 'editor'] as const));
+    const named = members.map(({ role, inherited }, n) => ({ id: ids[n] as string, role, inherited }));
+    const roles = new Map(named.filter(({ inherited }) => !inherited).map(({ id, role }) => [id, role]));
     return { ...values, memberIds: [...roles.keys()], memberRoles: [...roles.values()] };
   }
 }

@@ -141,8 +141,7 @@ export class SubtasksService {
   private resolved(ctx: RequestContext, body: Checked<UpdateSubtask>): Promise<Checked<Resolved>> {
     return body.map(async ({ assignee, ...fields }) => {
       if (!assignee) return { ...fields, assigneeId: assignee };
-      const [assigneeId] = await this.inputs.named(ctx, 'assignee', [assignee]);
-      return { ...fields, assigneeId };
+      return { ...fields, assigneeId: await this.inputs.namedOne(ctx, 'assignee', assignee) };
     });
   }
 }

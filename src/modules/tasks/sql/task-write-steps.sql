@@ -221,7 +221,7 @@ BEGIN
             FROM jsonb_array_elements_text(p_ids) WITH ORDINALITY AS entry (id, position));
 END $$;
 
--- Applies a patch to a task; fields that it does not contain stay. A moment (due_at) decides the date; a new date alone
+-- Applies a patch to a task; fields that it does not contain stay. A new moment (due_at) decides the date; a new date alone
 -- keeps the hour. Notes among the references link back when they did before or when the caller may edit them
 -- (linkable_notes). @raises WS003 for a time zone that this server does not know
 CREATE FUNCTION task_merge(task tasks, p_patch jsonb) RETURNS tasks LANGUAGE plpgsql AS $$
@@ -251,6 +251,11 @@ BEGIN
       RAISE EXCEPTION 'unknown time zone' USING ERRCODE = 'WS003';
     END;
     task.time_zone := p_patch->>'time_zone';
+  END IF;
+  -- A client that sends the task back with another day sends the old moment too.
+  IF p_patch ? 'date' AND (p_patch->>'date')::date IS DISTINCT FROM task.date
+     AND (p_patch->>'due_at')::timestamptz = task.due_at THEN
+    p_patch := p_patch - 'due_at';
   END IF;
   IF p_patch ? 'date' THEN
     task.date := (p_patch->>'date')::date;
