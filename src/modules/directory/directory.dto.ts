@@ -8,9 +8,7 @@ const LIMIT = `limit must be a whole number from 1 to ${MAX_RESULTS}`;
 const KINDS = 'kinds must contain some of user, group and contact';
 
 export class SearchDirectory {
-  /**
-   * Beginnings of words of a name or address, in any order. Ignores case and accents. At least two letters or digits. @example "mar"
-   */
+  /** Beginnings of words of a name or address, in any order. Ignores case and accents. At least two letters or digits. */
   @Matches(/[\p{L}\p{N}].*[\p{L}\p{N}]/su, { message: 'q must contain two letters or digits' })
   @Text(200, { minLength: 2, example: 'mar' })
   q!: string;

@@ -111,20 +111,18 @@ export class CreateIssuer extends ClientId {
    * Whether addresses of the bound domains are accepted without `email_verified`, because only your organisation assigns them.
    */
   @Optional() @Flag({ example: false }) trusts_email?: boolean;
-  /** Whether users without a membership become members when they sign in. Default: false. @example true */
+  /** Whether users without a membership become members when they sign in. Default: false. */
   @Optional() @Flag({ example: true }) creates_members?: boolean;
   /** Role of new members, never owner. You must hold the permissions of the role. Default: member. */
   @Optional() @OneOf(['member', 'admin'], { example: 'member' }) default_role?: 'member' | 'admin';
-  /**
-   * Whether the first sign-in by the issuer links an existing account with the same address. Default: false. @example true
-   */
+  /** Whether the first sign-in by the issuer links an existing account with the same address. Default: false. */
   @Optional() @Flag({ example: true }) links_accounts?: boolean;
   /**
    * Whether members with an address of the bound domains sign in to the workspace by this issuer only. Owners may still use
    * their password. Default: false.
    */
   @Optional() @Flag({ example: false }) required?: boolean;
-  /** Default: true. @example true */
+  /** Default: true. */
   @Optional() @Flag({ example: true }) enabled?: boolean;
 }
 

@@ -20,7 +20,7 @@ export class ListNotifications extends PageQuery {
   @IsIn(LISTED_STATES, { each: true, message: `state must be one of ${LISTED_STATES.join(', ')}` })
   state?: ListedState[];
 
-  /** Repeatable: a type, or all types of a kind. @example ["task.*"] */
+  /** Repeatable: a type, or all types of a kind. */
   @ApiPropertyOptional({ isArray: true, type: String, example: ['task.*'] })
   @Optional()
   @Repeatable()

@@ -14,7 +14,7 @@ const MAX_NAME = 100;
 const MAX_AT_ONCE = 200;
 
 export class CreateGroup {
-  /** Unique, ignoring case and accents. @example "Editors" */
+  /** Unique, ignoring case and accents. */
   @Name(MAX_NAME, { example: 'Editors' }) name!: string;
 
   /** Stable identifier for programs. Default: derived from the name. @example "editors" */
@@ -39,7 +39,7 @@ export class CreateGroup {
 export class UpdateGroup {
   @Optional() @Name(MAX_NAME, { example: 'Editors' }) name?: string;
   @Optional() @Text(1000, { example: 'Keep the handbook up to date.' }) description?: string;
-  /** The `rev` that you read. 409 `conflict` when the group has changed since then. @example 3 */
+  /** The `rev` that you read. 409 `conflict` when the group has changed since then. */
   @Optional() @IntegerFrom(1, { example: 3 }) rev?: number;
 }
 

@@ -33,7 +33,7 @@ export class CreateInvitation {
   @IsArray()
   groups: string[] = [];
 
-  /** A personal text in the mail. @example "Welcome to the team." */
+  /** A personal text in the mail. */
   @Optional() @Text(1000, { example: 'Welcome to the team.' }) message: string = '';
   /** Language of the mail. */
   @Optional() @OneOf(LANGUAGES, { example: 'en' }) language: Language = 'en';
@@ -42,7 +42,7 @@ export class CreateInvitation {
 }
 
 export class ListInvitations extends PageQuery {
-  /** Only invitations in this state. @example "pending" */
+  /** Only invitations in this state. */
   @IsOptional()
   @OneOf(['pending', 'accepted', 'revoked', 'expired'], { example: 'pending' })
   state?: 'pending' | 'accepted' | 'revoked' | 'expired';

@@ -3,9 +3,9 @@ import { OneOf, Uuid } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 
 export class ListTenantMembers extends PageQuery {
-  /** Only members with this status. @example "active" */
+  /** Only members with this status. */
   @IsOptional() @OneOf(['active', 'deactivated'], { example: 'active' }) status?: 'active' | 'deactivated';
-  /** Users, service accounts, or both. Default: `user`. @example "user" */
+  /** Users, service accounts, or both. Default: `user`. */
   @IsOptional() @OneOf(['user', 'service', 'all'], { example: 'user' }) kind?: 'user' | 'service' | 'all';
 }
 

@@ -16,6 +16,6 @@ export class CreateApplicationPassword {
   @IsArray()
   scopes!: Scope[];
 
-  /** Seconds until expiry. Default: no expiry. @example 2592000 */
+  /** Seconds until expiry. Default: no expiry. */
   @Nullable() @IntegerFrom(60, TEN_YEARS, { example: 2592000 }) ttl?: number | null;
 }

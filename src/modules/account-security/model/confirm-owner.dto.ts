@@ -4,7 +4,7 @@ import { MAX_PASSWORD } from './guess-limits.js';
 
 /** Confirms the identity of the caller. */
 export class ConfirmOwner {
-  /** Your password, if the account has one. @example "correct horse battery staple" */
+  /** Your password, if the account has one. */
   @Optional() @Text(MAX_PASSWORD, { example: 'correct horse battery staple' }) password?: string;
 
   /**

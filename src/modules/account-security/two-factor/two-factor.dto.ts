@@ -6,7 +6,7 @@ const CODE = /^\d{3}[ -]?\d{3}$/;
 const CODE_MESSAGE = 'code must be the six digits of the authenticator';
 
 export class InitiateTwoFactor {
-  /** Your password. @example "correct horse battery staple" */
+  /** Your password. */
   @Text(MAX_PASSWORD, { example: 'correct horse battery staple' }) password!: string;
 }
 
@@ -19,13 +19,13 @@ export class EnableTwoFactor {
 export class VerifyTwoFactor {
   /** The code of the authenticator. @example "492039" */
   @Optional() @Matches(CODE, { message: CODE_MESSAGE }) code?: string;
-  /** A recovery code, instead of `code`. @example "k7m2x-9qd4t" */
+  /** A recovery code, instead of `code`. */
   @Optional() @Text(64, { example: 'k7m2x-9qd4t' }) recovery_code?: string;
 }
 
 /** The password and a proof of the second factor. */
 class ConfirmTwoFactor extends VerifyTwoFactor {
-  /** Your password. @example "correct horse battery staple" */
+  /** Your password. */
   @Text(MAX_PASSWORD, { example: 'correct horse battery staple' }) password!: string;
 }
 

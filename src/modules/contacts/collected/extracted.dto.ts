@@ -3,10 +3,10 @@ import { Text, Time } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 
 export class ListExtracted extends PageQuery {
-  /** Beginning of the address, or of a word of the address or name. @example "mar" */
+  /** Beginning of the address, or of a word of the address or name. */
   @IsOptional() @Text(200, { example: 'mar' }) q?: string;
 
-  /** Only addresses used at or after this time. @example "2026-01-01T00:00:00Z" */
+  /** Only addresses used at or after this time. */
   @IsOptional()
   @Time({ message: 'since must be a time (RFC 3339)', example: '2026-01-01T00:00:00Z' })
   since?: Date;

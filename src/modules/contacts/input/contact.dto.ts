@@ -161,15 +161,13 @@ export class CreateContact extends IntersectionType(CardFieldsInput, ContactIds,
 export class UpdateContact extends IntersectionType(CardFieldsInput, PhoneCountry, BaseRevision) {}
 
 export class ListContacts extends PageQuery {
-  /**
-   * Beginnings of words of the name, organization, e-mail address, or digits of a telephone number. @example "mar"
-   */
+  /** Beginnings of words of the name, organization, e-mail address, or digits of a telephone number. */
   @IsOptional() @Text(200, { example: 'mar' }) q?: string;
-  /** Only contacts with this address. @example "maria@example.com" */
+  /** Only contacts with this address. */
   @IsOptional() @Text(320, { example: 'maria@example.com' }) email?: string;
-  /** Only contacts with this telephone number. @example "+420601123456" */
+  /** Only contacts with this telephone number. */
   @IsOptional() @Text(200, { example: '+420601123456' }) phone?: string;
-  /** Only contacts of this category. @example "customers" */
+  /** Only contacts of this category. */
   @IsOptional() @Text(1_000, { example: 'customers' }) category?: string;
   /** Only contacts of this kind. */
   @IsOptional() @OneOf(CARD_KINDS) kind?: CardKind;

@@ -13,8 +13,8 @@ export class UpdateSelf extends IntersectionType(
 ) {}
 
 export class ListDirectory extends PageQuery {
-  /** Beginnings of words of the name, title or address, or digits of a telephone number. @example "mar" */
+  /** Beginnings of words of the name, title or address, or digits of a telephone number. */
   @IsOptional() @Text(200, { example: 'mar' }) q?: string;
-  /** Only members of this department. @example "Research" */
+  /** Only members of this department. */
   @IsOptional() @Text(1000, { example: 'Research' }) department?: string;
 }

@@ -16,7 +16,7 @@ class PhoneBook {
   })
   addressbook_id?: string;
 
-  /** A name of the device that the client chooses and keeps. @example "pixel-9" */
+  /** A name of the device that the client chooses and keeps. */
   @Optional() @Text(200, { message: 'device_id must be given once', example: 'pixel-9' }) device_id?: string;
 }
 

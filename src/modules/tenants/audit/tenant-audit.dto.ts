@@ -9,9 +9,9 @@ const TIME = '2026-11-21T09:30:00Z';
 export class ListAuditEvents extends PageQuery {
   /** Events caused by this user. */
   @IsOptional() @Uuid({ example: ID }) actor_id?: string;
-  /** Events with this action. @example "rbac.member.added" */
+  /** Events with this action. */
   @IsOptional() @Text(100, { example: 'rbac.member.added' }) action?: string;
-  /** Events about objects of this kind. @example "group" */
+  /** Events about objects of this kind. */
   @IsOptional() @Text(100, { example: 'group' }) object_kind?: string;
   /** Events about this object. */
   @IsOptional() @Text(200, { example: ID }) object_id?: string;

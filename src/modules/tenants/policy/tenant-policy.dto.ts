@@ -5,7 +5,7 @@ import { Flag, IntegerFrom, Nullable, OneOf, Optional } from '../../../platform/
 import { type Audience, AUDIENCES } from '../tenant-policy.entity.js';
 
 export class SecondFactorPolicyInput {
-  /** Whether every member needs a second factor. @example true */
+  /** Whether every member needs a second factor. */
   @Optional() @Flag({ example: true }) required?: boolean;
   /** Days without a second factor, from the start of the requirement or of the membership. */
   @Optional() @IntegerFrom(0, 90, { example: 7 }) grace_days?: number;
@@ -36,9 +36,7 @@ export class UpdateTenantPolicy {
   @IsArray()
   allowed_issuers?: string[] | null;
 
-  /**
-   * Whether owners of an address in a verified domain of the workspace may join by themselves. @example false
-   */
+  /** Whether owners of an address in a verified domain of the workspace may join by themselves. */
   @Optional() @Flag({ example: false }) domain_join?: boolean;
   /**
    * Days between the end of a membership and the erasure of the personal data of the former member; null: never. Also applies to
