@@ -13,15 +13,15 @@ export async function sample(metricsPort: number): Promise<Sample | undefined> {
     .then((response) => response.text())
     .catch(() => undefined);
   if (text === undefined) return undefined;
-  const sum = (name: string): number =>
-    [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].reduce(
+  const sum = (name: string, labels = ''): number =>
+    [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*${labels}[^}]*\\})? (\\S+)$`, 'gm'))].reduce(
       (total, [, value]) => total + Number(value),
       0,
     );
   return {
     rssMb: Math.round(sum('process_resident_memory_bytes') / MEGABYTE),
     handles: sum('process_open_fds'),
-    connections: sum('database_pool_connections'),
+    connections: sum('database_pool_connections', 'state="(?:idle|busy)"'),
   };
 }
 
