@@ -1,4 +1,4 @@
-import { wholeSchema } from './platform/database/schema-part.js';
+import { wholeSchema } from './platform/database/schema/schema-part.js';
 import { platformSchema } from './platform/platform.schema.js';
 import { accountSecuritySchema } from './modules/account-security/account-security.schema.js';
 import { accessSchema } from './modules/access/access.schema.js';

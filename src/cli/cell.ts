@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { cellAddresses, migrateCells, planDatabase } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
 import { CellAdministration } from '../platform/cells/cell-administration.js';
-import type { MigrationPlan } from '../platform/database/migration-plan.js';
+import type { MigrationPlan } from '../platform/database/schema/migration-plan.js';
 import { withApp } from './context.js';
 
 /** Adds `workspace cell add|list|drain|open|remove` (docs/scaling.md). */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { migrateDatabase, planDatabase } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
-import type { MigrationPlan } from '../platform/database/migration-plan.js';
+import type { MigrationPlan } from '../platform/database/schema/migration-plan.js';
 import { migrateAllCells, planAllCells } from './cell.js';
 import { withDatabase } from './context.js';
 

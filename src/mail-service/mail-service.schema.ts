@@ -1,7 +1,7 @@
-import { wholeSchema } from '../platform/database/schema-part.js';
-import { sqlMigration } from '../platform/database/sql-migration.js';
+import { wholeSchema } from '../platform/database/schema/schema-part.js';
+import { sqlMigration } from '../platform/database/schema/sql-migration.js';
 import { Home } from '../platform/database/statement.js';
-import { sqlFiles } from '../platform/database/stored-sql.js';
+import { sqlFiles } from '../platform/database/schema/stored-sql.js';
 
 /** The PostgreSQL schema of the mail service, including its migrations table. */
 export const MAIL_SCHEMA = 'mail_service';

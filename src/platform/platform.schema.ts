@@ -1,4 +1,4 @@
-import type { SchemaPart } from './database/schema-part.js';
+import type { SchemaPart } from './database/schema/schema-part.js';
 import {
   AccountCell,
   CellRow,
@@ -7,10 +7,10 @@ import {
   WorkspaceMoveRow,
 } from './cells/cell.entity.js';
 import { GuessLockRow, RateLimitRow } from './rate-limits/rate-limit.entity.js';
-import { sqlMigration } from './database/sql-migration.js';
+import { sqlMigration } from './database/schema/sql-migration.js';
 import { SocketTokenRow } from './realtime/socket-token.entity.js';
 import { SystemMailRow } from './system-mail/system-mail.entity.js';
-import { sqlFiles } from './database/stored-sql.js';
+import { sqlFiles } from './database/schema/stored-sql.js';
 import {
   AuditLogEntry,
   BlobRecord,

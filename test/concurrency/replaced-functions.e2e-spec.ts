@@ -1,5 +1,5 @@
 import { createDataSource } from '../../src/platform/database/data-source.js';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/platform/database/schema/migrate.js';
 import { Config } from '../../src/config/config.js';
 import { schema } from '../../src/schema.js';
 import { TestApp, type TestUser } from '../support/app.ts';

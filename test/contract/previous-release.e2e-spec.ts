@@ -5,7 +5,7 @@ import type { QueryRunner } from 'typeorm';
 import { migrateDatabase } from '../../src/app.prepare.js';
 import { Config } from '../../src/config/config.js';
 import { MAIL_SCHEMA, mailServiceSchema } from '../../src/mail-service/mail-service.schema.js';
-import type { MigrationClass } from '../../src/platform/database/schema-part.js';
+import type { MigrationClass } from '../../src/platform/database/schema/schema-part.js';
 import { statements } from '../../src/platform/database/statement.js';
 import { schema } from '../../src/schema.js';
 import { TestApp } from '../support/app.ts';

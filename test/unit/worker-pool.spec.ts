@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { QueueFullError, WorkerPool } from '../../src/platform/workers/worker-pool.js';
@@ -14,7 +14,8 @@ const SCRIPT = `
   });`;
 
 describe('the time limit of worker threads', () => {
-  const script = path.join(memoryDirectory('worker-pool-'), 'script.mjs');
+  const directory = memoryDirectory('worker-pool-');
+  const script = path.join(directory, 'script.mjs');
   writeFileSync(script, SCRIPT);
   const pools: WorkerPool<{ waitMs?: number }, string>[] = [];
   const pool = (timeoutMs: number): WorkerPool<{ waitMs?: number }, string> => {
@@ -27,7 +28,10 @@ describe('the time limit of worker threads', () => {
     pools.push(made);
     return made;
   };
-  afterAll(() => Promise.all(pools.map((each) => each.close())));
+  afterAll(async () => {
+    await Promise.all(pools.map((each) => each.close()));
+    rmSync(directory, { recursive: true });
+  });
 
   it('is a limit of processor time: a thread that waits for a processor goes on', async () => {
     const patient = pool(200);

@@ -6,7 +6,7 @@ import { MAIL_SCHEMA, mailServiceSchema } from '../../mail-service/mail-service.
 import { keptRaws, rawMessageKey } from '../../mail-service/storage/raw-messages.js';
 import { keptBlobs } from '../../platform/blobs/blob-inventory.js';
 import { objectName } from '../../platform/blobs/store/blob-store.js';
-import type { MigrationClass, Schema } from '../../platform/database/schema-part.js';
+import type { MigrationClass, Schema } from '../../platform/database/schema/schema-part.js';
 import { schema } from '../../schema.js';
 
 /** A file of the blob store that a row refers to. */

@@ -1,6 +1,6 @@
-import type { SchemaPart } from '../../platform/database/schema-part.js';
-import { sqlMigration } from '../../platform/database/sql-migration.js';
-import { sqlFiles } from '../../platform/database/stored-sql.js';
+import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
+import { sqlMigration } from '../../platform/database/schema/sql-migration.js';
+import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 import { TenantInvitation } from './invitations/invitation.entity.js';
 import { SecondFactorReset } from './members/second-factor-reset.entity.js';
 import { RbacGrant, RbacGroup, RbacMember, TenantRbac } from './access.entity.js';

@@ -1,5 +1,5 @@
-import type { SchemaPart } from '../../platform/database/schema-part.js';
-import { sqlMigration } from '../../platform/database/sql-migration.js';
+import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
+import { sqlMigration } from '../../platform/database/schema/sql-migration.js';
 import { ApplicationPassword } from './application-passwords/application-password.entity.js';
 import { AccountToken } from './recovery/account-token.entity.js';
 import { Passkey, PasskeyChallenge } from './two-factor/passkeys/passkey.entity.js';

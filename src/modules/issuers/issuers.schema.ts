@@ -1,5 +1,5 @@
-import type { SchemaPart } from '../../platform/database/schema-part.js';
-import { sqlMigration } from '../../platform/database/sql-migration.js';
+import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
+import { sqlMigration } from '../../platform/database/schema/sql-migration.js';
 import { TenantIssuer, TenantIssuerLink } from './issuer.entity.js';
 
 export const issuersSchema: SchemaPart = {

@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
-import type { Schema } from '../database/schema-part.js';
+import type { Schema } from '../database/schema/schema-part.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { MetricsModule } from '../observability/metrics.module.js';
 import { SecretBox } from '../secrets/secret-box.js';

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import type { Config } from '../../config/config.js';
-import type { Schema } from './schema-part.js';
+import type { Schema } from './schema/schema-part.js';
 
 /** Limits of every connection, milliseconds. Far above the duration of any statement of the application. */
 export const TIMEOUTS = {

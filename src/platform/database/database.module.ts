@@ -2,7 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config.js';
 import { createDataSource } from './data-source.js';
-import type { Schema } from './schema-part.js';
+import type { Schema } from './schema/schema-part.js';
 import { Db } from './db.js';
 
 /** Opens the pool before anything else starts; closes it after everything else has stopped. */

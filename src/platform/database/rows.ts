@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager, FindOptionsSelect, FindOptionsWhere, ObjectLiteral } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { homeOf } from './schema-part.js';
+import { homeOf } from './schema/schema-part.js';
 import type { Reader } from './tx.js';
 import { Tx } from './tx.js';
 

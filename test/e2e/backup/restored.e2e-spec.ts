@@ -6,7 +6,7 @@ import { createDemoWorkspace } from '../../../src/demo/demo-workspace.js';
 import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
-import type { MigrationClass } from '../../../src/platform/database/schema-part.js';
+import type { MigrationClass } from '../../../src/platform/database/schema/schema-part.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { provision } from '../../../src/provision/provision.js';
 import { schema } from '../../../src/schema.js';

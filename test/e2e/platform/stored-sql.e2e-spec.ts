@@ -5,9 +5,9 @@ import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { Config } from '../../../src/config/config.js';
 import { createDataSource } from '../../../src/platform/database/data-source.js';
-import { migrate } from '../../../src/platform/database/migrate.js';
-import { sqlMigration } from '../../../src/platform/database/sql-migration.js';
-import type { SqlFile } from '../../../src/platform/database/stored-sql.js';
+import { migrate } from '../../../src/platform/database/schema/migrate.js';
+import { sqlMigration } from '../../../src/platform/database/schema/sql-migration.js';
+import type { SqlFile } from '../../../src/platform/database/schema/stored-sql.js';
 import { emptyDatabase } from '../../support/database/database.ts';
 
 const TABLE = 'CREATE EXTENSION pg_trgm; CREATE TABLE things (id int PRIMARY KEY, name text);';

@@ -2,7 +2,7 @@ import pg from 'pg';
 
 /**
  * Lets time pass for everything that is stored: all times of all tables become older by this number of days, as if the clock had
- * moved on while nobody used the installation.
+ * passed while the installation was not in use.
  */
 export async function passDays(databaseUrl: string, days: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -1,8 +1,8 @@
 import { Config } from '../../../src/config/config.js';
 import { createDataSource } from '../../../src/platform/database/data-source.js';
-import { migrate } from '../../../src/platform/database/migrate.js';
-import type { MigrationClass } from '../../../src/platform/database/schema-part.js';
-import type { SqlFile } from '../../../src/platform/database/stored-sql.js';
+import { migrate } from '../../../src/platform/database/schema/migrate.js';
+import type { MigrationClass } from '../../../src/platform/database/schema/schema-part.js';
+import type { SqlFile } from '../../../src/platform/database/schema/stored-sql.js';
 import { emptyDatabase } from '../database/database.ts';
 import { type Break, findBreaks, type Namespace, nameOf, type Release } from './release.ts';
 

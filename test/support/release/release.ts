@@ -1,7 +1,7 @@
 import pg from 'pg';
-import type { MigrationClass } from '../../../src/platform/database/schema-part.js';
+import type { MigrationClass } from '../../../src/platform/database/schema/schema-part.js';
 import type { Statement } from '../../../src/platform/database/statement.js';
-import type { SqlFile } from '../../../src/platform/database/stored-sql.js';
+import type { SqlFile } from '../../../src/platform/database/schema/stored-sql.js';
 import { describeStatement } from './description.ts';
 
 /** A PostgreSQL schema of the installation: how it is made, and the statements that see only this schema. */

@@ -3,7 +3,7 @@ import { EmbeddedDatabase } from '../../../dist/platform/database/embedded/embed
 import { migrateDatabase } from '../../../dist/app.prepare.js';
 import { Config } from '../../../dist/config/config.js';
 import { createDataSource } from '../../../dist/platform/database/data-source.js';
-import { migrate } from '../../../dist/platform/database/migrate.js';
+import { migrate } from '../../../dist/platform/database/schema/migrate.js';
 import { schema } from '../../../dist/schema.js';
 import { createCellSchemas } from '../database/cell-schemas.ts';
 import { emptyDatabase } from '../database/database.ts';

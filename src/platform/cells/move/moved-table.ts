@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { DataSource } from 'typeorm';
-import type { Schema } from '../../database/schema-part.js';
+import type { Schema } from '../../database/schema/schema-part.js';
 import { locked } from './locked.js';
 
 const CLEARED_AT_ONCE = 5_000;

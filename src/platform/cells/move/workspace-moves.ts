@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { Db, MAIN } from '../../database/db.js';
 import { asTx, openSession, replicate } from '../../database/long-session.js';
-import type { Schema } from '../../database/schema-part.js';
+import type { Schema } from '../../database/schema/schema-part.js';
 import { gidOf } from '../../database/spanning-tx.js';
 import { PeriodicJobs } from '../../jobs/periodic-jobs.js';
 import { CellError } from '../cell-administration.js';

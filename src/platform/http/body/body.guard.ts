@@ -129,7 +129,7 @@ function parsed(request: Request, response: Response, parse: RequestHandler): Pr
   });
 }
 
-/** Called with the decompressed bytes. The parser would replace what is not UTF-8, and the loss would be stored. */
+/** Checks the decompressed bytes: the parser replaces bytes that are not UTF-8, and the replacements would be stored. */
 function verify(request: RequestWithBody, response: unknown, raw: Buffer): void {
   if (!isUtf8(raw)) throw new Error('The body is not UTF-8.');
   keepRaw(request, response, raw);

@@ -1,5 +1,5 @@
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { isRetryable } from './database-errors.js';
+import { isRetryable } from '../database-errors.js';
 import { StoredSql, type SqlFile, versionOf } from './stored-sql.js';
 
 /** Any constant: the same in every process that migrates this database. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { HomeName } from './statement.js';
+import type { HomeName } from '../statement.js';
 
 /** A file of functions, views and the types that only they use: the one current text, re-applied when it changes. */
 export interface SqlFile {

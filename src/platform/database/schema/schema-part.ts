@@ -1,5 +1,5 @@
 import type { MigrationInterface } from 'typeorm';
-import type { HomeName } from './statement.js';
+import type { HomeName } from '../statement.js';
 import type { SqlFile } from './stored-sql.js';
 
 export type EntityClass = new () => object;
