@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /**
- * Lets time pass for everything that is stored: all times of all tables become older by this number of days, as if the clock had
+ * Lets time pass for everything that is stored: all times of all tables become older by this number of days, as if that time had
  * passed while the installation was not in use.
  */
 export async function passDays(databaseUrl: string, days: number): Promise<void> {
