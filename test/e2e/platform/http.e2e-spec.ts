@@ -89,7 +89,6 @@ describe('the HTTP interface', () => {
       ['no type', '{}', { 'content-type': '' }],
       ['a type that begins alike', '{}', { 'content-type': 'application/json5' }],
       ['another charset', '{}', { 'content-type': 'application/json; charset=iso-8859-1' }],
-      ['UTF-16', Buffer.from('{}', 'utf16le'), { 'content-type': 'application/json; charset=utf-16' }],
       ['an unknown encoding', '{}', { 'content-encoding': 'zip' }],
     ])('%s: 415', async (_, raw, headers) => {
       isError(await send(raw, headers), [415, 'unsupported_media_type']);

@@ -74,7 +74,6 @@ export class BodyGuard implements CanActivate {
     if (streamed?.includes(mediaTypeOf(request))) return true;
     const others = this.reflector.get<readonly string[] | undefined>(JSON_TYPES, context.getHandler());
     if (!isJson(request) && !others?.includes(mediaTypeOf(request))) throw Errors.unsupportedMediaType.with();
-    if (!isDeclaredUtf8(request)) throw Errors.unsupportedMediaType.with();
     const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
     // The parser would read the whole body first.
     if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();
@@ -130,8 +129,8 @@ function parsed(request: Request, response: Response, parse: RequestHandler): Pr
 }
 
 /** Checks the decompressed bytes: the parser replaces bytes that are not UTF-8, and the replacements would be stored. */
-function verify(request: RequestWithBody, response: unknown, raw: Buffer): void {
-  if (!isUtf8(raw)) throw new Error('The body is not UTF-8.');
+function verify(request: RequestWithBody, response: unknown, raw: Buffer, charset: string): void {
+  if (charset === 'utf-8' && !isUtf8(raw)) throw new Error('The body is not UTF-8.');
   keepRaw(request, response, raw);
 }
 
@@ -158,12 +157,6 @@ function isForm({ headers }: Request): boolean {
 function mayBeLarge({ headers }: Request): boolean {
   const length = Number(headers['content-length'] ?? Infinity);
   return length > LARGE || (headers['content-encoding'] ?? 'identity') !== 'identity';
-}
-
-/** JSON is always UTF-8 (RFC 8259, section 8.1). */
-function isDeclaredUtf8({ headers }: Request): boolean {
-  const type = headers['content-type'] ?? '';
-  return !/charset/i.test(type) || /;\s*charset\s*=\s*"?utf-?8"?\s*(?:;|$)/i.test(type);
 }
 
 function isJson({ headers }: Request): boolean {

@@ -5,12 +5,14 @@ import { Errors } from '../errors.js';
 
 /** Minimum size of a long body, bytes. */
 const LONG = 1024 * 1024;
+const UTF_8 = /;\s*charset\s*=\s*"?utf-?8"?\s*(?:;|$)/i;
 
-/** @returns the Content-Length of a long, uncompressed body; null for any other body */
+/** @returns the Content-Length of a long, uncompressed UTF-8 body; null for any other body */
 export function lengthOfLong({ headers }: Request): number | null {
   const length = Number(headers['content-length'] ?? 0);
+  const type = headers['content-type'] ?? '';
   const plain = (headers['content-encoding'] ?? 'identity') === 'identity';
-  return length > LONG && plain ? length : null;
+  return length > LONG && plain && (!/charset/i.test(type) || UTF_8.test(type)) ? length : null;
 }
 
 /**
