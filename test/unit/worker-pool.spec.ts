@@ -1,7 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { jest } from '@jest/globals';
 import { QueueFullError, WorkerPool } from '../../src/platform/workers/worker-pool.js';
+import { fakeOnly } from '../support/clock.ts';
+import { until } from '../support/until.ts';
 import { memoryDirectory } from '../support/memory-directory.ts';
 
 /** Waits without processor time, or works for a long time. */
@@ -41,6 +44,21 @@ describe('the time limit of worker threads', () => {
   });
 
   it('is stretched ten times at most: the machine is overloaded then', async () => {
-    await expect(pool(200).run({ waitMs: 600_000 })).rejects.toBeInstanceOf(QueueFullError);
+    fakeOnly(['performance', 'setTimeout', 'clearTimeout']);
+    try {
+      let error: unknown;
+      const stalled = pool(2_000).run({ waitMs: 600_000 });
+      stalled.catch((reason: unknown) => (error = reason));
+      let seconds = 0;
+      await until('the limit', () => {
+        jest.advanceTimersByTime(1_000);
+        seconds++;
+        return error !== undefined;
+      });
+      expect(error).toBeInstanceOf(QueueFullError);
+      expect(seconds).toBeGreaterThanOrEqual(20);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

@@ -17,13 +17,15 @@ export interface WorkerLimits {
   workers: number;
   /** Maximum number of waiting tasks. */
   queue: number;
-  /** Processor time of a task, milliseconds. On a busy machine a task may take up to ten times as long. */
+  /** Processor time of a task, milliseconds. On a busy machine a task may take ten times as long, and 10 s in any case. */
   timeoutMs: number;
   memoryMb: number;
 }
 
 /** How many times its time limit a task may take: a thread that gets less of a processor makes the machine overloaded. */
 const MAX_STRETCH = 10;
+/** A task may take that long in any case: a busy machine needs seconds to start a thread. */
+const MIN_STRETCH_MS = 10_000;
 /** Between two readings of the processor time of a thread, at least. */
 const MIN_RECHECK_MS = 50;
 
@@ -128,7 +130,7 @@ function asLimit(error: NodeJS.ErrnoException): Error {
  * @returns a function that ends the limit
  */
 function limitTime(thread: Worker, timeoutMs: number, reject: (error: Error) => void): () => void {
-  const began = performance.now();
+  const deadline = performance.now() + Math.max(timeoutMs * MAX_STRETCH, MIN_STRETCH_MS);
   const before = processorMs(thread);
   let timer: NodeJS.Timeout;
   let stopped = false;
@@ -136,7 +138,7 @@ function limitTime(thread: Worker, timeoutMs: number, reject: (error: Error) => 
     const left = timeoutMs - (await processorMs(thread)) + (await before);
     if (stopped) return;
     if (left <= 0) reject(new WorkerLimitError('time'));
-    else if (performance.now() - began > timeoutMs * MAX_STRETCH) reject(new QueueFullError());
+    else if (performance.now() > deadline) reject(new QueueFullError());
     else recheck(Math.max(left, MIN_RECHECK_MS));
   };
   const recheck = (ms: number): void => {
