@@ -11,7 +11,7 @@ import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { CellAdministration } from './platform/cells/cell-administration.js';
 import { CELL_URLS } from './platform/cells/cells.js';
 import { Db } from './platform/database/db.js';
-import { createDataSource } from './platform/database/data-source.js';
+import { createDataSource, searchPath } from './platform/database/data-source.js';
 import { migrate } from './platform/database/schema/migrate.js';
 import { type MigrationPlan, planMigration } from './platform/database/schema/migration-plan.js';
 import type { Schema } from './platform/database/schema/schema-part.js';
@@ -93,7 +93,7 @@ export async function cellAddresses(config: Config, databaseUrl: string): Promis
     const secrets = new SecretBox(config, keyring);
     return cells.map(({ name, sealed_url, schema: namespace }) => {
       const url = secrets.open(CELL_URLS, name, sealed_url).toString();
-      const options = namespace === null ? {} : { options: `-c search_path=${namespace},ext` };
+      const options = namespace === null ? {} : { options: searchPath(namespace) };
       return { name, url, schema: namespace ?? undefined, connection: { connectionString: url, ...options } };
     });
   });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { migrateDatabase, planDatabase } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
-import type { MigrationPlan } from '../platform/database/schema/migration-plan.js';
+import { needsMigration } from '../platform/database/schema/migration-plan.js';
 import { migrateAllCells, planAllCells } from './cell.js';
 import { withDatabase } from './context.js';
 
@@ -25,13 +25,10 @@ export function addMigrate(program: Command, loadConfig: () => Config): void {
         const directory = await planDatabase(config, url);
         const cells = await planAllCells(config, url);
         print({ ...directory, ...(Object.keys(cells).length > 0 && { cells }) });
-        if ([directory, ...Object.values(cells)].some(isPending)) process.exitCode = PENDING;
+        if ([directory, ...Object.values(cells)].some(needsMigration)) process.exitCode = PENDING;
       });
     });
 }
-
-const isPending = ({ pending, functions }: MigrationPlan): boolean =>
-  pending.length > 0 || functions === 'changed';
 
 function print(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);

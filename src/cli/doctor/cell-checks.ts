@@ -2,6 +2,7 @@ import pg from 'pg';
 import { type CellAddress, cellAddresses, planDatabase } from '../../app.prepare.js';
 import type { Config } from '../../config/config.js';
 import { TIMEOUTS } from '../../platform/database/data-source.js';
+import { needsMigration } from '../../platform/database/schema/migration-plan.js';
 import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
 import { Area, type Finding, reasonOf } from './finding.js';
 import { checkCellWork } from './work-checks.js';
@@ -45,8 +46,7 @@ async function checkCell(
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { pending, functions } = await planDatabase(config, url, schema);
-    if (pending.length > 0 || functions === 'changed')
+    if (needsMigration(await planDatabase(config, url, schema)))
       return [
         area.error(
           `The cell "${name}" is not migrated to this version. Its workspaces get 503.`,

@@ -8,7 +8,7 @@ import { isEmailAddress, isName } from '../../platform/http/input.decorators.js'
 import { isStorable } from '../../platform/http/storable-text.js';
 import { MemberAdmission } from '../access/index.js';
 import { emailKey, IdentityApi, sameMailbox, SignInSessions } from '../identity/index.js';
-import { domainName, domainOf, TenantDomains, TenantsApi } from '../tenants/index.js';
+import { isInDomains, TenantDomains, TenantsApi } from '../tenants/index.js';
 import type { TenantIssuer } from './issuer.entity.js';
 import { IssuersRepository } from './issuers.repository.js';
 
@@ -110,8 +110,7 @@ export class IssuerAccounts {
     email: string,
     reader?: Reader,
   ): Promise<void> {
-    const isBound = domains.some((bound) => domainName(bound) === domainOf(email));
-    if (!isBound || (await this.domains.ownerOf(email, reader)) !== tenantId)
+    if (!isInDomains(email, domains) || (await this.domains.ownerOf(email, reader)) !== tenantId)
       throw new RejectedError('domain_not_bound');
   }
 

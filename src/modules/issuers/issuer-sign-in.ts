@@ -6,7 +6,7 @@ import { Audit } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import { RateLimits } from '../../platform/rate-limits/rate-limits.js';
 import { UnreadableSecretError } from '../../platform/secrets/secret-box.js';
-import { domainName, domainOf, TenantDomains, TenantPolicies, TenantsApi } from '../tenants/index.js';
+import { isInDomains, TenantDomains, TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { IssuerAccounts } from './issuer-accounts.js';
 import { IssuerClient, IssuerError, type IssuerRegistration } from './issuer-client.js';
 import { IssuerSecrets } from './issuer-secrets.js';
@@ -172,9 +172,8 @@ export class IssuerSignIn {
   private async boundTo(email: string): Promise<TenantIssuer | null> {
     const tenantId = await this.domains.ownerOf(email);
     if (tenantId === null) return null;
-    const domain = domainOf(email);
     const found = (await this.issuers.all(tenantId)).find(
-      ({ isEnabled, domains }) => isEnabled && domains.some((bound) => domainName(bound) === domain),
+      ({ isEnabled, domains }) => isEnabled && isInDomains(email, domains),
     );
     return this.usable(found ?? null);
   }

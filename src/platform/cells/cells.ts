@@ -4,7 +4,7 @@ import { createDataSource } from '../database/data-source.js';
 import { type ConnectionLimits, Database, READ_PIPELINES } from '../database/database.js';
 import { CellUnavailableError } from '../database/database-errors.js';
 import { Db, MAIN } from '../database/db.js';
-import { planMigration } from '../database/schema/migration-plan.js';
+import { needsMigration, planMigration } from '../database/schema/migration-plan.js';
 import type { Router } from '../database/router.js';
 import type { Schema } from '../database/schema/schema-part.js';
 import type { Statement } from '../database/statement.js';
@@ -160,8 +160,7 @@ export class Cells implements Router, OnModuleInit {
     const dataSource = createDataSource(limits, url, this.schema, { schema });
     try {
       await dataSource.initialize();
-      const plan = await planMigration(dataSource, this.schema.sql);
-      if (plan.pending.length > 0 || plan.functions === 'changed')
+      if (needsMigration(await planMigration(dataSource, this.schema.sql)))
         throw new Error('the cell is not migrated: run `workspace migrate`');
       const database = new Database(name, dataSource, { pipelines });
       this.openDatabases.set(name, database);

@@ -12,6 +12,9 @@ export const TIMEOUTS = {
   response: 20_000,
 } as const;
 
+/** The option of a connection that finds the tables of a cell in its schema. */
+export const searchPath = (namespace: string): string => `-c search_path=${namespace},ext`;
+
 /**
  * The one pool of the process: TypeORM's, which the named statements share.
  * @param options.timeouts false for migrations, whose statements may take long
@@ -43,7 +46,7 @@ export function createDataSource(
         query_timeout: TIMEOUTS.response,
       }),
       keepAlive: true,
-      ...(namespace !== undefined && { options: `-c search_path=${namespace},ext` }),
+      ...(namespace !== undefined && { options: searchPath(namespace) }),
     },
     logging: false,
   });

@@ -413,7 +413,7 @@ describe('responses to forms', () => {
     expect((await outsider.api.get(link)).status).toBe(404);
     expect((await submit(eve, form, { name: 'x' })).status).toBe(404);
     ok(await submit(eve, form, { name: 'x' }, { share_token: shared.token }), 201);
-    // The link opens the form for an invalid body too: the visitor learns what is wrong.
+    // The link opens the form for an invalid body too, so the response names the invalid fields.
     for (const [body, field] of [
       [{ answers: [] }, 'answers'],
       [{ answers: { name: 'x' }, client_response_id: '7' }, 'client_response_id'],

@@ -117,7 +117,7 @@ export class EventClock {
     if (start.isDate) return [checked(wallText(day, true))];
     if (time.kind !== 'date') return [checked(wallText(this.wallOf(time, start), false))];
     if (!series) {
-      const at = day + start.wall - Math.floor(start.wall / DAY) * DAY;
+      const at = atTimeOf(start, day);
       return [checked(wallText(start.rules ? start.rules.toInstant(at) : at, false))];
     }
     const from = instantOf(day, times.time_zone);
@@ -176,7 +176,7 @@ export class EventClock {
     const added = datesOf(event, 'RDATE');
     const excluded = Map.groupBy(datesOf(event, 'EXDATE'), ({ kind }) => kind === 'date');
     const clock = (time: Dated): number => {
-      if (time.kind === 'date') return time.wall + start.wall - Math.floor(start.wall / DAY) * DAY;
+      if (time.kind === 'date') return atTimeOf(start, time.wall);
       const instant = this.wallOf(time, start);
       return instant + zone.offsetAt(instant);
     };
@@ -216,6 +216,9 @@ function datesOf(event: Component, name: 'RDATE' | 'EXDATE'): Dated[] {
       return valuesOf(property).map((time) => ({ ...time, tzid }));
     });
 }
+
+/** The wall time on a day at the time of day of the start. @param day midnight */
+const atTimeOf = ({ wall }: Start, day: number): number => day + wall - Math.floor(wall / DAY) * DAY;
 
 /** The instant of a wall time in a zone. */
 const instantIn = ({ zone, rules }: Pick<Start, 'zone' | 'rules'>, wall: number): number =>

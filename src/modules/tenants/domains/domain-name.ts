@@ -11,3 +11,9 @@ export function domainName(text: string): string {
 
 /** The domain of an e-mail address. */
 export const domainOf = (email: string): string => domainName(email.slice(email.lastIndexOf('@') + 1));
+
+/** Whether an address is in one of these domains, in any of their spellings. */
+export function isInDomains(email: string, domains: readonly string[]): boolean {
+  const domain = domainOf(email);
+  return domains.some((other) => domainName(other) === domain);
+}

@@ -34,3 +34,7 @@ export async function planMigration(
     functions: await storedSqlState(dataSource, files),
   };
 }
+
+/** Whether `migrate` would change the database. */
+export const needsMigration = ({ pending, functions }: MigrationPlan): boolean =>
+  pending.length > 0 || functions === 'changed';
