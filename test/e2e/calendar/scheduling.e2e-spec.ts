@@ -583,8 +583,8 @@ describe('scheduling', () => {
       expect(invitation).toMatch(/METHOD:REQUEST/);
       expect(invitation).toContain('RECURRENCE-ID;TZID=Europe/Berlin:20270510T090000');
       expect(invitation).not.toContain('RRULE');
-      const [cancelled] = (await of(ZOE)).slice(-1);
-      expect(cancelled).toMatch(/METHOD:CANCEL/);
+      // The relay sends the messages of both changes at once, in any order.
+      const cancelled = (await of(ZOE)).find((text) => text.includes('METHOD:CANCEL'));
       expect(cancelled).toContain('RECURRENCE-ID;TZID=Europe/Berlin:20270517T090000');
       // The next version of the series leaves this date out.
       await ann.api.put(eventPath(anns, event), { title: 'Renamed' });

@@ -47,6 +47,17 @@ export class MailedApp {
     return browser.submit(await browser.open(url), fields);
   }
 
+  /** Opens a page once for each set of fields, then submits all forms at once. */
+  async submitAtOnce(url: string, sets: Record<string, string>[]): Promise<Shown[]> {
+    const opened = await Promise.all(
+      sets.map(async (fields) => {
+        const browser = this.browser();
+        return { browser, page: await browser.open(url), fields };
+      }),
+    );
+    return Promise.all(opened.map(({ browser, page, fields }) => browser.submit(page, fields)));
+  }
+
   async stop(): Promise<void> {
     await this.app?.stop();
     await this.relay?.stop();
