@@ -39,9 +39,15 @@ export const SecurityErrors = {
   ),
   tooManyPasskeys: defineError(422, 'too_many_passkeys', 'An account may have at most 20 passkeys.'),
   weakPassword: defineError(422, 'weak_password', 'The new password is too easy to guess; see details.', {
-    details: [
-      { field: 'new_password', code: 'min_length', message: 'new_password must have 12 characters or more' },
-    ],
+    example: {
+      details: [
+        {
+          field: 'new_password',
+          code: 'min_length',
+          message: 'new_password must have 12 characters or more',
+        },
+      ],
+    },
   }),
   tooManyApplicationPasswords: defineError(
     422,
