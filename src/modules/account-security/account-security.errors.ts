@@ -2,6 +2,11 @@ import { defineError } from '../../platform/http/api-error.js';
 
 export const SecurityErrors = {
   invalidPassword: defineError(403, 'invalid_password', 'The password is incorrect.'),
+  recentSignInRequired: defineError(
+    403,
+    'recent_sign_in_required',
+    'The account has no password: sign in again (`prompt=login`) and repeat the request within ten minutes.',
+  ),
   notFound: defineError(404, 'not_found', 'You have no object with this id.'),
   managedExternally: defineError(
     409,

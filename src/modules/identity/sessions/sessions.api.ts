@@ -42,6 +42,11 @@ export class SessionsApi {
     return this.sessions.aal2Age(sessionId);
   }
 
+  /** Seconds since the user signed in, or the operator issued the token; null: unknown session. */
+  async signInAge(sessionId: string): Promise<number | null> {
+    return this.sessions.signInAge(sessionId);
+  }
+
   /** Raises the session to AAL2, from its next request on in every process. */
   async setAal2(tx: Tx, sessionId: string): Promise<void> {
     await this.sessions.setAal2(tx, sessionId);
