@@ -125,6 +125,20 @@ export class PasswordRecovery implements OnModuleInit {
     return isDone;
   }
 
+  /**
+   * Sets the first password of an account whose owner proved the mailbox by the link of an invitation.
+   * @param hash from `Passwords.hash` @returns false when the account has a password meanwhile
+   */
+  async setFirst(accountId: string, hash: string, origin: RecoveryOrigin): Promise<boolean> {
+    return this.db.tx(async (tx) => {
+      if (!(await this.credentials.setPassword(tx, accountId, null, hash))) return false;
+      await this.tokens.endAccessLinks(tx, accountId);
+      const actor = { tenantId: null, userId: accountId, ...origin, requestId: origin.requestId ?? '' };
+      await this.log.record(tx, actor, 'security.password_changed', { by: 'invitation' });
+      return true;
+    });
+  }
+
   /** The token is created when the mail is composed, so that no earlier step depends on the account. */
   private async compose({ recipient, language }: MailRequest<object>): Promise<MailContent | null> {
     const account = await this.credentials.byEmail(recipient);
