@@ -253,6 +253,15 @@ describe('signing in with a browser', () => {
       expect((await on.open((await ours.begin()).url)).status).toBe(0);
     });
 
+    test('signs in again after the user signed out everywhere, also without a session of its own', async () => {
+      const alice = await person('acme');
+      const { page, on } = await afterPassword(theirs, alice.email);
+      expect(page.html).toContain('Allow Their');
+      const { access_token: token } = await ours.signIn(browser(app), alice.email, PASSWORD);
+      expect((await app.as(token).post('/auth/sign-out', { everywhere: true })).status).toBe(200);
+      expect((await on.open((await theirs.begin()).url)).html).toContain('name="password"');
+    });
+
     test('signs in again after a change of password', async () => {
       const alice = await person('acme');
       const on = browser(app);

@@ -138,6 +138,22 @@ describe('clients of a workspace', () => {
     );
   });
 
+  test('an application is withdrawn also by a user with a hundred later sessions', async () => {
+    const { body } = await create(owner, { kind: 'confidential', redirect_uris: [REDIRECT] });
+    const { id } = body.client;
+    const scope = 'openid email workspace';
+    const { party, begun, on, page } = await pageAfterPassword(id, body.client_secret, member.email, scope);
+    const tokens = await party.finish((await on.submit(page, { step: 'consent' })).url, begun);
+    await app.sql(
+      `INSERT INTO sessions (id, account_id, client_id, expires_at, last_seen_at, activated_at)
+       SELECT gen_random_uuid(), $1, 'test', now() + interval '1 day', now() + interval '1 hour', now() FROM generate_series(1, 100)`,
+      [member.id],
+    );
+    expect((await member.api.get('/settings/connected-apps')).body.applications).toHaveLength(1);
+    expect((await member.api.delete(`/settings/connected-apps/${id}`)).body).toEqual({ sessions_ended: 1 });
+    expect((await app.as(tokens.access_token).get('/notes')).status).toBe(401);
+  });
+
   test('an application requests no scope beyond its own', async () => {
     const { body } = await create(owner, {
       kind: 'confidential',

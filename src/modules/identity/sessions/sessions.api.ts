@@ -22,6 +22,11 @@ export class SessionsApi {
     return this.sessions.live(accountId, current, MAX_SHOWN);
   }
 
+  /** All live sessions of an account. */
+  async allLive(accountId: string): Promise<SessionRow[]> {
+    return this.sessions.live(accountId, null, null);
+  }
+
   /** The live sessions of an account in one workspace, by last use. */
   async liveIn(accountId: string, tenantId: string): Promise<SessionRow[]> {
     return this.sessions.liveIn(accountId, tenantId, MAX_SHOWN);
@@ -59,10 +64,15 @@ export class SessionsApi {
     return ended;
   }
 
-  /** Ends all sessions except `except`. @returns number of ended sessions */
+  /**
+   * Ends all sessions except `except`. If none stays, all browsers must sign in again, also one without a session: it was signed
+   * in, and no client has fetched a token.
+   * @returns number of ended sessions
+   */
   async endOthers(tx: Tx, accountId: string, except: string | null): Promise<number> {
     const ended = await this.sessions.revokeOthers(tx, accountId, except);
-    if (ended.length > 0) await this.invalidate(tx, accountId);
+    if (except === null) await this.identity.voidSignIns(tx, accountId);
+    if (ended.length > 0 || except === null) await this.invalidate(tx, accountId);
     return ended.length;
   }
 

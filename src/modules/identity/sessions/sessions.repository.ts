@@ -87,8 +87,8 @@ const seen = directory.statement<never>(
 export class SessionsRepository {
   constructor(private readonly db: Db) {}
 
-  /** Live sessions of an account: `current` first, then by last use. */
-  async live(accountId: string, current: string | null, limit: number): Promise<SessionRow[]> {
+  /** Live sessions of an account: `current` first, then by last use. @param limit null: all */
+  async live(accountId: string, current: string | null, limit: number | null): Promise<SessionRow[]> {
     return this.db.query(live, [accountId, current, limit]);
   }
 
