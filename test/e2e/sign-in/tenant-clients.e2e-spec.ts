@@ -172,8 +172,34 @@ describe('clients of a workspace', () => {
       await owner.api.post('/rbac/groups', { name: 'Integrators', permissions: ['clients.manage'] })
     ).body.group;
     await owner.api.post(`/rbac/groups/${group.id}/members`, { user_id: member.id });
-    expect((await create(member, { kind: 'service', role: 'admin' })).body.error).toBe('forbidden');
+    expect((await create(member, { kind: 'service', role: 'admin' })).body.error).toBe('cannot_grant_unheld');
     expect((await create(member, { kind: 'service' })).status).toBe(201);
+    await owner.api.delete(`/rbac/groups/${group.id}/members/${member.id}`);
+  });
+
+  test('the secret of a service goes only to members with all permissions of the service', async () => {
+    const [group, body] = [
+      (await owner.api.post('/rbac/groups', { name: 'Operators', permissions: ['clients.manage'] })).body
+        .group,
+      (await create(owner, { kind: 'service', role: 'admin' })).body,
+    ];
+    await owner.api.post(`/rbac/groups/${group.id}/members`, { user_id: member.id });
+    for (const attempt of [
+      await member.api.post(`/tenant/clients/${body.client.id}/secret`),
+      await member.api.delete(`/tenant/clients/${body.client.id}`),
+    ])
+      expect([attempt.status, attempt.body.error]).toEqual([403, 'cannot_grant_unheld']);
+    expect((await token(body.client.id, body.client_secret)).access_token).toBeDefined();
+    expect((await admin.api.post(`/tenant/clients/${body.client.id}/secret`)).status).toBe(200);
+    // A service may have permissions by its groups, too.
+    const own = (await create(member, { kind: 'service' })).body.client;
+    expect((await member.api.post(`/tenant/clients/${own.id}/secret`)).status).toBe(200);
+    const strong = (await owner.api.post('/rbac/groups', { name: 'Strong', permissions: ['tenant.policy'] }))
+      .body.group;
+    await owner.api.post(`/rbac/groups/${strong.id}/members`, { user_id: own.user_id });
+    expect((await member.api.post(`/tenant/clients/${own.id}/secret`)).body.error).toBe(
+      'cannot_grant_unheld',
+    );
     await owner.api.delete(`/rbac/groups/${group.id}/members/${member.id}`);
   });
 
