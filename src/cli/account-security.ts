@@ -11,7 +11,7 @@ import { withApp } from './context.js';
 export function addAccountSecurity(program: Command, user: Command, loadConfig: () => Config): void {
   user
     .command('set-password')
-    .description('set a password, read from standard input, and end all sessions')
+    .description('set a password, read from standard input, and end all sessions and application passwords')
     .requiredOption('--email <address>')
     .action(async ({ email }: { email: string }) => {
       const password = (await text(process.stdin)).replace(/\r?\n$/, '');

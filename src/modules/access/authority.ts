@@ -60,7 +60,11 @@ export class Authority extends PermissionSource {
    * @param needed permission that the change requires
    * @throws ApiError 403 `forbidden` when the caller lost it meanwhile
    */
-  async begin(tx: Tx, ctx: RequestContext, needed: Permission = 'rbac.manage'): Promise<ReadonlySet<string>> {
+  async begin(
+    tx: Tx,
+    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
+    needed: Permission = 'rbac.manage',
+  ): Promise<ReadonlySet<string>> {
     await this.repository.lock(tx, ctx.tenantId);
     const held = await this.inTx(tx, ctx.tenantId, ctx.userId);
     if (!held.has(needed)) throw Errors.forbidden.with();

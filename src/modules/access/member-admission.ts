@@ -46,6 +46,20 @@ export class MemberAdmission {
     assertHolds(held, await this.groups.permissionsOf(tx, ctx.tenantId, role, groupIds));
   }
 
+  /**
+   * Checks that the caller has a permission, and all permissions of a member in whose name it could act.
+   * @throws ApiError 403 `forbidden`, `cannot_grant_unheld`
+   */
+  async assertMayControl(
+    tx: Tx,
+    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
+    needed: Permission,
+    userId: string,
+  ): Promise<void> {
+    const held = await this.authority.begin(tx, ctx, needed);
+    assertHolds(held, await this.authority.inTx(tx, ctx.tenantId, userId, { includeDeactivated: true }));
+  }
+
   /** Adds a member. The caller holds the lock. Groups that no longer exist are skipped. */
   async join(
     tx: Tx,

@@ -142,7 +142,8 @@ export class AccountPagesController {
   @Endpoint('POST password/:token', {
     id: 'setForgottenPassword',
     summary: 'Set a new password by a link',
-    description: 'The link is valid once, for one hour. Ends all sessions. The second factor stays.',
+    description:
+      'The link is valid once, for one hour. Ends all sessions and application passwords. The second factor stays.',
     status: 200,
     errors: FORM_ERRORS,
   })

@@ -4,8 +4,20 @@ import { html, type Html } from '../../platform/html/html-tag.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { Db } from '../../platform/database/db.js';
 import { InvitationAcceptance, type OpenInvitation } from '../access/index.js';
-import { PasswordPolicy, PasswordSignIn, SecondFactors } from '../account-security/index.js';
-import { CredentialsApi, type CredentialsRow, emailKey, IdentityApi, Passwords } from '../identity/index.js';
+import {
+  PasswordPolicy,
+  PasswordRecovery,
+  PasswordSignIn,
+  SecondFactors,
+} from '../account-security/index.js';
+import {
+  CredentialsApi,
+  type CredentialsRow,
+  emailKey,
+  IdentityApi,
+  Passwords,
+  sameMailbox,
+} from '../identity/index.js';
 import { ProfileService } from '../settings/index.js';
 import {
   inputField,
@@ -34,6 +46,7 @@ export class InvitationPages {
     private readonly identity: IdentityApi,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
+    private readonly recovery: PasswordRecovery,
     private readonly signIn: PasswordSignIn,
     private readonly factors: SecondFactors,
     private readonly profiles: ProfileService,
@@ -44,13 +57,16 @@ export class InvitationPages {
   async show(page: PageRequest, token: string): Promise<BodyReply> {
     const invitation = await this.invitations.find(token);
     if (!invitation) return showInvalidLink(page, 'invitation_invalid_lead');
-    return this.form(page, invitation, await this.credentials.byEmail(invitation.email));
+    const existing = await this.credentials.byEmail(invitation.email);
+    if (this.isOther(invitation, existing)) return showInvalidLink(page, 'invitation_invalid_lead');
+    return this.form(page, invitation, existing);
   }
 
   async accept(page: PageRequest, token: string): Promise<BodyReply> {
     const invitation = await this.invitations.find(token);
     if (!invitation) return showInvalidLink(page, 'invitation_invalid_lead');
     const existing = await this.credentials.byEmail(invitation.email);
+    if (this.isOther(invitation, existing)) return showInvalidLink(page, 'invitation_invalid_lead');
     const outcome = await this.accountOf(page, invitation, existing);
     if ('wait' in outcome) return showLimited(page, outcome.wait);
     if ('alert' in outcome) return this.form(page, invitation, existing, outcome.alert);
@@ -77,6 +93,11 @@ export class InvitationPages {
       if (before.locale === null)
         await this.profiles.change(tx, member, before, { locale: language }, { ...member, ip, requestId });
     });
+  }
+
+  /** Whether the account has a look-alike of the invited address: the mailbox proves nothing about it, a password does. */
+  private isOther({ email }: OpenInvitation, account: CredentialsRow | null): boolean {
+    return account !== null && !sameMailbox(account.email, email) && this.stepOf(account) !== 'sign_in';
   }
 
   private stepOf(account: CredentialsRow | null): Step {
@@ -131,7 +152,7 @@ export class InvitationPages {
     if (typeof hash === 'object') return hash;
     const problem = await this.secondFactor(page, account);
     if (problem) return problem;
-    const isSet = await this.db.tx((tx) => this.credentials.setPassword(tx, account.id, null, hash));
+    const isSet = await this.recovery.setFirst(account.id, hash, page);
     return isSet ? { account } : { alert: page.t('try_again') };
   }
 

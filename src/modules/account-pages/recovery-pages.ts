@@ -96,7 +96,9 @@ export class RecoveryPages {
   private passwordForm(page: PageRequest, email: string, alert?: string): BodyReply {
     const { t } = page;
     const user = html`<input type="hidden" name="username" autocomplete="username" value="${email}" />`;
-    const content = html`${user}${newPasswordField(page, true)}<button>${t('set_password')}</button>`;
+    const content = html`${user}${newPasswordField(page, true)}
+      <p class="hint">${t('set_password_ends')}</p>
+      <button>${t('set_password')}</button>`;
     return showPage(page, {
       heading: t('set_password'),
       lead: t('account_is', { email }),

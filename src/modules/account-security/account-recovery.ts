@@ -5,6 +5,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { CredentialsApi, Passwords, SessionsApi } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
+import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { AccountTokens } from './recovery/account-tokens.js';
 import type { SecurityEventType } from './security-log.js';
@@ -19,6 +20,7 @@ export class AccountRecovery {
     private readonly policy: PasswordPolicy,
     private readonly twoFactor: TwoFactorService,
     private readonly sessions: SessionsApi,
+    private readonly applications: ApplicationPasswords,
     private readonly tokens: AccountTokens,
     private readonly tenants: TenantsApi,
     private readonly audit: Audit,
@@ -53,7 +55,7 @@ export class AccountRecovery {
   }
 
   /**
-   * Sets a password and ends all sessions.
+   * Sets a password, and ends all sessions and application passwords.
    * @throws ApiError 422 `weak_password`; Error for an unknown account or a concurrent change
    */
   async setPassword(accountId: string, password: string): Promise<void> {
@@ -65,13 +67,20 @@ export class AccountRecovery {
       if (!(await this.credentials.setPassword(tx, accountId, account.password_hash, hash)))
         throw new Error('The password has changed meanwhile.');
       await this.tokens.endAccessLinks(tx, accountId);
-      await this.sessions.endOthers(tx, accountId, null);
-      await this.record(tx, accountId, 'security.password_changed');
+      const ended = await this.sessions.endOthers(tx, accountId, null);
+      const applications = await this.applications.endAll(tx, accountId, null);
+      const counts = { sessions_ended: ended, applications_ended: applications };
+      await this.record(tx, accountId, 'security.password_changed', counts);
     });
   }
 
-  private async record(tx: Tx, accountId: string, action: SecurityEventType): Promise<void> {
-    await this.audit.record(tx, operator(null), { action, objectKind: 'user', objectId: accountId });
+  private async record(
+    tx: Tx,
+    accountId: string,
+    action: SecurityEventType,
+    data: Record<string, unknown> = {},
+  ): Promise<void> {
+    await this.audit.record(tx, operator(null), { action, objectKind: 'user', objectId: accountId, data });
     const tenantId = await this.tenants.anyTenantOf(tx, accountId);
     if (tenantId === null) return;
     await this.outbox.append(tx, {

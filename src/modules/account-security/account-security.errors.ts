@@ -2,6 +2,11 @@ import { defineError } from '../../platform/http/api-error.js';
 
 export const SecurityErrors = {
   invalidPassword: defineError(403, 'invalid_password', 'The password is incorrect.'),
+  recentSignInRequired: defineError(
+    403,
+    'recent_sign_in_required',
+    'The account has no password: sign in again (`prompt=login`) and repeat the request within ten minutes.',
+  ),
   notFound: defineError(404, 'not_found', 'You have no object with this id.'),
   managedExternally: defineError(
     409,
@@ -39,9 +44,15 @@ export const SecurityErrors = {
   ),
   tooManyPasskeys: defineError(422, 'too_many_passkeys', 'An account may have at most 20 passkeys.'),
   weakPassword: defineError(422, 'weak_password', 'The new password is too easy to guess; see details.', {
-    details: [
-      { field: 'new_password', code: 'min_length', message: 'new_password must have 12 characters or more' },
-    ],
+    example: {
+      details: [
+        {
+          field: 'new_password',
+          code: 'min_length',
+          message: 'new_password must have 12 characters or more',
+        },
+      ],
+    },
   }),
   tooManyApplicationPasswords: defineError(
     422,

@@ -7,7 +7,7 @@ import { CredentialsApi, type CredentialsRow, SessionsApi } from '../identity/in
 import { SecurityErrors, tooManyAttempts } from './account-security.errors.js';
 import { CONFIRMATION } from './model/guess-limits.js';
 
-/** Seconds for which a proof of the second factor allows security changes. */
+/** Seconds for which a sign-in, or a proof of the second factor, allows security changes. */
 const FRESH_SECONDS = 600;
 
 /** Confirms the identity of the caller before a security change of the account. */
@@ -39,6 +39,12 @@ export class Confirmation {
       throw SecurityErrors.invalidPassword.with();
     await this.db.single((tx) => this.locks.forget(tx, CONFIRMATION, ctx.userId));
     return account;
+  }
+
+  /** @throws ApiError 403 `recent_sign_in_required` when the sign-in of this session is older than ten minutes */
+  async recentSignIn(ctx: AccountContext): Promise<void> {
+    const age = ctx.sessionId === null ? null : await this.sessions.signInAge(ctx.sessionId);
+    if (age === null || age >= FRESH_SECONDS) throw SecurityErrors.recentSignInRequired.with();
   }
 
   /** Whether this session proved the second factor within the last ten minutes. */

@@ -16,8 +16,10 @@ export class OwnerCheck {
 
   /**
    * Requires the password if the account has one, and a code if this session proved the second factor more than ten minutes
-   * ago. Tokens of an external issuer need no proof.
-   * @throws ApiError 403 `invalid_password`, 403 `second_factor_required`, 422 `invalid_code`, 429 `too_many_attempts`
+   * ago. An account with neither needs a session whose sign-in is not older (docs/adr/0043). Tokens of an external issuer need
+   * no proof.
+   * @throws ApiError 403 `invalid_password`, 403 `second_factor_required`, 403 `recent_sign_in_required`, 422 `invalid_code`,
+   *   429 `too_many_attempts`
    */
   async assert(ctx: AccountContext, proof: { password?: string; code?: string }): Promise<void> {
     if (ctx.sessionId === null) return;
@@ -25,6 +27,7 @@ export class OwnerCheck {
     const codeNeeded = account?.second_factor_since != null && !(await this.confirmation.isFresh(ctx));
     if (codeNeeded && proof.code === undefined) throw Errors.secondFactorRequired.with();
     if (account?.password_hash != null) await this.confirmation.password(ctx, proof.password ?? '');
+    else if (account?.second_factor_since == null) await this.confirmation.recentSignIn(ctx);
     if (codeNeeded) await this.twoFactor.prove(ctx, { code: digits(proof.code ?? '') });
   }
 }

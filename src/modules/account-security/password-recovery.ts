@@ -17,6 +17,7 @@ import {
   sameMailbox,
   SessionsApi,
 } from '../identity/index.js';
+import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
 import { SIGN_IN } from './model/guess-limits.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { SecurityLog } from './security-log.js';
@@ -49,6 +50,7 @@ export class PasswordRecovery implements OnModuleInit {
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
     private readonly sessions: SessionsApi,
+    private readonly applications: ApplicationPasswords,
     private readonly locks: GuessLocks,
     private readonly limits: RateLimits,
     private readonly mails: SystemMail,
@@ -98,7 +100,8 @@ export class PasswordRecovery implements OnModuleInit {
   }
 
   /**
-   * Sets a password and ends all sessions. The second factor stays.
+   * Sets a password, and ends all sessions and application passwords: the reset is the remedy of an owner whose account was
+   * taken over. The second factor stays.
    * @returns false when the link is invalid @throws ApiError 422 `weak_password`, 503 `overloaded`
    */
   async reset(token: string, password: string, origin: RecoveryOrigin): Promise<boolean> {
@@ -112,12 +115,28 @@ export class PasswordRecovery implements OnModuleInit {
       await this.tokens.endAccessLinks(tx, account.id);
       await this.locks.forget(tx, SIGN_IN, emailKey(account.email));
       const ended = await this.sessions.endOthers(tx, account.id, null);
+      const applications = await this.applications.endAll(tx, account.id, null);
       const actor = { tenantId: null, userId: account.id, ...origin, requestId: origin.requestId ?? '' };
-      await this.log.record(tx, actor, 'security.password_changed', { sessions_ended: ended, by: 'mail' });
+      const counts = { sessions_ended: ended, applications_ended: applications };
+      await this.log.record(tx, actor, 'security.password_changed', { ...counts, by: 'mail' });
       return true;
     });
     if (isDone) await this.sessions.refreshNow();
     return isDone;
+  }
+
+  /**
+   * Sets the first password of an account whose owner proved the mailbox by the link of an invitation.
+   * @param hash from `Passwords.hash` @returns false when the account has a password meanwhile
+   */
+  async setFirst(accountId: string, hash: string, origin: RecoveryOrigin): Promise<boolean> {
+    return this.db.tx(async (tx) => {
+      if (!(await this.credentials.setPassword(tx, accountId, null, hash))) return false;
+      await this.tokens.endAccessLinks(tx, accountId);
+      const actor = { tenantId: null, userId: accountId, ...origin, requestId: origin.requestId ?? '' };
+      await this.log.record(tx, actor, 'security.password_changed', { by: 'invitation' });
+      return true;
+    });
   }
 
   /** The token is created when the mail is composed, so that no earlier step depends on the account. */

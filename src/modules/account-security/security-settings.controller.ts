@@ -66,7 +66,7 @@ export class SecuritySettingsController {
     id: 'changePassword',
     summary: 'Change your password',
     description:
-      'By default, ends your other sessions and keeps application passwords. Cancels a pending change of your e-mail address.',
+      'By default, ends your other sessions and keeps application passwords. A password that is set by the link for a forgotten password, or by the operator, ends both. Cancels a pending change of your e-mail address.',
     response: [PasswordChanged, 'The password was changed.'],
     examples: CHANGES,
     errors: [

@@ -58,13 +58,10 @@ export const CalendarErrors = {
     'At least one user is not an active member of this workspace; see details.',
   ),
   /** With the other event. */
-  duplicateUid: defineError(
-    409,
-    'duplicate_uid',
-    'The calendar contains an event with this uid.',
-    { event: exampleOf(CalendarEventResponse) },
-    DuplicateUidResponse,
-  ),
+  duplicateUid: defineError(409, 'duplicate_uid', 'The calendar contains an event with this uid.', {
+    example: { event: exampleOf(CalendarEventResponse) },
+    type: DuplicateUidResponse,
+  }),
   notOrganizer: defineError(
     403,
     'not_organizer',
@@ -83,13 +80,12 @@ export const CalendarErrors = {
   noInstances: defineError(422, 'no_instances', 'The recurrence has no instance.'),
   notAnInstance: defineError(422, 'not_an_instance', 'The series has no instance at this `recurrence_id`.'),
   /** With the results of all operations. */
-  batchFailed: defineError(
-    422,
-    'batch_failed',
-    'An operation failed, so no operation was applied.',
-    { results: [{ index: 0, client_id: null, status: 422, event: null, error: { error: 'invalid_rule' } }] },
-    EventBatchFailedResponse,
-  ),
+  batchFailed: defineError(422, 'batch_failed', 'An operation failed, so no operation was applied.', {
+    example: {
+      results: [{ index: 0, client_id: null, status: 422, event: null, error: { error: 'invalid_rule' } }],
+    },
+    type: EventBatchFailedResponse,
+  }),
   invalidIcs: defineError(422, 'invalid_ics', 'The file is not valid iCalendar (RFC 5545); see details.'),
   tooManyEvents: defineError(422, 'too_many_events', 'A file has at most 20,000 events.'),
   windowTooLarge: defineError(422, 'window_too_large', 'A window has at most 400 days and 10,000 instances.'),

@@ -8,13 +8,10 @@ export const CallErrors = {
   guestNotFound: defineError(404, 'not_found', 'The call has no such guest.'),
   recordingNotFound: defineError(404, 'not_found', 'The call has no such recording.'),
   roomArchived: defineError(409, 'room_archived', 'The room is archived.'),
-  callInProgress: defineError(
-    409,
-    'call_in_progress',
-    'The room has another live call.',
-    { call_id: '01890a5d-ac96-774b-bcce-b302099a8057' },
-    CallInProgressResponse,
-  ),
+  callInProgress: defineError(409, 'call_in_progress', 'The room has another live call.', {
+    example: { call_id: '01890a5d-ac96-774b-bcce-b302099a8057' },
+    type: CallInProgressResponse,
+  }),
   callNotLive: defineError(409, 'call_not_live', 'The call is not live.'),
   recordingActive: defineError(409, 'recording_active', 'The call is being recorded already.'),
   recordingNotFinished: defineError(

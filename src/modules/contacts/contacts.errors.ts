@@ -4,7 +4,10 @@ import { exampleOf } from '../../platform/resources/example.js';
 import { ContactResponse, DuplicateContactResponse } from './responses/contact.response.js';
 
 const duplicate = (code: string, message: string): ErrorKind =>
-  defineError(409, code, message, { contact: exampleOf(ContactResponse) }, DuplicateContactResponse);
+  defineError(409, code, message, {
+    example: { contact: exampleOf(ContactResponse) },
+    type: DuplicateContactResponse,
+  });
 
 /** Errors of address books and contacts. */
 export const ContactErrors = {

@@ -11,12 +11,13 @@ export const FormErrors = {
     'anonymity_fixed',
     'The form has responses, so its anonymity can no longer change.',
   ),
-  invalidDefinition: defineError(
-    422,
-    'invalid_definition',
-    'The definition has errors; see details.',
-    detail('sections.0.questions.2.type', 'is_in', 'sections.0.questions.2.type must be a type of question'),
-  ),
+  invalidDefinition: defineError(422, 'invalid_definition', 'The definition has errors; see details.', {
+    example: detail(
+      'sections.0.questions.2.type',
+      'is_in',
+      'sections.0.questions.2.type must be a type of question',
+    ),
+  }),
   noChanges: defineError(422, 'no_changes', 'The draft is the same as the published version.'),
   unknownPreset: defineError(422, 'unknown_preset', 'There is no preset with this id.'),
   assistantUnavailable: defineError(

@@ -21,6 +21,5 @@ export const formConflict = defineError(
   409,
   'conflict',
   'The form has changed since you read it; read it again and retry with the draft_rev in this response.',
-  { draft_rev: 6 },
-  FormConflictResponse,
+  { example: { draft_rev: 6 }, type: FormConflictResponse },
 );

@@ -16,7 +16,6 @@ export const HolidayErrors = {
     422,
     'year_unsupported',
     'Holidays are known for the years from first_year to last_year.',
-    { first_year: 2020, last_year: 2045 },
-    YearUnsupportedResponse,
+    { example: { first_year: 2020, last_year: 2045 }, type: YearUnsupportedResponse },
   ),
 } as const;

@@ -41,6 +41,7 @@ export class Session {
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
   @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt!: Date | null;
   @Column('timestamptz', { name: 'aal2_at', nullable: true }) aal2At!: Date | null;
+  @Column('timestamptz', { name: 'signed_in_at', nullable: true }) signedInAt!: Date | null;
   @Column('text', { name: 'user_agent', nullable: true }) userAgent!: string | null;
   @Column('text', { nullable: true }) ip!: string | null;
   @Column('timestamptz', { name: 'last_seen_at', nullable: true }) lastSeenAt!: Date | null;

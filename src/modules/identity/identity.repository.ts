@@ -227,6 +227,11 @@ export class IdentityRepository {
     ]);
   }
 
+  /** Invalidates tokens of an external issuer, and the sign-ins of browsers. */
+  async voidSignIns(tx: Tx, accountId: string): Promise<void> {
+    await tx.query(voidTokens, [accountId]);
+  }
+
   /** Ends every session and invalidates every issued token. @returns number of ended sessions */
   async revokeSessions(tx: Tx, accountId: string): Promise<number> {
     await tx.query(voidTokens, [accountId]);

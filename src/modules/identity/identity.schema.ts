@@ -25,6 +25,7 @@ export const identitySchema: SchemaPart = {
       new URL('migrations/0601-session-issuers.sql', import.meta.url),
     ),
     sqlMigration('AccountErasure1798112308252', new URL('migrations/0701-erasure.sql', import.meta.url)),
+    sqlMigration('SignInTime1798600000021', new URL('migrations/0801-sign-in-time.sql', import.meta.url)),
   ],
   sql: [],
 };

@@ -32,13 +32,10 @@ export const MailErrors = {
 
 /** For the documentation only: errors of the mail service have no `message`. */
 const rejection = (status: number, error: string, more: Record<string, unknown>) =>
-  new ErrorKind(
-    status,
-    error,
-    'The mail service rejects the request.',
-    { message: undefined, ...more },
-    MailServiceError,
-  );
+  new ErrorKind(status, error, 'The mail service rejects the request.', {
+    example: { message: undefined, ...more },
+    type: MailServiceError,
+  });
 
 /** Errors of the mail service are forwarded unchanged; one example for each status. */
 export const MAIL_REJECTIONS = [

@@ -29,12 +29,13 @@ export class PersonalExportController {
     id: 'startExport',
     summary: 'Export your data',
     description:
-      'Starts an export of your data in this workspace and of your account: one ZIP archive with JSON, iCalendar, vCard and your files. It replaces the previous export. Requires your password if the account has one.',
+      'Starts an export of your data in this workspace and of your account: one ZIP archive with JSON, iCalendar, vCard and your files. It replaces the previous export. Requires your password if the account has one; an account with neither a password nor a second factor needs a sign-in of the last ten minutes.',
     status: 202,
     response: [PersonalExportEnvelope, 'The export has started.'],
     errors: [
       PersonalDataErrors.exportRunning,
       SecurityErrors.invalidPassword,
+      SecurityErrors.recentSignInRequired,
       SecurityErrors.invalidCode,
       SecurityErrors.tooManyAttempts,
       Errors.tooManyRequests,

@@ -7,13 +7,15 @@ import { UserConnections } from '../../platform/realtime/user-connections.js';
 import { PresenceEvents } from './presence-events.js';
 import { PresenceOptions } from './presence-options.js';
 import { type Device, PresenceRepository } from './presence.repository.js';
+import { SweepTimes } from './sweep-times.js';
 
 /** Devices of one statement. */
 const BATCH = 1_000;
 /** Rooms that a device shows at once; beyond it the oldest is forgotten. */
 const MAX_ROOMS = 20;
 const SWEEP_SECONDS = 15;
-const MIN_SWEEP_PAUSE_MS = 1_000;
+/** Timers may end this early, before the database sees the end of the grace period. */
+const TIMER_MARGIN_MS = 1;
 
 /**
  * Writes the sockets of this process as devices of their users: new and changed ones collected for a moment, all of them in a
@@ -30,7 +32,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
   private collecting: NodeJS.Timeout | undefined;
   private heartbeat: NodeJS.Timeout | undefined;
   private sweeping: NodeJS.Timeout | undefined;
-  private leftAt = 0;
+  private readonly sweeps = new SweepTimes();
 
   constructor(
     private readonly connections: UserConnections,
@@ -149,22 +151,25 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
     if (left.length > 0) this.sweepLater();
   }
 
-  /** One sweep for the changes of a moment, after their grace period. */
+  /** Plans a sweep for the end of the grace period that begins now. */
   sweepLater(): void {
-    const graceMs = this.options.graceSeconds * 1_000;
-    this.leftAt = performance.now();
-    this.sweeping ??= setTimeout(
-      () => {
-        const began = performance.now();
-        this.db
-          .inEachCell(() => this.sweep())
-          .catch((error: unknown) => this.logger.warn({ err: error }, 'presence not swept; a job repeats it'))
-          .finally(() => {
-            this.sweeping = undefined;
-            if (this.leftAt + graceMs > began) this.sweepLater();
-          });
-      },
-      Math.max(graceMs, MIN_SWEEP_PAUSE_MS),
-    ).unref();
+    this.sweeps.add(performance.now() + this.options.graceSeconds * 1_000);
+    this.startTimer();
+  }
+
+  private startTimer(): void {
+    const at = this.sweeps.next;
+    if (this.sweeping || at === undefined) return;
+    const delay = Math.max(0, at - performance.now()) + TIMER_MARGIN_MS;
+    this.sweeping = setTimeout(() => void this.sweepAll(), Math.ceil(delay)).unref();
+  }
+
+  private async sweepAll(): Promise<void> {
+    this.sweeps.begin(performance.now());
+    await this.db
+      .inEachCell(() => this.sweep())
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'presence not swept; a job repeats it'));
+    this.sweeping = undefined;
+    this.startTimer();
   }
 }

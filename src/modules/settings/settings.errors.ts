@@ -6,7 +6,6 @@ export const SettingsErrors = {
     409,
     'conflict',
     'The preferences have changed since you read them; merge and retry with the `rev` in this response.',
-    { rev: 4, preferences: { theme: 'dark' } },
-    PreferencesConflictResponse,
+    { example: { rev: 4, preferences: { theme: 'dark' } }, type: PreferencesConflictResponse },
   ),
 } as const;

@@ -51,8 +51,8 @@ export class ConnectedAppsService {
     return { sessions_ended: rows.length };
   }
 
-  private async byClient({ userId, sessionId }: AccountContext): Promise<Map<string, SessionRow[]>> {
-    return Map.groupBy(await this.sessions.live(userId, sessionId), (row) => row.client_id);
+  private async byClient({ userId }: AccountContext): Promise<Map<string, SessionRow[]>> {
+    return Map.groupBy(await this.sessions.allLive(userId), (row) => row.client_id);
   }
 
   private async present(

@@ -147,6 +147,7 @@ export class SignInCompletion {
       clientId: client.id,
       tenantId,
       scopes,
+      signedInAt: ts,
       secondFactorAt,
       issuer: issuer?.issuer ?? null,
     };

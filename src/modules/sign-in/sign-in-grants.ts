@@ -27,6 +27,8 @@ interface GrantRequest {
   tenantId: string | null;
   /** Requested scopes with the consent of the user. */
   scopes: string[];
+  /** When the user signed in, seconds since 1970. */
+  signedInAt: number;
   /** When the second factor was proven, seconds since 1970; null: not proven. */
   secondFactorAt: number | null;
   /** The issuer of the workspace that signed in the user; null: this service. */
@@ -52,7 +54,7 @@ export class SignInGrants {
 
   /** @returns the id of the new grant */
   async open(provider: Provider, request: GrantRequest, origin: Origin): Promise<string> {
-    const { accountId, clientId, tenantId, scopes, secondFactorAt, issuer } = request;
+    const { accountId, clientId, tenantId, scopes, signedInAt, secondFactorAt, issuer } = request;
     const id = uuidv7();
     const { sessionDays } = tenantId === null ? { sessionDays: null } : await this.policies.of(tenantId);
     const ttl = Math.min(this.config.SIGN_IN_DAYS, sessionDays ?? Infinity) * DAY_SECONDS;
@@ -64,6 +66,7 @@ export class SignInGrants {
       tenantId,
       clientId,
       expiresAt,
+      signedInAt,
       secondFactorAt,
       userAgent,
       ip,
@@ -135,7 +138,14 @@ export class SignInGrants {
         : null;
     if (!accountId || !tenantId || member === null)
       throw new errors.UnauthorizedClient('the account of this service is closed');
-    const unattended = { secondFactorAt: null, userAgent: null, ip: null, isActivated: true, issuer: null };
+    const unattended = {
+      signedInAt: null,
+      secondFactorAt: null,
+      userAgent: null,
+      ip: null,
+      isActivated: true,
+      issuer: null,
+    };
     const expiresAt = new Date(Date.now() + token.expiration * 1000);
     const session = { id: uuidv7(), accountId, tenantId, clientId, expiresAt, ...unattended };
     await this.db.tx(async (tx) => {

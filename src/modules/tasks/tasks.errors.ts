@@ -15,13 +15,10 @@ export const TASKS = resource({
 export const TaskErrors = {
   notFound: TASKS.notFound,
   partNotFound: defineError(404, 'not_found', 'The task has no such subtask, comment or attachment.'),
-  deleted: defineError(
-    409,
-    'deleted',
-    'The task is in the trash; restore it first.',
-    { revision: 3, deleted_at: '2026-11-21T09:30:00.000Z' },
-    DeletedErrorResponse,
-  ),
+  deleted: defineError(409, 'deleted', 'The task is in the trash; restore it first.', {
+    example: { revision: 3, deleted_at: '2026-11-21T09:30:00.000Z' },
+    type: DeletedErrorResponse,
+  }),
   alreadyExists: defineError(409, 'already_exists', 'A task with this id exists, or existed, already.'),
   unknownUser: defineError(
     422,

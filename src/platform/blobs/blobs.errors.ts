@@ -6,13 +6,10 @@ import { Errors } from '../http/errors.js';
 export const BlobErrors = {
   invalidMultipart: defineError(400, 'invalid_multipart', 'The body is not valid multipart/form-data.'),
   uploadTimeout: defineError(408, 'upload_timeout', 'The file did not arrive in time.'),
-  fileTooLarge: defineError(
-    413,
-    'file_too_large',
-    'The file is larger than this route accepts.',
-    { max_bytes: 20_971_520 },
-    FileTooLargeResponse,
-  ),
+  fileTooLarge: defineError(413, 'file_too_large', 'The file is larger than this route accepts.', {
+    example: { max_bytes: 20_971_520 },
+    type: FileTooLargeResponse,
+  }),
   tooManyUploads: defineError(
     429,
     'too_many_uploads',
@@ -22,8 +19,10 @@ export const BlobErrors = {
     507,
     'file_limit_reached',
     'The files would exceed the limit of the workspace or of the user.',
-    { scope: 'user', used_bytes: 1_073_000_000, limit_bytes: 1_073_741_824 },
-    FileLimitReachedResponse,
+    {
+      example: { scope: 'user', used_bytes: 1_073_000_000, limit_bytes: 1_073_741_824 },
+      type: FileLimitReachedResponse,
+    },
   ),
   unavailable: defineError(503, 'blob_store_unavailable', 'The file storage is unavailable; retry shortly.'),
 } as const;

@@ -70,7 +70,7 @@ export function Operation({ tag, id, summary, description, errors = [] }: Operat
       ...(tag === undefined ? [] : [ApiTags(tag)]),
       ...inputs.flatMap((input) => input.header ?? []),
       ...(isPublic ? [] : [ApiBearerAuth()]),
-      ApiExtraModels(ErrorResponse, ...kinds.flatMap(({ type }) => type ?? [])),
+      ApiExtraModels(ErrorResponse, ...kinds.flatMap(({ docs }) => docs.type ?? [])),
       ApiOperation({
         operationId: id,
         summary,
@@ -96,7 +96,7 @@ function withPermission(description: string, requires: string[] | undefined): st
 function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
   const example = (kind: ErrorKind) => ({
     summary: kind.message,
-    value: { error: kind.code, message: kind.message, ...kind.example },
+    value: { error: kind.code, message: kind.message, ...kind.docs.example },
   });
   const unique = [...new Map(kinds.map((kind) => [kind.code, kind])).values()];
   return ApiResponse({
@@ -113,7 +113,7 @@ function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
 }
 
 function errorHeaders(status: number, kinds: ErrorKind[]) {
-  const sent = new Set(kinds.flatMap(({ headers }) => headers));
+  const sent = new Set(kinds.flatMap(({ docs }) => docs.headers ?? []));
   const headers = {
     ...((status === 429 || status === 503 || sent.has('Retry-After')) && RETRY_AFTER),
     ...(sent.has('ETag') && CURRENT_REVISION),
@@ -123,8 +123,8 @@ function errorHeaders(status: number, kinds: ErrorKind[]) {
 
 /** The schemas of errors with further members, and the common schema for the others. */
 function errorSchema(kinds: ErrorKind[]) {
-  const own = new Set(kinds.flatMap(({ type }) => type ?? []));
-  const plain = kinds.some(({ type }) => type === undefined) ? [ErrorResponse] : [];
+  const own = new Set(kinds.flatMap(({ docs }) => docs.type ?? []));
+  const plain = kinds.some(({ docs }) => docs.type === undefined) ? [ErrorResponse] : [];
   const schemas = [...own, ...plain].map((type) => ({ $ref: getSchemaPath(type) }));
   return schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
 }

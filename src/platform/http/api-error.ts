@@ -34,18 +34,22 @@ export class ApiError extends Error {
   }
 }
 
+/** Documentation of an error whose response has more than code and message. */
+interface ErrorDocs {
+  /** Examples of the additional members of its body. */
+  example?: Record<string, unknown>;
+  /** The schema of a body with additional members. */
+  type?: Type | undefined;
+  headers?: readonly ErrorHeader[];
+}
+
 /** A client-visible error: status, code and message. Each is declared once, as a constant. */
 export class ErrorKind {
   constructor(
     readonly status: number,
     readonly code: string,
     readonly message: string,
-    /** Examples of the additional members of its body. */
-    readonly example: Record<string, unknown> = {},
-    /** The schema of a body with additional members. */
-    readonly type?: Type,
-    /** Headers of the response, for the documentation. */
-    readonly headers: readonly ErrorHeader[] = [],
+    readonly docs: ErrorDocs = {},
   ) {}
 
   /** Creates an error of this kind to throw. */
@@ -57,15 +61,8 @@ export class ErrorKind {
 /** Every error of the API in the order of declaration, for the documentation and the tests. */
 export const ERROR_KINDS: ErrorKind[] = [];
 
-export function defineError(
-  status: number,
-  code: string,
-  message: string,
-  example?: Record<string, unknown>,
-  type?: Type,
-  headers?: readonly ErrorHeader[],
-): ErrorKind {
-  const kind = new ErrorKind(status, code, message, example, type, headers);
+export function defineError(status: number, code: string, message: string, docs?: ErrorDocs): ErrorKind {
+  const kind = new ErrorKind(status, code, message, docs);
   ERROR_KINDS.push(kind);
   return kind;
 }

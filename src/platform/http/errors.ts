@@ -31,9 +31,7 @@ export const Errors = {
     409,
     'request_in_flight',
     'A request with this Idempotency-Key is in progress; retry shortly.',
-    undefined,
-    undefined,
-    ['Retry-After'],
+    { headers: ['Retry-After'] },
   ),
   bodyTooLarge: defineError(413, 'body_too_large', 'The body is larger than this route accepts.'),
   unsupportedMediaType: defineError(
@@ -43,13 +41,15 @@ export const Errors = {
   ),
   rangeNotSatisfiable: defineError(416, 'range_not_satisfiable', 'The requested range is outside the file.'),
   validationFailed: defineError(422, 'validation_failed', 'Some fields are invalid; see details.', {
-    details: [
-      {
-        field: 'title',
-        code: 'max_length',
-        message: 'title must be shorter than or equal to 512 characters',
-      },
-    ],
+    example: {
+      details: [
+        {
+          field: 'title',
+          code: 'max_length',
+          message: 'title must be shorter than or equal to 512 characters',
+        },
+      ],
+    },
   }),
   invalidId: defineError(422, 'invalid_id', 'An id in the path is not a UUID.'),
   invalidRevision: defineError(

@@ -74,9 +74,11 @@ export class Resource<Item extends object = object> {
         409,
         'conflict',
         `The ${name} has changed since you read it; merge and retry with the revision in this response.`,
-        { revision: 4, ...Object.fromEntries(this.one.map((key) => [key, exampleOf(item)])) },
-        conflictType(item, this.one),
-        ['ETag'],
+        {
+          example: { revision: 4, ...Object.fromEntries(this.one.map((key) => [key, exampleOf(item)])) },
+          type: conflictType(item, this.one),
+          headers: ['ETag'],
+        },
       );
   }
 

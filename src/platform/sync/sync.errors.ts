@@ -5,6 +5,5 @@ export const CURSOR_EXPIRED = defineError(
   410,
   'cursor_expired',
   'The cursor has expired; rebuild the index with the request in `hint`.',
-  { reset_required: true, hint: 'GET /apis/v1/notes/index' },
-  CursorExpiredResponse,
+  { example: { reset_required: true, hint: 'GET /apis/v1/notes/index' }, type: CursorExpiredResponse },
 );

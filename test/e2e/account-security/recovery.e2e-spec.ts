@@ -2,6 +2,7 @@ import { AccountRecovery } from '../../../src/modules/account-security/index.js'
 import { provision } from '../../../src/provision/provision.js';
 import { PASSWORD, session } from '../../support/sign-in/account.ts';
 import type { TestUser } from '../../support/app.ts';
+import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
 import { MailedApp } from '../../support/mail/mailed-app.ts';
 import { secondFactorOf } from '../../support/sign-in/sign-in.ts';
 
@@ -13,6 +14,7 @@ describe('recovery of accounts by mail', () => {
 
   beforeAll(async () => {
     at = await MailedApp.start();
+    acceptApplicationPasswords(at.app);
   });
   afterAll(() => at?.stop());
 
@@ -55,6 +57,39 @@ describe('recovery of accounts by mail', () => {
       expect(row.second_factor_since).not.toBeNull();
       const audit = await at.app.sql(`SELECT action FROM audit_log WHERE actor_id = $1`, [ann.id]);
       expect(audit.map(({ action }) => action)).toContain('security.password_changed');
+    });
+
+    test.each([
+      ['the link', async (ann: TestUser, link: string) => at.submit(link, { new_password: NEW_PASSWORD })],
+      [
+        'the operator',
+        async (ann: TestUser) => at.app.get(AccountRecovery).setPassword(ann.id, NEW_PASSWORD),
+      ],
+    ])('a reset by %s ends the application passwords in all workspaces', async (_, reset) => {
+      const ann = await user(['reset-one', 'reset-two'].map((slug) => `${slug}-${n}`));
+      const [, elsewhere] = await at.app.sql(
+        'SELECT tenant_id FROM tenant_members WHERE user_id = $1 ORDER BY tenant_id = $2 DESC',
+        [ann.id, ann.tenantId],
+      );
+      const twin = await session(at.app, ann, { tenantId: elsewhere.tenant_id });
+      for (const { api } of [ann, twin])
+        expect(
+          (await api.post('/settings/application-passwords', { description: 'x', scopes: ['imap'] })).status,
+        ).toBe(201);
+      await forgot(ann.email);
+      const link = await at.linkTo(ann.email);
+      expect((await at.browser().open(link)).html).toContain('application passwords');
+      await reset(ann, link);
+      const rows = await at.app.sql(
+        `SELECT state FROM application_passwords WHERE user_id = $1 AND state = 'active'`,
+        [ann.id],
+      );
+      expect(rows).toEqual([]);
+      const [event] = await at.app.sql(
+        `SELECT data FROM audit_log WHERE object_id = $1 AND action = 'security.password_changed'`,
+        [ann.id],
+      );
+      expect(event.data).toMatchObject({ applications_ended: 2 });
     });
 
     test('the response does not disclose whether an address has an account', async () => {

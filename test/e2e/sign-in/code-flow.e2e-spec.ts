@@ -219,6 +219,24 @@ describe('signing in with a browser', () => {
       expect((await ours.finish(back.url, again)).claims()?.sub).toBe(alice.id);
     });
 
+    test('keeps the time of its sign-in in later sessions, until it signs in again', async () => {
+      const alice = await person('acme');
+      const on = browser(app);
+      const signInOf = async (token: string) => {
+        const [row] = await app.sql('SELECT signed_in_at AS at FROM sessions WHERE id = $1', [
+          decodeJwt(token)['sid'],
+        ]);
+        return Number(row.at);
+      };
+      const first = await signInOf((await ours.signIn(on, alice.email, PASSWORD)).access_token);
+      const silent = await ours.begin();
+      const second = await ours.finish((await on.open(silent.url)).url, silent);
+      expect(await signInOf(second.access_token)).toBe(first);
+      const { begun, page } = await afterPassword(ours, alice.email, { prompt: 'login' }, on);
+      const third = await ours.finish(page.url, begun);
+      expect(await signInOf(third.access_token)).toBeGreaterThan(first);
+    });
+
     test('signs in again after a global sign-out, or after one of its grants was ended', async () => {
       const alice = await person('acme');
       const on = browser(app);
@@ -233,6 +251,15 @@ describe('signing in with a browser', () => {
       expect((await on.open((await ours.begin()).url)).html).toContain('name="password"');
       await ours.signIn(on, alice.email, PASSWORD);
       expect((await on.open((await ours.begin()).url)).status).toBe(0);
+    });
+
+    test('signs in again after the user signed out everywhere, also without a session of its own', async () => {
+      const alice = await person('acme');
+      const { page, on } = await afterPassword(theirs, alice.email);
+      expect(page.html).toContain('Allow Their');
+      const { access_token: token } = await ours.signIn(browser(app), alice.email, PASSWORD);
+      expect((await app.as(token).post('/auth/sign-out', { everywhere: true })).status).toBe(200);
+      expect((await on.open((await theirs.begin()).url)).html).toContain('name="password"');
     });
 
     test('signs in again after a change of password', async () => {

@@ -138,6 +138,22 @@ describe('clients of a workspace', () => {
     );
   });
 
+  test('an application is withdrawn also by a user with a hundred later sessions', async () => {
+    const { body } = await create(owner, { kind: 'confidential', redirect_uris: [REDIRECT] });
+    const { id } = body.client;
+    const scope = 'openid email workspace';
+    const { party, begun, on, page } = await pageAfterPassword(id, body.client_secret, member.email, scope);
+    const tokens = await party.finish((await on.submit(page, { step: 'consent' })).url, begun);
+    await app.sql(
+      `INSERT INTO sessions (id, account_id, client_id, expires_at, last_seen_at, activated_at)
+       SELECT gen_random_uuid(), $1, 'test', now() + interval '1 day', now() + interval '1 hour', now() FROM generate_series(1, 100)`,
+      [member.id],
+    );
+    expect((await member.api.get('/settings/connected-apps')).body.applications).toHaveLength(1);
+    expect((await member.api.delete(`/settings/connected-apps/${id}`)).body).toEqual({ sessions_ended: 1 });
+    expect((await app.as(tokens.access_token).get('/notes')).status).toBe(401);
+  });
+
   test('an application requests no scope beyond its own', async () => {
     const { body } = await create(owner, {
       kind: 'confidential',
@@ -156,8 +172,34 @@ describe('clients of a workspace', () => {
       await owner.api.post('/rbac/groups', { name: 'Integrators', permissions: ['clients.manage'] })
     ).body.group;
     await owner.api.post(`/rbac/groups/${group.id}/members`, { user_id: member.id });
-    expect((await create(member, { kind: 'service', role: 'admin' })).body.error).toBe('forbidden');
+    expect((await create(member, { kind: 'service', role: 'admin' })).body.error).toBe('cannot_grant_unheld');
     expect((await create(member, { kind: 'service' })).status).toBe(201);
+    await owner.api.delete(`/rbac/groups/${group.id}/members/${member.id}`);
+  });
+
+  test('the secret of a service goes only to members with all permissions of the service', async () => {
+    const [group, body] = [
+      (await owner.api.post('/rbac/groups', { name: 'Operators', permissions: ['clients.manage'] })).body
+        .group,
+      (await create(owner, { kind: 'service', role: 'admin' })).body,
+    ];
+    await owner.api.post(`/rbac/groups/${group.id}/members`, { user_id: member.id });
+    for (const attempt of [
+      await member.api.post(`/tenant/clients/${body.client.id}/secret`),
+      await member.api.delete(`/tenant/clients/${body.client.id}`),
+    ])
+      expect([attempt.status, attempt.body.error]).toEqual([403, 'cannot_grant_unheld']);
+    expect((await token(body.client.id, body.client_secret)).access_token).toBeDefined();
+    expect((await admin.api.post(`/tenant/clients/${body.client.id}/secret`)).status).toBe(200);
+    // A service may have permissions by its groups, too.
+    const own = (await create(member, { kind: 'service' })).body.client;
+    expect((await member.api.post(`/tenant/clients/${own.id}/secret`)).status).toBe(200);
+    const strong = (await owner.api.post('/rbac/groups', { name: 'Strong', permissions: ['tenant.policy'] }))
+      .body.group;
+    await owner.api.post(`/rbac/groups/${strong.id}/members`, { user_id: own.user_id });
+    expect((await member.api.post(`/tenant/clients/${own.id}/secret`)).body.error).toBe(
+      'cannot_grant_unheld',
+    );
     await owner.api.delete(`/rbac/groups/${group.id}/members/${member.id}`);
   });
 

@@ -138,6 +138,35 @@ describe('invitations to a workspace', () => {
     expect(await memberOf(email)).toMatchObject({ display_name: 'Vera', role: 'member' });
   });
 
+  test('an account without a password sets one, with a security event', async () => {
+    const email = address();
+    const { users } = await provision(at.app.served.nest, { accounts: [{ email, name: 'Lea' }] });
+    expect((await owner.api.post('/tenant/invitations', { email })).status).toBe(201);
+    expect((await at.submit(await at.linkTo(email), { new_password: NEW_PASSWORD })).status).toBe(200);
+    const events = await at.app.sql(
+      `SELECT data FROM audit_log WHERE object_id = $1 AND action = 'security.password_changed'`,
+      [users[0]!.id],
+    );
+    expect(events).toEqual([{ data: { by: 'invitation' } }]);
+  });
+
+  test('the mailbox of a look-alike address opens no account', async () => {
+    const email = address();
+    const { users } = await provision(at.app.served.nest, { accounts: [{ email, name: 'Lea' }] });
+    const lookAlike = email.replace('new', '\uff4eew');
+    expect((await owner.api.post('/tenant/invitations', { email: lookAlike })).status).toBe(201);
+    const link = await at.linkTo(lookAlike);
+    expect((await at.browser().open(link)).status).toBe(404);
+    const page = await at.browser().open(link, {
+      method: 'POST',
+      body: new URLSearchParams({ new_password: NEW_PASSWORD }),
+    });
+    expect(page.status).toBe(404);
+    const [row] = await at.app.sql('SELECT password_hash FROM accounts WHERE id = $1', [users[0]!.id]);
+    expect(row.password_hash).toBeNull();
+    expect(await memberOf(email)).toBeUndefined();
+  });
+
   test('a new link replaces the earlier one; a revoked link is invalid', async () => {
     const { email, id } = await invite(owner);
     const first = await at.linkTo(email);

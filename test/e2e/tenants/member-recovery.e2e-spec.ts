@@ -116,6 +116,28 @@ describe('recovery of members by administrators', () => {
       expect(await hasFactor(lost)).toBe(false);
     });
 
+    test('a former owner approves nothing with a token that is still cached', async () => {
+      const [lost, former, admin] = (await workspace('owner', 'owner', 'admin')) as [
+        TestUser,
+        TestUser,
+        TestUser,
+      ];
+      await secondFactorOf(app, lost.id);
+      expect(await reset(admin, lost)).toEqual([200, 'approval_required']);
+      expect((await former.api.get('/notes')).status).toBe(200);
+      // As in the seconds until a process reads the change: it is not recorded as a change of access.
+      const key = [former.tenantId, former.id];
+      await app.sql(`UPDATE tenant_members SET role = 'admin' WHERE tenant_id = $1 AND user_id = $2`, key);
+      await app.sql(
+        `UPDATE rbac_members SET group_id = (SELECT id FROM rbac_groups WHERE tenant_id = $1 AND key = 'admins')
+          WHERE tenant_id = $1 AND user_id = $2`,
+        key,
+      );
+      await app.sql('UPDATE tenant_rbac SET version = version + 1 WHERE tenant_id = $1', [former.tenantId]);
+      expect(await reset(former, lost)).toEqual([403, 'cannot_grant_unheld']);
+      expect(await hasFactor(lost)).toBe(true);
+    });
+
     test('parallel requests of one owner are one request', async () => {
       const [lost, owner] = (await workspace('owner', 'owner')) as [TestUser, TestUser];
       await secondFactorOf(app, lost.id);

@@ -21,7 +21,9 @@ const SPANNING: Record<string, readonly string[]> = {
     'recovery by the operator: the event goes to a workspace of the account',
   ],
   'sign-in': ['clients of services: the account of the service and its membership'],
-  'account-pages': ['forgotten password: its event goes to a workspace of the account'],
+  'account-pages': [
+    'forgotten password: application passwords end with it, and its event goes to a workspace of the account',
+  ],
   cli: ['status of an account: its memberships follow'],
   test: ['a test calls the interfaces of several modules in one transaction'],
   issuers: ['first sign-in by an issuer: account, link and membership appear together'],

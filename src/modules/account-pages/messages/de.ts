@@ -48,7 +48,10 @@ export const de: Record<keyof typeof en, string> = {
   set_password: 'Neues Passwort festlegen',
   account_is: 'Für das Konto {email}',
   password_set: 'Das Passwort ist festgelegt',
-  password_set_lead: 'Alle Sitzungen wurden beendet. Melden Sie sich mit dem neuen Passwort an.',
+  set_password_ends:
+    'Alle Ihre Sitzungen und Anwendungspasswörter enden dann. Ihre E-Mail-Programme brauchen neue.',
+  password_set_lead:
+    'Alle Sitzungen und Anwendungspasswörter wurden beendet. Melden Sie sich mit dem neuen Passwort an.',
   confirm_email: 'Bestätigen Sie Ihre neue Adresse',
   confirm_email_lead: 'Die E-Mail-Adresse Ihres Kontos ändert sich von {old} zu {email}.',
   confirm_email_button: 'Bestätigen',

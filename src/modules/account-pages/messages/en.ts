@@ -43,7 +43,9 @@ export const en = {
   set_password: 'Set a new password',
   account_is: 'For the account {email}',
   password_set: 'The password is set',
-  password_set_lead: 'All sessions have ended. Sign in with the new password.',
+  set_password_ends:
+    'All your sessions and application passwords will end. Your mail programs need new ones.',
+  password_set_lead: 'All sessions and application passwords have ended. Sign in with the new password.',
   confirm_email: 'Confirm your new address',
   confirm_email_lead: 'The email address of your account changes from {old} to {email}.',
   confirm_email_button: 'Confirm',

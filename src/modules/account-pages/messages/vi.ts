@@ -45,7 +45,9 @@ export const vi: Record<keyof typeof en, string> = {
   set_password: 'Đặt mật khẩu mới',
   account_is: 'Cho tài khoản {email}',
   password_set: 'Mật khẩu đã được đặt',
-  password_set_lead: 'Tất cả các phiên đã kết thúc. Hãy đăng nhập bằng mật khẩu mới.',
+  set_password_ends:
+    'Tất cả các phiên và mật khẩu ứng dụng của bạn sẽ kết thúc. Các chương trình email của bạn cần mật khẩu mới.',
+  password_set_lead: 'Tất cả các phiên và mật khẩu ứng dụng đã kết thúc. Hãy đăng nhập bằng mật khẩu mới.',
   confirm_email: 'Xác nhận địa chỉ mới',
   confirm_email_lead: 'Địa chỉ email của tài khoản bạn đổi từ {old} thành {email}.',
   confirm_email_button: 'Xác nhận',

@@ -2,7 +2,10 @@ import { Matches } from 'class-validator';
 import { Optional, Text } from '../../../platform/http/input.decorators.js';
 import { MAX_PASSWORD } from './guess-limits.js';
 
-/** Confirms the identity of the caller. */
+/**
+ * Confirms the identity of the caller. An account with neither a password nor a second factor needs no field, but a session
+ * whose sign-in is at most ten minutes old.
+ */
 export class ConfirmOwner {
   /** Your password, if the account has one. */
   @Optional() @Text(MAX_PASSWORD, { example: 'correct horse battery staple' }) password?: string;

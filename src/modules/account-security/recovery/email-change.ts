@@ -90,11 +90,11 @@ export class EmailChange implements OnModuleInit {
    */
   async request(ctx: AccountContext, input: ChangeEmail, language: Language): Promise<EmailState> {
     this.confirm.requireLocal();
-    await this.owner.assert(ctx, input);
     const account = (await this.credentials.byId(ctx.userId)) as CredentialsRow;
-    // Nothing was proven, so the token may be stolen. The new mailbox would open the account for good.
+    // A sign-in alone is no proof for a new mailbox, which would open the account for good.
     if (account.password_hash === null && account.second_factor_since === null)
       throw SecurityErrors.invalidPassword.with({ message: NO_PASSWORD });
+    await this.owner.assert(ctx, input);
     const { email } = input;
     if (email === account.email) throw fieldError('email', 'unchanged', 'email is the current address');
     await this.db.tx(async (tx) => {

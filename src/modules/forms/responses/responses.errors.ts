@@ -33,20 +33,13 @@ const detail = (field: string, code: string, message: string) => ({ details: [{ 
 
 /** The errors of submissions and responses. */
 export const ResponseErrors = {
-  notAccepting: defineError(
-    403,
-    'not_accepting',
-    'The form does not accept responses now; see reason.',
-    { reason: 'closed' },
-    NotAcceptingResponse,
-  ),
-  alreadySubmitted: defineError(
-    409,
-    'already_submitted',
-    'The form accepts one response from each user.',
-    {},
-    AlreadySubmittedResponse,
-  ),
+  notAccepting: defineError(403, 'not_accepting', 'The form does not accept responses now; see reason.', {
+    example: { reason: 'closed' },
+    type: NotAcceptingResponse,
+  }),
+  alreadySubmitted: defineError(409, 'already_submitted', 'The form accepts one response from each user.', {
+    type: AlreadySubmittedResponse,
+  }),
   clientResponseIdReused: defineError(
     409,
     'client_response_id_reused',
@@ -62,15 +55,14 @@ export const ResponseErrors = {
     409,
     'version_outdated',
     'The form has changed and the answers no longer fit; see details.',
-    { version: 3, ...detail('q1', 'required', 'q1 must be answered') },
-    VersionOutdatedResponse,
+    {
+      example: { version: 3, ...detail('q1', 'required', 'q1 must be answered') },
+      type: VersionOutdatedResponse,
+    },
   ),
-  invalidAnswers: defineError(
-    422,
-    'invalid_answers',
-    'Some answers are invalid; see details.',
-    detail('q1', 'required', 'q1 must be answered'),
-  ),
+  invalidAnswers: defineError(422, 'invalid_answers', 'Some answers are invalid; see details.', {
+    example: detail('q1', 'required', 'q1 must be answered'),
+  }),
   responseNotFound: defineError(404, 'not_found', 'This response does not exist.'),
   tooManyUploads: defineError(
     422,

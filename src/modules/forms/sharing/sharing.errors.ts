@@ -9,6 +9,12 @@ export const SharingErrors = {
     422,
     'unknown_user',
     'A user or group is not part of this workspace; see details.',
-    detail('access.0', 'unknown_user', 'access.0 is not an active member or group of this workspace'),
+    {
+      example: detail(
+        'access.0',
+        'unknown_user',
+        'access.0 is not an active member or group of this workspace',
+      ),
+    },
   ),
 } as const;

@@ -22,6 +22,11 @@ export class SessionsApi {
     return this.sessions.live(accountId, current, MAX_SHOWN);
   }
 
+  /** All live sessions of an account. */
+  async allLive(accountId: string): Promise<SessionRow[]> {
+    return this.sessions.live(accountId, null, null);
+  }
+
   /** The live sessions of an account in one workspace, by last use. */
   async liveIn(accountId: string, tenantId: string): Promise<SessionRow[]> {
     return this.sessions.liveIn(accountId, tenantId, MAX_SHOWN);
@@ -42,6 +47,11 @@ export class SessionsApi {
     return this.sessions.aal2Age(sessionId);
   }
 
+  /** Seconds since the user signed in, or the operator issued the token; null: unknown session. */
+  async signInAge(sessionId: string): Promise<number | null> {
+    return this.sessions.signInAge(sessionId);
+  }
+
   /** Raises the session to AAL2, from its next request on in every process. */
   async setAal2(tx: Tx, sessionId: string): Promise<void> {
     await this.sessions.setAal2(tx, sessionId);
@@ -54,10 +64,15 @@ export class SessionsApi {
     return ended;
   }
 
-  /** Ends all sessions except `except`. @returns number of ended sessions */
+  /**
+   * Ends all sessions except `except`. If none stays, all browsers must sign in again, also one without a session: it was signed
+   * in, and no client has fetched a token.
+   * @returns number of ended sessions
+   */
   async endOthers(tx: Tx, accountId: string, except: string | null): Promise<number> {
     const ended = await this.sessions.revokeOthers(tx, accountId, except);
-    if (ended.length > 0) await this.invalidate(tx, accountId);
+    if (except === null) await this.identity.voidSignIns(tx, accountId);
+    if (ended.length > 0 || except === null) await this.invalidate(tx, accountId);
     return ended.length;
   }
 

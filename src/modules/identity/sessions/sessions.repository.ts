@@ -43,6 +43,12 @@ const aal2 = directory.statement<{ seconds: number | null }>(
   `SELECT extract(epoch FROM clock_timestamp() - aal2_at)::float8 AS seconds FROM sessions WHERE id = $1`,
 );
 
+const signIn = directory.statement<{ seconds: number }>(
+  'identity.session_sign_in',
+  `SELECT extract(epoch FROM clock_timestamp() - coalesce(signed_in_at, created_at))::float8 AS seconds
+     FROM sessions WHERE id = $1`,
+);
+
 const setAal2 = directory.statement<never>(
   'identity.raise_session',
   `UPDATE sessions SET aal2_at = now() WHERE id = $1`,
@@ -81,8 +87,8 @@ const seen = directory.statement<never>(
 export class SessionsRepository {
   constructor(private readonly db: Db) {}
 
-  /** Live sessions of an account: `current` first, then by last use. */
-  async live(accountId: string, current: string | null, limit: number): Promise<SessionRow[]> {
+  /** Live sessions of an account: `current` first, then by last use. @param limit null: all */
+  async live(accountId: string, current: string | null, limit: number | null): Promise<SessionRow[]> {
     return this.db.query(live, [accountId, current, limit]);
   }
 
@@ -98,6 +104,11 @@ export class SessionsRepository {
   /** Seconds since the second factor was proven in this session; null: not proven. */
   async aal2Age(sessionId: string): Promise<number | null> {
     return (await this.db.query(aal2, [sessionId]))[0]?.seconds ?? null;
+  }
+
+  /** Seconds since the sign-in of the session; null: unknown session. */
+  async signInAge(sessionId: string): Promise<number | null> {
+    return (await this.db.query(signIn, [sessionId]))[0]?.seconds ?? null;
   }
 
   /** Raises the session to AAL2. */

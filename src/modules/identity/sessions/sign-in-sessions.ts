@@ -29,6 +29,8 @@ interface SessionOpening {
   tenantId: string | null;
   clientId: string;
   expiresAt: Date;
+  /** When the user signed in, seconds since 1970: earlier than the session in a browser that was signed in; null: now. */
+  signedInAt: number | null;
   /** When the second factor was proven, seconds since 1970; null: not proven. */
   secondFactorAt: number | null;
   userAgent: string | null;
@@ -44,9 +46,10 @@ const MAX_USER_AGENT = 400;
 
 const open = directory.statement<never>(
   'sign_in_sessions.open',
-  `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip, activated_at, issuer)
+  `INSERT INTO sessions (id, account_id, tenant_id, client_id, expires_at, aal2_at, user_agent, ip, activated_at, issuer,
+                         signed_in_at)
    VALUES ($1, $2, $3, $4, CASE WHEN $9 THEN $5 ELSE least($5, now() + make_interval(secs => ${PENDING_SECONDS})) END,
-           to_timestamp($6), $7, $8, CASE WHEN $9 THEN now() END, $10)`,
+           to_timestamp($6), $7, $8, CASE WHEN $9 THEN now() END, $10, to_timestamp($11))`,
 );
 
 const activate = directory.statement<never>(
@@ -143,6 +146,7 @@ export class SignInSessions {
       ip,
       isActivated,
       issuer,
+      session.signedInAt,
     ]);
   }
 

@@ -39,10 +39,11 @@ export class ProfileController {
     id: 'deactivateProfile',
     summary: 'Leave the workspace',
     description:
-      'Ends your membership and its sessions within 5 seconds. Closes your account when you belong to no other workspace. Only an administrator can undo this. The last owner cannot leave. Your content stays; `transfer_to` names a new owner of your notes, tasks and folders.',
+      'Ends your membership and its sessions within 5 seconds. Closes your account when you belong to no other workspace. Only an administrator can undo this. The last owner cannot leave. Your content stays; `transfer_to` names a new owner of your notes, tasks and folders. An account with neither a password nor a second factor needs a sign-in of the last ten minutes.',
     response: [DeactivatedProfileEnvelope, 'Your deactivated profile.'],
     errors: [
       SecurityErrors.invalidPassword,
+      SecurityErrors.recentSignInRequired,
       SecurityErrors.invalidCode,
       SecurityErrors.tooManyAttempts,
       Errors.tooManyRequests,

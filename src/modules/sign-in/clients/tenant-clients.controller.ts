@@ -6,6 +6,7 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { CreateTenantClient } from './tenant-clients.dto.js';
+import { AccessErrors } from '../../access/index.js';
 import { ClientErrors } from './tenant-clients.errors.js';
 import {
   TenantClientEnvelope,
@@ -26,7 +27,7 @@ export class TenantClientsController {
       'An application signs in members of this workspace, with their consent. A service signs in with its secret (OAuth client credentials) and acts as a member of its own.',
     status: 201,
     response: [TenantClientSecretEnvelope, 'The client, and its secret, which is not returned again.'],
-    errors: [ClientErrors.tooManyClients],
+    errors: [ClientErrors.tooManyClients, AccessErrors.cannotGrantUnheld],
   })
   @Requires('clients.manage')
   create(@Ctx() ctx: RequestContext, @Body() body: CreateTenantClient): Promise<TenantClientSecretEnvelope> {
@@ -59,10 +60,11 @@ export class TenantClientsController {
   @Endpoint('POST :client_id/secret', {
     id: 'rotateTenantClientSecret',
     summary: 'Replace the secret of a client',
-    description: 'The previous secret is invalid at once. Sessions continue.',
+    description:
+      'The previous secret is invalid at once. Sessions continue. For a service, the caller must hold all permissions of its account.',
     status: 200,
     response: [TenantClientSecretEnvelope, 'The client, and its new secret, which is not returned again.'],
-    errors: [ClientErrors.notFound, ClientErrors.withoutSecret],
+    errors: [ClientErrors.notFound, ClientErrors.withoutSecret, AccessErrors.cannotGrantUnheld],
   })
   @Requires('clients.manage')
   rotate(@Ctx() ctx: RequestContext, @Id('client_id') id: string): Promise<TenantClientSecretEnvelope> {
@@ -72,9 +74,10 @@ export class TenantClientsController {
   @Endpoint('DELETE :client_id', {
     id: 'removeTenantClient',
     summary: 'Remove a client of the workspace',
-    description: 'Its sessions end within five seconds. The account of a service is closed.',
+    description:
+      'Its sessions end within five seconds. The account of a service is closed; the caller must hold all its permissions.',
     response: [TenantClientEnvelope, 'The removed client.'],
-    errors: [ClientErrors.notFound],
+    errors: [ClientErrors.notFound, AccessErrors.cannotGrantUnheld],
   })
   @Requires('clients.manage')
   remove(@Ctx() ctx: RequestContext, @Id('client_id') id: string): Promise<TenantClientEnvelope> {

@@ -53,6 +53,6 @@ export class CreateTenantClient {
   @IsArray()
   scopes?: string[];
 
-  /** Role of a service in the workspace. Only administrators give the role `admin`. */
+  /** Role of a service in the workspace. The caller must hold the permissions of the role. */
   @Optional() @OneOf(['member', 'admin'], { example: 'member' }) role: 'member' | 'admin' = 'member';
 }

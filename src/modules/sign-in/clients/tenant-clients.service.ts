@@ -3,9 +3,10 @@ import { NIL, v7 as uuidv7 } from 'uuid';
 import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { Errors, fieldError } from '../../../platform/http/errors.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { MemberAdmission } from '../../access/index.js';
 import { newClientSecret, OidcClientsApi } from './oidc-clients.api.js';
 import { OidcClientsRepository, type OwnedClientRow } from './oidc-clients.repository.js';
 import { ClientErrors } from './tenant-clients.errors.js';
@@ -25,12 +26,13 @@ export class TenantClientsService {
   constructor(
     private readonly clients: OidcClientsApi,
     private readonly repository: OidcClientsRepository,
+    private readonly admission: MemberAdmission,
     private readonly cursors: Cursors,
     private readonly audit: Audit,
     private readonly db: Db,
   ) {}
 
-  /** @throws ApiError 403 `forbidden`; 422 `validation_failed`, `too_many_clients` */
+  /** @throws ApiError 403 `forbidden`, `cannot_grant_unheld`; 422 `validation_failed`, `too_many_clients` */
   async create(ctx: RequestContext, input: CreateTenantClient): Promise<TenantClientSecretEnvelope> {
     const {
       name,
@@ -45,7 +47,10 @@ export class TenantClientsService {
       throw fieldError('redirect_uris', 'not_allowed', 'a service has no redirect URIs');
     if (!isService && redirectUris.length === 0)
       throw fieldError('redirect_uris', 'required', 'redirect_uris must not be empty');
-    if (role === 'admin' && ctx.role === 'member') throw Errors.forbidden.with();
+    if (isService)
+      await this.db.tx((tx) =>
+        this.admission.assertMayGive(tx, ctx, 'clients.manage', { role, groupIds: [] }),
+      );
     if ((await this.repository.countOwned(ctx.tenantId)) >= MAX_CLIENTS)
       throw ClientErrors.tooManyClients.with();
     const { id, secret } = await this.clients.add(
@@ -79,10 +84,14 @@ export class TenantClientsService {
     return { client: present(await this.existing(tenantId, id)) };
   }
 
-  /** Replaces the secret; the previous one is invalid at once. @throws ApiError 404; 409 `client_without_secret` */
+  /**
+   * Replaces the secret; the previous one is invalid at once.
+   * @throws ApiError 404; 403 `cannot_grant_unheld`; 409 `client_without_secret`
+   */
   async rotate(ctx: RequestContext, id: string): Promise<TenantClientSecretEnvelope> {
     const row = await this.existing(ctx.tenantId, id);
     if (row.secretHash === null) throw ClientErrors.withoutSecret.with();
+    await this.assertMayControl(ctx, row);
     const { secret, hash } = newClientSecret();
     await this.db.tx(async (tx) => {
       await this.repository.setSecret(tx, ctx.tenantId, id, hash);
@@ -92,12 +101,19 @@ export class TenantClientsService {
     return { client: present(row), client_secret: secret };
   }
 
-  /** Removes the client and ends its sessions. @throws ApiError 404 */
+  /** Removes the client and ends its sessions. @throws ApiError 404; 403 `cannot_grant_unheld` */
   async remove(ctx: RequestContext, id: string): Promise<TenantClientEnvelope> {
     const row = await this.existing(ctx.tenantId, id);
+    await this.assertMayControl(ctx, row);
     // Another request may have removed it meanwhile.
     if ((await this.clients.remove(id, ctx)) === null) throw ClientErrors.notFound.with();
     return { client: present(row) };
+  }
+
+  /** The secret of a service acts with the permissions of its account, and its removal deactivates a member. */
+  private async assertMayControl(ctx: RequestContext, { accountId }: OwnedClientRow): Promise<void> {
+    if (accountId === null) return;
+    await this.db.tx((tx) => this.admission.assertMayControl(tx, ctx, 'clients.manage', accountId));
   }
 
   private async existing(tenantId: string, id: string): Promise<OwnedClientRow> {

@@ -34,6 +34,7 @@ const AVAILABILITY = [
 const CONFIRMATION = [
   ...AVAILABILITY,
   SecurityErrors.invalidPassword,
+  SecurityErrors.recentSignInRequired,
   SecurityErrors.invalidCode,
   SecurityErrors.tooManyAttempts,
   Errors.tooManyRequests,
@@ -65,7 +66,7 @@ export class PasskeysController {
     id: 'createPasskeyOptions',
     summary: 'Start the registration of a passkey',
     description:
-      'Returns options for `navigator.credentials.create()` (WebAuthn). The web page must be on the host of this service or a subdomain; other clients open the page of `POST page`.',
+      'Returns options for `navigator.credentials.create()` (WebAuthn). The web page must be on the host of this service or a subdomain; other clients open the page of `POST page`. An account with neither a password nor a second factor needs a sign-in of the last ten minutes.',
     response: [PasskeyOptions, 'The options, for one registration in this session.'],
     status: 200,
     errors: CONFIRMATION,
@@ -110,7 +111,7 @@ export class PasskeysController {
     id: 'createPasskeyPage',
     summary: 'Create a link to the page of your passkeys',
     description:
-      'The page lists, adds, renames and removes passkeys in a browser. The link is a credential: it is valid for 15 minutes, and ends with this session.',
+      'The page lists, adds, renames and removes passkeys in a browser. The link is a credential: it is valid for 15 minutes, and ends with this session. An account with neither a password nor a second factor needs a sign-in of the last ten minutes.',
     response: [PasskeyPage, 'The link. A new one replaces it.'],
     status: 200,
     errors: CONFIRMATION,

@@ -7,26 +7,30 @@ export const ReportErrors = {
   notFound: defineError(404, 'not_found', 'This report does not exist.'),
   notExposed: defineError(403, 'not_exposed', 'The report does not show this part of the form.'),
   invalidReport: defineError(422, 'invalid_report', 'The report has errors; see details.', {
-    details: [
-      {
-        field: 'columns.0',
-        code: 'unknown_question',
-        message: 'columns.0 must be the id of a question of the form, once',
-      },
-    ],
+    example: {
+      details: [
+        {
+          field: 'columns.0',
+          code: 'unknown_question',
+          message: 'columns.0 must be the id of a question of the form, once',
+        },
+      ],
+    },
   }),
   unknownViewer: defineError(
     404,
     'unknown_viewer',
     'A user or group is not part of this workspace; see details.',
     {
-      details: [
-        {
-          field: 'viewers.0',
-          code: 'unknown_user',
-          message: 'viewers.0 is not an active member or group of this workspace',
-        },
-      ],
+      example: {
+        details: [
+          {
+            field: 'viewers.0',
+            code: 'unknown_user',
+            message: 'viewers.0 is not an active member or group of this workspace',
+          },
+        ],
+      },
     },
   ),
 } as const;
@@ -40,6 +44,5 @@ export const reportConflict = defineError(
   409,
   'conflict',
   'The report has changed since you read it; read it again and retry with the rev in this response.',
-  { rev: 3 },
-  ReportConflictResponse,
+  { example: { rev: 3 }, type: ReportConflictResponse },
 );
