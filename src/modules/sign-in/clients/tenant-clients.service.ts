@@ -46,8 +46,6 @@ export class TenantClientsService {
     if (!isService && redirectUris.length === 0)
       throw fieldError('redirect_uris', 'required', 'redirect_uris must not be empty');
     if (role === 'admin' && ctx.role === 'member') throw Errors.forbidden.with();
-    if ((await this.repository.countOwned(ctx.tenantId)) >= MAX_CLIENTS)
-      throw ClientErrors.tooManyClients.with();
     const { id, secret } = await this.clients.add(
       {
         id: uuidv7(),
@@ -60,6 +58,10 @@ export class TenantClientsService {
         owner: { tenantId: ctx.tenantId, userId: ctx.userId, scopes: isService ? null : (scopes ?? null) },
       },
       ctx,
+      async (tx) => {
+        if ((await this.repository.countOwned(tx, ctx.tenantId)) >= MAX_CLIENTS)
+          throw ClientErrors.tooManyClients.with();
+      },
     );
     const row = await this.existing(ctx.tenantId, id);
     return { client: present(row), client_secret: secret };
