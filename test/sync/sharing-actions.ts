@@ -54,6 +54,8 @@ export async function share(actor: Actor): Promise<void> {
           path,
           { role: rng.pick(['viewer', 'editor']), ...expires },
           '200',
+          // Repeated for so long that the time is over.
+          ...('expires_at' in expires ? ['422 validation_failed'] : []),
           ...REJECTIONS,
         )
       : what === 'regenerate'

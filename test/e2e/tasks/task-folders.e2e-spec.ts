@@ -291,6 +291,28 @@ describe('task folders', () => {
       expect((await bob.api.get(`/task_folders/${child.id}`)).status).toBe(404);
     });
 
+    test('a viewer who is an editor by a folder above stays a viewer when the folder is sent back as it was read', async () => {
+      const top = await folder({ members: [bob.id] });
+      const { id } = await folder({ parent_id: top.id, members: [{ id: bob.id, role: 'viewer' }] });
+      const child = (await alice.api.get(`/task_folders/${id}`)).body.folder;
+      expect(child.members).toMatchObject([{ id: bob.id, role: 'editor', inherited: false }]);
+      const same = await alice.api.put(`/task_folders/${id}`, child);
+      expect([same.status, same.body.folder.revision]).toEqual([200, child.revision]);
+      const members = [...child.members, { id: carol.id, role: 'editor' }];
+      expect((await alice.api.put(`/task_folders/${id}`, { ...child, members })).status).toBe(200);
+      await share(top.id, []);
+      expect((await bob.api.get(`/task_folders/${id}`)).body.folder.role).toBe('viewer');
+      expect((await carol.api.get(`/task_folders/${id}`)).body.folder.role).toBe('editor');
+    });
+
+    test('a viewer who is an editor by a folder above becomes an editor where the list says so itself', async () => {
+      const top = await folder({ members: [bob.id] });
+      const { id } = await folder({ parent_id: top.id, members: [{ id: bob.id, role: 'viewer' }] });
+      await share(id, [{ id: bob.id, role: 'editor' }]);
+      await share(top.id, []);
+      expect((await bob.api.get(`/task_folders/${id}`)).body.folder.role).toBe('editor');
+    });
+
     test('the end of sharing is a removal for each lost item, for the affected users only', async () => {
       const shared = await folder();
       const child = await folder({ parent_id: shared.id });

@@ -38,6 +38,11 @@ export interface CalendarRow {
   rank: number;
 }
 
+const lockOwned = workspace.statement<never>(
+  'calendar.lock_owner',
+  `SELECT pg_advisory_xact_lock(hashtextextended('calendars of ' || $1::uuid || ' ' || $2::uuid, 0))`,
+);
+
 const COLUMNS = `calendar.id, calendar.owner_id, owner.display_name AS owner_name, owner.email AS owner_email, calendar.name,
   calendar.description, calendar.color, own.color AS own_color, calendar.time_zone, calendar.is_default,
   calendar.affects_free_busy, calendar.default_reminders, coalesce(own.hidden, false) AS hidden, own.position,
@@ -137,7 +142,9 @@ export class CalendarsRepository {
     return (await reader.query(hasDefault, [ctx.tenantId, ctx.userId]))[0]?.found ?? false;
   }
 
+  /** The number of the caller's own calendars. Serialises their creation until the end of the transaction. */
   async count(tx: Tx, ctx: RequestContext): Promise<number> {
+    await tx.query(lockOwned, [ctx.tenantId, ctx.userId]);
     return rowsOf(tx, Calendar).count({ tenantId: ctx.tenantId, ownerId: ctx.userId });
   }
 

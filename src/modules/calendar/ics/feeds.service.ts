@@ -42,17 +42,18 @@ export class FeedsService {
   /** @throws ApiError 404 */
   async list(ctx: RequestContext, calendarId: string): Promise<FeedListEnvelope> {
     await this.calendars.calendar(this.db, ctx, calendarId);
-    return { feeds: (await this.repository.feeds(ctx, calendarId)).map(present), next: null };
+    return { feeds: (await this.repository.feeds(this.db, ctx, calendarId)).map(present), next: null };
   }
 
   /** The token is in this response only. @throws ApiError 404; 422 `too_many_feeds` */
   async create(ctx: RequestContext, calendarId: string, input: CreateFeed): Promise<CreatedFeedEnvelope> {
     await this.calendars.calendar(this.db, ctx, calendarId);
-    if ((await this.repository.feeds(ctx, calendarId)).length >= MAX_FEEDS)
-      throw FeedErrors.tooManyFeeds.with();
     const { token, hash: tokenHash } = newToken(ctx.tenantId, SECRET_BYTES);
     const { details = 'full' } = input;
     return this.db.tx(async (tx) => {
+      await this.repository.lockFeeds(tx, ctx, calendarId);
+      if ((await this.repository.feeds(tx, ctx, calendarId)).length >= MAX_FEEDS)
+        throw FeedErrors.tooManyFeeds.with();
       const values = { id: uuidv7(), calendarId, tokenHash, details };
       const feed = await this.repository.insert(tx, ctx, values);
       if (!feed) throw CalendarErrors.calendarNotFound.with();

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { CalendarRole, Reminder } from '../calendar.entity.js';
 import { type CalendarContext, type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
 
@@ -67,6 +67,11 @@ const listFeeds = workspace.statement<{ feed: FeedRow }>(
     WHERE feed.tenant_id = $1 AND feed.calendar_id = $2 AND feed.user_id = $3 ORDER BY feed.id`,
 );
 
+const lockFeeds = workspace.statement<never>(
+  'calendar.lock_feeds',
+  `SELECT pg_advisory_xact_lock(hashtextextended('calendar feeds ' || $1::uuid || ' ' || $2::uuid || ' ' || $3::uuid, 0))`,
+);
+
 const deleteFeed = workspace.statement<{ feed: FeedRow }>(
   'calendar.delete_feed',
   `DELETE FROM calendar_feeds feed
@@ -119,9 +124,14 @@ export class IcsRepository {
     return (await tx.query(insertFeed, values))[0]?.feed ?? null;
   }
 
+  /** Serialises the creation of the caller's feeds of a calendar, until the end of the transaction. */
+  async lockFeeds(tx: Tx, ctx: RequestContext, calendarId: string): Promise<void> {
+    await tx.query(lockFeeds, [ctx.tenantId, calendarId, ctx.userId]);
+  }
+
   /** The feeds that the caller made of a calendar, oldest first. */
-  async feeds(ctx: RequestContext, calendarId: string): Promise<FeedRow[]> {
-    const rows = await this.db.query(listFeeds, [ctx.tenantId, calendarId, ctx.userId]);
+  async feeds(reader: Reader, ctx: RequestContext, calendarId: string): Promise<FeedRow[]> {
+    const rows = await reader.query(listFeeds, [ctx.tenantId, calendarId, ctx.userId]);
     return rows.map(({ feed }) => feed);
   }
 

@@ -4,7 +4,7 @@ import type { ReceivedFile } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { RoomGuest } from '../room-guest.js';
 
 export interface StoredChatFile {
@@ -32,6 +32,11 @@ const insert = workspace.statement<{ attachment: string }>(
 const countUnsent = workspace.statement<{ count: number }>(
   'chat_attachments.count_unsent',
   `SELECT count(*)::int AS count FROM chat_attachments WHERE tenant_id = $1 AND owner_id = $2 AND room_id IS NULL`,
+);
+
+const lockUnsent = workspace.statement<never>(
+  'chat_attachments.lock_unsent',
+  `SELECT pg_advisory_xact_lock(hashtextextended('chat attachments ' || $1::uuid || ' ' || $2::uuid, 0))`,
 );
 
 const COLUMNS = `file.blob_id, file.name, file.size::float8 AS size, file.content_type, encode(file.sha256, 'hex') AS sha256,
@@ -73,8 +78,13 @@ const sweep = workspace.statement<{ id: string }>(
 export class ChatAttachmentsRepository {
   constructor(private readonly db: Db) {}
 
-  async countUnsent({ tenantId, userId }: RequestContext): Promise<number> {
-    return (await this.db.query(countUnsent, [tenantId, userId]))[0]?.count ?? 0;
+  /** Serialises the uploads of the caller until the end of the transaction. */
+  async lockUnsent(tx: Tx, { tenantId, userId }: RequestContext): Promise<void> {
+    await tx.query(lockUnsent, [tenantId, userId]);
+  }
+
+  async countUnsent(reader: Reader, { tenantId, userId }: RequestContext): Promise<number> {
+    return (await reader.query(countUnsent, [tenantId, userId]))[0]?.count ?? 0;
   }
 
   /** @returns JSON of the attachment */

@@ -5,7 +5,7 @@ import type { UploadForm } from '../../../platform/blobs/uploads/upload-form.js'
 import { Uploads } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
@@ -58,12 +58,15 @@ export class ChatAttachmentsService implements OnModuleInit {
     maxBytes: number,
     accept?: (tx: Tx, bytes: number) => Promise<void>,
   ): Promise<{ id: string; attachment: string }> {
-    if ((await this.attachments.countUnsent(ctx)) >= MAX_UNSENT) throw ChatErrors.tooManyUnsent.with();
+    // Again below: this check spares the upload of a file that has no place.
+    await this.assertPlace(this.db, ctx);
     return this.uploads.receive(ctx, form, maxBytes, async (file) => {
       const thumbnail = await this.thumbnails.of(ctx.tenantId, file);
       try {
         return await this.db.tx(async (tx) => {
           const id = uuidv7();
+          await this.attachments.lockUnsent(tx, ctx);
+          await this.assertPlace(tx, ctx);
           await accept?.(tx, file.size);
           await file.keep(tx);
           if (thumbnail) await this.blobs.keep(tx, ctx.tenantId, thumbnail, THUMBNAIL_TYPE);
@@ -74,6 +77,11 @@ export class ChatAttachmentsService implements OnModuleInit {
         throw error;
       }
     });
+  }
+
+  private async assertPlace(reader: Reader, ctx: RequestContext): Promise<void> {
+    if ((await this.attachments.countUnsent(reader, ctx)) >= MAX_UNSENT)
+      throw ChatErrors.tooManyUnsent.with();
   }
 
   /** Checks the membership at each download. @throws ApiError 404 */

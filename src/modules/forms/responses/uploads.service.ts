@@ -29,6 +29,11 @@ const insert = workspace.statement<{ expires_at: Date }>(
    RETURNING expires_at`,
 );
 
+const lockPending = workspace.statement<never>(
+  'form_uploads.lock_pending',
+  `SELECT pg_advisory_xact_lock(hashtextextended('form uploads ' || $1::uuid || ' ' || $2::uuid || ' ' || $3::uuid, 0))`,
+);
+
 interface StoredFile {
   blob_id: string;
   name: string;
@@ -99,6 +104,7 @@ export class FormUploadsService {
   ): Promise<Date> {
     return this.db.tx(async (tx) => {
       const { blobId, name, size, contentType, sha256 } = file;
+      await tx.query(lockPending, [tenantId, form, userId]);
       const values = [tenantId, form, id, question, userId, blobId, name, size, contentType, sha256];
       const [row] = await tx.query(insert, values);
       if (!row) throw ResponseErrors.tooManyUploads.with();

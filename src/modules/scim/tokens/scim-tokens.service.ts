@@ -5,6 +5,7 @@ import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { newToken } from '../../../platform/secrets/workspace-token.js';
 import { ScimToken } from '../scim.entity.js';
@@ -21,6 +22,11 @@ import type {
 const MAX_TOKENS = 10;
 const DAY_MS = 86_400_000;
 
+const lockTokens = workspace.statement<never>(
+  'scim.lock_tokens',
+  `SELECT pg_advisory_xact_lock(hashtextextended('scim tokens ' || $1::uuid, 0))`,
+);
+
 /** Tokens of provisioning clients: created, replaced and revoked by members with `scim.manage`. Secrets are stored as hashes. */
 @Injectable()
 export class ScimTokensService {
@@ -36,6 +42,7 @@ export class ScimTokensService {
     const { name, expires_in_days: days } = input;
     const { token, hash } = newToken(tenantId);
     const row = await this.db.tx(async (tx) => {
+      await tx.query(lockTokens, [tenantId]);
       const rows = rowsOf(tx, ScimToken);
       const expiresAt = days ? new Date(Date.now() + days * DAY_MS) : null;
       const values = { tenantId, id: uuidv7(), name, tokenHash: hash, createdBy: userId, expiresAt };

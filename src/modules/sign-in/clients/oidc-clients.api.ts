@@ -90,12 +90,14 @@ export class OidcClientsApi {
 
   /**
    * Registers a client. For a service, also creates its account, a member of its workspace.
+   * @param accept runs in the transaction before the registration; its error rejects the client
    * @returns the id and the secret, which is stored only as a hash; null for kinds without one
    * @throws Error when the id is taken or a URI is invalid
    */
   async add(
     input: NewClient,
     actor: AuditActor = operator(input.tenantId ?? null),
+    accept?: (tx: Tx) => Promise<void>,
   ): Promise<{ id: string; secret: string | null }> {
     const { kind, name, firstParty, redirectUris, logoutUris, owner } = input;
     const id = input.id ?? randomBytes(12).toString('hex');
@@ -106,6 +108,7 @@ export class OidcClientsApi {
     const { secret, hash: secretHash } = hasSecret ? newClientSecret() : { secret: null, hash: null };
     const tenantId = input.tenantId ?? null;
     await this.db.tx(async (tx) => {
+      await accept?.(tx);
       const accountId = kind === 'service' ? await this.addServiceAccount(tx, { ...input, id }) : null;
       const row = { id, kind, name, firstParty, redirectUris, logoutUris, secretHash, accountId, tenantId };
       const owned = { ownerTenantId: owner?.tenantId ?? null, scopes: owner?.scopes ?? null };

@@ -55,6 +55,11 @@ const countOwned = directory.statement<{ count: number }>(
   `SELECT count(*)::int AS count FROM oidc_clients WHERE owner_tenant_id = $1`,
 );
 
+const lockOwned = directory.statement<never>(
+  'oidc_clients.lock_owned',
+  `SELECT pg_advisory_xact_lock(hashtextextended('oidc clients of ' || $1::uuid, 0))`,
+);
+
 const setSecret = directory.statement<never>(
   'oidc_clients.set_secret',
   `UPDATE oidc_clients SET secret_hash = $3 WHERE owner_tenant_id = $1 AND id = $2`,
@@ -111,8 +116,10 @@ export class OidcClientsRepository {
     return (await this.db.query(findOwned, [tenantId, id]))[0] ?? null;
   }
 
-  async countOwned(tenantId: string): Promise<number> {
-    return (await this.db.query(countOwned, [tenantId]))[0]?.count ?? 0;
+  /** The number of clients of a workspace. Serialises their creation until the end of the transaction. */
+  async countOwned(tx: Tx, tenantId: string): Promise<number> {
+    await tx.query(lockOwned, [tenantId]);
+    return (await tx.query(countOwned, [tenantId]))[0]?.count ?? 0;
   }
 
   async setSecret(tx: Tx, tenantId: string, id: string, secretHash: Buffer): Promise<void> {

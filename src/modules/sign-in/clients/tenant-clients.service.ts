@@ -51,8 +51,6 @@ export class TenantClientsService {
       await this.db.tx((tx) =>
         this.admission.assertMayGive(tx, ctx, 'clients.manage', { role, groupIds: [] }),
       );
-    if ((await this.repository.countOwned(ctx.tenantId)) >= MAX_CLIENTS)
-      throw ClientErrors.tooManyClients.with();
     const { id, secret } = await this.clients.add(
       {
         id: uuidv7(),
@@ -65,6 +63,10 @@ export class TenantClientsService {
         owner: { tenantId: ctx.tenantId, userId: ctx.userId, scopes: isService ? null : (scopes ?? null) },
       },
       ctx,
+      async (tx) => {
+        if ((await this.repository.countOwned(tx, ctx.tenantId)) >= MAX_CLIENTS)
+          throw ClientErrors.tooManyClients.with();
+      },
     );
     const row = await this.existing(ctx.tenantId, id);
     return { client: present(row), client_secret: secret };

@@ -20,8 +20,11 @@ const ROLES = ['editor', 'viewer'] as const;
 export class FolderMember extends NamedUser {
   /** `editor`: creates and changes tasks in it. `viewer`: reads them and comments. */
   @Optional() @LowerCase() @OneOf(ROLES) role: (typeof ROLES)[number] = 'editor';
-  /** As in responses. An entry with `true` is ignored: the user is a member of a folder above. */
-  @Optional() @Flag({ default: false, example: false }) inherited?: boolean;
+  /**
+   * As in responses. An entry with `true` is ignored: the user is a member of a folder above. An entry with `false` and the role of
+   * the response keeps the role that the user has in this folder, which may be lower.
+   */
+  @Optional() @Flag({ example: false }) inherited?: boolean;
 }
 
 @ApiExtraModels(FolderMember)

@@ -106,7 +106,7 @@ export class TaskFoldersService {
       await TASK_FOLDERS.checkWrite(folder, expected, checked, () => before);
       const wanted = leaving
         ? withoutMember(folder, ctx.userId)
-        : withoutMember(checked.value, folder.ownerId);
+        : withoutMember(withStoredRoles(checked.value, folder, before, body.value), folder.ownerId);
       const changes = changedFields<FolderValues>(folder, wanted);
       if (!changes) return TASK_FOLDERS.response(before);
       await this.write(tx, ctx, folder, changes, body.value.device_id);
@@ -242,6 +242,31 @@ function withoutMember(values: FolderValues, user: string): FolderValues {
   const n = memberIds?.indexOf(user) ?? -1;
   if (n < 0) return values;
   return { ...values, memberIds: memberIds?.toSpliced(n, 1), memberRoles: memberRoles.toSpliced(n, 1) };
+}
+
+/**
+ * The same values with the stored roles of members who are sent back with the shown role, which a folder above may raise. Without
+ * `inherited` an entry states the role of the member in this folder.
+ */
+function withStoredRoles(
+  values: FolderValues,
+  { memberIds, memberRoles }: TaskFolder,
+  shown: TaskFolderResponse,
+  { members = [] }: UpdateTaskFolder,
+): FolderValues {
+  const read = new Set(
+    members.flatMap(({ id, user_id, inherited }) =>
+      inherited === false ? [(user_id ?? id)?.toLowerCase()] : [],
+    ),
+  );
+  const shownRoles = new Map(shown.members.map(({ id, role }) => [id, role]));
+  const roles = values.memberRoles?.map((role, n) => {
+    const user = values.memberIds?.[n] ?? '';
+    return read.has(user) && shownRoles.get(user) === role
+      ? (memberRoles[memberIds.indexOf(user)] ?? role)
+      : role;
+  });
+  return { ...values, memberRoles: roles };
 }
 
 /** Whether the change is nothing but the list of members without this member. */

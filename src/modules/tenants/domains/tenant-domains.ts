@@ -22,6 +22,11 @@ const lockDomain = directory.statement<never>(
   `SELECT pg_advisory_xact_lock(hashtextextended('tenant domain ' || $1, 0))`,
 );
 
+const lockDomains = directory.statement<never>(
+  'tenants.lock_domains',
+  `SELECT pg_advisory_xact_lock(hashtextextended('tenant domains of ' || $1::uuid, 0))`,
+);
+
 const verifiedBy = directory.statement<{ tenant_id: string }>(
   'tenants.domain_verified_by',
   `SELECT tenant_id FROM tenant_domains WHERE domain = ANY ($1::text[]) AND verified_at IS NOT NULL ORDER BY verified_at LIMIT 1`,
@@ -46,6 +51,7 @@ export class TenantDomains {
   async add(ctx: RequestContext, domain: string): Promise<TenantDomainDetail> {
     const { tenantId } = ctx;
     const domainRow = await this.db.tx(async (tx) => {
+      await tx.query(lockDomains, [tenantId]);
       const rows = rowsOf(tx, TenantDomain);
       const challenge = randomBytes(20).toString('hex');
       const added = await rows.insert({ tenantId, domain, challenge, verifiedAt: null });
