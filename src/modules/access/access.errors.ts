@@ -1,7 +1,6 @@
 import { defineError } from '../../platform/http/api-error.js';
+import { EXAMPLE_TIME } from '../../platform/resources/field-docs.js';
 import { CannotGrantResponse, GroupConflictResponse } from './access.response.js';
-
-const TIME = '2026-11-21T09:30:00.000Z';
 
 export const AccessErrors = {
   memberNotFound: defineError(404, 'not_found', 'The workspace has no such active member.'),
@@ -24,8 +23,8 @@ export const AccessErrors = {
           members_count: 3,
           permissions_count: 2,
           rev: 4,
-          created_at: TIME,
-          updated_at: TIME,
+          created_at: EXAMPLE_TIME,
+          updated_at: EXAMPLE_TIME,
         },
       },
       type: GroupConflictResponse,

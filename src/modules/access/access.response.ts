@@ -1,12 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
 import { PageEnvelope } from '../../platform/paging/page.response.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
+import { DATE_TIME, UUID } from '../../platform/resources/field-docs.js';
 
 export class GroupResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** Stable identifier for programs. @example "editors" */ key!: string;
   /** @example "Editors" */ name!: string;
   /** @example "Keep the handbook up to date." */ description!: string;
@@ -16,18 +14,18 @@ export class GroupResponse {
   @ApiProperty({ type: 'integer', example: 2 }) permissions_count!: number;
   /** Increases when name, description or permissions change. @example 1 */
   @ApiProperty({ type: 'integer', minimum: 1 }) rev!: number;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
+  @ApiProperty(DATE_TIME) updated_at!: string;
 }
 
 export class GroupMemberResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) user_id!: string;
+  @ApiProperty(UUID) user_id!: string;
   /** @example "Bob Okafor" */ display_name!: string;
   @ApiProperty({ example: 'bob@demo.example' }) email!: string;
   @ApiProperty({ enum: ['active', 'deactivated'], example: 'active' }) status!: string;
   /** Null when the operator added the member. */
-  @ApiProperty({ format: 'uuid', example: ID }) added_by!: string | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) added_at!: string;
+  @ApiProperty(UUID) added_by!: string | null;
+  @ApiProperty(DATE_TIME) added_at!: string;
 }
 
 export class AddedMembersEnvelope {

@@ -1,8 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { DATE_TIME, UUID } from '../../platform/resources/field-docs.js';
 import { type Scope, SCOPES } from './application-passwords/application-password-provider.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
 
 export class PasswordChanged {
   @ApiProperty({ enum: [true], example: true }) changed!: true;
@@ -19,28 +17,28 @@ export class SessionEnded {
 
 export class TwoFactorState {
   /** @example true */ enabled!: boolean;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) since!: string | null;
+  @ApiProperty(DATE_TIME) since!: string | null;
   @ApiProperty({ type: 'integer', example: 10 }) recovery_codes_left!: number;
 }
 
 export class SessionState {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** Whether the request belongs to this session. @example true */ current!: boolean;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
   /** Precise to the minute, up to a minute late. */
-  @ApiProperty({ format: 'date-time', example: TIME }) last_seen!: string | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) expires_at!: string;
+  @ApiProperty(DATE_TIME) last_seen!: string | null;
+  @ApiProperty(DATE_TIME) expires_at!: string;
   /** The client that opened the session. @example "workspace-cli" */ client!: string;
   /** @example "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0" */ ua!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: '192.0.2.7' }) ip!: string | null;
+  @ApiProperty({ example: '192.0.2.7' }) ip!: string | null;
   /** Whether the session proved the second factor. @example true */ second_factor!: boolean;
 }
 
 export class SecurityEventState {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "security.password_changed" */ action!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) occurred_at!: string;
-  @ApiProperty({ type: String, nullable: true, example: '192.0.2.7' }) ip!: string | null;
+  @ApiProperty(DATE_TIME) occurred_at!: string;
+  @ApiProperty({ example: '192.0.2.7' }) ip!: string | null;
 }
 
 export class SecurityState {
@@ -50,7 +48,7 @@ export class SecurityState {
   /** Number of your passkeys; each is a second factor. @example 1 */
   @ApiProperty({ type: 'integer' }) passkeys!: number;
   /** Null when the password never changed. */
-  @ApiProperty({ format: 'date-time', example: TIME }) password_changed_at!: string | null;
+  @ApiProperty(DATE_TIME) password_changed_at!: string | null;
   /** Number of your application passwords in this workspace. @example 2 */
   @ApiProperty({ type: 'integer' }) application_passwords!: number;
   /** Protocols whose servers accept application passwords in this deployment. Empty: application passwords open nothing here. */

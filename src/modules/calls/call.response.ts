@@ -1,9 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
+import { DATE_TIME, EXAMPLE_ID, NO_DATE_TIME, UUID } from '../../platform/resources/field-docs.js';
 import { CALL_KINDS, CALL_STATES, type CallKind, type CallState } from './calls.entity.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
 
 export class CallSettingsResponse {
   /** Guests wait for approval. */
@@ -17,15 +15,15 @@ export class CallSettingsResponse {
 }
 
 export class CallResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** The same as `id`. */
-  @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
+  @ApiProperty(UUID) call_id!: string;
   /** The chat room whose members may join; null for a call with members of its own. */
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) room_id!: string | null;
+  @ApiProperty(UUID) room_id!: string | null;
   /** @example "Offsite 2027" */ title!: string;
   @ApiProperty({ enum: CALL_KINDS, example: 'meeting' }) kind!: CallKind;
   @ApiProperty({ enum: CALL_STATES, example: 'live' }) state!: CallState;
-  @ApiProperty({ format: 'uuid', example: ID }) host_id!: string;
+  @ApiProperty(UUID) host_id!: string;
   /** New guests cannot join. */
   @ApiProperty({ example: false }) external_locked!: boolean;
   settings!: CallSettingsResponse;
@@ -33,14 +31,12 @@ export class CallResponse {
   @ApiProperty({ type: 'integer', minimum: 0, example: 3 }) participants!: number;
   /** The call is being recorded. */
   @ApiProperty({ example: false }) recording!: boolean;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
-  scheduled_at!: string | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
-  started_at!: string | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) ended_at!: string | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiProperty(NO_DATE_TIME) scheduled_at!: string | null;
+  @ApiProperty(DATE_TIME) started_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) ended_at!: string | null;
+  @ApiProperty(DATE_TIME) created_at!: string;
   /** Where members mint a token to join. */
-  @ApiProperty({ example: `/apis/v1/call/tokens/${ID}/mint` }) url!: string;
+  @ApiProperty({ example: `/apis/v1/call/tokens/${EXAMPLE_ID}/mint` }) url!: string;
 }
 
 export class CallEnvelope {
@@ -56,5 +52,5 @@ export class CallInProgressResponse extends ErrorResponse {
   @ApiProperty({ enum: ['call_in_progress'], example: 'call_in_progress' })
   override error!: 'call_in_progress';
   /** The live call of the room. */
-  @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
+  @ApiProperty(UUID) call_id!: string;
 }

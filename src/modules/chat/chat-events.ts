@@ -1,11 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { defineServerEvent } from '../../platform/realtime/event-declarations.js';
+import { UUID } from '../../platform/resources/field-docs.js';
 import { ChatMessageResponse } from './message.response.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-
 class RoomEvent {
-  @ApiProperty({ format: 'uuid', example: ID }) room_id!: string;
+  @ApiProperty(UUID) room_id!: string;
 }
 
 export class MessageEvent extends RoomEvent {
@@ -24,7 +23,7 @@ class RoomReadEvent extends RoomEvent {
 }
 
 class TypingEvent extends RoomEvent {
-  @ApiProperty({ format: 'uuid', example: ID }) user_id!: string;
+  @ApiProperty(UUID) user_id!: string;
   @ApiProperty({ example: true }) on!: boolean;
   /** Seconds after which the user is no longer typing, unless the event is repeated. */
   @ApiProperty({ type: 'integer', example: 6 })

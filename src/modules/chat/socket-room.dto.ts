@@ -1,5 +1,6 @@
 import { Transform } from 'class-transformer';
 import { Uuid } from '../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../platform/resources/field-docs.js';
 
 /** Ids in lower case, as PostgreSQL returns them. */
 export const LowerCase = () =>
@@ -11,10 +12,10 @@ export const LowerCase = () =>
 
 /** An event about a room. */
 export class SocketRoom {
-  @LowerCase() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) room_id!: string;
+  @LowerCase() @Uuid({ example: EXAMPLE_ID }) room_id!: string;
 }
 
 /** An event about a message. */
 export class SocketMessage extends SocketRoom {
-  @LowerCase() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) message_id!: string;
+  @LowerCase() @Uuid({ example: EXAMPLE_ID }) message_id!: string;
 }

@@ -1,17 +1,16 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { UUID } from '../../platform/resources/field-docs.js';
 
 export class DirectoryResultResponse {
   @ApiProperty({ enum: ['user', 'group', 'contact'], example: 'user' }) kind!: string;
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Alice Martin" */ name!: string;
   /** Null for groups and for contacts without an address. */
   @ApiProperty({ example: 'alice@demo.example' }) email!: string | null;
   /** Path of the photo of a member or contact. */
-  @ApiProperty({ type: String, format: 'uri-reference', nullable: true, example: null })
-  avatar_url!: string | null;
+  @ApiProperty({ format: 'uri-reference', example: null }) avatar_url!: string | null;
   /** Names a contact together with `external_id`; only for contacts. */
-  @ApiPropertyOptional({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' })
-  addressbook_id?: string;
+  @ApiPropertyOptional(UUID) addressbook_id?: string;
   @ApiPropertyOptional({ example: 'phone-17' }) external_id?: string;
   /** 1: begins with the query; 0.9: contains words that begin with it; 0.85: a contact; less: similar. @example 1 */
   @ApiProperty({ minimum: 0, maximum: 1 }) score!: number;

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { DATE_TIME, NO_DATE_TIME, UUID } from '../../platform/resources/field-docs.js';
 import { ACTIONS, OPERATORS, QUESTION_TYPES } from '../../lib/forms/index.js';
 import { ItemFields } from '../../platform/resources/item.response.js';
 import { FORM_ROLES, FORM_STATES, type FormRole, type FormState } from './forms.entity.js';
@@ -106,13 +107,11 @@ export class FormDefinition {
 
 export class FormSettings {
   /** No responses before this time. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) opens_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) opens_at!: string | null;
   /** No responses from this time on. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2027-01-31T18:00:00.000Z' })
-  closes_at!: string | null;
+  @ApiProperty({ format: 'date-time', example: '2027-01-31T18:00:00.000Z' }) closes_at!: string | null;
   /** Not shown to respondents. */
-  @ApiPropertyOptional({ type: 'integer', nullable: true, minimum: 1, example: 200 })
-  max_responses?: number | null;
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 200 }) max_responses?: number | null;
   /** Each user can submit once, also to an anonymous form. */
   @ApiProperty({ example: true }) one_per_user!: boolean;
   /** Responses have no user, address or exact time. Fixed from the first response on. */
@@ -126,7 +125,7 @@ export class FormSettings {
 }
 
 export class FormOwner {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ example: 'Alice Martin' }) name!: string;
   @ApiProperty({ example: 'alice@acme.example' }) email!: string;
 }
@@ -140,8 +139,7 @@ export class FormShare {
   url?: string;
   @ApiPropertyOptional({ example: 'Zm9vYmFyYmF6cXV4' }) token?: string;
   @ApiProperty({ enum: ['respond', 'view'], nullable: true, example: 'respond' }) role!: string | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
-  expires_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) expires_at!: string | null;
 }
 
 export class FormResponse extends ItemFields {
@@ -151,17 +149,16 @@ export class FormResponse extends ItemFields {
   /** Whether the form is open for responses, within its times and quota. */
   @ApiProperty({ example: true }) accepting!: boolean;
   /** The published version; null for a form that was never published. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 2 }) version!: number | null;
+  @ApiProperty({ type: 'integer', example: 2 }) version!: number | null;
   /** Number of the last change of title, description, draft and settings. */
   @ApiProperty({ type: 'integer', example: 5 }) draft_rev!: number;
   @ApiProperty({ example: false }) has_unpublished_changes!: boolean;
   /** The highest role of the caller. */
   @ApiProperty({ enum: FORM_ROLES, example: 'owner' }) role!: FormRole;
   /** Null for respondents. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 42 }) response_count!: number | null;
+  @ApiProperty({ type: 'integer', example: 42 }) response_count!: number | null;
   owner!: FormOwner;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
-  published_at!: string | null;
+  @ApiProperty(DATE_TIME) published_at!: string | null;
   /** Not in lists. The draft for owners and editors, the published version for others. */
   definition?: FormDefinition;
   /** Not in lists. */

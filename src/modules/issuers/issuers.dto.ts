@@ -23,18 +23,18 @@ import {
   Text,
   Uuid,
 } from '../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../platform/resources/field-docs.js';
 import { ClientId } from '../../platform/resources/folder.dto.js';
 import { domainName } from '../tenants/index.js';
 
 /** Characters of OAuth (RFC 6749, appendix A) and of claim names: visible ASCII. */
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class GroupMappingInput {
   /** A value of the groups claim. */
   @Name(200, { example: 'engineering' }) value!: string;
   /** A group of the workspace. */
-  @Uuid({ example: ID }) group_id!: string;
+  @Uuid({ example: EXAMPLE_ID }) group_id!: string;
 }
 
 export class CreateIssuer extends ClientId {

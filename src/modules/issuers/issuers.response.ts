@@ -1,11 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { UUID } from '../../platform/resources/field-docs.js';
 import { RevisionedFields } from '../../platform/resources/item.response.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class GroupMappingResponse {
   /** @example "engineering" */ value!: string;
-  @ApiProperty({ format: 'uuid', example: ID }) group_id!: string;
+  @ApiProperty(UUID) group_id!: string;
 }
 
 export class IssuerResponse extends RevisionedFields {
@@ -19,7 +18,7 @@ export class IssuerResponse extends RevisionedFields {
   @ApiProperty({ type: [String], example: ['acme.example'] }) domains!: string[];
   /** @example "email" */ email_claim!: string;
   /** @example "name" */ name_claim!: string;
-  @ApiProperty({ type: String, nullable: true, example: 'groups' }) groups_claim!: string | null;
+  @ApiProperty({ example: 'groups' }) groups_claim!: string | null;
   @ApiProperty({ type: [GroupMappingResponse], example: [] }) group_mappings!: GroupMappingResponse[];
   /** @example false */ trusts_email!: boolean;
   /** @example true */ creates_members!: boolean;
@@ -27,7 +26,7 @@ export class IssuerResponse extends RevisionedFields {
   /** @example true */ links_accounts!: boolean;
   /** @example false */ required!: boolean;
   /** @example true */ enabled!: boolean;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) created_by!: string | null;
+  @ApiProperty(UUID) created_by!: string | null;
 }
 
 export class IssuerCheckResponse {
@@ -41,11 +40,9 @@ export class IssuerCheckResponse {
   })
   problem!: string | null;
   /** Description of the problem; null without one. */
-  @ApiProperty({ type: String, nullable: true, example: null }) message!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: 'https://login.acme.example/authorize' })
-  authorization_endpoint!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: 'https://login.acme.example/token' })
-  token_endpoint!: string | null;
+  @ApiProperty({ example: null }) message!: string | null;
+  @ApiProperty({ example: 'https://login.acme.example/authorize' }) authorization_endpoint!: string | null;
+  @ApiProperty({ example: 'https://login.acme.example/token' }) token_endpoint!: string | null;
   /** Number of signing keys that the issuer publishes. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 2 }) keys!: number;
 }

@@ -1,13 +1,8 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, OmitType } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
 import { PageEnvelope } from '../../platform/paging/page.response.js';
+import { DATE_TIME, NO_DATE_TIME, NO_UUID, orNull, UUID } from '../../platform/resources/field-docs.js';
 import { NoteContent, VERSIONED_FIELDS } from './notes.dto.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const UUID = { format: 'uuid', example: ID } as const;
-const MOMENT = { format: 'date-time', example: '2026-11-21T09:30:00.000Z' } as const;
-const NO_UUID = { format: 'uuid', example: null } as const;
-const NO_MOMENT = { format: 'date-time', example: null } as const;
 
 /** A user of the workspace. */
 export class NoteAuthorResponse {
@@ -22,7 +17,7 @@ export class NoteOwnerResponse extends NoteAuthorResponse {
 export class NoteInvitedResponse extends NoteOwnerResponse {
   @ApiProperty(UUID) user_id!: string;
   /** @example "viewer" */ role!: 'editor' | 'viewer';
-  @ApiProperty(MOMENT) invited_at!: string;
+  @ApiProperty(DATE_TIME) invited_at!: string;
 }
 
 /** A link that opens the note to signed-in members of the workspace. It works while the owner is an active member. */
@@ -34,15 +29,15 @@ export class NoteShareResponse {
   url!: string;
   /** @example "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4" */ token!: string;
   /** @example "viewer" */ role!: 'editor' | 'viewer';
-  @ApiProperty(NO_MOMENT) expires_at!: string | null;
-  @ApiProperty(MOMENT) created_at!: string;
+  @ApiProperty(NO_DATE_TIME) expires_at!: string | null;
+  @ApiProperty(DATE_TIME) created_at!: string;
 }
 
 export class NoteLinkResponse {
   /** @example "task" */ type!: 'task';
   @ApiProperty(UUID) id!: string;
   /** Null where you cannot read the task. @example "Book the rooms" */ title!: string | null;
-  @ApiProperty(MOMENT) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
 }
 
 /** A note as the caller sees it, without its content. */
@@ -61,14 +56,10 @@ export class NoteSummaryResponse extends OmitType(NoteContent, ['content'] as co
   /** @example "owner" */ role!: 'owner' | 'editor' | 'viewer';
   owner!: NoteOwnerResponse;
   /** The share link, for the owner; otherwise null. */
-  @ApiProperty({
-    anyOf: [{ $ref: getSchemaPath(NoteShareResponse) }, { type: 'null' as 'object' }],
-    example: null,
-  })
-  share!: NoteShareResponse | null;
-  @ApiProperty(MOMENT) created_at!: string;
+  @ApiProperty(orNull(NoteShareResponse)) share!: NoteShareResponse | null;
+  @ApiProperty(DATE_TIME) created_at!: string;
   /** Time of the current revision. */
-  @ApiProperty(MOMENT) updated_at!: string;
+  @ApiProperty(DATE_TIME) updated_at!: string;
   /** Author of the current revision. */
   @ApiProperty(UUID) updated_by!: string;
   /**
@@ -78,10 +69,10 @@ export class NoteSummaryResponse extends OmitType(NoteContent, ['content'] as co
    */
   updated_device!: string | null;
   /** True in the trash. @example false */ deleted!: boolean;
-  @ApiProperty(NO_MOMENT) deleted_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) deleted_at!: string | null;
   @ApiProperty(NO_UUID) deleted_by!: string | null;
   /** Time at which the note is purged. */
-  @ApiProperty(NO_MOMENT) purge_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) purge_at!: string | null;
 }
 
 export class NoteResponse extends NoteSummaryResponse {
@@ -115,7 +106,7 @@ export class NoteRevisionSummaryResponse extends OmitType(NoteContent, ['content
   /** @example "alices-phone" */ device_id!: string | null;
   /** Bytes of its content. */
   @ApiProperty({ type: 'integer', example: 412 }) size!: number;
-  @ApiProperty(MOMENT) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
   /** Fields that differ from the revision before. */
   @ApiProperty({ isArray: true, enum: VERSIONED_FIELDS, example: ['content'] })
   changed!: (typeof VERSIONED_FIELDS)[number][];
@@ -141,7 +132,7 @@ export class NoteConflictResponse extends ErrorResponse {
   @ApiProperty({ type: 'integer', minimum: 1, example: 4 }) revision!: number;
   /** @example "Team offsite" */ title!: string;
   /** @example "<p>Travel, rooms, budget</p>" */ content!: string;
-  @ApiProperty(MOMENT) updated_at!: string;
+  @ApiProperty(DATE_TIME) updated_at!: string;
   /** Author of that revision. */
   @ApiProperty(UUID) updated_by!: string;
 }

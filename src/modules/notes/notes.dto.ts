@@ -20,6 +20,7 @@ import {
   Uuid,
 } from '../../platform/http/input.decorators.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
+import { EXAMPLE_ID } from '../../platform/resources/field-docs.js';
 
 const MAX_TITLE = 512;
 export const MAX_CONTENT_BYTES = 2 * 1024 * 1024;
@@ -70,7 +71,7 @@ export class NoteFields extends IntersectionType(
 
 export class CreateNote extends NoteFields {
   /** Any UUID, so that a note created offline keeps its id. Default: a new one. */
-  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) id?: string;
 }
 
 const BASE_REVISION = {

@@ -1,23 +1,21 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { DATE_TIME, EXAMPLE_ID, UUID } from '../../platform/resources/field-docs.js';
 import { NOTIFICATION_STATES, type NotificationState } from './notification.entity.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
-
 export class NotificationActorResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Alice Martin" */ display_name!: string;
 }
 
 export class NotificationSubjectResponse {
   /** @example "task" */ kind!: string;
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** The current title. Null when you can no longer read the object. @example "Book the venue" */
   title!: string | null;
 }
 
 export class NotificationResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** The position in the list; a notification that returns takes a new one. @example 42 */
   @ApiProperty({ type: 'integer' }) seq!: number;
   /** @example "task.assigned" */ type!: string;
@@ -34,16 +32,16 @@ export class NotificationResponse {
   /** Number of causes that the notification stands for. @example 1 */
   @ApiProperty({ type: 'integer', minimum: 1 }) count!: number;
   /** Facts that depend on the type. */
-  @ApiProperty({ type: 'object', additionalProperties: true, example: { comment_id: ID } })
+  @ApiProperty({ type: 'object', additionalProperties: true, example: { comment_id: EXAMPLE_ID } })
   data!: Record<string, unknown>;
   @ApiProperty({ enum: NOTIFICATION_STATES, enumName: 'NotificationState', example: 'unread' })
   state!: NotificationState;
-  @ApiProperty({ format: 'date-time', example: TIME }) seen_at!: string | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) read_at!: string | null;
+  @ApiProperty(DATE_TIME) seen_at!: string | null;
+  @ApiProperty(DATE_TIME) read_at!: string | null;
   /** When a snoozed notification returns as unread. */
-  @ApiProperty({ format: 'date-time', example: TIME }) snooze_until!: string | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
+  @ApiProperty(DATE_TIME) snooze_until!: string | null;
+  @ApiProperty(DATE_TIME) created_at!: string;
+  @ApiProperty(DATE_TIME) updated_at!: string;
 }
 
 export class UnreadCounts {

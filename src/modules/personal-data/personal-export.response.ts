@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { UUID } from '../../platform/resources/field-docs.js';
 import { EXPORT_STATES, type ExportState } from './personal-export.entity.js';
 
 export class ExportProgress {
@@ -7,18 +8,16 @@ export class ExportProgress {
 }
 
 export class PersonalExportResponse {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ enum: EXPORT_STATES, example: 'running' }) state!: ExportState;
   progress!: ExportProgress;
   /** @example "2026-11-23T09:30:00.000Z" */
   @ApiProperty({ format: 'date-time' }) requested_at!: string;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-23T09:31:00.000Z' })
-  finished_at!: string | null;
+  @ApiProperty({ format: 'date-time', example: '2026-11-23T09:31:00.000Z' }) finished_at!: string | null;
   /** When the archive is deleted. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-30T09:31:00.000Z' })
-  expires_at!: string | null;
+  @ApiProperty({ format: 'date-time', example: '2026-11-30T09:31:00.000Z' }) expires_at!: string | null;
   /** Bytes of the archive; null before it is finished. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 4_182_331 }) size!: number | null;
+  @ApiProperty({ type: 'integer', example: 4_182_331 }) size!: number | null;
   /** Stored files that the archive does not contain; `omitted-files.json` in the archive lists them. @example 0 */
   omitted_files!: number;
 }

@@ -2,6 +2,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsString, Matches, ValidateBy } from 'class-validator';
 import { Line, MaxBytes, Name, Nullable, Optional, Uuid } from '../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../platform/resources/field-docs.js';
 import { isLocale, isTimeZone } from './locale-values.js';
 
 const Is = (name: string, validate: (value: unknown) => boolean, message: string) =>
@@ -54,5 +55,5 @@ export class DeactivateProfile {
   code?: string;
 
   /** An active member who becomes the owner of your notes, tasks and folders. */
-  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) transfer_to?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) transfer_to?: string;
 }

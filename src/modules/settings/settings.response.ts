@@ -1,10 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
+import { DATE_TIME, UUID } from '../../platform/resources/field-docs.js';
 
 export class ProfileResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ example: 'alice@demo.example' }) email!: string;
   /** The name that members of the workspace see. @example "Alice Martin" */ display_name!: string;
   /** @example "Alice" */ given_name!: string;
@@ -15,9 +13,9 @@ export class ProfileResponse {
   /** @example "de-AT" */ locale!: string | null;
   @ApiProperty({ enum: ['owner', 'admin', 'member'], example: 'member' }) role!: string;
   @ApiProperty({ enum: ['active', 'deactivated'], example: 'active' }) status!: string;
-  /** Start of the membership. */ @ApiProperty({ format: 'date-time', example: TIME })
+  /** Start of the membership. */ @ApiProperty(DATE_TIME)
   created_at!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) updated_at!: string;
+  @ApiProperty(DATE_TIME) updated_at!: string;
 }
 
 export class ProfileEnvelope {

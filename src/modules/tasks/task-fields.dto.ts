@@ -10,6 +10,7 @@ import {
   Optional,
   Text,
 } from '../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../platform/resources/field-docs.js';
 import { isCalendarDay, isTimeZone } from './schedule/calendar.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
 
@@ -41,7 +42,6 @@ export const LowerCase = () =>
   Transform(({ value }) => (typeof value === 'string' ? value.toLowerCase() : value));
 
 export const MAX_TITLE = 512;
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const YEAR_MINUTES = 366 * 24 * 60;
 
 /** Schema of a position in manual order. */
@@ -55,12 +55,12 @@ export const POSITION: ApiPropertyOptions = {
 
 /** A member of the workspace, named by `id` (or `user_id`) or by `email`. */
 export class NamedUser {
-  @ApiPropertyOptional({ example: ID })
+  @ApiPropertyOptional({ example: EXAMPLE_ID })
   @Nullable()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string | null;
 
-  @ApiPropertyOptional({ example: ID })
+  @ApiPropertyOptional({ example: EXAMPLE_ID })
   @Nullable()
   @IsUUID('all', { message: 'user_id must be a UUID' })
   user_id?: string | null;

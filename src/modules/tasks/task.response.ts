@@ -1,18 +1,15 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType, PickType } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, OmitType, PickType } from '@nestjs/swagger';
+import {
+  DATE_TIME,
+  EXAMPLE_ID,
+  NO_DATE_TIME,
+  NO_UUID,
+  orNull,
+  UUID,
+} from '../../platform/resources/field-docs.js';
 import { TaskFields } from './tasks.dto.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
-const UUID = { format: 'uuid', example: ID } as const;
-const OTHER_ID = { format: 'uuid', example: null } as const;
-const MOMENT = { format: 'date-time', example: TIME } as const;
-const NO_MOMENT = { format: 'date-time', example: null } as const;
 const WHOLE = { type: 'integer', minimum: 0, example: 0 } as const;
-/** A schema that may be null. */
-export const orNull = (type: new () => object) => ({
-  anyOf: [{ $ref: getSchemaPath(type) }, { type: 'null' as 'object' }],
-  example: null,
-});
 
 export class TaskPersonResponse {
   @ApiProperty(UUID) id!: string;
@@ -26,15 +23,15 @@ export class TaskReferenceResponse {
   /** Null when you cannot read the note or task, or when it was purged. @example "Team offsite" */
   title!: string | null;
   /** A path on this server, or a web address. */
-  @ApiProperty({ example: `/apis/v1/notes/${ID}` }) url!: string | null;
+  @ApiProperty({ example: `/apis/v1/notes/${EXAMPLE_ID}` }) url!: string | null;
 }
 
 export class SubtaskResponse extends PickType(TaskFields, ['title', 'done', 'date'] as const) {
   @ApiProperty(UUID) id!: string;
   @ApiProperty(orNull(TaskPersonResponse)) assignee!: TaskPersonResponse | null;
   /** Order among the subtasks, compared byte by byte. @example "h0Uu5K2fQxT" */ position!: string;
-  @ApiProperty(MOMENT) created_at!: string;
-  @ApiProperty(MOMENT) updated_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
+  @ApiProperty(DATE_TIME) updated_at!: string;
 }
 
 export class TaskAttachmentResponse {
@@ -45,9 +42,9 @@ export class TaskAttachmentResponse {
   /** Detected from the content. @example "application/pdf" */ content_type!: string;
   @ApiProperty({ pattern: '^[0-9a-f]{64}$', example: 'a3'.repeat(32) }) sha256!: string;
   /** Path of the download on this server. */
-  @ApiProperty({ example: `/apis/v1/tasks/${ID}/attachments/${ID}` }) url!: string;
+  @ApiProperty({ example: `/apis/v1/tasks/${EXAMPLE_ID}/attachments/${EXAMPLE_ID}` }) url!: string;
   @ApiProperty(UUID) created_by!: string;
-  @ApiProperty(MOMENT) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
 }
 
 export class TaskRecurrenceResponse {
@@ -57,7 +54,7 @@ export class TaskRecurrenceResponse {
 
 /** `at` or `minutes_before`. */
 export class TaskReminderResponse {
-  @ApiProperty(MOMENT) at?: string;
+  @ApiProperty(DATE_TIME) at?: string;
   @ApiProperty({ ...WHOLE, example: 30 }) minutes_before?: number;
 }
 
@@ -65,23 +62,23 @@ export class TaskCommentResponse {
   @ApiProperty(UUID) id!: string;
   /** Plain text. @example "They have rooms until Friday." */ body!: string;
   author!: TaskPersonResponse;
-  @ApiProperty(MOMENT) created_at!: string;
-  @ApiProperty(NO_MOMENT) edited_at!: string | null;
+  @ApiProperty(DATE_TIME) created_at!: string;
+  @ApiProperty(NO_DATE_TIME) edited_at!: string | null;
 }
 
 /** A task as the caller sees it. */
 @ApiExtraModels(TaskPersonResponse, TaskRecurrenceResponse)
 export class TaskResponse extends TaskFields {
   @ApiProperty(UUID) id!: string;
-  @ApiProperty(NO_MOMENT) completed_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) completed_at!: string | null;
   /** The moment the task is due; null when only `date` is set. */
-  @ApiProperty(NO_MOMENT) due_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) due_at!: string | null;
   @ApiProperty(orNull(TaskRecurrenceResponse)) recurrence!: TaskRecurrenceResponse | null;
   /** The task that was created when this one was completed. */
-  @ApiProperty(OTHER_ID) next_task_id!: string | null;
+  @ApiProperty(NO_UUID) next_task_id!: string | null;
   reminders!: TaskReminderResponse[];
   /** Null also when you cannot see the folder. */
-  @ApiProperty(OTHER_ID) folder_id!: string | null;
+  @ApiProperty(NO_UUID) folder_id!: string | null;
   assignees!: TaskPersonResponse[];
   references!: TaskReferenceResponse[];
   subtasks!: SubtaskResponse[];
@@ -94,18 +91,18 @@ export class TaskResponse extends TaskFields {
   @ApiProperty({ type: 'integer', minimum: 1, example: 1 }) revision!: number;
   @ApiProperty(UUID) created_by!: string;
   creator!: TaskPersonResponse;
-  @ApiProperty(MOMENT) created_at!: string;
-  @ApiProperty(MOMENT) updated_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
+  @ApiProperty(DATE_TIME) updated_at!: string;
   /** The user who wrote the current revision. */
   @ApiProperty(UUID) updated_by!: string;
   /** The `device_id` of the last write that changed this record; null when the client sent none. */
   @ApiProperty({ example: null }) updated_device!: string | null;
   /** True in the trash. */
   @ApiProperty({ example: false }) deleted!: boolean;
-  @ApiProperty(NO_MOMENT) deleted_at!: string | null;
-  @ApiProperty(OTHER_ID) deleted_by!: string | null;
+  @ApiProperty(NO_DATE_TIME) deleted_at!: string | null;
+  @ApiProperty(NO_UUID) deleted_by!: string | null;
   /** When the task is purged from the trash. */
-  @ApiProperty(NO_MOMENT) purge_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) purge_at!: string | null;
 }
 
 /** A task without its description. */

@@ -7,14 +7,12 @@ export class FileUsageResponse {
   @ApiProperty({ type: 'integer', minimum: 0, example: 734_003_200 }) bytes!: number;
   @ApiProperty({ type: 'integer', minimum: 0, example: 412 }) count!: number;
   /** Null: no limit. */
-  @ApiProperty({ type: 'integer', minimum: 1, nullable: true, example: 10_737_418_240 })
-  limit_bytes!: number | null;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 10_737_418_240 }) limit_bytes!: number | null;
   /** The files that the caller uploaded. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 15_728_640 }) own_bytes!: number;
   @ApiProperty({ type: 'integer', minimum: 0, example: 9 }) own_count!: number;
   /** Limit of each user; null: none. */
-  @ApiProperty({ type: 'integer', minimum: 1, nullable: true, example: 1_073_741_824 })
-  user_limit_bytes!: number | null;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 1_073_741_824 }) user_limit_bytes!: number | null;
 }
 
 /** The response of a use. */

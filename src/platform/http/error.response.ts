@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { DATE_TIME } from '../resources/field-docs.js';
 
 export class FieldProblemResponse {
   /** @example "title" */ field!: string;
@@ -19,5 +20,5 @@ export class DeletedErrorResponse extends ErrorResponse {
   @ApiProperty({ enum: ['deleted'], example: 'deleted' }) override error!: 'deleted';
   @ApiProperty({ type: 'integer', minimum: 1, example: 3, description: 'The revision of the object.' })
   revision!: number;
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) deleted_at!: string;
+  @ApiProperty(DATE_TIME) deleted_at!: string;
 }

@@ -3,7 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 /** A page of a list, beside its items. */
 export class PageEnvelope {
   /** The `cursor` of the next page; null on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null }) next!: string | null;
+  @ApiProperty({ example: null }) next!: string | null;
 }
 
 /** A list without pages, beside its items. */

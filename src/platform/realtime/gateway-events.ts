@@ -1,14 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
+import { DATE_TIME } from '../resources/field-docs.js';
 import { defineClientEvent, defineServerEvent } from './event-declarations.js';
-
-const TIME = '2026-11-21T09:30:00.000Z';
 
 class HelloEvent {
   /** Id of the socket. */
   @ApiProperty({ example: 'k3Jx9zWcQ0aPmT5YAAAB' })
   conn_id!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) server_time!: string;
+  @ApiProperty(DATE_TIME) server_time!: string;
   /** Milliseconds between two pings of the server. */
   @ApiProperty({ type: 'integer', example: 25_000 })
   heartbeat!: number;
@@ -49,8 +48,7 @@ class RefreshSocket {
 
 export class RefreshedResponse {
   /** End of the socket unless it is refreshed again. */
-  @ApiProperty({ format: 'date-time', example: TIME })
-  expires_at!: string;
+  @ApiProperty(DATE_TIME) expires_at!: string;
 }
 
 export const HELLO = defineServerEvent('hello', 'The socket is ready.', HelloEvent);

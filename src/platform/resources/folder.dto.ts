@@ -1,12 +1,13 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsNumber, IsOptional, IsUUID, Matches } from 'class-validator';
+import { EXAMPLE_ID } from './field-docs.js';
 import { Nullable, Optional, Text } from '../http/input.decorators.js';
 import { PageQuery } from '../paging/page.dto.js';
 
 /** An item whose id the client may choose, so that it can be created offline. */
 export class ClientId {
   /** Any UUID. Default: a new one. */
-  @ApiPropertyOptional({ example: '01890a5d-ac96-774b-bcce-b302099a8057' })
+  @ApiPropertyOptional({ example: EXAMPLE_ID })
   @Optional()
   @IsUUID('all', { message: 'id must be a UUID' })
   id?: string;

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { DATE_TIME, UUID } from '../resources/field-docs.js';
 
 const CURSOR = 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz';
 
@@ -22,7 +23,7 @@ export class FeedMeta {
       'With this page the client has all changes up to this number. `GET /apis/v1/sync/state` shows which collections have later ones.',
   })
   head!: number;
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) server_time!: string;
+  @ApiProperty(DATE_TIME) server_time!: string;
 }
 
 export class IndexMeta extends FeedMeta {
@@ -35,10 +36,10 @@ export class IndexMeta extends FeedMeta {
 
 /** An item that the caller can no longer read, without its content. */
 export class FeedRemoval {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ enum: [true], example: true }) removed!: true;
   @ApiProperty({ enum: [true], example: true }) deleted!: true;
   @ApiProperty({ enum: ['unshared', 'purged', 'deleted'], example: 'unshared' })
   reason!: 'unshared' | 'purged' | 'deleted';
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) removed_at!: string;
+  @ApiProperty(DATE_TIME) removed_at!: string;
 }

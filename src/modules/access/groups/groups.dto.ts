@@ -8,8 +8,8 @@ import {
   Text,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const MAX_NAME = 100;
 const MAX_AT_ONCE = 200;
 
@@ -45,9 +45,9 @@ export class UpdateGroup {
 
 export class AddGroupMembers {
   /** Either this or `user_ids`. */
-  @Optional() @Uuid({ example: ID }) user_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) user_id?: string;
 
-  @ApiPropertyOptional({ type: [String], format: 'uuid', example: [ID], maxItems: MAX_AT_ONCE })
+  @ApiPropertyOptional({ type: [String], format: 'uuid', example: [EXAMPLE_ID], maxItems: MAX_AT_ONCE })
   @Optional()
   @IsUUID('all', { each: true, message: 'user_ids must be UUIDs' })
   @ArrayMaxSize(MAX_AT_ONCE)

@@ -1,6 +1,7 @@
 import { IsOptional } from 'class-validator';
 import { OneOf, Uuid } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 
 export class ListTenantMembers extends PageQuery {
   /** Only members with this status. */
@@ -11,5 +12,5 @@ export class ListTenantMembers extends PageQuery {
 
 export class TransferContent {
   /** The active member who becomes the owner. */
-  @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) to!: string;
+  @Uuid({ example: EXAMPLE_ID }) to!: string;
 }

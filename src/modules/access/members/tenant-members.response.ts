@@ -1,13 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
 
 export class TenantMemberResponse {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) user_id!: string;
+  @ApiProperty(UUID) user_id!: string;
   /** @example "Bob Okafor" */ display_name!: string;
   @ApiProperty({ example: 'bob@demo.example' }) email!: string;
   @ApiProperty({ enum: ['owner', 'admin', 'member'], example: 'admin' }) role!: string;
   @ApiProperty({ enum: ['active', 'deactivated'], example: 'active' }) status!: string;
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
 }
 
 export class TenantMemberEnvelope {

@@ -1,21 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { DATE_TIME, NO_DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
 import { type Scope, SCOPES } from './application-password-provider.js';
 import type { ApplicationPasswordRow } from './application-passwords.repository.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
-
 export class ApplicationPasswordResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Thunderbird on the laptop" */ description!: string;
   @ApiProperty({ enum: SCOPES, isArray: true, example: ['imap', 'smtp'] }) scopes!: Scope[];
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
-  expires_at!: string | null;
+  @ApiProperty(DATE_TIME) created_at!: string;
+  @ApiProperty(NO_DATE_TIME) expires_at!: string | null;
   /** Precise to the minute. */
-  @ApiProperty({ format: 'date-time', example: TIME }) last_used_at!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: '192.0.2.7' }) last_used_ip!: string | null;
+  @ApiProperty(DATE_TIME) last_used_at!: string | null;
+  @ApiProperty({ example: '192.0.2.7' }) last_used_ip!: string | null;
 }
 
 export class ApplicationPasswordEnvelope {

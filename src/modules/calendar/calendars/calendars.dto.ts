@@ -13,12 +13,12 @@ import {
   Uuid,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { ClientId } from '../../../platform/resources/folder.dto.js';
 import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
 import { Color, IsZone, ReminderFields, Reminders } from '../input/event-parts.dto.js';
 
 const MAX_SHARES = 200;
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const INCLUDES = ['shared', 'hidden', 'holidays'] as const;
 
 export class ListCalendars extends PageQuery {
@@ -33,7 +33,7 @@ export class ListCalendars extends PageQuery {
 
 /** A user or a group, and the role that the calendar gives them. */
 export class ShareFields {
-  @ApiPropertyOptional({ example: ID })
+  @ApiPropertyOptional({ example: EXAMPLE_ID })
   @ValidateIf(({ group_id }: ShareFields, value) => (value !== undefined && value !== null) || !group_id)
   @IsUUID('all', { message: 'user_id must be a UUID' })
   user_id?: string | null;

@@ -1,5 +1,5 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
-import { orNull } from '../responses/calendar.response.js';
+import { orNull } from '../../../platform/resources/field-docs.js';
 import { EventBatchResultResponse } from '../responses/event-batch.response.js';
 import {
   CalendarEventResponse,
@@ -18,7 +18,7 @@ export class EventListEnvelope {
   events!: CalendarEventResponse[];
   @ApiProperty(NEXT) next!: string | null;
   /** On the last page of a list without filters: continues with POST /calendar/{id}/sync. */
-  @ApiProperty({ type: String, nullable: true, example: null }) sync_token!: string | null;
+  @ApiProperty({ example: null }) sync_token!: string | null;
 }
 
 export class InstanceListEnvelope {

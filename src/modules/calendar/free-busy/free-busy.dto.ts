@@ -2,11 +2,11 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsEmail, ValidateIf, ValidateNested } from 'class-validator';
 import { Transform } from 'class-transformer';
 import { asInstance, EachAs, Flag, IntegerFrom, Optional } from '../../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
 
 const MAX_PEOPLE = 100;
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 /** One of: an address, a user, a calendar. */
 export class FreeBusyAttendee {
@@ -55,7 +55,7 @@ export class FreeBusyQuery {
     items: {
       oneOf: [{ type: 'string', format: 'email' }, { $ref: '#/components/schemas/FreeBusyAttendee' }],
     },
-    example: ['bob@demo.example', { user_id: ID }],
+    example: ['bob@demo.example', { user_id: EXAMPLE_ID }],
   })
   @EachAs((entry) => asInstance(FreeBusyAttendee, typeof entry === 'string' ? { email: entry } : entry))
   @ValidateNested({ each: true })

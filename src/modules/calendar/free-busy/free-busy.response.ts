@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { NO_UUID, UUID } from '../../../platform/resources/field-docs.js';
 import { BUSY_TYPES, type BusyType } from '../model/busy-times.js';
 
 const START = '2026-03-02T08:00:00Z';
 const END = '2026-03-02T09:00:00Z';
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class BusyTimeResponse {
   @ApiProperty({ format: 'date-time', example: START }) start!: string;
@@ -21,8 +21,8 @@ export class WorkingHoursResponse {
 
 export class FreeBusyResponse {
   /** @example "bob@demo.example" */ email!: string | null;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) user_id!: string | null;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) calendar_id!: string | null;
+  @ApiProperty(UUID) user_id!: string | null;
+  @ApiProperty(NO_UUID) calendar_id!: string | null;
   /** unknown: not of this workspace, or not readable. */
   @ApiProperty({ enum: ['ok', 'unknown'], example: 'ok' }) status!: 'ok' | 'unknown';
   /** In order, without overlaps. */

@@ -30,6 +30,7 @@ import {
   Optional,
   Text,
 } from '../../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import type { Reminder } from '../calendar.entity.js';
 import {
   ATTENDEE_KINDS,
@@ -41,7 +42,6 @@ import {
 import { isTimeInput, type TimeInput } from './event-input-times.js';
 import { parseDuration, zoneNamed } from '../model/event-times.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const MAX_REMINDERS = 10;
 const MAX_REMINDER_MINUTES = 60 * 24 * 40;
 export const MAX_ATTENDEES = 500;
@@ -87,7 +87,7 @@ export const timeSchema = (example: unknown): ApiPropertyOptions => ({ ...TIME_F
 
 /** An optional id. */
 export const OptionalId = (): PropertyDecorator => (target, key) => {
-  ApiPropertyOptional({ format: 'uuid', example: ID })(target, key);
+  ApiPropertyOptional({ format: 'uuid', example: EXAMPLE_ID })(target, key);
   Optional()(target, key);
   IsUUID('all', { message: `${String(key)} must be a UUID` })(target, key);
 };
@@ -136,13 +136,13 @@ export class AttendeeFields {
   @IsEmail({ require_tld: false }, { message: 'email must be an e-mail address' })
   email?: string;
 
-  @ApiPropertyOptional({ example: ID })
+  @ApiPropertyOptional({ example: EXAMPLE_ID })
   @Nullable()
   @IsUUID('all', { message: 'user_id must be a UUID' })
   user_id?: string | null;
 
   /** The same as `user_id`, or an address from a response. */
-  @Optional() @Text(320, { example: ID }) id?: string;
+  @Optional() @Text(320, { example: EXAMPLE_ID }) id?: string;
   @Optional() @Line(200, { example: 'Ann Lee' }) name?: string;
   @Optional() @OneOf(ATTENDEE_ROLES, { default: 'required' }) role?: AttendeeRole;
   @Optional() @OneOf(ATTENDEE_KINDS, { default: 'person' }) kind?: AttendeeKind;

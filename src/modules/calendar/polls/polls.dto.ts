@@ -15,6 +15,7 @@ import {
   Time,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { SendUpdatesField } from '../input/event.dto.js';
 import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
@@ -22,7 +23,6 @@ import { type Answer, ANSWERS } from './poll-record.js';
 
 const MAX_OPTIONS = 100;
 const MAX_PARTICIPANTS = 200;
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 /** A time, or a whole day. */
 export class PollOptionFields {
@@ -83,7 +83,7 @@ export class CreatePoll extends SendUpdatesField {
   /** Keeps the times of the options free until the poll is finalized or cancelled: a tentative event for each. */
   @Optional() @Flag({ default: false }) hold?: boolean;
   /** Where the event and the tentative events are created. Default: your default calendar. */
-  @Nullable() @Uuid({ example: ID }) calendar_id?: string | null;
+  @Nullable() @Uuid({ example: EXAMPLE_ID }) calendar_id?: string | null;
 }
 
 export class ReadPoll {
@@ -95,7 +95,7 @@ export class ReadPoll {
 }
 
 export class VoteFields {
-  @Uuid({ example: ID }) option_id!: string;
+  @Uuid({ example: EXAMPLE_ID }) option_id!: string;
   @OneOf(ANSWERS, { example: 'yes' }) answer!: Answer;
 }
 
@@ -107,7 +107,7 @@ export class VotePoll {
 }
 
 export class FinalizePoll extends SendUpdatesField {
-  @Uuid({ example: ID }) option_id!: string;
+  @Uuid({ example: EXAMPLE_ID }) option_id!: string;
   /** Default: that of the poll, else your default calendar. */
   @OptionalId() calendar_id?: string;
   /** Title of the event. Default: that of the poll. */

@@ -1,12 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { EXAMPLE_ID, NO_DATE_TIME, NO_UUID, orNull, UUID } from '../../../platform/resources/field-docs.js';
 import { BUSY_TYPES, type BusyType } from '../model/busy-times.js';
-import { orNull } from '../responses/calendar.response.js';
 import { CalendarEventResponse } from '../responses/event.response.js';
 import { type Answer, ANSWERS, type PollStatus } from './poll-record.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const UUID = { format: 'uuid', example: ID } as const;
-const NO_UUID = { type: String, format: 'uuid', nullable: true, example: null } as const;
 const TIME = '2026-03-02T08:00:00Z';
 
 export class PollCountsResponse {
@@ -27,11 +24,10 @@ export class PollOptionResponse {
   /** Of the tentative event; only for the owner of the poll. */
   @ApiProperty(NO_UUID) hold_event_id!: string | null;
   /** Null for a day. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) start!: string | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-03-02T09:00:00Z' })
-  end!: string | null;
+  @ApiProperty({ format: 'date-time', example: TIME }) start!: string | null;
+  @ApiProperty({ format: 'date-time', example: '2026-03-02T09:00:00Z' }) end!: string | null;
   /** A day, instead of `start` and `end`. */
-  @ApiProperty({ type: String, format: 'date', nullable: true, example: null }) date!: string | null;
+  @ApiProperty({ format: 'date', example: null }) date!: string | null;
   /** In the requested zone. @example "2026-03-02T09:00:00" */ local_start!: string;
   /** In the requested zone; of a day the same day. @example "2026-03-02T10:00:00" */ local_end!: string;
   counts!: PollCountsResponse;
@@ -46,11 +42,10 @@ export class PollParticipantResponse {
   @ApiProperty(UUID) id!: string;
   /** @example "bob@demo.example" */ email!: string;
   /** @example "Bob Stone" */ name!: string;
-  @ApiProperty({ ...NO_UUID, example: ID }) user_id!: string | null;
+  @ApiProperty(UUID) user_id!: string | null;
   /** @example true */ required!: boolean;
   /** @example "After lunch is better" */ comment!: string;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
-  responded_at!: string | null;
+  @ApiProperty({ format: 'date-time', example: TIME }) responded_at!: string | null;
 }
 
 export class MyVoteResponse {
@@ -67,9 +62,8 @@ export class PollResponse {
   /** @example "Room 3" */ location!: string;
   /** @example "Europe/Berlin" */ time_zone!: string;
   @ApiProperty({ enum: ['time', 'date'], example: 'time' }) kind!: 'time' | 'date';
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) deadline!: string | null;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
-  cancelled_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) deadline!: string | null;
+  @ApiProperty(NO_DATE_TIME) cancelled_at!: string | null;
   /** @example true */ allow_if_needed!: boolean;
   /** @example false */ anonymous!: boolean;
   /** closed: after the deadline. */
@@ -78,7 +72,7 @@ export class PollResponse {
   @ApiProperty({ type: [PollParticipantResponse] }) participants!: PollParticipantResponse[];
   @ApiProperty({ type: [MyVoteResponse] }) my_votes!: MyVoteResponse[];
   /** Options that the most participants can attend. Empty without votes. */
-  @ApiProperty({ type: [String], example: [ID] }) best_option_ids!: string[];
+  @ApiProperty({ type: [String], example: [EXAMPLE_ID] }) best_option_ids!: string[];
   /** The chosen option. */
   @ApiProperty(NO_UUID) option_id!: string | null;
   /** The event of the chosen option. */

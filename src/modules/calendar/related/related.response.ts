@@ -12,8 +12,7 @@ export class RelatedItemResponse {
   /** 0 to 1; higher is better. */
   @ApiProperty({ minimum: 0, maximum: 1, example: 0.6 }) score!: number;
   /** Of an event its start, else the last change. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-03-02T08:00:00Z' })
-  date!: string | null;
+  @ApiProperty({ format: 'date-time', example: '2026-03-02T08:00:00Z' }) date!: string | null;
 }
 
 /** Items by type, best first. A type that was not requested, or without items, is empty. */

@@ -1,16 +1,7 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
+import { NO_UUID, UUID } from '../../../platform/resources/field-docs.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
 import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-export const UUID = { format: 'uuid', example: ID } as const;
-export const NO_UUID = { format: 'uuid', example: null } as const;
-
-/** A schema that may be null. */
-export const orNull = (type: new () => object) => ({
-  anyOf: [{ $ref: getSchemaPath(type) }, { type: 'null' as 'object' }],
-  example: null,
-});
 
 export class CalendarReminderResponse {
   @ApiProperty({ enum: ['popup', 'email'], example: 'popup' }) method!: 'popup' | 'email';

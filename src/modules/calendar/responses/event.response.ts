@@ -1,7 +1,8 @@
 import { ApiExtraModels, ApiProperty, OmitType } from '@nestjs/swagger';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
+import { DATE_TIME, NO_DATE_TIME, NO_UUID, orNull, UUID } from '../../../platform/resources/field-docs.js';
 import { ItemFields } from '../../../platform/resources/item.response.js';
-import { CalendarReminderResponse, NO_UUID, orNull, UUID } from './calendar.response.js';
+import { CalendarReminderResponse } from './calendar.response.js';
 import {
   ATTENDEE_KINDS,
   ATTENDEE_ROLES,
@@ -18,7 +19,6 @@ import {
 } from '../model/event-record.js';
 
 const INSTANT = { format: 'date-time', example: '2026-03-02T08:00:00Z' } as const;
-const NO_TIME = { format: 'date-time', example: null } as const;
 const WHOLE = { type: 'integer', minimum: 0, example: 0 } as const;
 
 /** A wall time with its zone, or a day. */
@@ -83,7 +83,7 @@ export class EventAttendeeResponse {
   /** A response is requested. */
   @ApiProperty({ example: true }) rsvp!: boolean;
   /** @example "" */ comment!: string;
-  @ApiProperty(NO_TIME) responded_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) responded_at!: string | null;
   @ApiProperty({ example: null }) delegated_to!: string | null;
   @ApiProperty({ example: null }) delegated_from!: string | null;
   /**
@@ -139,7 +139,7 @@ export class EventProposalResponse {
   status!: 'pending' | 'accepted' | 'declined' | 'outdated' | 'withdrawn';
   /** The sequence of the event that it refers to. */
   @ApiProperty(WHOLE) base_sequence!: number;
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
 }
 
 /** A change of the event. */
@@ -150,7 +150,7 @@ export class EventChangeResponse {
   /** Nominal start of the changed instance; empty for the whole event. @example "" */
   recurrence_key!: string;
   /** @example ["title"] */ fields!: string[];
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
 }
 
 /** An event, or an instance of a series, as the caller sees it in a calendar. */

@@ -21,13 +21,13 @@ import {
   Uuid,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { IsEventTime, timeSchema } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
 import { type Direction, DIRECTIONS, RESULTS, type SchedulingResult } from './scheduling.entity.js';
 
 export const MAX_ICS = 1_048_576;
 const MAX_RECIPIENTS = 100;
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const ICS = 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nMETHOD:REQUEST\r\n…';
 
 /** A message to send again, or by hand. */
@@ -35,7 +35,7 @@ export class SendSchedulingMessage {
   /** Organizers send REQUEST, CANCEL, ADD, DECLINECOUNTER and PUBLISH, attendees REPLY, COUNTER and REFRESH. */
   @OneOf(ITIP_METHODS, { example: 'REQUEST' }) method!: ItipMethod;
   /** An event of this calendar. */
-  @Uuid({ example: ID }) event_id!: string;
+  @Uuid({ example: EXAMPLE_ID }) event_id!: string;
 
   /** The instance that the message concerns; default: the whole event. */
   @ApiPropertyOptional(timeSchema({ date_time: '2026-03-09T09:00:00', time_zone: 'Europe/Berlin' }))
@@ -94,7 +94,7 @@ export class ListSchedulingMessages extends PageQuery {
   /** The state of the delivery, or the effect of a received message. */
   @Optional() @OneOf(RESULTS) result?: SchedulingResult;
   /** The UID of the event. */
-  @Optional() @Text(500, { minLength: 1, example: ID }) uid?: string;
+  @Optional() @Text(500, { minLength: 1, example: EXAMPLE_ID }) uid?: string;
 
   /** Messages from this time on. */
   @ApiPropertyOptional({ format: 'date-time', example: '2026-03-01T00:00:00Z' })

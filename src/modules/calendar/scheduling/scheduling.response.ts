@@ -1,7 +1,7 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
 import { ITIP_METHODS, type ItipMethod } from '../../../lib/itip/index.js';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-import { orNull } from '../responses/calendar.response.js';
+import { DATE_TIME, orNull, UUID } from '../../../platform/resources/field-docs.js';
 import { CalendarEventResponse } from '../responses/event.response.js';
 import {
   DELIVERY_STATUSES,
@@ -12,16 +12,13 @@ import {
   type SchedulingResult,
 } from './scheduling.entity.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const INSTANT = { format: 'date-time', example: '2026-11-21T09:30:00.000Z' } as const;
-
 export class SchedulingRecipientResponse {
   /** @example "zoe@partner.example" */ email!: string;
   @ApiProperty({ enum: ['mail'], example: 'mail' }) channel!: 'mail';
   @ApiProperty({ enum: DELIVERY_STATUSES, example: 'sent' }) status!: DeliveryStatus;
   /** Why the last attempt failed, e.g. `no_mail`, `rejected`. */
-  @ApiProperty({ type: String, nullable: true, example: null }) error!: string | null;
-  @ApiProperty({ ...INSTANT, type: String, nullable: true }) sent_at!: string | null;
+  @ApiProperty({ example: null }) error!: string | null;
+  @ApiProperty({ ...DATE_TIME }) sent_at!: string | null;
 }
 
 export class SchedulingAttendeeResponse {
@@ -41,17 +38,17 @@ export class ParsedMessageResponse {
 }
 
 export class SchedulingMessageResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ enum: DIRECTIONS, example: 'out' }) direction!: Direction;
   /** Null: the message was unreadable. */
   @ApiProperty({ enum: [...ITIP_METHODS, null], type: String, nullable: true, example: 'REQUEST' })
   method!: ItipMethod | null;
   /** @example "01890a5d-ac96-774b-bcce-b302099a8057" */ uid!: string;
-  @ApiProperty({ format: 'uuid', type: String, nullable: true, example: ID }) event_id!: string | null;
+  @ApiProperty(UUID) event_id!: string | null;
   /** The nominal start of the instance, in the zone of the series; null: the whole event. */
-  @ApiProperty({ type: String, nullable: true, example: null }) recurrence_id!: string | null;
+  @ApiProperty({ example: null }) recurrence_id!: string | null;
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) sequence!: number;
-  @ApiProperty({ ...INSTANT, type: String, nullable: true }) dtstamp!: string | null;
+  @ApiProperty({ ...DATE_TIME }) dtstamp!: string | null;
   /** The sender; empty for an upload. @example "ann@demo.example" */ from!: string;
   /** Of a sent message. */
   @ApiProperty({ type: [SchedulingRecipientResponse] }) recipients!: SchedulingRecipientResponse[];
@@ -62,14 +59,14 @@ export class SchedulingMessageResponse {
    * receiving mail server could verify the domain neither by SPF nor by DKIM; the user can take the mail in by `scheduling/inbox`),
    * `tnef_unsupported`, `no_mail`.
    */
-  @ApiProperty({ type: String, nullable: true, example: null }) reason!: string | null;
+  @ApiProperty({ example: null }) reason!: string | null;
   @ApiProperty(orNull(ParsedMessageResponse)) parsed!: ParsedMessageResponse | null;
-  @ApiProperty(INSTANT) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
 }
 
 export class FullSchedulingMessageResponse extends SchedulingMessageResponse {
   /** The message as iCalendar; null for an unreadable or long one. */
-  @ApiProperty({ type: String, nullable: true, example: null }) ics!: string | null;
+  @ApiProperty({ example: null }) ics!: string | null;
 }
 
 export class SchedulingMessageListEnvelope extends PageEnvelope {

@@ -1,5 +1,5 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
-import { orNull } from '../responses/calendar.response.js';
+import { orNull, UUID } from '../../../platform/resources/field-docs.js';
 import { EventBatchResultResponse } from '../responses/event-batch.response.js';
 import { CalendarEventResponse } from '../responses/event.response.js';
 
@@ -18,7 +18,7 @@ export class SyncChangeResponse {
   /** With `upsert`: the instances that differ from their series. */
   @ApiProperty({ type: [CalendarEventResponse], example: [] }) overrides?: CalendarEventResponse[];
   /** With `delete`. */
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) event_id?: string;
+  @ApiProperty(UUID) event_id?: string;
   /** With `delete`; empty where you see times only. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
   uid?: string;
 }

@@ -1,8 +1,7 @@
 import { IsOptional } from 'class-validator';
 import { Time, Uuid } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 
 export class ListRecordings extends PageQuery {
   static override readonly documentedErrors = PageQuery.documentedErrors;
@@ -16,10 +15,10 @@ export class ListRecordings extends PageQuery {
 
 /** `call.recording.start` */
 export class SocketStartRecording {
-  @Uuid({ example: ID }) call_id!: string;
+  @Uuid({ example: EXAMPLE_ID }) call_id!: string;
 }
 
 /** `call.recording.stop` */
 export class SocketStopRecording extends SocketStartRecording {
-  @Uuid({ example: ID }) recording_id!: string;
+  @Uuid({ example: EXAMPLE_ID }) recording_id!: string;
 }

@@ -1,34 +1,31 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { DATE_TIME, NO_DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
 import { RECORDING_STATES, type RecordingState } from '../calls.entity.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
-const OPTIONAL_TIME = { type: String, format: 'date-time', nullable: true, example: TIME } as const;
-
 export class RecordingResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) room_id!: string | null;
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty(UUID) call_id!: string;
+  @ApiProperty(UUID) room_id!: string | null;
   /** Title of the call. @example "Offsite 2027" */ title!: string;
   /** `processing`: the media server has finished and the file is being stored. Only `ready` has a file. */
   @ApiProperty({ enum: RECORDING_STATES, example: 'ready' }) state!: RecordingState;
-  @ApiProperty({ format: 'uuid', example: ID }) requested_by!: string;
-  @ApiProperty(OPTIONAL_TIME) started_at!: string | null;
-  @ApiProperty(OPTIONAL_TIME) ended_at!: string | null;
-  @ApiProperty({ type: 'integer', nullable: true, example: 1_800_000 }) duration_ms!: number | null;
+  @ApiProperty(UUID) requested_by!: string;
+  @ApiProperty(DATE_TIME) started_at!: string | null;
+  @ApiProperty(DATE_TIME) ended_at!: string | null;
+  @ApiProperty({ type: 'integer', example: 1_800_000 }) duration_ms!: number | null;
   /** Bytes. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 73_400_320 }) size!: number | null;
+  @ApiProperty({ type: 'integer', example: 73_400_320 }) size!: number | null;
   /** A limit of the media server ended the recording. */
   @ApiProperty({ example: false }) limit_reached!: boolean;
   /** Reason of a failure. */
-  @ApiProperty({ type: String, nullable: true, example: null }) error!: string | null;
+  @ApiProperty({ example: null }) error!: string | null;
   /** The recording is deleted at this time. */
-  @ApiProperty(OPTIONAL_TIME) expires_at!: string | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiProperty(DATE_TIME) expires_at!: string | null;
+  @ApiProperty(DATE_TIME) created_at!: string;
   /** Link to the file without a bearer token, as a signed address; null unless the state is `ready`. */
-  @ApiProperty({ type: String, nullable: true, example: null }) url!: string | null;
-  @ApiProperty({ ...OPTIONAL_TIME, example: null }) url_expires_at!: string | null;
+  @ApiProperty({ example: null }) url!: string | null;
+  @ApiProperty(NO_DATE_TIME) url_expires_at!: string | null;
 }
 
 export class RecordingEnvelope {
@@ -41,8 +38,8 @@ export class DeletedRecordingEnvelope extends RecordingEnvelope {
 
 /** `recording.deleted` */
 export class RecordingDeletedResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) recording_id!: string;
-  @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
+  @ApiProperty(UUID) recording_id!: string;
+  @ApiProperty(UUID) call_id!: string;
 }
 
 export class RecordingListEnvelope extends PageEnvelope {

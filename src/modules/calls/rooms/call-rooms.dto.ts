@@ -10,11 +10,11 @@ import {
   Time,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { CALL_KINDS, type CallKind } from '../calls.entity.js';
 
 const MAX_TITLE = 200;
 const MAX_MEMBERS = 100;
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class CallSettings {
   /** Guests wait for approval. */
@@ -29,7 +29,7 @@ export class CallSettings {
 
 export class CreateCallRoom {
   /** The chat room whose members may join. Without it, the call has members of its own. */
-  @Optional() @Uuid({ example: ID }) room_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) room_id?: string;
   /** Default: the name of the room. */
   @Optional() @Name(MAX_TITLE, { example: 'Offsite 2027' }) title?: string;
   /** In a livestream the host and moderators send, all others receive. */
@@ -60,5 +60,5 @@ export class CreateCallRoom {
   member_ids?: string[];
 
   /** An id of your choice: a repeated request with it returns the same call. */
-  @Optional() @Uuid({ example: ID }) client_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) client_id?: string;
 }

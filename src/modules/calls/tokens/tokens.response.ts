@@ -1,6 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+import { EXAMPLE_ID, UUID } from '../../../platform/resources/field-docs.js';
 
 export class CallTokenResponse {
   /** Token of LiveKit for one room. */
@@ -8,10 +7,10 @@ export class CallTokenResponse {
   /** Address of the media server. */
   @ApiProperty({ example: 'wss://calls.example.com' }) url!: string;
   /** Name of the room at the media server. */
-  @ApiProperty({ example: `t01890a5dac96774bbcceb302099a8057.${ID}` }) room!: string;
+  @ApiProperty({ example: `t01890a5dac96774bbcceb302099a8057.${EXAMPLE_ID}` }) room!: string;
   /** Bound to your session: a second connection with it ends the first. */
-  @ApiProperty({ example: `u:${ID}:a1b2c3d4` }) identity!: string;
+  @ApiProperty({ example: `u:${EXAMPLE_ID}:a1b2c3d4` }) identity!: string;
   /** Seconds in which the token must be used. */
   @ApiProperty({ type: 'integer', example: 120 }) expires_in!: number;
-  @ApiProperty({ format: 'uuid', example: ID }) call_id!: string;
+  @ApiProperty(UUID) call_id!: string;
 }

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { UUID } from '../../../platform/resources/field-docs.js';
 import { ChatMessageResponse } from '../message.response.js';
 
 export class ChatPositionResponse {
@@ -31,22 +32,16 @@ export class ChatReadEnvelope {
 }
 
 export class ChatPartyUserResponse {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Bob Okafor" */ display_name!: string;
   /** @example "bob@demo.example" */ email!: string;
 }
 
 export class ChatPartyResponse {
   /** The id of the request: of the user or of the direct room. */
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** Null until the first of both creates the room. */
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    nullable: true,
-    example: '01890a5d-ac96-774b-bcce-b302099a8057',
-  })
-  room_id!: string | null;
+  @ApiProperty(UUID) room_id!: string | null;
   /** The other user. */
   users!: ChatPartyUserResponse[];
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) unread!: number;

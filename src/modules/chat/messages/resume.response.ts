@@ -1,7 +1,6 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { ChatMessageResponse } from '../message.response.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 /** The changes of one room after a position. */
 export class ResumedRoomResponse {
@@ -19,7 +18,7 @@ export class ResumedResponse {
   @ApiProperty({
     type: 'object',
     additionalProperties: { $ref: getSchemaPath(ResumedRoomResponse) },
-    example: { [ID]: { messages: [], mod_seq: 43, more: false } },
+    example: { [EXAMPLE_ID]: { messages: [], mod_seq: 43, more: false } },
   })
   rooms!: Record<string, ResumedRoomResponse>;
   /** Ids of your rooms that the request did not name. */
@@ -27,6 +26,6 @@ export class ResumedResponse {
   /** Ids of named rooms that you cannot read. */
   @ApiProperty({ type: [String], format: 'uuid', example: [] }) removed!: string[];
   /** Number of unread messages by room id. */
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, example: { [ID]: 2 } })
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, example: { [EXAMPLE_ID]: 2 } })
   unread!: Record<string, number>;
 }

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { DATE_TIME } from '../../../platform/resources/field-docs.js';
 import { PresenceResponse } from '../../presence/index.js';
 
 export class RoomPresenceResponse extends PresenceResponse {
@@ -10,7 +11,7 @@ export class RoomPresenceResponse extends PresenceResponse {
 export class RoomPresenceEnvelope extends PageEnvelope {
   presence!: RoomPresenceResponse[];
   /** Time of the response. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) as_of!: string;
+  @ApiProperty(DATE_TIME) as_of!: string;
 }
 
 export class OpenedRoomResponse {

@@ -12,6 +12,7 @@ import {
   Uuid,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import {
   CHAT_ROLES,
   type ChatRole,
@@ -25,7 +26,6 @@ const MAX_NAME = 120;
 const MAX_TOPIC = 500;
 /** Members that one request adds. */
 const MAX_ADDED = 200;
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const FLAGS = ['true', 'false'];
 
 const EachLowerCase = () =>
@@ -93,10 +93,10 @@ export class AddMembers {
   /** One user, instead of `user_ids`. */
   @Optional()
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))
-  @Uuid({ example: ID })
+  @Uuid({ example: EXAMPLE_ID })
   user_id?: string;
 
-  @ApiPropertyOptional({ type: [String], format: 'uuid', maxItems: MAX_ADDED, example: [ID] })
+  @ApiPropertyOptional({ type: [String], format: 'uuid', maxItems: MAX_ADDED, example: [EXAMPLE_ID] })
   @EachLowerCase()
   @Optional()
   @ArrayMaxSize(MAX_ADDED)

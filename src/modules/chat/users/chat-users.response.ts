@@ -1,12 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { UUID } from '../../../platform/resources/field-docs.js';
 import { PRESENCE_STATUSES, type PresenceStatus } from '../../presence/index.js';
 
 export class ChatUserResponse {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Alice Martin" */ display_name!: string;
   /** @example "alice@demo.example" */ email!: string;
-  @ApiProperty({ type: String, nullable: true, example: null }) avatar_url!: string | null;
+  @ApiProperty({ example: null }) avatar_url!: string | null;
   @ApiProperty({ enum: PRESENCE_STATUSES, example: 'online' }) presence!: PresenceStatus;
   /** @example "In a meeting" */ status_text!: string;
 }

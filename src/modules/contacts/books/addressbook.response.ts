@@ -1,18 +1,17 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { exampleOf } from '../../../platform/resources/example.js';
+import { UUID } from '../../../platform/resources/field-docs.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
 import { BOOK_KINDS, type BookKind, CONTACT_FIELDS } from '../contacts.entity.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-
 export class AddressbookOwnerResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Alice Martin" */ name!: string;
   /** @example "alice@demo.example" */ email!: string;
 }
 
 export class AddressbookShareResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) user_id!: string;
+  @ApiProperty(UUID) user_id!: string;
   /** @example "Bob Okafor" */ name!: string;
   /** @example "bob@demo.example" */ email!: string;
   @ApiProperty({ enum: ['reader', 'writer'], example: 'reader' }) role!: 'reader' | 'writer';

@@ -19,6 +19,7 @@ import {
   Text,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { CONTACT_FIELDS, SHARE_ROLES, type ShareRole } from '../contacts.entity.js';
 import { Country } from '../input/contact.dto.js';
 
@@ -26,9 +27,9 @@ const MAX_SHARES = 100;
 
 /** A user to share an address book with: `user_id`, `id` or `email`. */
 export class ShareInput {
-  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) user_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) user_id?: string;
   /** The same as `user_id`. */
-  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) id?: string;
   @Optional() @Text(320, { example: 'bob@demo.example' }) email?: string;
   /** `reader`: reads the contacts. `writer`: also changes them. */
   @Optional() @OneOf(SHARE_ROLES) role: ShareRole = 'reader';

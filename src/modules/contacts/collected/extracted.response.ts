@@ -1,7 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+import { DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
 
 const ADDRESS_SOURCES = ['sent', 'received', 'calendar'] as const;
 export type AddressSource = (typeof ADDRESS_SOURCES)[number];
@@ -11,11 +10,11 @@ export class ExtractedAddressResponse {
   /** @example "Maria Silva" */ name!: string;
   /** Number of messages to and from the address, and of your events with it. */
   @ApiProperty({ type: 'integer', minimum: 1, example: 3 }) count!: number;
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) last_seen_at!: string;
+  @ApiProperty(DATE_TIME) last_seen_at!: string;
   @ApiProperty({ enum: ADDRESS_SOURCES, isArray: true, example: ['sent'] }) sources!: AddressSource[];
   /** A contact with the address in one of your own address books. */
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) contact_id!: string | null;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) addressbook_id!: string | null;
+  @ApiProperty(UUID) contact_id!: string | null;
+  @ApiProperty(UUID) addressbook_id!: string | null;
 }
 
 export class ExtractedAddressesEnvelope extends PageEnvelope {

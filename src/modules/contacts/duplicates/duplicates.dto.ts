@@ -1,13 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsString, MaxLength } from 'class-validator';
 import { Distinct, IntegerFrom, Optional, Uuid } from '../../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { MAX_UID } from '../../../lib/contact-card/index.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 export const MAX_GROUP = 20;
 
 class InBook {
-  @Uuid({ example: ID }) addressbook_id!: string;
+  @Uuid({ example: EXAMPLE_ID }) addressbook_id!: string;
 }
 
 export class FindDuplicates extends InBook {

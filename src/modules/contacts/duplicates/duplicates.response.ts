@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { UUID } from '../../../platform/resources/field-docs.js';
 import { ContactResponse } from '../responses/contact.response.js';
 
 const REASONS = ['email', 'phone', 'name'] as const;
@@ -18,7 +19,7 @@ export class DuplicatesEnvelope {
 export class MergedContactEnvelope {
   contact!: ContactResponse;
   /** Undoes the merge, for 30 days and as long as the contact is not changed. */
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) merge_id!: string;
+  @ApiProperty(UUID) merge_id!: string;
 }
 
 export class UnmergedContactsEnvelope {

@@ -1,6 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsString, MaxLength } from 'class-validator';
 import { Distinct, OneOf, Optional, Uuid } from '../../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { MAX_UID } from '../../../lib/contact-card/index.js';
 
 const MAX_NAMED = 1_000;
@@ -9,7 +10,7 @@ const POLICIES = ['reject', 'rename', 'merge', 'replace'] as const;
 export type MovePolicy = (typeof POLICIES)[number] | (typeof BULK_POLICIES)[number];
 
 class MoveTarget {
-  @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) target_addressbook_id!: string;
+  @Uuid({ example: EXAMPLE_ID }) target_addressbook_id!: string;
 }
 
 export class MoveContact extends MoveTarget {

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { UUID } from '../../../platform/resources/field-docs.js';
 import { PRESENCE_STATUSES, type PresenceStatus } from '../../presence/index.js';
 import { ContactPhoneResponse } from '../responses/contact.response.js';
 
@@ -9,15 +10,14 @@ export class DirectoryPresenceResponse {
 }
 
 export class DirectoryUserResponse {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Alice Martin" */ name!: string;
   /** @example "alice@demo.example" */ email!: string;
   /** @example "Head of Research" */ job_title!: string | null;
   /** @example "Research" */ department!: string | null;
   phones!: ContactPhoneResponse[];
   /** Path of the photo, which changes with the photo. */
-  @ApiProperty({ type: String, format: 'uri-reference', nullable: true, example: null })
-  photo_url!: string | null;
+  @ApiProperty({ format: 'uri-reference', example: null }) photo_url!: string | null;
   @ApiProperty({ type: DirectoryPresenceResponse, nullable: true, example: { status: 'online', text: '' } })
   presence!: DirectoryPresenceResponse | null;
 }

@@ -1,8 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { NO_DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
 import { ContactResponse } from '../responses/contact.response.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 /** A card that was not imported. */
 export class ImportProblemResponse {
@@ -14,8 +13,8 @@ export class ImportProblemResponse {
 
 /** An import from a device. Each card has one outcome. */
 export class ImportResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty({ format: 'uuid', example: ID }) addressbook_id!: string;
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty(UUID) addressbook_id!: string;
   /** @example "pixel-9" */ device_id!: string;
   @ApiProperty({ type: 'integer', example: 250 }) total!: number;
   @ApiProperty({ type: 'integer', example: 240 }) created!: number;
@@ -29,7 +28,7 @@ export class ImportResponse {
   /** The first 1,000 cards that were not imported. */ errors!: ImportProblemResponse[];
   @ApiProperty({ format: 'date-time', example: '2026-03-01T08:00:00.000Z' }) created_at!: Date;
   /** Time of the undo; null for an import in effect. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null }) undone_at!: Date | null;
+  @ApiProperty(NO_DATE_TIME) undone_at!: Date | null;
 }
 
 export class ImportEnvelope {

@@ -2,10 +2,9 @@ import { ApiProperty } from '@nestjs/swagger';
 import { CARD_DATE_TYPES, CARD_KINDS } from '../../../lib/vcard/index.js';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
 import { exampleOf } from '../../../platform/resources/example.js';
+import { EXAMPLE_ID, NO_UUID, UUID } from '../../../platform/resources/field-docs.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
 import { CONTACT_SOURCES } from '../contacts.entity.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class ContactNameResponse {
   @ApiProperty({ example: null }) prefix!: string | null;
@@ -59,9 +58,9 @@ export class ContactProfileResponse extends ContactEntryResponse {
 
 export class ContactDateResponse {
   @ApiProperty({ enum: CARD_DATE_TYPES, example: 'birthday' }) type!: string;
-  @ApiProperty({ type: 'integer', nullable: true, example: null }) year!: number | null;
-  @ApiProperty({ type: 'integer', nullable: true, example: 4 }) month!: number | null;
-  @ApiProperty({ type: 'integer', nullable: true, example: 30 }) day!: number | null;
+  @ApiProperty({ type: 'integer', example: null }) year!: number | null;
+  @ApiProperty({ type: 'integer', example: 4 }) month!: number | null;
+  @ApiProperty({ type: 'integer', example: 30 }) day!: number | null;
   @ApiProperty({ example: null }) label!: string | null;
 }
 
@@ -92,7 +91,7 @@ export class ContactPhotoResponse {
   /** Path of the photo, which changes with the photo. */
   @ApiProperty({
     format: 'uri-reference',
-    example: `/apis/v1/contact/addressbooks/${ID}/contacts/phone-17/photo?v=${ID}`,
+    example: `/apis/v1/contact/addressbooks/${EXAMPLE_ID}/contacts/phone-17/photo?v=${EXAMPLE_ID}`,
   })
   url!: string;
   @ApiProperty({ enum: ['image/jpeg'], example: 'image/jpeg' }) media_type!: string;
@@ -106,7 +105,7 @@ export class ContactPhotoResponse {
 export class ContactResponse extends RevisionedFields {
   /** Names the contact in paths. @example "phone-17" */ external_id!: string;
   /** The vCard UID. @example "4fbe8971-0bc3-424c-9c26-36c3e1eff6b1" */ uid!: string;
-  @ApiProperty({ format: 'uuid', example: ID }) addressbook_id!: string;
+  @ApiProperty(UUID) addressbook_id!: string;
   @ApiProperty({ enum: CARD_KINDS, example: 'individual' }) kind!: string;
   /** @example "Maria Silva" */ full_name!: string | null;
   @ApiProperty({ type: ContactNameResponse, nullable: true, example: exampleOf(ContactNameResponse) })
@@ -135,15 +134,14 @@ export class ContactResponse extends RevisionedFields {
   @ApiProperty({ type: ContactPhotoResponse, nullable: true, example: exampleOf(ContactPhotoResponse) })
   photo!: ContactPhotoResponse | null;
   /** The member of the workspace whose card this is. */
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null })
-  linked_user_id!: string | null;
+  @ApiProperty(NO_UUID) linked_user_id!: string | null;
   @ApiProperty({ enum: CONTACT_SOURCES, example: 'user' }) source!: string;
   permissions!: ContactPermissionsResponse;
 }
 
 /** A contact that may be the same person. */
 export class PossibleDuplicateResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "phone-17" */ external_id!: string;
   /** @example "Maria Silva" */ full_name!: string | null;
 }

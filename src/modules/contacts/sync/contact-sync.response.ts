@@ -1,10 +1,9 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { FeedMeta } from '../../../platform/sync/feed.response.js';
 import { FieldProblemResponse } from '../../../platform/http/error.response.js';
+import { DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
 import { CARD_FIELDS } from '../../../lib/contact-card/index.js';
 import { ContactResponse } from '../responses/contact.response.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 /** A contact that is new or has changed. */
 export class ContactUpsert {
@@ -16,10 +15,10 @@ export class ContactUpsert {
 export class ContactRemoval {
   @ApiProperty({ enum: ['delete'], example: 'delete' }) op!: 'delete';
   /** Of the removal: a moved contact keeps its id in the other address book. */
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "phone-17" */ external_id!: string;
   /** @example "4fbe8971-0bc3-424c-9c26-36c3e1eff6b1" */ uid!: string;
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) removed_at!: string;
+  @ApiProperty(DATE_TIME) removed_at!: string;
 }
 
 @ApiExtraModels(ContactUpsert, ContactRemoval)
@@ -37,7 +36,7 @@ export class ContactChangeResult {
   /** Position of the change in the request. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) index!: number;
   /** Null for a change without a valid one. */
-  @ApiProperty({ type: String, nullable: true, example: 'phone-17' }) external_id!: string | null;
+  @ApiProperty({ example: 'phone-17' }) external_id!: string | null;
   /** 200 written, deleted or equal; 201 created; 403, 409, 422 nothing changed. */
   @ApiProperty({ type: 'integer', example: 200 }) status!: number;
   /** The contact after the change. */

@@ -13,6 +13,7 @@ import {
   WholeNumber,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { FORM_STATES, type FormState } from '../forms.entity.js';
 import { FormDefinition } from '../form.response.js';
 import { FormSettingsInput, FormWindow } from '../input/form-settings.dto.js';
@@ -102,7 +103,7 @@ export class ListForms extends PageQuery {
   state?: FormState;
 
   /** Only forms of this owner. */
-  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) owner?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) owner?: string;
   /** Words that the title, the description or the questions contain. */
   @Optional() @Text(200, { example: 'party' }) q?: string;
   /** `all` adds the forms of other users that your permissions `forms.manage_any` or `forms.export_any` open. */

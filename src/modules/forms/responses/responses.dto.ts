@@ -2,9 +2,8 @@ import { ApiProperty, ApiPropertyOptional, IntersectionType, PickType } from '@n
 import { IsObject } from 'class-validator';
 import { IntegerFrom, Moment, Optional, Text, Uuid } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 import { ResponseFilter } from '../input/response-filter.dto.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class SubmitForm {
   /**
@@ -20,7 +19,7 @@ export class SubmitForm {
   /** Chosen by the client for each response: a repeated submission returns the stored response. */
   @Optional() @Uuid({ example: '0199aaaa-bbbb-4ccc-8ddd-eeeeffff0000' }) client_response_id?: string;
   /** Replaces the answers of this response of the caller, where the form allows it. */
-  @Optional() @Uuid({ example: ID }) response_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) response_id?: string;
   /** Token of the share link, for callers without another role. */
   @Optional() @Text(100, { example: 'Zm9vYmFyYmF6cXV4' }) share_token?: string;
 

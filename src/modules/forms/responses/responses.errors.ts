@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { defineError } from '../../../platform/http/api-error.js';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 
 /** Reasons for `not_accepting`. */
 const CLOSED_REASONS = ['closed', 'not_open', 'full', 'archived'] as const;
@@ -18,7 +19,7 @@ class AlreadySubmittedResponse extends ErrorResponse {
     type: String,
     format: 'uuid',
     required: false,
-    example: '01890a5d-ac96-774b-bcce-b302099a8057',
+    example: EXAMPLE_ID,
     description: 'The response of the caller, which can be changed. Missing for anonymous forms.',
   })
   response_id?: string;

@@ -1,21 +1,19 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { DATE_TIME, EXAMPLE_ID, UUID } from '../../../platform/resources/field-docs.js';
 import { FormDefinition, FormOwner } from '../form.response.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = { format: 'date-time', example: '2026-11-21T09:30:00.000Z' };
-
 export class SubmittedResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** The version that was answered. */
   @ApiProperty({ type: 'integer', example: 1 }) version!: number;
   /** To the minute in anonymous forms. */
-  @ApiProperty(TIME) submitted_at!: string;
+  @ApiProperty(DATE_TIME) submitted_at!: string;
 }
 
 export class FormStartResponse {
   /** The time of the server, for `started_at` of the submission. */
-  @ApiProperty(TIME) started_at!: string;
+  @ApiProperty(DATE_TIME) started_at!: string;
 }
 
 export class SubmissionEnvelope {
@@ -28,13 +26,13 @@ export class SubmissionEnvelope {
 
 export class FormUploadResponse {
   /** For `upload_ids` of an answer; usable once. */
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ example: 'cv.pdf' }) name!: string;
   @ApiProperty({ type: 'integer', example: 48_213 }) size!: number;
   /** Detected from the content. */
   @ApiProperty({ example: 'application/pdf' }) content_type!: string;
   /** The file is deleted at this time unless a response contains it. */
-  @ApiProperty(TIME) expires_at!: string;
+  @ApiProperty(DATE_TIME) expires_at!: string;
 }
 
 export class FormUploadEnvelope {
@@ -42,25 +40,25 @@ export class FormUploadEnvelope {
 }
 
 export class FormResponseItem extends SubmittedResponse {
-  @ApiProperty(TIME) updated_at!: string;
+  @ApiProperty(DATE_TIME) updated_at!: string;
   /** Null in anonymous forms. */
   @ApiProperty({
     type: FormOwner,
     nullable: true,
-    example: { id: ID, name: 'Alice Martin', email: 'alice@acme.example' },
+    example: { id: EXAMPLE_ID, name: 'Alice Martin', email: 'alice@acme.example' },
   })
   respondent!: FormOwner | null;
   /** Answers by question id. Files have `files` with `id`, `name`, `size` and `content_type`. */
   @ApiProperty({ type: 'object', additionalProperties: true, example: { attending: 'yes', diet: 'No nuts' } })
   answers!: Record<string, unknown>;
   /** Seconds from the start of the respondent to the submission; null when unknown. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 84 }) duration_seconds!: number | null;
+  @ApiProperty({ type: 'integer', example: 84 }) duration_seconds!: number | null;
 }
 
 export class FormResponseListEnvelope extends PageEnvelope {
   responses!: FormResponseItem[];
   /** Number of responses in the list. With filters on the first page only, and null above 10,000. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 42 }) total!: number | null;
+  @ApiProperty({ type: 'integer', example: 42 }) total!: number | null;
 }
 
 export class DeletedFormResponseEnvelope {

@@ -1,5 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Entries, Moment, Nullable, OneOf, Optional, Uuid } from '../../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 
 export class ShareForm {
   /** The role of signed-in members of the workspace who open the link. Default: `respond`. */
@@ -14,7 +15,7 @@ export class ShareForm {
 
 /** A member or a group. */
 export class FormAccessInput {
-  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) user_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) user_id?: string;
   @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8058' }) group_id?: string;
 
   @OneOf(['respondent', 'viewer', 'editor'], { example: 'respondent' })

@@ -1,8 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { UUID } from '../../../platform/resources/field-docs.js';
 
 export class FormAccessResponse {
   @ApiProperty({ enum: ['user', 'group'], example: 'user' }) kind!: string;
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ example: 'Bob Stone' }) name!: string;
   @ApiProperty({ enum: ['respondent', 'viewer', 'editor'], example: 'respondent' }) role!: string;
 }

@@ -10,11 +10,11 @@ import {
   Timestamp,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
+import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
 
 const MAX_INVITED = 200;
 
 const ROLES = ['viewer', 'editor'] as const;
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export class ShareNote {
   /** Role of visitors with the link. */
@@ -30,8 +30,8 @@ export class ShareNote {
 
 /** A member to invite: one of `user_id`, `id` (the same) and `email`. */
 export class InvitedMember {
-  @Optional() @Uuid({ example: ID }) user_id?: string;
-  @Optional() @Uuid({ example: ID }) id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) user_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) id?: string;
   @Nullable() @Text(320, { example: 'bob@example.com' }) email?: string | null;
   @Optional() @OneOf(ROLES) role: (typeof ROLES)[number] = 'viewer';
 }

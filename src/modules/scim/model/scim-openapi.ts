@@ -1,7 +1,6 @@
+import { EXAMPLE_ID, EXAMPLE_TIME } from '../../../platform/resources/field-docs.js';
 import { CORE, type Json, MESSAGES, USERS, GROUPS, type ResourceType } from '../../../lib/scim/index.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
 const VERSION = 'W/"x4mU1lq0a9Gq0mU1lq0a9G"';
 
 /** Examples by attribute, or by list and attribute of its values. */
@@ -18,10 +17,10 @@ const EXAMPLES: Record<string, string> = {
   'emails.value': 'ann@acme.example',
   'phoneNumbers.value': '+49 30 901820',
   'addresses.country': 'DE',
-  'groups.value': ID,
-  'groups.$ref': `https://work.example/apis/v1/scim/v2/Groups/${ID}`,
-  'members.value': ID,
-  'members.$ref': `https://work.example/apis/v1/scim/v2/Users/${ID}`,
+  'groups.value': EXAMPLE_ID,
+  'groups.$ref': `https://work.example/apis/v1/scim/v2/Groups/${EXAMPLE_ID}`,
+  'members.value': EXAMPLE_ID,
+  'members.$ref': `https://work.example/apis/v1/scim/v2/Users/${EXAMPLE_ID}`,
 };
 
 type Attribute = ResourceType['schema']['attributes'][number];
@@ -76,7 +75,7 @@ function resourceSchema({ schema, extensions }: ResourceType, isInput: boolean):
     description: `${schema.description} RFC 7643; \`GET /apis/v1/scim/v2/Schemas\` describes each attribute.`,
     properties: {
       schemas: schemasOf(schema.id),
-      id: { type: 'string', format: 'uuid', readOnly: true, example: ID },
+      id: { type: 'string', format: 'uuid', readOnly: true, example: EXAMPLE_ID },
       externalId: { type: 'string', maxLength: 500, example: '7f3c' },
       ...own(schema.attributes),
       ...Object.fromEntries(
@@ -93,8 +92,8 @@ const META: Json = {
   readOnly: true,
   properties: {
     resourceType: { type: 'string', example: 'User' },
-    created: { type: 'string', format: 'date-time', example: TIME },
-    lastModified: { type: 'string', format: 'date-time', example: TIME },
+    created: { type: 'string', format: 'date-time', example: EXAMPLE_TIME },
+    lastModified: { type: 'string', format: 'date-time', example: EXAMPLE_TIME },
     location: { type: 'string', example: 'https://work.example/apis/v1/scim/v2/Users/01890a5d' },
     version: { type: 'string', example: VERSION },
   },

@@ -1,23 +1,19 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
-
-const TIME = '2026-11-21T09:30:00.000Z';
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const Time = (example: string | null = TIME) =>
-  ApiProperty({ type: String, format: 'date-time', nullable: true, example });
+import { DATE_TIME, NO_DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
 
 export class ScimTokenResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Microsoft Entra ID" */ name!: string;
   /** The user who created the token. */
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: ID }) created_by!: string | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiProperty(UUID) created_by!: string | null;
+  @ApiProperty(DATE_TIME) created_at!: string;
   /** The last replacement of the secret. */
-  @Time(null) rotated_at!: string | null;
+  @ApiProperty(NO_DATE_TIME) rotated_at!: string | null;
   /** Null: the token does not end by itself. */
-  @Time() expires_at!: string | null;
+  @ApiProperty(DATE_TIME) expires_at!: string | null;
   /** The last use, exact to five minutes. */
-  @Time() last_used_at!: string | null;
+  @ApiProperty(DATE_TIME) last_used_at!: string | null;
 }
 
 export class ScimTokenEnvelope {

@@ -1,10 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
-
-const TIME = '2026-11-21T09:30:00.000Z';
+import { DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
 
 export class ConnectedAppWorkspace {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Demo Workspace" */ name!: string;
 }
 
@@ -14,9 +13,8 @@ export class ConnectedApp {
   /** Scopes with your consent. @example ["openid", "email"] */ scopes!: string[];
   /** Workspaces that the application can access as you. */ workspaces!: ConnectedAppWorkspace[];
   @ApiProperty({ type: 'integer', example: 1 }) sessions!: number;
-  @ApiProperty({ format: 'date-time', example: TIME }) connected_at!: string;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
-  last_seen!: string | null;
+  @ApiProperty(DATE_TIME) connected_at!: string;
+  @ApiProperty(DATE_TIME) last_seen!: string | null;
 }
 
 export class ConnectedAppListEnvelope extends WholeListEnvelope {

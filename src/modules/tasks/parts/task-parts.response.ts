@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope, WholeListEnvelope } from '../../../platform/paging/page.response.js';
+import { DATE_TIME, orNull, UUID } from '../../../platform/resources/field-docs.js';
 import {
-  orNull,
   SubtaskResponse,
   TaskAttachmentResponse,
   TaskCommentResponse,
@@ -9,9 +9,6 @@ import {
   TaskResponse,
 } from '../task.response.js';
 import { TASKS } from '../tasks.errors.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
 
 export class SubtaskEnvelope extends TASKS.envelopes.item {
   subtask!: SubtaskResponse;
@@ -63,7 +60,7 @@ export class TaskActivityResponse {
   @ApiProperty({ enum: ACTIVITY_TYPES, example: 'updated' }) type!: (typeof ACTIVITY_TYPES)[number];
   /** Null: the service itself. */
   @ApiProperty(orNull(TaskPersonResponse)) actor!: TaskPersonResponse | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) at!: string;
+  @ApiProperty(DATE_TIME) at!: string;
   /** For updates the fields that changed: old and new value of short fields, true for the others. */
   @ApiProperty({
     type: 'object',
@@ -74,7 +71,7 @@ export class TaskActivityResponse {
 }
 
 export class LinkedNoteResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Team offsite" */ title!: string | null;
   /** Whether you can read the note. */
   @ApiProperty({ example: true }) readable!: boolean;

@@ -1,7 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
-
-const TIME = '2026-11-21T09:30:00.000Z';
+import { DATE_TIME } from '../../../platform/resources/field-docs.js';
 
 const RECORD = {
   name: '_workspace-challenge.demo.example',
@@ -16,12 +15,11 @@ export class DomainRecordResponse {
 export class TenantDomainDetail {
   /** @example "demo.example" */ domain!: string;
   /** @example true */ verified!: boolean;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
-  verified_at!: string | null;
+  @ApiProperty(DATE_TIME) verified_at!: string | null;
   /** The TXT record that verifies the domain; null for a domain that the operator added. */
   @ApiProperty({ type: DomainRecordResponse, nullable: true, example: RECORD })
   txt_record!: DomainRecordResponse | null;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
 }
 
 export class TenantDomainEnvelope {

@@ -1,13 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { FileUsageResponse } from '../../../platform/blobs/file-usage.response.js';
+import { UUID } from '../../../platform/resources/field-docs.js';
 
 export class FileUsageEnvelope {
   files!: FileUsageResponse;
 }
 
 export class UserFileUsageResponse {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) user_id!: string;
+  @ApiProperty(UUID) user_id!: string;
   @ApiProperty({ type: 'integer', minimum: 0, example: 15_728_640 }) bytes!: number;
   @ApiProperty({ type: 'integer', minimum: 0, example: 9 }) count!: number;
 }

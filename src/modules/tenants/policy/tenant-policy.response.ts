@@ -1,28 +1,25 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { DATE_TIME } from '../../../platform/resources/field-docs.js';
 import { AUDIENCES } from '../tenant-policy.entity.js';
-
-const TIME = '2026-11-21T09:30:00.000Z';
 
 export class SecondFactorPolicyResponse {
   /** @example true */ required!: boolean;
   @ApiProperty({ type: 'integer', example: 7 }) grace_days!: number;
   /** Start of the requirement. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
-  required_since!: string | null;
+  @ApiProperty(DATE_TIME) required_since!: string | null;
 }
 
 export class TenantPolicyResponse {
   second_factor!: SecondFactorPolicyResponse;
-  @ApiProperty({ type: 'integer', nullable: true, example: 14 }) session_days!: number | null;
-  @ApiProperty({ type: 'integer', nullable: true, example: null }) password_min_length!: number | null;
+  @ApiProperty({ type: 'integer', example: 14 }) session_days!: number | null;
+  @ApiProperty({ type: 'integer', example: null }) password_min_length!: number | null;
   @ApiProperty({ enum: AUDIENCES, example: 'members' }) link_shares!: string;
   @ApiProperty({ enum: AUDIENCES, example: 'admins' }) guest_invites!: string;
   @ApiProperty({ type: [String], nullable: true, example: null }) allowed_issuers!: string[] | null;
   /** @example false */ domain_join!: boolean;
-  @ApiProperty({ type: 'integer', nullable: true, example: 30 }) erase_after_days!: number | null;
+  @ApiProperty({ type: 'integer', example: 30 }) erase_after_days!: number | null;
   /** Null when no policy was set. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
-  updated_at!: string | null;
+  @ApiProperty(DATE_TIME) updated_at!: string | null;
 }
 
 export class TenantPolicyEnvelope {

@@ -1,7 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FileUsageResponse } from '../../../platform/blobs/file-usage.response.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+import { UUID } from '../../../platform/resources/field-docs.js';
 
 export class TenantDomainResponse {
   /** @example "demo.example" */ domain!: string;
@@ -18,7 +17,7 @@ export class BrandingResponse {
 }
 
 export class TenantResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Demo Workspace" */ name!: string;
   /** @example "demo" */ slug!: string;
   domains!: TenantDomainResponse[];

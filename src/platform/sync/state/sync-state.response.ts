@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { DATE_TIME } from '../../resources/field-docs.js';
 
 /** Heads of the caller's collections. */
 export class SyncStateResponse {
@@ -27,5 +28,5 @@ export class SyncStateResponse {
   })
   objects!: Record<string, Record<string, number>>;
 
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) server_time!: string;
+  @ApiProperty(DATE_TIME) server_time!: string;
 }

@@ -1,19 +1,16 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { WholeListEnvelope } from '../../../../platform/paging/page.response.js';
+import { DATE_TIME, UUID } from '../../../../platform/resources/field-docs.js';
 import { CHALLENGE_SECONDS } from './passkey-challenges.js';
 import type { PasskeyRow } from './passkeys.repository.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
-
 export class PasskeyResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "Laptop" */ name!: string;
   /** Whether a provider synchronises the passkey between devices. @example true */ synced!: boolean;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
   /** Null before the first use. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
-  last_used_at!: string | null;
+  @ApiProperty(DATE_TIME) last_used_at!: string | null;
 }
 
 export class PasskeyListEnvelope extends WholeListEnvelope {

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { DATE_TIME, UUID } from '../../../../platform/resources/field-docs.js';
 import { GUEST_STATES, type GuestState, INVITE_KINDS, INVITE_TARGETS } from '../guest.entity.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const TOKEN = `${'A'.repeat(63)}w`;
 const INVITE_STATES = ['active', 'expired', 'revoked', 'exhausted'] as const;
 type InviteState = (typeof INVITE_STATES)[number];
@@ -32,8 +32,7 @@ export class GuestInviteStatusResponse {
   @ApiProperty({ enum: ['guest', 'viewer'], example: 'guest' }) role!: 'guest' | 'viewer';
   /** @example "Quarterly review" */ title!: string;
   tenant!: GuestTenantResponse;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
-  starts_at!: string | null;
+  @ApiProperty(DATE_TIME) starts_at!: string | null;
   requires!: GuestRequirementsResponse;
   @ApiProperty({ example: true }) chat_allowed!: boolean;
   @ApiProperty({ enum: INVITE_STATES, example: 'active' }) state!: InviteState;
@@ -45,7 +44,7 @@ export class GuestCallStatusResponse {
 }
 
 export class GuestResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ enum: GUEST_STATES, example: 'waiting' }) state!: GuestState;
   /** @example "Gina Guest" */ name!: string;
 }
@@ -110,7 +109,7 @@ export class ViewerTokenEnvelope {
 }
 
 export class LivestreamViewerResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
 }
 
 export class JoinedLivestreamEnvelope extends CallSessionEnvelope {

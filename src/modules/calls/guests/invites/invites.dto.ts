@@ -17,6 +17,7 @@ import { GUEST_ROLES, INVITE_KINDS } from '../guest.entity.js';
 import { IsEmail } from 'class-validator';
 import { normalDomain, normalEmail } from '../guest-input.js';
 import { Transform } from 'class-transformer';
+import { EXAMPLE_ID } from '../../../../platform/resources/field-docs.js';
 
 const MAX_EMAILS = 50;
 const MAX_USES = 10_000;
@@ -24,7 +25,7 @@ const MAX_USES = 10_000;
 const TIME = { format: 'date-time', example: '2026-12-01T09:30:00.000Z' };
 
 export class CreateInvites {
-  @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8057' }) call_id!: string;
+  @Uuid({ example: EXAMPLE_ID }) call_id!: string;
 
   /** One personal invite for each address. */
   @ApiPropertyOptional({

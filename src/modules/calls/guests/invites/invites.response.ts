@@ -1,24 +1,23 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../../platform/paging/page.response.js';
+import { DATE_TIME, UUID } from '../../../../platform/resources/field-docs.js';
 import { DOMAIN_STATES, GUEST_ROLES, INVITE_KINDS, INVITE_TARGETS } from '../guest.entity.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = '2026-11-21T09:30:00.000Z';
 const TOKEN = `${'A'.repeat(63)}w`;
 const INVITE_STATES = ['active', 'expired', 'revoked', 'exhausted'] as const;
 
 export class InviteTargetResponse {
   @ApiProperty({ enum: INVITE_TARGETS, example: 'call' }) kind!: (typeof INVITE_TARGETS)[number];
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
 }
 
 export class InviteResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   target!: InviteTargetResponse;
   @ApiProperty({ enum: INVITE_KINDS, example: 'personal' }) kind!: (typeof INVITE_KINDS)[number];
   /** Null for a link. */
-  @ApiProperty({ type: String, nullable: true, example: 'gina@partner.example' }) email!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: null }) name!: string | null;
+  @ApiProperty({ example: 'gina@partner.example' }) email!: string | null;
+  @ApiProperty({ example: null }) name!: string | null;
   @ApiProperty({ enum: GUEST_ROLES, example: 'guest' }) role!: (typeof GUEST_ROLES)[number];
   @ApiProperty({ enum: INVITE_STATES, example: 'active' }) state!: (typeof INVITE_STATES)[number];
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) uses!: number;
@@ -28,9 +27,9 @@ export class InviteResponse {
   @ApiProperty({ example: true }) chat_allowed!: boolean;
   /** Whether there is a valid link to the chat. */
   @ApiProperty({ example: false }) has_chat_link!: boolean;
-  @ApiProperty({ format: 'uuid', example: ID }) created_by!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) created_at!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) expires_at!: string;
+  @ApiProperty(UUID) created_by!: string;
+  @ApiProperty(DATE_TIME) created_at!: string;
+  @ApiProperty(DATE_TIME) expires_at!: string;
 }
 
 export class CreatedInviteResponse extends InviteResponse {
@@ -61,8 +60,8 @@ export class ChatLinkResponse {
   @ApiProperty({ example: `https://workspace.example/apis/v1/call/external/${TOKEN}/status` }) url!: string;
   /** In this response only. */
   @ApiProperty({ example: TOKEN }) token!: string;
-  @ApiProperty({ format: 'uuid', example: ID }) room_id!: string;
-  @ApiProperty({ format: 'date-time', example: TIME }) expires_at!: string;
+  @ApiProperty(UUID) room_id!: string;
+  @ApiProperty(DATE_TIME) expires_at!: string;
 }
 
 export class ChatLinkEnvelope {
@@ -74,11 +73,11 @@ export class DeletedChatLinkEnvelope {
 }
 
 export class DomainRequestResponse {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   /** @example "partner.example" */ domain!: string;
   @ApiProperty({ enum: DOMAIN_STATES, example: 'requested' }) state!: (typeof DOMAIN_STATES)[number];
   /** @example "Our auditors" */ reason!: string;
-  @ApiPropertyOptional({ format: 'date-time', example: TIME }) created_at!: string;
+  @ApiPropertyOptional(DATE_TIME) created_at!: string;
 }
 
 export class DomainRequestEnvelope {

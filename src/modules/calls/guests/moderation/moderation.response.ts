@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { UUID } from '../../../../platform/resources/field-docs.js';
 
 export class RemovedGuestResponse {
-  @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ enum: ['removed'], example: 'removed' }) state!: 'removed';
 }
 

@@ -12,9 +12,9 @@ import {
   WholeNumber,
 } from '../../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
+import { EXAMPLE_ID } from '../../../../platform/resources/field-docs.js';
 import { FormReportDefinition } from './reports.response.js';
 
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 export const EXAMPLE_REPORT = {
   columns: ['attending', 'diet'],
   group_by: 'attending',
@@ -40,12 +40,12 @@ export class UpdateReport {
 
 export class SnapshotQuery {
   /** A saved report. Default: all questions, without filters. */
-  @Optional() @Uuid({ example: ID }) report_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) report_id?: string;
 }
 
 /** `report_id`, or a `definition`. */
 export class ExportReport {
-  @Optional() @Uuid({ example: ID }) report_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) report_id?: string;
 
   @ApiPropertyOptional({ type: () => FormReportDefinition, example: EXAMPLE_REPORT })
   @Optional()
@@ -58,7 +58,7 @@ export class ExportReport {
 
 /** A member or a group. */
 export class ReportViewerInput {
-  @Optional() @Uuid({ example: ID }) user_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) user_id?: string;
   @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8058' }) group_id?: string;
 }
 

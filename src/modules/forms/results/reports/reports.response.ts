@@ -1,12 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../../platform/paging/page.response.js';
+import { DATE_TIME, UUID } from '../../../../platform/resources/field-docs.js';
 import { ItemFields } from '../../../../platform/resources/item.response.js';
 import { FormQuestionSummary } from '../form-summary.response.js';
 import { FormCondition, FormQuestion } from '../../form.response.js';
 import { CHARTS, METRICS } from './report-definition.js';
-
-const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
-const TIME = { format: 'date-time', example: '2026-11-21T09:30:00.000Z' };
 
 export class FormReportMetric {
   /** A column of the report. */
@@ -28,7 +26,7 @@ export class FormReportDefinition {
   /** All must hold for a response. */
   @ApiPropertyOptional({ type: [FormCondition], maxItems: 50 }) filters?: FormCondition[];
   /** A question with one choice. */
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'attending' }) group_by?: string | null;
+  @ApiPropertyOptional({ example: 'attending' }) group_by?: string | null;
   @ApiPropertyOptional({ type: [FormReportMetric], maxItems: 50 }) metrics?: FormReportMetric[];
   @ApiPropertyOptional({ type: [FormReportChart], maxItems: 50 }) charts?: FormReportChart[];
   /** Groups and options with fewer responses are not shown, nor details of single responses; 0 shows all. */
@@ -37,7 +35,7 @@ export class FormReportDefinition {
 }
 
 export class FormReportResponse extends ItemFields {
-  @ApiProperty({ format: 'uuid', example: ID }) form_id!: string;
+  @ApiProperty(UUID) form_id!: string;
   @ApiProperty({ example: 'Attendance' }) name!: string;
   definition!: FormReportDefinition;
   /** Number of the last change. */
@@ -58,7 +56,7 @@ export class FormReportListEnvelope extends PageEnvelope {
 
 export class FormReportViewer {
   @ApiProperty({ enum: ['user', 'group'], example: 'user' }) kind!: string;
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ example: 'Bob Stone' }) name!: string;
 }
 
@@ -73,8 +71,8 @@ export class FormReportViewersEnvelope {
 }
 
 export class FormReportRow {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
-  @ApiProperty(TIME) submitted_at!: string;
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty(DATE_TIME) submitted_at!: string;
   @ApiProperty({ type: 'integer', example: 1 }) version!: number;
   /** Answers to the columns of the report. */
   @ApiProperty({ type: 'object', additionalProperties: true, example: { attending: 'yes' } })
@@ -87,15 +85,15 @@ export class FormReportMetricValue extends FormReportMetric {
 
 export class FormReportGroup {
   /** Id of the option; null for responses without an answer. */
-  @ApiProperty({ type: String, nullable: true, example: 'yes' }) key!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: 'Yes' }) label!: string | null;
+  @ApiProperty({ example: 'yes' }) key!: string | null;
+  @ApiProperty({ example: 'Yes' }) label!: string | null;
   @ApiProperty({ type: 'integer', example: 30 }) count!: number;
   metrics!: FormReportMetricValue[];
 }
 
 export class FormReportAggregates {
   /** Responses that pass the filters; null when they are too few to be shown. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 42 }) responses!: number | null;
+  @ApiProperty({ type: 'integer', example: 42 }) responses!: number | null;
   questions!: FormQuestionSummary[];
   metrics!: FormReportMetricValue[];
   groups!: FormReportGroup[];
@@ -109,14 +107,14 @@ export class FormReportQuestion extends FormQuestion {
 }
 
 export class FormReportForm {
-  @ApiProperty({ format: 'uuid', example: ID }) id!: string;
+  @ApiProperty(UUID) id!: string;
   @ApiProperty({ example: 'Summer party' }) title!: string;
   /** The columns of the report. */
   questions!: FormReportQuestion[];
 }
 
 export class FormReportSnapshot {
-  @ApiProperty(TIME) snapshot_at!: string;
+  @ApiProperty(DATE_TIME) snapshot_at!: string;
   /** Hash of form, rows and aggregates. */
   @ApiProperty({ example: 'Zm9vYmFyYmF6cXV4Zm9vYm' }) etag!: string;
   form!: FormReportForm;
