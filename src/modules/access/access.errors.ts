@@ -1,5 +1,5 @@
 import { defineError } from '../../platform/http/api-error.js';
-import { EXAMPLE_TIME } from '../../platform/resources/field-docs.js';
+import { EXAMPLE_TIME } from '../../platform/field-docs/field-docs.js';
 import { CannotGrantResponse, GroupConflictResponse } from './access.response.js';
 
 export const AccessErrors = {

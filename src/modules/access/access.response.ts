@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
 import { PageEnvelope } from '../../platform/paging/page.response.js';
-import { DATE_TIME, UUID } from '../../platform/resources/field-docs.js';
+import { DATE_TIME, UUID } from '../../platform/field-docs/field-docs.js';
 
 export class GroupResponse {
   @ApiProperty(UUID) id!: string;

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
-import { DATE_TIME, EXAMPLE_ID, NO_DATE_TIME, UUID } from '../../platform/resources/field-docs.js';
+import { DATE_TIME, EXAMPLE_ID, NO_DATE_TIME, UUID } from '../../platform/field-docs/field-docs.js';
 import { CALL_KINDS, CALL_STATES, type CallKind, type CallState } from './calls.entity.js';
 
 export class CallSettingsResponse {

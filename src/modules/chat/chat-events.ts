@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { defineServerEvent } from '../../platform/realtime/event-declarations.js';
-import { UUID } from '../../platform/resources/field-docs.js';
+import { UUID } from '../../platform/field-docs/field-docs.js';
 import { ChatMessageResponse } from './message.response.js';
 
 class RoomEvent {

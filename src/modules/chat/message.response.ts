@@ -7,7 +7,7 @@ import {
   NO_UUID,
   orNull,
   UUID,
-} from '../../platform/resources/field-docs.js';
+} from '../../platform/field-docs/field-docs.js';
 import { CHAT_ROLES, FORMATS } from './chat.entity.js';
 
 /** Changes of a room, and steps of a call in it. */

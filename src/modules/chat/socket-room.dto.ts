@@ -1,6 +1,6 @@
 import { Transform } from 'class-transformer';
 import { Uuid } from '../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
 
 /** Ids in lower case, as PostgreSQL returns them. */
 export const LowerCase = () =>

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { UUID } from '../../platform/resources/field-docs.js';
+import { UUID } from '../../platform/field-docs/field-docs.js';
 
 export class DirectoryResultResponse {
   @ApiProperty({ enum: ['user', 'group', 'contact'], example: 'user' }) kind!: string;

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { DATE_TIME, NO_DATE_TIME, UUID } from '../../platform/resources/field-docs.js';
+import { DATE_TIME, NO_DATE_TIME, UUID } from '../../platform/field-docs/field-docs.js';
 import { ACTIONS, OPERATORS, QUESTION_TYPES } from '../../lib/forms/index.js';
 import { ItemFields } from '../../platform/resources/item.response.js';
 import { FORM_ROLES, FORM_STATES, type FormRole, type FormState } from './forms.entity.js';

@@ -23,7 +23,7 @@ import {
   Text,
   Uuid,
 } from '../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
 import { ClientId } from '../../platform/resources/folder.dto.js';
 import { domainName } from '../tenants/index.js';
 

@@ -1,7 +1,7 @@
 import { ApiExtraModels, ApiProperty, OmitType } from '@nestjs/swagger';
 import { ErrorResponse } from '../../platform/http/error.response.js';
 import { PageEnvelope } from '../../platform/paging/page.response.js';
-import { DATE_TIME, NO_DATE_TIME, NO_UUID, orNull, UUID } from '../../platform/resources/field-docs.js';
+import { DATE_TIME, NO_DATE_TIME, NO_UUID, orNull, UUID } from '../../platform/field-docs/field-docs.js';
 import { NoteContent, VERSIONED_FIELDS } from './notes.dto.js';
 
 /** A user of the workspace. */

@@ -20,7 +20,7 @@ import {
   Uuid,
 } from '../../platform/http/input.decorators.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
-import { EXAMPLE_ID } from '../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
 
 const MAX_TITLE = 512;
 export const MAX_CONTENT_BYTES = 2 * 1024 * 1024;

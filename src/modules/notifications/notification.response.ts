@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { DATE_TIME, EXAMPLE_ID, UUID } from '../../platform/resources/field-docs.js';
+import { DATE_TIME, EXAMPLE_ID, UUID } from '../../platform/field-docs/field-docs.js';
 import { NOTIFICATION_STATES, type NotificationState } from './notification.entity.js';
 
 export class NotificationActorResponse {

@@ -2,7 +2,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsString, Matches, ValidateBy } from 'class-validator';
 import { Line, MaxBytes, Name, Nullable, Optional, Uuid } from '../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
 import { isLocale, isTimeZone } from './locale-values.js';
 
 const Is = (name: string, validate: (value: unknown) => boolean, message: string) =>

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { DATE_TIME, UUID } from '../../platform/resources/field-docs.js';
+import { DATE_TIME, UUID } from '../../platform/field-docs/field-docs.js';
 
 export class ProfileResponse {
   @ApiProperty(UUID) id!: string;

@@ -10,7 +10,7 @@ import {
   Optional,
   Text,
 } from '../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
 import { isCalendarDay, isTimeZone } from './schedule/calendar.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
 

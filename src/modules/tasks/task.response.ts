@@ -6,7 +6,7 @@ import {
   NO_UUID,
   orNull,
   UUID,
-} from '../../platform/resources/field-docs.js';
+} from '../../platform/field-docs/field-docs.js';
 import { TaskFields } from './tasks.dto.js';
 
 const WHOLE = { type: 'integer', minimum: 0, example: 0 } as const;

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
-import { DATE_TIME } from '../resources/field-docs.js';
+import { DATE_TIME } from '../field-docs/field-docs.js';
 import { defineClientEvent, defineServerEvent } from './event-declarations.js';
 
 class HelloEvent {

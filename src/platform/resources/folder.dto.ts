@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsNumber, IsOptional, IsUUID, Matches } from 'class-validator';
-import { EXAMPLE_ID } from './field-docs.js';
+import { EXAMPLE_ID } from '../field-docs/field-docs.js';
 import { Nullable, Optional, Text } from '../http/input.decorators.js';
 import { PageQuery } from '../paging/page.dto.js';
 

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { DATE_TIME, UUID } from '../resources/field-docs.js';
+import { DATE_TIME, UUID } from '../field-docs/field-docs.js';
 
 const CURSOR = 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz';
 

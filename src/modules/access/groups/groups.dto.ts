@@ -8,7 +8,7 @@ import {
   Text,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 
 const MAX_NAME = 100;
 const MAX_AT_ONCE = 200;

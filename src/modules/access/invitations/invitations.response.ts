@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-import { DATE_TIME, NO_UUID, UUID } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME, NO_UUID, UUID } from '../../../platform/field-docs/field-docs.js';
 
 export class InvitationResponse {
   @ApiProperty(UUID) id!: string;

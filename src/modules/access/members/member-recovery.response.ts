@@ -1,6 +1,6 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
-import { DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
 import { SessionState } from '../../account-security/index.js';
 
 export class MemberSession extends OmitType(SessionState, ['current']) {}

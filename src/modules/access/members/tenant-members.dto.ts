@@ -1,7 +1,7 @@
 import { IsOptional } from 'class-validator';
 import { OneOf, Uuid } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 
 export class ListTenantMembers extends PageQuery {
   /** Only members with this status. */

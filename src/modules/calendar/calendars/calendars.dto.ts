@@ -13,7 +13,7 @@ import {
   Uuid,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { ClientId } from '../../../platform/resources/folder.dto.js';
 import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
 import { Color, IsZone, ReminderFields, Reminders } from '../input/event-parts.dto.js';

@@ -1,5 +1,5 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
-import { orNull } from '../../../platform/resources/field-docs.js';
+import { orNull } from '../../../platform/field-docs/field-docs.js';
 import { EventBatchResultResponse } from '../responses/event-batch.response.js';
 import {
   CalendarEventResponse,

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsEmail, ValidateIf, ValidateNested } from 'class-validator';
 import { Transform } from 'class-transformer';
 import { asInstance, EachAs, Flag, IntegerFrom, Optional } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
 

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { NO_UUID, UUID } from '../../../platform/resources/field-docs.js';
+import { NO_UUID, UUID } from '../../../platform/field-docs/field-docs.js';
 import { BUSY_TYPES, type BusyType } from '../model/busy-times.js';
 
 const START = '2026-03-02T08:00:00Z';

@@ -30,7 +30,7 @@ import {
   Optional,
   Text,
 } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import type { Reminder } from '../calendar.entity.js';
 import {
   ATTENDEE_KINDS,

@@ -15,7 +15,7 @@ import {
   Time,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { SendUpdatesField } from '../input/event.dto.js';
 import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';

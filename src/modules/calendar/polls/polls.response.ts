@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { EXAMPLE_ID, NO_DATE_TIME, NO_UUID, orNull, UUID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID, NO_DATE_TIME, NO_UUID, orNull, UUID } from '../../../platform/field-docs/field-docs.js';
 import { BUSY_TYPES, type BusyType } from '../model/busy-times.js';
 import { CalendarEventResponse } from '../responses/event.response.js';
 import { type Answer, ANSWERS, type PollStatus } from './poll-record.js';

@@ -1,5 +1,5 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
-import { NO_UUID, UUID } from '../../../platform/resources/field-docs.js';
+import { NO_UUID, UUID } from '../../../platform/field-docs/field-docs.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
 import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
 

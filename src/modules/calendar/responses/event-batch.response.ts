@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
-import { orNull } from '../../../platform/resources/field-docs.js';
+import { orNull } from '../../../platform/field-docs/field-docs.js';
 import { CalendarEventResponse } from './event.response.js';
 
 /** The error of one operation: that of the single request, with its members. */

@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiProperty, OmitType } from '@nestjs/swagger';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
-import { DATE_TIME, NO_DATE_TIME, NO_UUID, orNull, UUID } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME, NO_DATE_TIME, NO_UUID, orNull, UUID } from '../../../platform/field-docs/field-docs.js';
 import { ItemFields } from '../../../platform/resources/item.response.js';
 import { CalendarReminderResponse } from './calendar.response.js';
 import {

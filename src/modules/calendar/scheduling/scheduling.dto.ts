@@ -21,7 +21,7 @@ import {
   Uuid,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { IsEventTime, timeSchema } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
 import { type Direction, DIRECTIONS, RESULTS, type SchedulingResult } from './scheduling.entity.js';

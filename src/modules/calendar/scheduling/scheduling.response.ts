@@ -1,7 +1,7 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
 import { ITIP_METHODS, type ItipMethod } from '../../../lib/itip/index.js';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-import { DATE_TIME, orNull, UUID } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME, orNull, UUID } from '../../../platform/field-docs/field-docs.js';
 import { CalendarEventResponse } from '../responses/event.response.js';
 import {
   DELIVERY_STATUSES,

@@ -1,5 +1,5 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
-import { orNull, UUID } from '../../../platform/resources/field-docs.js';
+import { orNull, UUID } from '../../../platform/field-docs/field-docs.js';
 import { EventBatchResultResponse } from '../responses/event-batch.response.js';
 import { CalendarEventResponse } from '../responses/event.response.js';
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Uuid } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID, UUID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID, UUID } from '../../../platform/field-docs/field-docs.js';
 
 /** `call.decline` */
 export class SocketDeclineCall {

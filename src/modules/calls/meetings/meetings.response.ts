@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-import { DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
 import { CALL_KINDS, type CallKind } from '../calls.entity.js';
 
 export class LiveMeetingResponse {

@@ -1,7 +1,7 @@
 import { IsOptional } from 'class-validator';
 import { Time, Uuid } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 
 export class ListRecordings extends PageQuery {
   static override readonly documentedErrors = PageQuery.documentedErrors;

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-import { DATE_TIME, NO_DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME, NO_DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
 import { RECORDING_STATES, type RecordingState } from '../calls.entity.js';
 
 export class RecordingResponse {

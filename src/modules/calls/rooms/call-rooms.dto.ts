@@ -10,7 +10,7 @@ import {
   Time,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { CALL_KINDS, type CallKind } from '../calls.entity.js';
 
 const MAX_TITLE = 200;

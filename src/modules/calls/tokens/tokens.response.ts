@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { EXAMPLE_ID, UUID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID, UUID } from '../../../platform/field-docs/field-docs.js';
 
 export class CallTokenResponse {
   /** Token of LiveKit for one room. */

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-import { DATE_TIME } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME } from '../../../platform/field-docs/field-docs.js';
 import { PresenceResponse } from '../../presence/index.js';
 
 export class RoomPresenceResponse extends PresenceResponse {

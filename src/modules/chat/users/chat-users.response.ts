@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-import { UUID } from '../../../platform/resources/field-docs.js';
+import { UUID } from '../../../platform/field-docs/field-docs.js';
 import { PRESENCE_STATUSES, type PresenceStatus } from '../../presence/index.js';
 
 export class ChatUserResponse {

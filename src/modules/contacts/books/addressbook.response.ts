@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { exampleOf } from '../../../platform/resources/example.js';
-import { UUID } from '../../../platform/resources/field-docs.js';
+import { UUID } from '../../../platform/field-docs/field-docs.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
 import { BOOK_KINDS, type BookKind, CONTACT_FIELDS } from '../contacts.entity.js';
 

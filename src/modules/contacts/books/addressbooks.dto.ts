@@ -19,7 +19,7 @@ import {
   Text,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { CONTACT_FIELDS, SHARE_ROLES, type ShareRole } from '../contacts.entity.js';
 import { Country } from '../input/contact.dto.js';
 

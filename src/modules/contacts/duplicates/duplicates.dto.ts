@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsString, MaxLength } from 'class-validator';
 import { Distinct, IntegerFrom, Optional, Uuid } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { MAX_UID } from '../../../lib/contact-card/index.js';
 
 export const MAX_GROUP = 20;

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { UUID } from '../../../platform/resources/field-docs.js';
+import { UUID } from '../../../platform/field-docs/field-docs.js';
 import { ContactResponse } from '../responses/contact.response.js';
 
 const REASONS = ['email', 'phone', 'name'] as const;

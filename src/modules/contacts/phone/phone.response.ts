@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-import { NO_DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
+import { NO_DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
 import { ContactResponse } from '../responses/contact.response.js';
 
 /** A card that was not imported. */

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { CARD_DATE_TYPES, CARD_KINDS } from '../../../lib/vcard/index.js';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
 import { exampleOf } from '../../../platform/resources/example.js';
-import { EXAMPLE_ID, NO_UUID, UUID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID, NO_UUID, UUID } from '../../../platform/field-docs/field-docs.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
 import { CONTACT_SOURCES } from '../contacts.entity.js';
 

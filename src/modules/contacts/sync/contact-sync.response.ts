@@ -1,7 +1,7 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { FeedMeta } from '../../../platform/sync/feed.response.js';
 import { FieldProblemResponse } from '../../../platform/http/error.response.js';
-import { DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
 import { CARD_FIELDS } from '../../../lib/contact-card/index.js';
 import { ContactResponse } from '../responses/contact.response.js';
 

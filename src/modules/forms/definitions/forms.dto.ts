@@ -13,7 +13,7 @@ import {
   WholeNumber,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { FORM_STATES, type FormState } from '../forms.entity.js';
 import { FormDefinition } from '../form.response.js';
 import { FormSettingsInput, FormWindow } from '../input/form-settings.dto.js';

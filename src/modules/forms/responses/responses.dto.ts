@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional, IntersectionType, PickType } from '@n
 import { IsObject } from 'class-validator';
 import { IntegerFrom, Moment, Optional, Text, Uuid } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { ResponseFilter } from '../input/response-filter.dto.js';
 
 export class SubmitForm {

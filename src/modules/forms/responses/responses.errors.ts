@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { defineError } from '../../../platform/http/api-error.js';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 
 /** Reasons for `not_accepting`. */
 const CLOSED_REASONS = ['closed', 'not_open', 'full', 'archived'] as const;

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
-import { DATE_TIME, EXAMPLE_ID, UUID } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME, EXAMPLE_ID, UUID } from '../../../platform/field-docs/field-docs.js';
 import { FormDefinition, FormOwner } from '../form.response.js';
 
 export class SubmittedResponse {

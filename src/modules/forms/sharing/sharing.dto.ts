@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Entries, Moment, Nullable, OneOf, Optional, Uuid } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 
 export class ShareForm {
   /** The role of signed-in members of the workspace who open the link. Default: `respond`. */

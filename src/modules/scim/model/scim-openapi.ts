@@ -1,4 +1,4 @@
-import { EXAMPLE_ID, EXAMPLE_TIME } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID, EXAMPLE_TIME } from '../../../platform/field-docs/field-docs.js';
 import { CORE, type Json, MESSAGES, USERS, GROUPS, type ResourceType } from '../../../lib/scim/index.js';
 
 const VERSION = 'W/"x4mU1lq0a9Gq0mU1lq0a9G"';

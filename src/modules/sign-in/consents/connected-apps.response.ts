@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
-import { DATE_TIME, UUID } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
 
 export class ConnectedAppWorkspace {
   @ApiProperty(UUID) id!: string;

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope, WholeListEnvelope } from '../../../platform/paging/page.response.js';
-import { DATE_TIME, orNull, UUID } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME, orNull, UUID } from '../../../platform/field-docs/field-docs.js';
 import {
   SubtaskResponse,
   TaskAttachmentResponse,

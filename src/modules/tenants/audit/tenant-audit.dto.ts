@@ -2,7 +2,7 @@ import { OmitType } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { Text, Time, Uuid } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { EXAMPLE_ID } from '../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 
 const TIME = '2026-11-21T09:30:00Z';
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
-import { DATE_TIME } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME } from '../../../platform/field-docs/field-docs.js';
 
 const RECORD = {
   name: '_workspace-challenge.demo.example',

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { FileUsageResponse } from '../../../platform/blobs/file-usage.response.js';
-import { UUID } from '../../../platform/resources/field-docs.js';
+import { UUID } from '../../../platform/field-docs/field-docs.js';
 
 export class FileUsageEnvelope {
   files!: FileUsageResponse;

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { DATE_TIME } from '../../../platform/resources/field-docs.js';
+import { DATE_TIME } from '../../../platform/field-docs/field-docs.js';
 import { AUDIENCES } from '../tenant-policy.entity.js';
 
 export class SecondFactorPolicyResponse {

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FileUsageResponse } from '../../../platform/blobs/file-usage.response.js';
-import { UUID } from '../../../platform/resources/field-docs.js';
+import { UUID } from '../../../platform/field-docs/field-docs.js';
 
 export class TenantDomainResponse {
   /** @example "demo.example" */ domain!: string;

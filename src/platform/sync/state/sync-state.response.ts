@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { DATE_TIME } from '../../resources/field-docs.js';
+import { DATE_TIME } from '../../field-docs/field-docs.js';
 
 /** Heads of the caller's collections. */
 export class SyncStateResponse {

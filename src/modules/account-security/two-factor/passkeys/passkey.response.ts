@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { WholeListEnvelope } from '../../../../platform/paging/page.response.js';
-import { DATE_TIME, UUID } from '../../../../platform/resources/field-docs.js';
+import { DATE_TIME, UUID } from '../../../../platform/field-docs/field-docs.js';
 import { CHALLENGE_SECONDS } from './passkey-challenges.js';
 import type { PasskeyRow } from './passkeys.repository.js';
 

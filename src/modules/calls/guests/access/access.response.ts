@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { DATE_TIME, UUID } from '../../../../platform/resources/field-docs.js';
+import { DATE_TIME, UUID } from '../../../../platform/field-docs/field-docs.js';
 import { GUEST_STATES, type GuestState, INVITE_KINDS, INVITE_TARGETS } from '../guest.entity.js';
 
 const TOKEN = `${'A'.repeat(63)}w`;

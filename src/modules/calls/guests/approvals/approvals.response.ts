@@ -6,7 +6,7 @@ import {
   NO_DATE_TIME,
   NO_UUID,
   UUID,
-} from '../../../../platform/resources/field-docs.js';
+} from '../../../../platform/field-docs/field-docs.js';
 
 export const APPROVAL_STATES = ['waiting', 'approved', 'denied', 'expired', 'removed'] as const;
 

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { DATE_TIME, NO_DATE_TIME, UUID } from '../../../../platform/resources/field-docs.js';
+import { DATE_TIME, NO_DATE_TIME, UUID } from '../../../../platform/field-docs/field-docs.js';
 
 export class GuestMessageSenderResponse {
   @ApiProperty({ enum: ['user', 'guest'], example: 'user' }) kind!: 'user' | 'guest';

@@ -17,7 +17,7 @@ import { GUEST_ROLES, INVITE_KINDS } from '../guest.entity.js';
 import { IsEmail } from 'class-validator';
 import { normalDomain, normalEmail } from '../guest-input.js';
 import { Transform } from 'class-transformer';
-import { EXAMPLE_ID } from '../../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../../platform/field-docs/field-docs.js';
 
 const MAX_EMAILS = 50;
 const MAX_USES = 10_000;

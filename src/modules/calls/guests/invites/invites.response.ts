@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../../platform/paging/page.response.js';
-import { DATE_TIME, UUID } from '../../../../platform/resources/field-docs.js';
+import { DATE_TIME, UUID } from '../../../../platform/field-docs/field-docs.js';
 import { DOMAIN_STATES, GUEST_ROLES, INVITE_KINDS, INVITE_TARGETS } from '../guest.entity.js';
 
 const TOKEN = `${'A'.repeat(63)}w`;

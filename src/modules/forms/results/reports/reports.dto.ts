@@ -12,7 +12,7 @@ import {
   WholeNumber,
 } from '../../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
-import { EXAMPLE_ID } from '../../../../platform/resources/field-docs.js';
+import { EXAMPLE_ID } from '../../../../platform/field-docs/field-docs.js';
 import { FormReportDefinition } from './reports.response.js';
 
 export const EXAMPLE_REPORT = {

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageEnvelope } from '../../../../platform/paging/page.response.js';
-import { DATE_TIME, UUID } from '../../../../platform/resources/field-docs.js';
+import { DATE_TIME, UUID } from '../../../../platform/field-docs/field-docs.js';
 import { ItemFields } from '../../../../platform/resources/item.response.js';
 import { FormQuestionSummary } from '../form-summary.response.js';
 import { FormCondition, FormQuestion } from '../../form.response.js';
