@@ -32,7 +32,7 @@ export default async function run(globalConfig, config, environment, runtime, te
  */
 function writeTimes(file, started, { user, system }) {
   const times = process.env.TEST_TIMES;
-  if (times === undefined) return;
+  if (!times) return;
   const seconds = [(performance.now() - started) / 1e3, (user + system) / 1e6];
   appendFileSync(times, `${seconds.map((value) => value.toFixed(2)).join('\t')}\t${file}\n`);
 }
