@@ -152,6 +152,7 @@ describe('polling of access changes', () => {
       own as never,
       { isFromIssuer: () => false } as never,
       repository as never,
+      {} as never,
       tenants as never,
       policies as never,
       watch,

@@ -8,6 +8,7 @@ import { errors } from 'jose';
 import { TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { AccessTokens, InvalidClaimsError } from './tokens/access-tokens.js';
 import { type AccessChangeRow, AccessWatch } from './access-watch.js';
+import { CredentialsRepository } from './credentials.repository.js';
 import { emailKey, sameMailbox } from './email.js';
 import { SessionActivity } from './sessions/session-activity.js';
 import { ExternalTokens, type ExternalClaims } from './tokens/external-tokens.js';
@@ -37,6 +38,7 @@ export class TokenVerifier extends TokenResolver {
     private readonly ownTokens: AccessTokens,
     private readonly external: ExternalTokens,
     private readonly repository: IdentityRepository,
+    private readonly credentials: CredentialsRepository,
     private readonly tenants: TenantsApi,
     private readonly policies: TenantPolicies,
     private readonly watch: AccessWatch,
@@ -65,6 +67,20 @@ export class TokenVerifier extends TokenResolver {
     if (!secondFactorPending && !secondFactorMissing && !this.watch.changedSince(began, affects))
       this.cache.set(token, verified);
     return verified.identity;
+  }
+
+  override async isValid({
+    userId,
+    tenantId,
+    sessionId,
+  }: Pick<Identity, 'userId' | 'tenantId' | 'sessionId'>): Promise<boolean> {
+    const [account, member] = await Promise.all([
+      sessionId === null
+        ? this.credentials.byId(userId)
+        : this.repository.bySession(sessionId, userId, tenantId),
+      tenantId === null ? null : this.tenants.membership(tenantId, userId),
+    ]);
+    return account?.status === 'active' && (tenantId === null || member !== null);
   }
 
   private async verify(token: string): Promise<Verified | null> {

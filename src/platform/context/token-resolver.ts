@@ -7,4 +7,7 @@ export abstract class TokenResolver {
 
   /** Verifies signature, claims, session, account and membership. @returns null for an invalid token */
   abstract resolve(token: string): Promise<Identity | null>;
+
+  /** Whether session, account and membership of a verified identity are still valid: read now, not cached. */
+  abstract isValid(identity: Pick<Identity, 'userId' | 'tenantId' | 'sessionId'>): Promise<boolean>;
 }

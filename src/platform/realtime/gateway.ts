@@ -7,6 +7,7 @@ import { Server, type Socket } from 'socket.io';
 import { Config } from '../../config/config.js';
 import { type AccessChange, AccessChanges, concerns } from '../context/access-changes.js';
 import type { RequestContext } from '../context/request-context.js';
+import { TokenResolver } from '../context/token-resolver.js';
 import { Errors } from '../http/errors.js';
 import { isSocketTarget } from '../http/server/socket-target.js';
 import { Lifecycle } from '../observability/lifecycle.js';
@@ -45,6 +46,7 @@ export class RealtimeGateway {
     private readonly dispatch: EventDispatch,
     private readonly bus: Bus,
     private readonly access: AccessChanges,
+    private readonly callers: TokenResolver,
     private readonly lifecycle: Lifecycle,
     metrics: Metrics,
     events: SocketEvents,
@@ -143,7 +145,9 @@ export class RealtimeGateway {
     try {
       await this.bus.listen();
       const identity = await this.tokens.use(token);
-      return identity && !this.hasChangedSince(identity) ? identity : undefined;
+      // A process that had not yet read the end of the session may have issued the token.
+      if (!identity || !(await this.callers.isValid(identity))) return undefined;
+      return this.hasChangedSince(identity) ? undefined : identity;
     } catch (error) {
       this.logger.error({ err: error }, 'a socket cannot be authenticated');
       throw new Error('unavailable', { cause: error });

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
+import { decodeJwt } from 'jose';
 import { SessionsApi } from '../../../src/modules/identity/index.js';
 import { AccessWatch } from '../../../src/modules/identity/access-watch.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { workspace } from '../../../src/platform/database/statement.js';
 import { Bus } from '../../../src/platform/bus/bus.js';
 import { RealtimeOptions } from '../../../src/platform/realtime/realtime-options.js';
+import { SocketTokens } from '../../../src/platform/realtime/socket-tokens.js';
 import { UserConnections } from '../../../src/platform/realtime/user-connections.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { session } from '../../support/sign-in/account.ts';
@@ -138,6 +140,29 @@ describe('sockets', () => {
       await other.api.post('/auth/sign-out');
       await one.get(SessionsApi).refreshNow();
       await expect(TestSocket.with(one, token)).rejects.toThrow('unauthorized');
+    });
+
+    test('a token that a process issued before it read the end of the session or membership is rejected', async () => {
+      const [other, dora] = [await session(one, alice), await one.member('acme', 'dora-late@acme.example')];
+      const late = (user: TestUser, sessionId: string | null) =>
+        one.get<SocketTokens>(SocketTokens).issue({
+          tenantId: user.tenantId!,
+          userId: user.id,
+          sessionId,
+          role: 'member',
+          requestId: 'late',
+        });
+      const idOf = (user: TestUser): string => decodeJwt(user.token)['sid'] as string;
+      open.push(await TestSocket.with(one, await late(other, idOf(other))));
+      await other.api.post('/auth/sign-out');
+      await alice.api.post(`/tenant/members/${dora.id}/deactivate`);
+      for (const app of [one, two]) await app.get(SessionsApi).refreshNow();
+      for (const token of [
+        await late(other, idOf(other)),
+        await late(dora, idOf(dora)),
+        await late(dora, null),
+      ])
+        await expect(TestSocket.with(two, token)).rejects.toThrow('unauthorized');
     });
 
     test('a deactivated member loses their sockets', async () => {
