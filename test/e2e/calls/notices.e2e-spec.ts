@@ -180,11 +180,11 @@ describe('notifications, declines and recordings of calls', () => {
     const board = (await alice.api.post('/chat/rooms', fields)).body.room.id;
     const call = (await alice.api.post('/call/rooms', { room_id: board })).body.room.id;
     await join(call, alice);
+    const [member, late] = await Promise.all([TestSocket.open(app, bob), TestSocket.open(app, dave)]);
     const { recording, egressId } = await record(call);
     await livekit.complete(egressId);
     await livekit.webhooks.settled();
     await alice.api.post(`/chat/rooms/${board}/members`, { user_id: dave.id });
-    const [member, late] = await Promise.all([TestSocket.open(app, bob), TestSocket.open(app, dave)]);
     await ready(recording.id);
     const isReady = (payload: any) => payload.recording.state === 'ready';
     expect((await member.next('recording.updated', isReady)).recording.url).toEqual(expect.any(String));
