@@ -25,7 +25,8 @@ describe('limits of collections, with creations at the same time', () => {
   let ann: TestUser;
 
   beforeAll(async () => {
-    app = await TestApp.start();
+    // A connection for each request, with workspaces in further databases too.
+    app = await TestApp.start({ CELL_POOL_MAX: `${AT_ONCE + FREE}` });
     [ann] = await app.tenant('acme', 'ann');
   });
   afterAll(() => app?.stop());
