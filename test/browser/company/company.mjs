@@ -132,7 +132,7 @@ const steps = {
     await page.getByLabel('New password').fill(SECOND_PASSWORD);
     await look(page, 'company new password');
     await page.getByRole('button', { name: 'Set a new password' }).click();
-    await page.getByText('All sessions have ended.').waitFor();
+    await page.getByText('All sessions and application passwords have ended.').waitFor();
     await page.goto(server.docs);
     assert.equal((await call(colleague, 'settings', 'readProfile')).status, '401');
     await colleague.swagger.unauthorise();
