@@ -3,7 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import { randomUUID } from 'node:crypto';
 import { describeApp } from '../../src/docs/describe-app.js';
-import { PresenceDevices } from '../../src/modules/presence/presence-devices.js';
+import { PresenceDevices } from '../../src/modules/presence/devices/presence-devices.js';
 import { SocketEvents } from '../../src/platform/realtime/socket-events.js';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { TestSocket } from '../support/network/socket.ts';

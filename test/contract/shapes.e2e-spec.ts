@@ -8,7 +8,7 @@ import { SoftPasskey } from '../support/sign-in/webauthn.ts';
 import { fits, offered } from '../support/contract/shapes.ts';
 import { Authenticator, stopClock } from '../support/sign-in/totp.ts';
 import { CAPTURES, capture, DRAFTS, INBOX, WildDuck } from '../support/mail/wild-duck.ts';
-import { PresenceDevices } from '../../src/modules/presence/presence-devices.js';
+import { PresenceDevices } from '../../src/modules/presence/devices/presence-devices.js';
 import { TestSocket } from '../support/network/socket.ts';
 
 describe('responses have exactly the described shape', () => {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Connection } from '../../platform/realtime/connection.js';
 import type { PresenceStatus } from './presence.entity.js';
-import { PresenceDevices } from './presence-devices.js';
+import { PresenceDevices } from './devices/presence-devices.js';
 import { PresenceRepository } from './presence.repository.js';
 
 /** Presence for other modules. Their SQL may also join the views `presence_views` and `presence_viewers`. */

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TenantsModule } from '../tenants/index.js';
 import { PresenceApi } from './presence.api.js';
 import { PresenceController } from './presence.controller.js';
-import { PresenceDevices } from './presence-devices.js';
+import { PresenceDevices } from './devices/presence-devices.js';
 import { PresenceEvents } from './presence-events.js';
 import { PresenceOptions } from './presence-options.js';
 import { PresenceRepository } from './presence.repository.js';

@@ -5,7 +5,7 @@ import { Cursors } from '../../platform/paging/cursors.js';
 import { defineClientEvent } from '../../platform/realtime/event-declarations.js';
 import { SocketEvents } from '../../platform/realtime/socket-events.js';
 import { type ListPresence, SetActive, SetPresence, SubscribePresence } from './presence.dto.js';
-import { PresenceDevices } from './presence-devices.js';
+import { PresenceDevices } from './devices/presence-devices.js';
 import { PresenceErrors } from './presence.errors.js';
 import { PresenceEvents } from './presence-events.js';
 import { PresenceOptions } from './presence-options.js';

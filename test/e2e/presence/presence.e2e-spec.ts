@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
-import { PresenceDevices } from '../../../src/modules/presence/presence-devices.js';
+import { PresenceDevices } from '../../../src/modules/presence/devices/presence-devices.js';
 import { PresenceOptions } from '../../../src/modules/presence/presence-options.js';
 import { UserConnections } from '../../../src/platform/realtime/user-connections.js';
 import { type TestUser, TestApp } from '../../support/app.ts';

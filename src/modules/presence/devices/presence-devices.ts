@@ -1,12 +1,12 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Db } from '../../platform/database/db.js';
-import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
-import { Bus } from '../../platform/bus/bus.js';
-import type { Connection } from '../../platform/realtime/connection.js';
-import { UserConnections } from '../../platform/realtime/user-connections.js';
-import { PresenceEvents } from './presence-events.js';
-import { PresenceOptions } from './presence-options.js';
-import { type Device, PresenceRepository } from './presence.repository.js';
+import { Db } from '../../../platform/database/db.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { Bus } from '../../../platform/bus/bus.js';
+import type { Connection } from '../../../platform/realtime/connection.js';
+import { UserConnections } from '../../../platform/realtime/user-connections.js';
+import { PresenceEvents } from '../presence-events.js';
+import { PresenceOptions } from '../presence-options.js';
+import { type Device, PresenceRepository } from '../presence.repository.js';
 import { SweepTimes } from './sweep-times.js';
 
 /** Devices of one statement. */
