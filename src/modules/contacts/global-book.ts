@@ -16,10 +16,7 @@ import { ContactsRepository } from './contacts.repository.js';
 const NAME = 'Workspace';
 
 // Released at the end of the transaction. Taken before the rows of the book.
-const lock = workspace.statement<never>(
-  'contacts.lock_global_book',
-  `SELECT pg_advisory_xact_lock(hashtextextended('global addressbook ' || $1::uuid, 0))`,
-);
+const lock = workspace.lock('contacts.lock_global_book', 'global addressbook');
 
 const create = workspace.statement<{ id: string }>(
   'contacts.create_global_book',

@@ -54,6 +54,16 @@ export class Home {
     if (name !== '') declared.set(name, made);
     return made;
   }
+
+  /**
+   * An advisory lock until the end of the transaction.
+   * @param subject of the lock, unique in the installation
+   * @param ids number of parameters, UUIDs that the lock belongs to; of a workspace, the first is its id
+   */
+  lock(name: string, subject: string, ids = 1): Statement<never> {
+    const key = Array.from({ length: ids }, (_, n) => `$${n + 1}::uuid`).join(` || ' ' || `);
+    return this.statement(name, `SELECT pg_advisory_xact_lock(hashtextextended('${subject} ' || ${key}, 0))`);
+  }
 }
 
 /** The one database of the installation: tenants, accounts, sessions, keys, sign-in, rate limits. */

@@ -38,10 +38,7 @@ export interface CalendarRow {
   rank: number;
 }
 
-const lockOwned = workspace.statement<never>(
-  'calendar.lock_owner',
-  `SELECT pg_advisory_xact_lock(hashtextextended('calendars of ' || $1::uuid || ' ' || $2::uuid, 0))`,
-);
+const lockOwned = workspace.lock('calendar.lock_owner', 'calendars of', 2);
 
 const COLUMNS = `calendar.id, calendar.owner_id, owner.display_name AS owner_name, owner.email AS owner_email, calendar.name,
   calendar.description, calendar.color, own.color AS own_color, calendar.time_zone, calendar.is_default,

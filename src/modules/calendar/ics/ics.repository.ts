@@ -67,10 +67,7 @@ const listFeeds = workspace.statement<{ feed: FeedRow }>(
     WHERE feed.tenant_id = $1 AND feed.calendar_id = $2 AND feed.user_id = $3 ORDER BY feed.id`,
 );
 
-const lockFeeds = workspace.statement<never>(
-  'calendar.lock_feeds',
-  `SELECT pg_advisory_xact_lock(hashtextextended('calendar feeds ' || $1::uuid || ' ' || $2::uuid || ' ' || $3::uuid, 0))`,
-);
+const lockFeeds = workspace.lock('calendar.lock_feeds', 'calendar feeds', 3);
 
 const deleteFeed = workspace.statement<{ feed: FeedRow }>(
   'calendar.delete_feed',

@@ -34,10 +34,7 @@ const countUnsent = workspace.statement<{ count: number }>(
   `SELECT count(*)::int AS count FROM chat_attachments WHERE tenant_id = $1 AND owner_id = $2 AND room_id IS NULL`,
 );
 
-const lockUnsent = workspace.statement<never>(
-  'chat_attachments.lock_unsent',
-  `SELECT pg_advisory_xact_lock(hashtextextended('chat attachments ' || $1::uuid || ' ' || $2::uuid, 0))`,
-);
+const lockUnsent = workspace.lock('chat_attachments.lock_unsent', 'chat attachments', 2);
 
 const COLUMNS = `file.blob_id, file.name, file.size::float8 AS size, file.content_type, encode(file.sha256, 'hex') AS sha256,
           file.thumbnail_id, file.thumbnail_size::float8 AS thumbnail_size,

@@ -70,10 +70,7 @@ const lockDefault = workspace.statement<never>(
   'addressbooks.lock_default',
   `SELECT FROM addressbooks WHERE tenant_id = $1 AND (owner_id = $2 AND is_default OR id = $3) ORDER BY id FOR NO KEY UPDATE`,
 );
-const lock = workspace.statement<never>(
-  'addressbooks.lock',
-  `SELECT pg_advisory_xact_lock(hashtextextended('addressbooks ' || $1::uuid || ' ' || $2::uuid, 0))`,
-);
+const lock = workspace.lock('addressbooks.lock', 'addressbooks', 2);
 
 const removeWords = workspace.statement<never>(
   'addressbooks.remove_words',

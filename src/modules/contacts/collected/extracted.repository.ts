@@ -22,10 +22,7 @@ const known = workspace.statement<{ word: string; contact_id: string; addressboo
 );
 
 // Released at the end of the transaction. Taken before the rows of the book.
-const lock = workspace.statement<never>(
-  'contacts.lock_extracted',
-  `SELECT pg_advisory_xact_lock(hashtextextended('extracted addresses ' || $1::uuid || ' ' || $2::uuid, 0))`,
-);
+const lock = workspace.lock('contacts.lock_extracted', 'extracted addresses', 2);
 
 const BOOK = { kind: 'collected', name: 'Collected' } as const;
 

@@ -29,10 +29,7 @@ const insert = workspace.statement<{ expires_at: Date }>(
    RETURNING expires_at`,
 );
 
-const lockPending = workspace.statement<never>(
-  'form_uploads.lock_pending',
-  `SELECT pg_advisory_xact_lock(hashtextextended('form uploads ' || $1::uuid || ' ' || $2::uuid || ' ' || $3::uuid, 0))`,
-);
+const lockPending = workspace.lock('form_uploads.lock_pending', 'form uploads', 3);
 
 interface StoredFile {
   blob_id: string;

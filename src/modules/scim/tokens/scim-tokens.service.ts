@@ -22,10 +22,7 @@ import type {
 const MAX_TOKENS = 10;
 const DAY_MS = 86_400_000;
 
-const lockTokens = workspace.statement<never>(
-  'scim.lock_tokens',
-  `SELECT pg_advisory_xact_lock(hashtextextended('scim tokens ' || $1::uuid, 0))`,
-);
+const lockTokens = workspace.lock('scim.lock_tokens', 'scim tokens');
 
 /** Tokens of provisioning clients: created, replaced and revoked by members with `scim.manage`. Secrets are stored as hashes. */
 @Injectable()

@@ -7,10 +7,7 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Signature } from './signature.entity.js';
 
 // Released at the end of the transaction.
-const lock = workspace.statement<never>(
-  'settings.lock_signatures',
-  `SELECT pg_advisory_xact_lock(hashtextextended('signatures ' || $1::uuid || ' ' || $2::uuid, 0))`,
-);
+const lock = workspace.lock('settings.lock_signatures', 'signatures', 2);
 
 const NOW = () => 'now()';
 

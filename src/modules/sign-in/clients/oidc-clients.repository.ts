@@ -55,10 +55,7 @@ const countOwned = directory.statement<{ count: number }>(
   `SELECT count(*)::int AS count FROM oidc_clients WHERE owner_tenant_id = $1`,
 );
 
-const lockOwned = directory.statement<never>(
-  'oidc_clients.lock_owned',
-  `SELECT pg_advisory_xact_lock(hashtextextended('oidc clients of ' || $1::uuid, 0))`,
-);
+const lockOwned = directory.lock('oidc_clients.lock_owned', 'oidc clients of');
 
 const setSecret = directory.statement<never>(
   'oidc_clients.set_secret',

@@ -22,10 +22,7 @@ const lockDomain = directory.statement<never>(
   `SELECT pg_advisory_xact_lock(hashtextextended('tenant domain ' || $1, 0))`,
 );
 
-const lockDomains = directory.statement<never>(
-  'tenants.lock_domains',
-  `SELECT pg_advisory_xact_lock(hashtextextended('tenant domains of ' || $1::uuid, 0))`,
-);
+const lockDomains = directory.lock('tenants.lock_domains', 'tenant domains of');
 
 const verifiedBy = directory.statement<{ tenant_id: string }>(
   'tenants.domain_verified_by',
