@@ -256,7 +256,7 @@ function withStoredRoles(
 ): FolderValues {
   const read = new Set(
     members.flatMap(({ id, user_id, inherited }) =>
-      inherited === false ? [(user_id ?? id)?.toLowerCase()] : [],
+      inherited === false ? [(id ?? user_id)?.toLowerCase()] : [],
     ),
   );
   const shownRoles = new Map(shown.members.map(({ id, role }) => [id, role]));
