@@ -1,3 +1,4 @@
+import { Violation } from './model.ts';
 import { type Actor, known, ownNote, REJECTIONS, send } from './actor.ts';
 
 export async function invite(actor: Actor, note = ownNote(actor)): Promise<void> {
@@ -45,7 +46,9 @@ export async function share(actor: Actor): Promise<void> {
   if (!note) return;
   const path = `/notes/${note.id}/share`;
   const what = rng.weighted({ set: 6, regenerate: 2, revoke: 2 });
-  const expires = rng.chance(0.3) ? { expires_at: new Date(Date.now() + rng.int(2_000, 8_000)) } : {};
+  const expires: { expires_at?: Date } = rng.chance(0.3)
+    ? { expires_at: new Date(Date.now() + rng.int(2_000, 8_000)) }
+    : {};
   const response =
     what === 'set'
       ? await send(
@@ -55,11 +58,13 @@ export async function share(actor: Actor): Promise<void> {
           { role: rng.pick(['viewer', 'editor']), ...expires },
           '200',
           // Repeated for so long that the time is over.
-          ...('expires_at' in expires ? ['422 validation_failed'] : []),
+          ...(expires.expires_at ? ['422 validation_failed'] : []),
           ...REJECTIONS,
         )
       : what === 'regenerate'
         ? await send(actor, 'POST', `${path}/regenerate`, undefined, '200', '404 not_shared', ...REJECTIONS)
         : await send(actor, 'DELETE', path, undefined, '200', ...REJECTIONS);
+  if (response.status === 422 && Date.now() < Number(expires.expires_at))
+    throw new Violation('a time in the future was rejected', note.id);
   if (response.status === 200) note.token = response.body.note.share?.token ?? null;
 }

@@ -225,7 +225,7 @@ describe('effects beside and after a transaction', () => {
       second.get<Outbox>(Outbox).subscribe(type, 'test', async ({ id }) => void heard.push(`second ${id}`));
       const [one, two] = [await append(type), await append(type)];
       const lease = worker().leaseSeconds;
-      worker().leaseSeconds = 6;
+      worker().leaseSeconds = 3;
       try {
         const working = worker().drain();
         await started.opened;
@@ -234,7 +234,8 @@ describe('effects beside and after a transaction', () => {
             await app.sql<{ due: Date }>(`SELECT min(due_at) AS due FROM outbox WHERE type = $1`, [type])
           )[0]!.due.getTime();
         const first = await due();
-        await until('the lease to be renewed', async () => (await due()) > first);
+        // Renewed again and again: by now the first lease has ended.
+        await until('the lease to be renewed', async () => (await due()) > first + 3_000);
         await worker(second).drain();
         expect(heard).toEqual([`slow ${one}`]);
         // As if the process had died: its claim is renewed no longer, and lapses.
