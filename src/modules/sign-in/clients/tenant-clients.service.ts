@@ -47,10 +47,6 @@ export class TenantClientsService {
       throw fieldError('redirect_uris', 'not_allowed', 'a service has no redirect URIs');
     if (!isService && redirectUris.length === 0)
       throw fieldError('redirect_uris', 'required', 'redirect_uris must not be empty');
-    if (isService)
-      await this.db.tx((tx) =>
-        this.admission.assertMayGive(tx, ctx, 'clients.manage', { role, groupIds: [] }),
-      );
     const { id, secret } = await this.clients.add(
       {
         id: uuidv7(),
@@ -64,6 +60,7 @@ export class TenantClientsService {
       },
       ctx,
       async (tx) => {
+        if (isService) await this.admission.assertMayGive(tx, ctx, 'clients.manage', { role, groupIds: [] });
         if ((await this.repository.countOwned(tx, ctx.tenantId)) >= MAX_CLIENTS)
           throw ClientErrors.tooManyClients.with();
       },
