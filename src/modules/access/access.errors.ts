@@ -1,5 +1,5 @@
 import { defineError } from '../../platform/http/api-error.js';
-import { EXAMPLE_TIME } from '../../platform/field-docs/field-docs.js';
+import { EXAMPLE_ID, EXAMPLE_TIME } from '../../platform/field-docs/field-docs.js';
 import { CannotGrantResponse, GroupConflictResponse } from './access.response.js';
 
 export const AccessErrors = {
@@ -15,7 +15,7 @@ export const AccessErrors = {
     {
       example: {
         group: {
-          id: '01890a5d-ac96-774b-bcce-b302099a8057',
+          id: EXAMPLE_ID,
           key: 'editors',
           name: 'Editors',
           description: '',

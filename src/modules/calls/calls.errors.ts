@@ -1,3 +1,4 @@
+import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
 import { defineError } from '../../platform/http/api-error.js';
 import { CallInProgressResponse } from './call.response.js';
 
@@ -9,7 +10,7 @@ export const CallErrors = {
   recordingNotFound: defineError(404, 'not_found', 'The call has no such recording.'),
   roomArchived: defineError(409, 'room_archived', 'The room is archived.'),
   callInProgress: defineError(409, 'call_in_progress', 'The room has another live call.', {
-    example: { call_id: '01890a5d-ac96-774b-bcce-b302099a8057' },
+    example: { call_id: EXAMPLE_ID },
     type: CallInProgressResponse,
   }),
   callNotLive: defineError(409, 'call_not_live', 'The call is not live.'),
