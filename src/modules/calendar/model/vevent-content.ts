@@ -6,6 +6,7 @@ import {
   type Property,
   propertyOf,
   parseDuration,
+  parseTime,
   textList,
   textOf,
 } from '../../../lib/icalendar/index.js';
@@ -18,6 +19,7 @@ import {
   type EventTimes,
   STATUSES,
 } from './event-record.js';
+import { instantOf, lengthAt, wallOf } from './event-times.js';
 import { BUSY_STATUS } from './vevent.js';
 
 /** Limits of the fields, those of requests; longer text is cut. */
@@ -170,14 +172,16 @@ export function storableProperty({ name, parameters, value }: Property): Propert
   };
 }
 
-/** The alarms before the start; null for an event without them. */
-export function remindersOf(event: Component): Reminder[] | null {
+/**
+ * The alarms as minutes before the start; null for an event without them. Alarms after the start, absolute ones of series, days and
+ * floating times, and others that are no whole minutes before the start are left out.
+ */
+export function remindersOf(event: Component, times: EventTimes, isSeries: boolean): Reminder[] | null {
   const found = event.components
-    .filter(({ name }) => name === 'VALARM')
+    .filter((alarm) => alarm.name === 'VALARM' && upper(alarm, 'ACTION') !== 'NONE')
     .flatMap((alarm) => {
       const trigger = propertyOf(alarm, 'TRIGGER');
-      if (!trigger || parameterOf(trigger, 'RELATED')?.toUpperCase() === 'END') return [];
-      const minutes = minutesBefore(trigger.value);
+      const minutes = trigger ? minutesBefore(trigger, times, isSeries) : null;
       const method = upper(alarm, 'ACTION') === 'EMAIL' ? ('email' as const) : ('popup' as const);
       return minutes === null ? [] : [{ method, minutes }];
     });
@@ -185,14 +189,27 @@ export function remindersOf(event: Component): Reminder[] | null {
   return unique.length > 0 ? unique.slice(0, MAX.reminders) : null;
 }
 
-/** Null for an absolute time, and for a time after the start. */
-function minutesBefore(text: string): number | null {
+/** Null for a time that is no reminder. */
+function minutesBefore(trigger: Property, times: EventTimes, isSeries: boolean): number | null {
   try {
-    const { days, seconds } = parseDuration(text, 'TRIGGER');
-    const minutes = Math.round(-(days * DAY + seconds) / 60);
-    return minutes >= 0 && minutes <= MAX.reminderMinutes ? minutes || 0 : null;
+    const minutes = secondsBefore(trigger, times, isSeries) / 60;
+    return Number.isInteger(minutes) && minutes >= 0 && minutes <= MAX.reminderMinutes ? minutes || 0 : null;
   } catch (error) {
     if (error instanceof ICalendarError) return null;
     throw error;
   }
+}
+
+/** Of a series: before the start of its first instance. NaN for a time that does not follow the start. */
+function secondsBefore(trigger: Property, times: EventTimes, isSeries: boolean): number {
+  const wall = wallOf(times.starts);
+  const start = instantOf(wall, times.time_zone);
+  if (/^\d/.test(trigger.value.trim())) {
+    const { kind, wall: moment } = parseTime(trigger.value, 'TRIGGER');
+    return kind === 'utc' && times.time_zone !== null && !isSeries ? start - moment : Number.NaN;
+  }
+  const { days, seconds } = parseDuration(trigger.value, 'TRIGGER');
+  const offset = days * DAY + seconds;
+  if (parameterOf(trigger, 'RELATED')?.toUpperCase() === 'END') return -offset - lengthAt(times, wall, start);
+  return Math.round(-offset / 60) * 60;
 }

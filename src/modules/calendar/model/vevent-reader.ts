@@ -16,7 +16,7 @@ import {
   type ParticipantRow,
   TIME_FIELDS,
 } from './event-record.js';
-import { contentOf } from './event-series.js';
+import { contentOf, isSeries } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
 import { isDay, wallOf } from './event-times.js';
 import { laterKeys, timesAt } from './following.js';
@@ -79,7 +79,7 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     organizer,
     participants: [...participants, ...ofInstances],
     people: peopleOf(master),
-    reminders: remindersOf(master),
+    reminders: remindersOf(master, times, isSeries(recurrence)),
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
   };
 }
