@@ -90,6 +90,12 @@ function withoutTag(address: string): string {
   return `${local}${lower.slice(at)}`;
 }
 
-/** Whether a sender may send messages of a person: its own address, or the one of SENT-BY. */
+/**
+ * Whether a sender may send messages of a person: its own address, or the one of SENT-BY. A sender writes SENT-BY itself, so it
+ * counts within one domain only, which the mail proves.
+ */
 export const maySendFor = (sender: string, { email, sentBy }: Pick<Organizer, 'email' | 'sentBy'>): boolean =>
-  sameMailbox(sender, email) || (sentBy !== null && sameMailbox(sender, sentBy));
+  sameMailbox(sender, email) ||
+  (sentBy !== null && sameMailbox(sender, sentBy) && domainOf(sentBy) === domainOf(email));
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();

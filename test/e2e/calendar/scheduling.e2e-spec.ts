@@ -437,6 +437,59 @@ describe('scheduling', () => {
       expect((await outside('kim@far.example')).at(-1)?.text).toMatch(/METHOD:DECLINECOUNTER/);
     });
 
+    test('a sender that claims a delegation or SENT-BY of another domain changes nothing', async () => {
+      const event = await invite();
+      const reply = (from: string, attendee: string) =>
+        fromOutside(
+          from,
+          ann.email,
+          'REPLY',
+          vcalendar('REPLY', [
+            [
+              `UID:${event.uid}`,
+              'DTSTAMP:20270101T100000Z',
+              'SEQUENCE:0',
+              `ATTENDEE;PARTSTAT=ACCEPTED;${attendee}`,
+            ],
+          ]),
+        );
+      await reply('eve@evil.example', `DELEGATED-FROM="mailto:${ZOE}":mailto:eve@evil.example`);
+      expect(await last()).toMatchObject({ result: 'rejected', reason: 'not_an_attendee' });
+      await reply('eve@evil.example', `SENT-BY="mailto:eve@evil.example":mailto:${ZOE}`);
+      expect(await last()).toMatchObject({ result: 'rejected', reason: 'sender_mismatch' });
+      expect((await read(ann, anns, event)).event.attendees.map(({ email }: any) => email)).not.toContain(
+        'eve@evil.example',
+      );
+      expect((await zoes(event)).response).toBe('needs_action');
+      const desk = `desk@${ZOE.split('@')[1]}`;
+      await reply(desk, `SENT-BY="mailto:${desk}":mailto:${ZOE}`);
+      expect((await zoes(event)).response).toBe('accepted');
+
+      const request = (from: string, sequence: number, summary: string) =>
+        fromOutside(
+          from,
+          ann.email,
+          'REQUEST',
+          vcalendar('REQUEST', [
+            [
+              'UID:claimed@far.example',
+              'DTSTAMP:20270101T100000Z',
+              `SEQUENCE:${sequence}`,
+              'DTSTART:20270503T090000Z',
+              `SUMMARY:${summary}`,
+              `ORGANIZER${from === ZOE ? '' : `;SENT-BY="mailto:${from}"`}:mailto:${ZOE}`,
+              `ATTENDEE:mailto:${ann.email}`,
+            ],
+          ]),
+        );
+      await request(ZOE, 0, 'Plan');
+      await request('eve@evil.example', 1, 'Other place');
+      expect(await last()).toMatchObject({ result: 'rejected', reason: 'sender_mismatch' });
+      expect(await eventOf(ann, anns, 'claimed@far.example')).toMatchObject({ title: 'Plan' });
+      await request(desk, 1, 'Plan of the desk');
+      expect(await eventOf(ann, anns, 'claimed@far.example')).toMatchObject({ title: 'Plan of the desk' });
+    });
+
     test('foreign senders, unknown events, another METHOD in the header and TNEF are logged and change nothing', async () => {
       const event = await invite();
       const reply = (email: string, uid = event.uid) =>

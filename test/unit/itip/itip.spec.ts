@@ -118,6 +118,8 @@ test('an address and its tags are one mailbox', () => {
   expect(
     ['ANN@far.example', 'desk+1@far.example', 'eve@far.example'].map((from) => maySendFor(from, ann)),
   ).toEqual([true, true, false]);
+  // SENT-BY is a claim of the sender: only the own domain of the person counts.
+  expect(maySendFor('desk@near.example', { ...ann, sentBy: 'desk@near.example' })).toBe(false);
 });
 
 test.each([

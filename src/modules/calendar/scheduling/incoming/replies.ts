@@ -5,6 +5,7 @@ import {
   attendeesOf,
   compareVersions,
   type ItipPart,
+  MAX_ATTENDEES,
   maySendFor,
   sameMailbox,
 } from '../../../../lib/itip/index.js';
@@ -46,6 +47,17 @@ function rowOf(record: EventRecord, email: string): ParticipantRow | undefined {
   return rows.find(({ recurrence_key }) => recurrence_key === '') ?? rows[0];
 }
 
+/**
+ * The row of the sender. A delegate has one after the response of the attendee that names it: a message that only claims a
+ * delegation would let any sender take part.
+ * @throws RejectedMessageError `not_an_attendee`
+ */
+function invitedRow(record: EventRecord, { email }: Attendee): ParticipantRow {
+  const row = rowOf(record, email);
+  if (!row) throw new RejectedMessageError('not_an_attendee');
+  return row;
+}
+
 /** @throws RejectedMessageError `not_an_attendee` of this instance */
 function assertInvited(record: EventRecord, email: string, key: string): void {
   if (key !== '' && !attendeesAt(record, key).some((row) => row.email === email))
@@ -68,58 +80,48 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
   const sender = senderOf(part, incoming);
   const response = responseNamed(sender.response);
   if (response === undefined) throw new RejectedMessageError('unknown_response');
-  const known = rowOf(record, sender.email);
-  const withSender = known ? record : withDelegate(record, sender);
-  const { email } = rowOf(withSender, sender.email) as ParticipantRow;
+  const row = invitedRow(record, sender);
+  const { email } = row;
   const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
-  assertInvited(withSender, email, key);
+  assertInvited(record, email, key);
   const rowKey = part.thisAndFuture && key !== '' ? `${FOLLOWING}${key}` : key;
-  const freshness = freshnessOf(withSender, email, rowKey, part);
+  const freshness = freshnessOf(record, email, rowKey, part);
   if (freshness !== 'newer') return unchanged(freshness === 'same' ? 'ignored_duplicate' : 'ignored_stale');
   if (isForOldTime(record, key, part, incoming)) return unchanged('ignored_stale', 'older_sequence');
   const comment = storable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
   const dtstamp = dtstampOf(part, incoming.now);
   const values = { response, comment, responded_at: dtstamp };
-  const responded = withResponse(withSender, email, rowKey, values);
-  const participants = responded.participants.map((row) =>
-    row.email === email && row.recurrence_key === rowKey
+  const responded = withResponse(record, email, rowKey, values);
+  const participants = responded.participants.map((each) =>
+    each.email === email && each.recurrence_key === rowKey
       ? {
-          ...row,
+          ...each,
           reply_sequence: part.sequence,
           reply_dtstamp: dtstamp,
-          delegated_to: sender.delegatedTo ?? row.delegated_to,
+          delegated_to: sender.delegatedTo ?? each.delegated_to,
         }
-      : row,
+      : each,
   );
   const recorded = { ...responded, participants };
   return {
     ...unchanged('reply_recorded'),
-    record: sender.delegatedTo ? withDelegate(recorded, delegateOf(sender)) : recorded,
+    record: sender.delegatedTo ? withDelegate(recorded, row, sender.delegatedTo) : recorded,
     action: 'responded',
     fields: ['response'],
     key: rowKey,
   };
 }
 
-const delegateOf = (sender: Attendee): Attendee => ({
-  ...sender,
-  email: sender.delegatedTo as string,
-  name: '',
-  response: 'NEEDS-ACTION',
-  delegatedTo: null,
-  delegatedFrom: sender.email,
-});
-
-/** Adds the person to whom an attendee delegates. @throws RejectedMessageError `not_an_attendee` */
-function withDelegate(record: EventRecord, delegate: Attendee): EventRecord {
-  if (rowOf(record, delegate.email)) return record;
-  const from = delegate.delegatedFrom === null ? undefined : rowOf(record, delegate.delegatedFrom);
-  if (!from) throw new RejectedMessageError('not_an_attendee');
-  const row: ParticipantRow = {
+/** Adds the person to whom an attendee delegates. @throws RejectedMessageError `too_many_attendees` */
+function withDelegate(record: EventRecord, from: ParticipantRow, email: string): EventRecord {
+  if (rowOf(record, email)) return record;
+  const emails = new Set(record.participants.map((row) => row.email));
+  if (emails.size >= MAX_ATTENDEES) throw new RejectedMessageError('too_many_attendees');
+  const delegate: ParticipantRow = {
     ...from,
-    email: delegate.email,
+    email,
     user_id: null,
-    name: delegate.name,
+    name: '',
     response: 'needs_action',
     comment: '',
     responded_at: null,
@@ -129,7 +131,7 @@ function withDelegate(record: EventRecord, delegate: Attendee): EventRecord {
     delegated_from: from.email,
     schedule_status: null,
   };
-  return { ...record, participants: [...record.participants, row] };
+  return { ...record, participants: [...record.participants, delegate] };
 }
 
 /** @throws RejectedMessageError `not_an_instance` */
@@ -177,8 +179,7 @@ export function applyCounter(
 ): Applied {
   const [part] = incoming.message.parts as [ItipPart];
   const sender = senderOf(part, incoming);
-  const known = rowOf(record, sender.email);
-  if (!known) throw new RejectedMessageError('not_an_attendee');
+  const known = invitedRow(record, sender);
   const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
   assertInvited(record, known.email, key);
   const { sequence } = record.overrides.find(({ recurrence_key }) => recurrence_key === key) ?? record;
@@ -229,8 +230,7 @@ export function applyCounter(
 /** REFRESH: an attendee asks for the current version. */
 export function applyRefresh(record: EventRecord, incoming: Incoming): Applied {
   const [part] = incoming.message.parts as [ItipPart];
-  const known = rowOf(record, senderOf(part, incoming).email);
-  if (!known) throw new RejectedMessageError('not_an_attendee');
+  const known = invitedRow(record, senderOf(part, incoming));
   const message = {
     method: 'REQUEST' as const,
     recipient: known.email,
