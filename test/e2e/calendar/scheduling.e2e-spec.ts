@@ -897,5 +897,45 @@ describe('scheduling', () => {
       });
       expect(unknown.body.details[0].code).toBe('no_calendar');
     });
+
+    test('a mail that a member stores in the own mailbox does not cancel an event of another member', async () => {
+      const uid = 'of-two-members';
+      const lines = (method: string, sequence: number) =>
+        vcalendar(method, [
+          [
+            `UID:${uid}`,
+            'DTSTAMP:20270101T090000Z',
+            `SEQUENCE:${sequence}`,
+            'DTSTART:20271108T090000Z',
+            'SUMMARY:Of two members',
+            `ORGANIZER:mailto:${ZOE}`,
+            `ATTENDEE:mailto:${ann.email}`,
+            `ATTENDEE:mailto:${carl.email}`,
+          ],
+        ]);
+      for (const { email } of [ann, carl]) await fromOutside(ZOE, email, 'REQUEST', lines('REQUEST', 0));
+      const { results } = (await carl.api.get('/mail/users/me/mailboxes')).body;
+      const inbox = results.find(({ path }: any) => path === 'INBOX').id;
+      const stored = await carl.api.post(`/mail/users/me/mailboxes/${inbox}/messages`, {
+        from: { address: ZOE, name: 'Zoe' },
+        to: [{ address: carl.email }],
+        subject: 'Forged',
+        text: 'Forged',
+        attachments: [
+          {
+            filename: 'invite.ics',
+            contentType: 'text/calendar',
+            content: Buffer.from([...lines('CANCEL', 1), ''].join('\r\n')).toString('base64'),
+          },
+        ],
+      });
+      expect(stored.status).toBe(200);
+      const carls = await defaultCalendar(carl);
+      const message = { mailbox: inbox, id: stored.body.message.id };
+      const forged = await carl.api.post(`/calendar/${carls}/scheduling/inbox`, { message });
+      expect([forged.status, forged.body.error]).toEqual([403, 'sender_mismatch']);
+      await settle();
+      expect(await eventOf(ann, anns, uid)).toMatchObject({ status: 'confirmed', title: 'Of two members' });
+    });
   });
 });

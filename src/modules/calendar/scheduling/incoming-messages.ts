@@ -52,6 +52,7 @@ export class IncomingMessages implements OnModuleInit {
       calendarId: null,
       bytes,
       from: addressOfUri(mail.from) ?? '',
+      isProven: true,
       method: mail.method,
       isAuthentic: mail.is_authentic ?? null,
       dedupeKey: `in ${digest(`${mail.user_id} ${mail.message_id} ${mail.content ?? ''}`)}`,
@@ -145,7 +146,7 @@ export class IncomingMessages implements OnModuleInit {
     const { message, owner } = incoming;
     const { method } = message;
     const record = placed?.record ?? null;
-    assertTouchesOwnOnly(placed, incoming);
+    assertTouchesOwnOnly(placed, incoming, arrival.isProven);
     if (method === 'REQUEST' || method === 'PUBLISH')
       return applyRequest(record, arrival.calendarId, incoming);
     if (!record) {

@@ -71,14 +71,17 @@ export class TakeMessage {
   /** A calendar with METHOD, at most 1 MiB. Without `message`, it changes your own placement only. */
   @Optional() @Text(MAX_ICS, { example: ICS }) ics?: string;
 
-  /** The claimed sender. It must be the organizer; only `message` proves a sender. */
+  /** The claimed sender. It must be the organizer. */
   @ApiPropertyOptional({ example: 'ann@partner.example' })
   @Optional()
   @MaxLength(320)
   @IsEmail({ require_tld: false })
   from?: string;
 
-  /** A mail of your mailbox: its sender is the sender of the message, its calendar is used instead of `ics`. */
+  /**
+   * A mail of your mailbox: its sender is the sender of the message, its calendar is used instead of `ics`. Without a verified sender it
+   * does not change an event that is in calendars of other members too.
+   */
   @ApiPropertyOptional({ type: MailReference })
   @Optional()
   @ValidateNested()

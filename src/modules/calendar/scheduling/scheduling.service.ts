@@ -25,6 +25,7 @@ import { eventResponse } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { IncomingMessages } from './incoming-messages.js';
 import { OutgoingMessages } from './outgoing-messages.js';
+import type { Arrival } from './incoming/arrival.js';
 import { rejectionReason } from './incoming/rejection.js';
 import type { ListSchedulingMessages, SendSchedulingMessage, TakeMessage } from './scheduling.dto.js';
 import { SchedulingErrors } from './scheduling.errors.js';
@@ -117,13 +118,14 @@ export class SchedulingService {
    */
   async take(ctx: RequestContext, calendarId: string, body: Buffer | TakeMessage): Promise<JsonReply> {
     const calendar = await this.ownCalendar(ctx, calendarId);
-    const { bytes, from } = await this.arrived(ctx, body);
+    const { bytes, from, isProven } = await this.arrived(ctx, body);
     const received = await this.incoming.receive({
       tenantId: ctx.tenantId,
       userId: calendar.owner_id,
       calendarId,
       bytes,
       from,
+      isProven,
       method: null,
       // The user has chosen to take it in.
       isAuthentic: null,
@@ -139,25 +141,26 @@ export class SchedulingService {
     return new JsonReply(text, { status: message.result === 'created' ? 201 : 200 });
   }
 
-  /** The bytes of a message and the sender that a mail proves. */
+  /** The bytes of a message and the sender of its mail. */
   private async arrived(
     ctx: RequestContext,
     body: Buffer | TakeMessage,
-  ): Promise<{ bytes: Buffer; from: string | null }> {
-    if (Buffer.isBuffer(body)) return { bytes: body, from: null };
-    const { ics, from, message } = body;
+  ): Promise<Pick<Arrival, 'bytes' | 'from' | 'isProven'>> {
+    if (Buffer.isBuffer(body)) return { bytes: body, from: null, isProven: false };
+    const { ics, from: claimed, message } = body;
     if (message) {
       const owner = { tenantId: ctx.tenantId, userId: ctx.userId };
       const mail = await this.mails.read(owner, message.mailbox.toLowerCase(), message.id);
       if (!mail) throw invalidField('message', 'no_calendar', 'is not a mail with a calendar');
       if (mail.content === null)
         throw invalidField('message', 'tnef_unsupported', 'contains TNEF instead of a calendar');
-      return { bytes: Buffer.from(mail.content, 'base64'), from: addressOfUri(mail.from) ?? '' };
+      const from = addressOfUri(mail.from) ?? '';
+      return { bytes: Buffer.from(mail.content, 'base64'), from, isProven: mail.is_authentic === true };
     }
     if (ics === undefined) throw invalidField('ics', 'required', 'or `message` is required');
     const bytes = Buffer.from(ics);
-    if (from !== undefined && !isOrganizerOf(bytes, from)) throw SchedulingErrors.senderMismatch.with();
-    return { bytes, from: null };
+    if (claimed !== undefined && !isOrganizerOf(bytes, claimed)) throw SchedulingErrors.senderMismatch.with();
+    return { bytes, from: null, isProven: false };
   }
 
   private async shown(

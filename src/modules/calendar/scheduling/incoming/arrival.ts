@@ -8,8 +8,10 @@ export interface Arrival {
   /** The calendar for new events; null: the default calendar of the member. */
   calendarId: string | null;
   bytes: Buffer;
-  /** The sender that a mail proves, lower case; null: uploaded. */
+  /** The sender of the mail, lower case; null: uploaded. */
   from: string | null;
+  /** False: a member names the mail, and its sender is not verified. Members can store any mail in their own mailbox. */
+  isProven: boolean;
   /** The method of the Content-Type of a mail. */
   method: string | null;
   /** False: the receiving server could not verify the domain of the sender. Null: it reports nothing, or the user decides. */

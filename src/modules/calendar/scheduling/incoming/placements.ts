@@ -6,12 +6,19 @@ import type { PlacedRecord } from '../scheduling.repository.js';
 import type { Incoming } from './incoming.js';
 import { RejectedMessageError } from './rejection.js';
 
-/** A message without the proof of a mail changes the placement of its user only. @throws RejectedMessageError */
-export function assertTouchesOwnOnly(placed: PlacedRecord | null, { from, message, owner }: Incoming): void {
-  if (from !== null || message.method === 'PUBLISH') return;
+/**
+ * A message without a proven sender changes the placement of its user only. Responses to an own event need a mail.
+ * @throws RejectedMessageError `sender_mismatch`
+ */
+export function assertTouchesOwnOnly(
+  placed: PlacedRecord | null,
+  { from, message, owner }: Incoming,
+  isProven: boolean,
+): void {
+  if (isProven || message.method === 'PUBLISH') return;
   const isForOrganizer = /^(?:REPLY|COUNTER|REFRESH)$/.test(message.method);
   const isShared = placed?.entries.some(({ owner_id }) => owner_id !== owner.userId) ?? false;
-  if (isForOrganizer || isShared) throw new RejectedMessageError('sender_mismatch');
+  if (isForOrganizer ? from === null : isShared) throw new RejectedMessageError('sender_mismatch');
 }
 
 /** The event with the user id of the owner at the address under which they are invited. */
