@@ -936,6 +936,13 @@ describe('scheduling', () => {
       expect([forged.status, forged.body.error]).toEqual([403, 'sender_mismatch']);
       await settle();
       expect(await eventOf(ann, anns, uid)).toMatchObject({ status: 'confirmed', title: 'Of two members' });
+      // A mail that changes nothing is no failure.
+      const { body } = await carl.api.get(`/mail/users/me/mailboxes/${inbox}/messages?limit=50`);
+      const { id } = body.results.find(({ subject }: any) => subject === 'REQUEST');
+      const repeated = await carl.api.post(`/calendar/${carls}/scheduling/inbox`, {
+        message: { mailbox: inbox, id },
+      });
+      expect([repeated.status, repeated.body.message.result]).toEqual([200, 'ignored_duplicate']);
     });
   });
 });

@@ -15,7 +15,13 @@ import type { Arrival, Received } from './incoming/arrival.js';
 import { type Applied, type Incoming, unchanged } from './incoming/incoming.js';
 import { applyCounter, applyRefresh, applyReply } from './incoming/replies.js';
 import { applyCancel, applyDecline } from './incoming/cancellations.js';
-import { assertTouchesOwnOnly, contextOf, placementsOf, withOwner } from './incoming/placements.js';
+import {
+  assertChangesOwnOnly,
+  assertTouchesOwnOnly,
+  contextOf,
+  placementsOf,
+  withOwner,
+} from './incoming/placements.js';
 import { applyRequest } from './incoming/requests.js';
 import { digest, OutgoingMessages } from './outgoing-messages.js';
 import { addressesIn, parsedOf, readMessage } from './parsed-message.js';
@@ -110,6 +116,7 @@ export class IncomingMessages implements OnModuleInit {
         throw new RejectedMessageError('method_mismatch');
       if (arrival.isAuthentic === false) throw new RejectedMessageError('sender_not_authenticated');
       const applied = await this.applied(tx, arrival, placed, incoming);
+      if (!arrival.isProven) assertChangesOwnOnly(placed, applied, incoming);
       const written = await this.write(tx, tenantId, arrival.calendarId, placed, applied, incoming);
       return { applied: written.applied, placed: written.placed ?? placed };
     } catch (error) {
@@ -146,7 +153,7 @@ export class IncomingMessages implements OnModuleInit {
     const { message, owner } = incoming;
     const { method } = message;
     const record = placed?.record ?? null;
-    assertTouchesOwnOnly(placed, incoming, arrival.isProven);
+    assertTouchesOwnOnly(placed, incoming);
     if (method === 'REQUEST' || method === 'PUBLISH')
       return applyRequest(record, arrival.calendarId, incoming);
     if (!record) {

@@ -3,22 +3,38 @@ import type { RequestContext } from '../../../../platform/context/request-contex
 import { type EventChange, newEntry } from '../../changes/event-write.js';
 import type { EventRecord, OwnedEntry } from '../../model/event-record.js';
 import type { PlacedRecord } from '../scheduling.repository.js';
-import type { Incoming } from './incoming.js';
+import type { Applied, Incoming } from './incoming.js';
 import { RejectedMessageError } from './rejection.js';
 
+const isForOrganizer = ({ message }: Incoming): boolean => /^(?:REPLY|COUNTER|REFRESH)$/.test(message.method);
+
+const isShared = (placed: PlacedRecord, { owner }: Incoming): boolean =>
+  placed.entries.some(({ owner_id }) => owner_id !== owner.userId);
+
+/** A message without a mail changes the placement of its user only. @throws RejectedMessageError `sender_mismatch` */
+export function assertTouchesOwnOnly(placed: PlacedRecord | null, incoming: Incoming): void {
+  if (incoming.from !== null || incoming.message.method === 'PUBLISH') return;
+  if (isForOrganizer(incoming) || (placed !== null && isShared(placed, incoming)))
+    throw new RejectedMessageError('sender_mismatch');
+}
+
 /**
- * A message without a proven sender changes the placement of its user only. Responses to an own event need a mail.
+ * A mail whose sender is not verified changes no event that is in calendars of other members too, and adds it only to the calendar of an
+ * attendee.
  * @throws RejectedMessageError `sender_mismatch`
  */
-export function assertTouchesOwnOnly(
+export function assertChangesOwnOnly(
   placed: PlacedRecord | null,
-  { from, message, owner }: Incoming,
-  isProven: boolean,
+  applied: Applied,
+  incoming: Incoming,
 ): void {
-  if (isProven || message.method === 'PUBLISH') return;
-  const isForOrganizer = /^(?:REPLY|COUNTER|REFRESH)$/.test(message.method);
-  const isShared = placed?.entries.some(({ owner_id }) => owner_id !== owner.userId) ?? false;
-  if (isForOrganizer ? from === null : isShared) throw new RejectedMessageError('sender_mismatch');
+  if (!placed || isForOrganizer(incoming) || !isShared(placed, incoming)) return;
+  const { userId, emails } = incoming.owner;
+  const isInvolved =
+    placed.entries.some(({ owner_id }) => owner_id === userId) ||
+    placed.record.participants.some((row) => emails.some((own) => sameMailbox(own, row.email)));
+  const isChanged = applied.record !== undefined && applied.record !== placed.record;
+  if (isChanged || !isInvolved) throw new RejectedMessageError('sender_mismatch');
 }
 
 /** The event with the user id of the owner at the address under which they are invited. */
