@@ -68,7 +68,8 @@ export class ContactReplica {
     const distinct = changes.filter(
       (one, n) => changes.findIndex((other) => other.external_id === one.external_id) === n,
     );
-    const body = { cursor: book.cursor, changes: distinct, conflict, limit: this.rng.pick([1, 5, 200]) };
+    const { cursor } = book;
+    const body = { cursor, changes: distinct, conflict, limit: this.rng.pick([1, 5, 200]) };
     const send = () =>
       this.call('POST', `${BOOKS}/${id}/contacts/sync`, body, [
         '200',
@@ -77,9 +78,8 @@ export class ContactReplica {
         '410 cursor_expired',
       ]);
     if (this.rng.chance(0.15)) await send();
-    const { cursor } = book;
     const response = await send();
-    // Another request of the device may have moved the cursor meanwhile.
+    // Another request of the device may have moved the cursor meanwhile, or the device has begun from the start.
     const isCurrent = this.books.get(id) === book && book.cursor === cursor;
     if (response.status === 200) this.checkResults(distinct, response.body.results);
     if (isCurrent) this.take(id, book, response);

@@ -285,9 +285,17 @@ function summary(response: any): string {
   const items = response?.notes ?? response?.tasks ?? response?.folders;
   if (Array.isArray(items))
     return ` [${items.map((item: any) => `${item.id}${item.removed ? '-' : `r${item.revision}`}`).join(' ')}]${response.has_more ? ' …' : ''} ${place(response.cursor)}`;
+  if (Array.isArray(response?.changes))
+    return ` [${response.changes.map(changeSummary).join(' ')}]${response.has_more ? ' …' : ''} ${place(response.cursor)}`;
   const item = response?.note ?? response?.task ?? response?.folder;
   if (item) return ` ${item.id} r${item.revision}`;
   return '';
+}
+
+/** A change of an address book by the external id of its contact, of a calendar by the id of its event. */
+function changeSummary({ op, contact, event, external_id: removed, id }: any): string {
+  if (op === 'delete') return `${removed ?? id}-`;
+  return `${contact?.external_id ?? event?.id}r${contact?.revision ?? event?.revision}`;
 }
 
 /** Mode, number and beginning of a cursor, from its payload, to check that it never goes back. */
