@@ -1,4 +1,4 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Logger } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Public } from '../context/access.decorators.js';
 import { Db } from '../database/db.js';
@@ -22,6 +22,8 @@ const TIMEOUT_MS = 2_000;
 @ApiTags('health')
 @Controller('health')
 export class HealthController {
+  private readonly logger = new Logger('Health');
+
   constructor(
     private readonly lifecycle: Lifecycle,
     private readonly db: Db,
@@ -56,11 +58,15 @@ export class HealthController {
   }
 
   private async databaseResponds(): Promise<boolean> {
-    const timeout = new Promise<false>((resolve) => setTimeout(() => resolve(false), TIMEOUT_MS).unref());
-    const response = this.db.queryAlways(ping, []).then(
-      () => true,
-      () => false,
-    );
-    return Promise.race([response, timeout]);
+    const timeout = new Promise<never>((_resolve, reject) => {
+      setTimeout(() => reject(new Error(`no response within ${TIMEOUT_MS} ms`)), TIMEOUT_MS).unref();
+    });
+    try {
+      await Promise.race([this.db.queryAlways(ping, []), timeout]);
+      return true;
+    } catch (error) {
+      this.logger.error({ err: error }, 'the readiness probe got no response from the database');
+      return false;
+    }
   }
 }
