@@ -6,6 +6,7 @@ import type { TestApp, TestUser } from '../app.ts';
 import type { Client, RequestOptions } from '../network/client.ts';
 import { form } from '../network/multipart.ts';
 import { Browser, RelyingParty } from '../sign-in/relying-party.ts';
+import { until } from '../until.ts';
 
 const SAVES = 3;
 const PIXELS = { width: 60, height: 60, channels: 3, background: 'teal' } as const;
@@ -151,6 +152,11 @@ export class Month {
     await this.afterwards();
     await removed(this.ann, '/tenant/logo');
     await sent(this.ann, 'POST', '/settings/export');
+    // It runs in the background: its end must be in this month.
+    await until(
+      'the export',
+      async () => (await sent(this.ann, 'GET', '/settings/export')).export.state === 'done',
+    );
   }
 }
 
