@@ -1,9 +1,10 @@
-export { ITIP_METHODS, ItipError, type ItipMethod } from './methods.js';
+export { isOfAttendee, ITIP_METHODS, ItipError, type ItipMethod } from './methods.js';
 export { type ItipMessage, type ItipPart, parseItip } from './message.js';
 export {
   addressOfUri,
   type Attendee,
   attendeesOf,
+  domainOf,
   type Organizer,
   organizerOf,
   sameMailbox,

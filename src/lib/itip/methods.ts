@@ -12,6 +12,9 @@ export const ITIP_METHODS = [
 
 export type ItipMethod = (typeof ITIP_METHODS)[number];
 
+/** Whether an attendee sends this method to the organizer (RFC 5546, 1.4). The others go to attendees. */
+export const isOfAttendee = (method: ItipMethod): boolean => /^(?:REPLY|COUNTER|REFRESH)$/.test(method);
+
 export type ItipErrorCode =
   /** The text is not iCalendar, or has no event. */
   | 'invalid_ics'

@@ -98,4 +98,5 @@ export const maySendFor = (sender: string, { email, sentBy }: Pick<Organizer, 'e
   sameMailbox(sender, email) ||
   (sentBy !== null && sameMailbox(sender, sentBy) && domainOf(sentBy) === domainOf(email));
 
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+/** The domain of an address, in its letter case. */
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { composeItipMail, type ItipMethod } from '../../../lib/itip/index.js';
+import { composeItipMail, domainOf, type ItipMethod } from '../../../lib/itip/index.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { OwnMail, type SendOutcome } from '../../mail/index.js';
 import { type DueDelivery, SchedulingRepository } from './scheduling.repository.js';
@@ -84,8 +84,6 @@ export class Deliveries implements OnModuleInit {
 /** The same in each attempt. */
 const messageIdOf = ({ message_id, recipient }: DueDelivery, address: string): string =>
   `<${message_id}.${Buffer.from(recipient).toString('hex').slice(0, 64)}@${domainOf(address)}>`;
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
 
 function composed(delivery: DueDelivery, address: string, messageId: string): Promise<Buffer> {
   const { event_id, recipient, method, ics, mail, created_at } = delivery;

@@ -1,7 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { CalendarZones } from '../../../lib/icalendar/index.js';
-import { addressOfUri, type ItipMessage, organizerOf, sameMailbox } from '../../../lib/itip/index.js';
+import {
+  addressOfUri,
+  isOfAttendee,
+  type ItipMessage,
+  organizerOf,
+  sameMailbox,
+} from '../../../lib/itip/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -133,9 +139,8 @@ export class IncomingMessages implements OnModuleInit {
     { message, owner }: Incoming,
   ): Promise<PlacedRecord | null> {
     const rows = await this.repository.lockEvents(tx, tenantId, message.uid);
-    const isForOrganizer = /^(?:REPLY|COUNTER|REFRESH)$/.test(message.method);
     const found = rows.find(({ origin, organizer_id, origin_calendar_id }) =>
-      isForOrganizer
+      isOfAttendee(message.method)
         ? origin === 'internal' && organizer_id === owner.userId
         : message.method === 'PUBLISH'
           ? origin === 'published' && origin_calendar_id === calendarId

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { component, formatComponent, property } from '../../../lib/icalendar/index.js';
-import { type ItipMethod, parseItip } from '../../../lib/itip/index.js';
+import { isOfAttendee, type ItipMethod, parseItip } from '../../../lib/itip/index.js';
 import { textLocaleOf } from '../../../lib/recurrence/index.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -19,8 +19,6 @@ import { outgoingCalendar } from './outgoing/outgoing-calendar.js';
 import { mailText } from './outgoing/mail-text.js';
 import { parsedOf } from './parsed-message.js';
 import { type NewMessage, type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
-
-const OF_ATTENDEE = new Set<ItipMethod>(['REPLY', 'COUNTER', 'REFRESH']);
 
 /** A message to compose for recipients outside of the workspace. */
 export interface Order {
@@ -82,16 +80,16 @@ export class OutgoingMessages implements OnModuleInit {
    */
   async queue({ record, entries }: PlacedRecord, order: Order): Promise<string | null> {
     const { tenantId, method, key, recipients, comment, proposal, actorId, now } = order;
-    const isOfAttendee = OF_ATTENDEE.has(method);
-    const userId = isOfAttendee ? actorId : record.organizer_id;
+    const isFromAttendee = isOfAttendee(method);
+    const userId = isFromAttendee ? actorId : record.organizer_id;
     if (userId === null) return null;
     const address = await this.mail.addressOf({ tenantId, userId });
-    const attendee = isOfAttendee ? participantOf(record, userId) : undefined;
-    const from = isOfAttendee ? (attendee?.email ?? '') : (address ?? record.organizer_email);
+    const attendee = isFromAttendee ? participantOf(record, userId) : undefined;
+    const from = isFromAttendee ? (attendee?.email ?? '') : (address ?? record.organizer_email);
     const request = { method, key, from, recipients, comment, proposal, now: now.toISOString() };
     const calendar = outgoingCalendar(record, request);
     if (!calendar) return null;
-    const name = isOfAttendee ? (attendee?.name ?? '') : record.organizer_name;
+    const name = isFromAttendee ? (attendee?.name ?? '') : record.organizer_name;
     const text = mailText(record, {
       method: calendar.method,
       key,
@@ -106,7 +104,7 @@ export class OutgoingMessages implements OnModuleInit {
     const version = [record.id, key, calendar.sequence, calendar.dtstamp, calendar.method, recipients.join()];
     const message: NewMessage = {
       id: uuidv7(),
-      calendar_id: isOfAttendee && own ? own.calendar_id : record.origin_calendar_id,
+      calendar_id: isFromAttendee && own ? own.calendar_id : record.origin_calendar_id,
       user_id: userId,
       event_id: record.id,
       direction: 'out',

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import {
   addressOfUri,
+  isOfAttendee,
   type ItipMethod,
   organizerOf,
   parseItip,
@@ -35,8 +36,6 @@ import type {
   SchedulingMessageListEnvelope,
   SchedulingMessageResponse,
 } from './scheduling.response.js';
-
-const OF_ATTENDEE = new Set<ItipMethod>(['REPLY', 'COUNTER', 'REFRESH']);
 
 const PARSE_ERRORS: Record<string, () => ApiError> = {
   invalid_ics: () => SchedulingErrors.invalidIcs.with(),
@@ -206,7 +205,7 @@ function assertMaySend(
   ctx: RequestContext,
   method: ItipMethod,
 ): void {
-  const isAllowed = OF_ATTENDEE.has(method)
+  const isAllowed = isOfAttendee(method)
     ? // A counter-proposal has times: it is made by `proposals`.
       method !== 'COUNTER' && record.origin === 'external' && participantOf(record, ctx.userId) !== undefined
     : permissionsOf(record, calendar, ctx.userId).edit;
@@ -219,7 +218,7 @@ function recipientsOf(
   key: string,
   { method, recipients }: SendSchedulingMessage,
 ): string[] {
-  const known = OF_ATTENDEE.has(method) ? [record.organizer_email] : outsideAttendees(record, key);
+  const known = isOfAttendee(method) ? [record.organizer_email] : outsideAttendees(record, key);
   const wanted = [...new Set((recipients ?? known).map((email) => email.toLowerCase()))];
   const isUnknown =
     method === 'PUBLISH' ? recipients === undefined : !wanted.every((email) => known.includes(email));

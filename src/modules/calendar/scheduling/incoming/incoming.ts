@@ -50,9 +50,13 @@ export const unchanged = (result: IncomingResult, reason: string | null = null):
   messages: [],
 });
 
+/** Whether an address is one of the owner's. */
+export const isOwnAddress = ({ emails }: Incoming['owner'], email: string): boolean =>
+  emails.some((own) => sameMailbox(own, email));
+
 /** The address of the owner that a message names; undefined: it does not name the owner. */
 export const ownAttendee = (part: ItipPart, { owner }: Incoming): Attendee | undefined =>
-  attendeesOf(part.event).find(({ email }) => owner.emails.some((own) => sameMailbox(own, email)));
+  attendeesOf(part.event).find(({ email }) => isOwnAddress(owner, email));
 
 /**
  * The organizer outside of the workspace whose message it is.
@@ -62,8 +66,8 @@ export function assertOrganizer(part: ItipPart, { from, members, owner }: Incomi
   const organizer = organizerOf(part.event);
   if (!organizer) throw new RejectedMessageError('no_organizer');
   if (from !== null && !maySendFor(from, organizer)) throw new RejectedMessageError('sender_mismatch');
-  const isOwn = owner.emails.some((own) => sameMailbox(own, organizer.email));
-  if (isOwn || members.has(organizer.email)) throw new RejectedMessageError('local_organizer');
+  if (isOwnAddress(owner, organizer.email) || members.has(organizer.email))
+    throw new RejectedMessageError('local_organizer');
   return organizer;
 }
 

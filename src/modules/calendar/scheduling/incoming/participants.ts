@@ -1,8 +1,8 @@
-import { type ItipPart, sameMailbox } from '../../../../lib/itip/index.js';
+import type { ItipPart } from '../../../../lib/itip/index.js';
 import { attendeesAt, isOwnInvitation, wholeOf } from '../../model/attendance.js';
 import type { EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { instanceRows, participantsOf as attendeesOf } from '../../model/vevent-people.js';
-import type { Incoming } from './incoming.js';
+import { type Incoming, isOwnAddress } from './incoming.js';
 
 /** Attendees of one instance and their responses, as its organizer knows them. Members of the workspace state their own. */
 export function withAttendeesOfInstance(
@@ -50,7 +50,7 @@ function participant(
 ): ParticipantRow {
   const { email, name } = attendee;
   const known = wholeOf(record.participants, email);
-  const isOwner = owner.emails.some((own) => sameMailbox(own, email));
+  const isOwner = isOwnAddress(owner, email);
   const keepsOwn = known !== undefined && known.user_id !== null && !isMoved;
   const { response, comment, responded_at, reply_sequence, reply_dtstamp } = keepsOwn ? known : attendee;
   return {

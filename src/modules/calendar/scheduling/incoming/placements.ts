@@ -1,12 +1,10 @@
-import { sameMailbox } from '../../../../lib/itip/index.js';
+import { isOfAttendee } from '../../../../lib/itip/index.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { type EventChange, newEntry } from '../../changes/event-write.js';
-import type { EventRecord, OwnedEntry } from '../../model/event-record.js';
+import type { EventRecord, OwnedEntry, ParticipantRow } from '../../model/event-record.js';
 import type { PlacedRecord } from '../scheduling.repository.js';
-import type { Applied, Incoming } from './incoming.js';
+import { type Applied, type Incoming, isOwnAddress } from './incoming.js';
 import { RejectedMessageError } from './rejection.js';
-
-const isForOrganizer = ({ message }: Incoming): boolean => /^(?:REPLY|COUNTER|REFRESH)$/.test(message.method);
 
 const isShared = (placed: PlacedRecord, { owner }: Incoming): boolean =>
   placed.entries.some(({ owner_id }) => owner_id !== owner.userId);
@@ -14,7 +12,7 @@ const isShared = (placed: PlacedRecord, { owner }: Incoming): boolean =>
 /** A message without a mail changes the placement of its user only. @throws RejectedMessageError `sender_mismatch` */
 export function assertTouchesOwnOnly(placed: PlacedRecord | null, incoming: Incoming): void {
   if (incoming.from !== null || incoming.message.method === 'PUBLISH') return;
-  if (isForOrganizer(incoming) || (placed !== null && isShared(placed, incoming)))
+  if (isOfAttendee(incoming.message.method) || (placed !== null && isShared(placed, incoming)))
     throw new RejectedMessageError('sender_mismatch');
 }
 
@@ -28,23 +26,22 @@ export function assertChangesOwnOnly(
   applied: Applied,
   incoming: Incoming,
 ): void {
-  if (!placed || isForOrganizer(incoming) || !isShared(placed, incoming)) return;
-  const { userId, emails } = incoming.owner;
+  if (!placed || isOfAttendee(incoming.message.method) || !isShared(placed, incoming)) return;
+  const { owner } = incoming;
   const isInvolved =
-    placed.entries.some(({ owner_id }) => owner_id === userId) ||
-    placed.record.participants.some((row) => emails.some((own) => sameMailbox(own, row.email)));
+    placed.entries.some(({ owner_id }) => owner_id === owner.userId) ||
+    placed.record.participants.some(({ email }) => isOwnAddress(owner, email));
   const isChanged = applied.record !== undefined && applied.record !== placed.record;
   if (isChanged || !isInvolved) throw new RejectedMessageError('sender_mismatch');
 }
 
 /** The event with the user id of the owner at the address under which they are invited. */
-export function withOwner(record: EventRecord, { userId, emails }: Incoming['owner']): EventRecord {
+export function withOwner(record: EventRecord, owner: Incoming['owner']): EventRecord {
   if (record.origin !== 'external') return record;
-  const isOwn = (email: string): boolean => emails.some((own) => sameMailbox(own, email));
-  if (!record.participants.some((row) => row.user_id !== userId && isOwn(row.email))) return record;
-  const participants = record.participants.map((row) =>
-    isOwn(row.email) ? { ...row, user_id: userId } : row,
-  );
+  const { userId } = owner;
+  const isOwn = ({ email }: ParticipantRow): boolean => isOwnAddress(owner, email);
+  if (!record.participants.some((row) => row.user_id !== userId && isOwn(row))) return record;
+  const participants = record.participants.map((row) => (isOwn(row) ? { ...row, user_id: userId } : row));
   return { ...record, participants };
 }
 
