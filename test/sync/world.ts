@@ -282,15 +282,18 @@ function idsIn(text: string): string[] {
 }
 
 function summary(response: any): string {
-  const items = response?.notes ?? response?.tasks ?? response?.folders;
-  if (Array.isArray(items))
-    return ` [${items.map((item: any) => `${item.id}${item.removed ? '-' : `r${item.revision}`}`).join(' ')}]${response.has_more ? ' …' : ''} ${place(response.cursor)}`;
-  if (Array.isArray(response?.changes))
-    return ` [${response.changes.map(changeSummary).join(' ')}]${response.has_more ? ' …' : ''} ${place(response.cursor)}`;
+  const { notes, tasks, folders, changes } = response ?? {};
+  const items = notes ?? tasks ?? folders ?? changes;
+  if (Array.isArray(items)) {
+    const texts = items.map(items === changes ? changeSummary : itemSummary);
+    return ` [${texts.join(' ')}]${response.has_more ? ' …' : ''} ${place(response.cursor)}`;
+  }
   const item = response?.note ?? response?.task ?? response?.folder;
   if (item) return ` ${item.id} r${item.revision}`;
   return '';
 }
+
+const itemSummary = ({ id, removed, revision }: any): string => `${id}${removed ? '-' : `r${revision}`}`;
 
 /** A change of an address book by the external id of its contact, of a calendar by the id of its event. */
 function changeSummary({ op, contact, event, external_id: removed, id }: any): string {

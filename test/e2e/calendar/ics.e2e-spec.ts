@@ -8,6 +8,7 @@ import {
   ZoneRules,
 } from '../../../src/lib/icalendar/index.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
+import { icsFile, importFile, vevent } from '../../support/domains/calendars.ts';
 
 const BERLIN = { time_zone: 'Europe/Berlin' };
 const at = (date_time: string) => ({ date_time, ...BERLIN });
@@ -211,17 +212,6 @@ describe('iCalendar', () => {
       target = (await ann.api.post('/calendar', { name: 'Import', ...BERLIN })).body.calendar.id;
     });
 
-    const send = async (id: string, person: TestUser, body: string | Buffer) => {
-      const response = await fetch(`${app.base}/apis/v1/calendar/${id}/events/batch`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${person.token}`, 'content-type': 'text/calendar; charset=utf-8' },
-        body,
-      });
-      return { status: response.status, body: (await response.json()) as any };
-    };
-    const file = (...lines: string[]): string =>
-      ['BEGIN:VCALENDAR', 'VERSION:2.0', ...lines, 'END:VCALENDAR', ''].join('\r\n');
-    const vevent = (...lines: string[]): string[] => ['BEGIN:VEVENT', ...lines, 'END:VEVENT'];
     const events = async (id: string) =>
       (await ann.api.get(`/calendar/${id}/events?limit=200&include=overrides`)).body.events as any[];
     const instances = async (id: string, from: string, to: string) =>
@@ -231,7 +221,7 @@ describe('iCalendar', () => {
 
     test('an export that is imported into another calendar gives the same instances and the same export', async () => {
       const { text } = await exported(ann);
-      const first = await send(target, ann, text);
+      const first = await importFile(ann, target, text);
       expect([first.status, first.body.failed]).toEqual([200, 0]);
       expect(new Set(first.body.results.map(({ status }: any) => status))).toEqual(new Set([201]));
       const [from, to] = ['2026-02-01T00:00:00Z', '2026-06-30T00:00:00Z'];
@@ -248,7 +238,7 @@ describe('iCalendar', () => {
       const others = (await bob.api.get('/calendar')).body.calendars[0].id;
       const seen = (await bob.api.get(`/calendar/${others}/events?limit=200`)).body.events;
       expect(seen.filter(({ title }: any) => title === 'Stand-up')).toHaveLength(1);
-      const again = await send(target, ann, text);
+      const again = await importFile(ann, target, text);
       expect(new Set(again.body.results.map(({ status }: any) => status))).toEqual(new Set([200]));
       expect((await events(target)).map(({ revision }) => revision)).toEqual(
         (await events(target)).map(() => 1),
@@ -276,10 +266,10 @@ describe('iCalendar', () => {
           'DURATION:PT1H',
           ...more,
         );
-      const { body } = await send(
-        made.id,
+      const { body } = await importFile(
         ann,
-        file(
+        made.id,
+        icsFile(
           ...at('windows', 'W. Europe Standard Time'),
           ...at('path', '/mozilla.org/20050126_1/Europe/Berlin'),
           ...at('iana', 'America/New_York'),
@@ -346,7 +336,7 @@ describe('iCalendar', () => {
       const written = Object.entries(names).flatMap(([uid, name]) =>
         vevent(`UID:${uid}`, `SUMMARY:${uid}`, `DTSTART;TZID=${name}:20260706T090000`, 'DURATION:PT1H'),
       );
-      const { body } = await send(made.id, ann, file(...central, ...written));
+      const { body } = await importFile(ann, made.id, icsFile(...central, ...written));
       expect(body).toMatchObject({ applied: 6, failed: 0 });
       const found = await instances(made.id, '2026-07-05T00:00:00Z', '2026-07-10T00:00:00Z');
       expect(Object.fromEntries(found.map(({ title, start_utc }) => [title, start_utc]))).toEqual({
@@ -361,10 +351,10 @@ describe('iCalendar', () => {
 
     test('exceptions of a series in a custom zone match in any form', async () => {
       const made = (await ann.api.post('/calendar', { name: 'Odd zone', ...BERLIN })).body.calendar;
-      const { body } = await send(
-        made.id,
+      const { body } = await importFile(
         ann,
-        file(
+        made.id,
+        icsFile(
           'BEGIN:VTIMEZONE',
           'TZID:Odd',
           'BEGIN:STANDARD',
@@ -407,10 +397,10 @@ describe('iCalendar', () => {
           ...more,
         );
       const id = (parameters: string, value: string) => `RECURRENCE-ID${parameters}:${value}`;
-      const { body } = await send(
-        made.id,
+      const { body } = await importFile(
         ann,
-        file(
+        made.id,
+        icsFile(
           ...part('20260304T140000', 'one', id(';TZID=Europe/Berlin', '20260304T090000')),
           ...part('20260303T110000', 'later', id(';RANGE=THISANDFUTURE', '20260303T080000Z')),
           ...part('20260302T090000', 'first', 'RRULE:FREQ=DAILY;COUNT=5'),
@@ -446,7 +436,7 @@ describe('iCalendar', () => {
         `DTSTART;${when('20260304T150000')}`,
         `DTEND;${when('20260304T153000')}`,
       );
-      const first = await send(made.id, ann, file(...moved, ...master));
+      const first = await importFile(ann, made.id, icsFile(...moved, ...master));
       expect(first.body.results.map(({ status }: any) => status)).toEqual([201]);
       const [from, to] = ['2026-03-01T00:00:00Z', '2026-03-10T00:00:00Z'];
       const starts = async () => (await instances(made.id, from, to)).map(({ start_utc }) => start_utc);
@@ -468,7 +458,7 @@ describe('iCalendar', () => {
         `DTSTART;${when('20260305T090000')}`,
         `DTEND;${when('20260305T093000')}`,
       );
-      const second = await send(made.id, ann, file(...cancelled));
+      const second = await importFile(ann, made.id, icsFile(...cancelled));
       expect(second.body.results.map(({ status }: any) => status)).toEqual([200]);
       expect(await starts()).toHaveLength(4);
       expect(await events(made.id)).toEqual(
@@ -483,10 +473,10 @@ describe('iCalendar', () => {
         'DTEND:20260401T090000Z',
         'ORGANIZER;CN=Otto:mailto:Otto@side.example',
       ];
-      const { body } = await send(
-        made.id,
+      const { body } = await importFile(
         ann,
-        file(
+        made.id,
+        icsFile(
           ...vevent(
             'UID:invited',
             'SUMMARY:Invited',
@@ -523,16 +513,16 @@ describe('iCalendar', () => {
         'file_too_large',
       ],
     ])('%s is rejected', async (_name, body, status, error) => {
-      const result = await send(target, ann, body);
+      const result = await importFile(ann, target, body);
       expect([result.status, result.body.error]).toEqual([status, error]);
     });
 
     test('a file needs a calendar that the caller may write', async () => {
-      const ics = file(...vevent('UID:x', 'DTSTART:20260401'));
-      expect((await send(target, bob, ics)).status).toBe(404);
-      expect((await send(target, mallory, ics)).status).toBe(404);
+      const ics = icsFile(...vevent('UID:x', 'DTSTART:20260401'));
+      expect((await importFile(bob, target, ics)).status).toBe(404);
+      expect((await importFile(mallory, target, ics)).status).toBe(404);
       await ann.api.put(`/calendar/${target}`, { shares: [{ user_id: bob.id, role: 'reader' }] });
-      expect((await send(target, bob, ics)).body.error).toBe('forbidden');
+      expect((await importFile(bob, target, ics)).body.error).toBe('forbidden');
     });
 
     test('invalid events have errors of their own, and thousands of events are imported', async () => {
@@ -540,10 +530,10 @@ describe('iCalendar', () => {
       const many = Array.from({ length: 1_200 }, (_, n) =>
         vevent(`UID:m${n}`, `SUMMARY:Event ${n}`, `DTSTART:20260401T${String(n % 24).padStart(2, '0')}0000Z`),
       ).flat();
-      const { body } = await send(
-        made.id,
+      const { body } = await importFile(
         ann,
-        file(
+        made.id,
+        icsFile(
           ...many,
           ...vevent('UID:no-start'),
           ...vevent('UID:rule', 'DTSTART:20260401', 'RRULE:FREQ=SECONDLY'),
@@ -612,7 +602,11 @@ describe('iCalendar', () => {
       );
       await fc.assert(
         fc.asyncProperty(fc.array(lines, { minLength: 1, maxLength: 4 }), async (all) => {
-          const { status, body } = await send(made.id, ann, file(...all.flatMap((each) => vevent(...each))));
+          const { status, body } = await importFile(
+            ann,
+            made.id,
+            icsFile(...all.flatMap((each) => vevent(...each))),
+          );
           expect([status, body.error]).toEqual([200, undefined]);
           expect(body.applied + body.failed).toBe(body.results.length);
           for (const { error, status: own } of body.results)

@@ -251,6 +251,11 @@ describe('scheduling', () => {
     const zoes = async (event: any, query = '') =>
       (await read(ann, anns, event, query)).event.attendees.find(({ email }: any) => email === ZOE);
     const last = async (query = '') => (await messages(ann, anns, query))[0];
+    /** Sends a response to Ann. */
+    const respond = (from: string, ...lines: string[]) =>
+      fromOutside(from, ann.email, 'REPLY', vcalendar('REPLY', [lines]));
+    const inboxOf = async ({ api }: TestUser): Promise<string> =>
+      (await api.get('/mail/users/me/mailboxes')).body.results.find(({ path }: any) => path === 'INBOX').id;
 
     test('gets one mail with METHOD in header and body, and the next date of a series in its text', async () => {
       const event = await invite({ recurrence: { rules: ['FREQ=DAILY'] } });
@@ -440,18 +445,12 @@ describe('scheduling', () => {
     test('a sender that claims a delegation or SENT-BY of another domain changes nothing', async () => {
       const event = await invite();
       const reply = (from: string, attendee: string) =>
-        fromOutside(
+        respond(
           from,
-          ann.email,
-          'REPLY',
-          vcalendar('REPLY', [
-            [
-              `UID:${event.uid}`,
-              'DTSTAMP:20270101T100000Z',
-              'SEQUENCE:0',
-              `ATTENDEE;PARTSTAT=ACCEPTED;${attendee}`,
-            ],
-          ]),
+          `UID:${event.uid}`,
+          'DTSTAMP:20270101T100000Z',
+          'SEQUENCE:0',
+          `ATTENDEE;PARTSTAT=ACCEPTED;${attendee}`,
         );
       await reply('eve@evil.example', `DELEGATED-FROM="mailto:${ZOE}":mailto:eve@evil.example`);
       expect(await last()).toMatchObject({ result: 'rejected', reason: 'not_an_attendee' });
@@ -646,21 +645,15 @@ describe('scheduling', () => {
       expect((await of(KIM)).at(-1)).not.toContain('RRULE');
 
       const reply = (from: string, day: string) =>
-        fromOutside(
+        respond(
           from,
-          ann.email,
-          'REPLY',
-          vcalendar('REPLY', [
-            [
-              `UID:${event.uid}`,
-              'DTSTAMP:20270101T100000Z',
-              `RECURRENCE-ID:${day}T070000Z`,
-              `DTSTART:${day}T070000Z`,
-              `ORGANIZER:mailto:${ann.email}`,
-              `ATTENDEE;PARTSTAT=ACCEPTED:mailto:${from}`,
-              'SEQUENCE:0',
-            ],
-          ]),
+          `UID:${event.uid}`,
+          'DTSTAMP:20270101T100000Z',
+          `RECURRENCE-ID:${day}T070000Z`,
+          `DTSTART:${day}T070000Z`,
+          `ORGANIZER:mailto:${ann.email}`,
+          `ATTENDEE;PARTSTAT=ACCEPTED:mailto:${from}`,
+          'SEQUENCE:0',
         );
       await reply(KIM, '20270510');
       expect(await last()).toMatchObject({ result: 'reply_recorded' });
@@ -871,8 +864,7 @@ describe('scheduling', () => {
       await fromOutside(ZOE, bob.email, 'REQUEST', invitation, { subject: 'Taken' });
       await fromOutside('mallory@far.example', bob.email, 'REQUEST', invitation, { subject: 'Forged' });
       await fromOutside(ZOE, bob.email, 'REQUEST', invitation, { subject: 'Plain', alternatives: [] });
-      const { results } = (await bob.api.get('/mail/users/me/mailboxes')).body;
-      const inbox = results.find(({ path }: any) => path === 'INBOX').id;
+      const inbox = await inboxOf(bob);
       const listed = (await bob.api.get(`/mail/users/me/mailboxes/${inbox}/messages?limit=50`)).body.results;
       const take = async (wanted: string) => {
         const { id } = listed.find(({ subject }: any) => subject === wanted);
@@ -914,8 +906,7 @@ describe('scheduling', () => {
           ],
         ]);
       for (const { email } of [ann, carl]) await fromOutside(ZOE, email, 'REQUEST', lines('REQUEST', 0));
-      const { results } = (await carl.api.get('/mail/users/me/mailboxes')).body;
-      const inbox = results.find(({ path }: any) => path === 'INBOX').id;
+      const inbox = await inboxOf(carl);
       const stored = await carl.api.post(`/mail/users/me/mailboxes/${inbox}/messages`, {
         from: { address: ZOE, name: 'Zoe' },
         to: [{ address: carl.email }],

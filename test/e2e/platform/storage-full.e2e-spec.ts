@@ -98,7 +98,11 @@ asRoot('a full disk', () => {
     });
     expect([rejected.status, rejected.body.error]).toEqual([507, 'storage_full']);
     expect(rejected.headers.get('retry-after')).toBe('10');
-    await until('the readiness probe', async () => (await ready()).database_storage === 'full');
+    const full = await until('the readiness probe', async () => {
+      const state = await ready();
+      return state.database_storage === 'full' && state;
+    });
+    expect(full).toMatchObject({ status: 'ok', database_storage: 'full' });
 
     for (const read of [`/notes/${id}`, '/notes', '/notes/changes', '/search/notes?q=text', '/tasks'])
       expect((await alice.api.get(read)).status).toBe(200);

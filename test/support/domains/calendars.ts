@@ -1,4 +1,5 @@
 import type { TestUser } from '../app.ts';
+import type { ApiResponse } from '../network/client.ts';
 
 const BERLIN = 'Europe/Berlin';
 export const at = (date_time: string, time_zone = BERLIN) => ({ date_time, time_zone });
@@ -13,6 +14,24 @@ export async function defaultCalendar({ api }: TestUser): Promise<string> {
 export async function newCalendar({ api }: TestUser, name: string, shares: object[] = []): Promise<string> {
   return (await api.post('/calendar', { name, time_zone: BERLIN, shares })).body.calendar.id;
 }
+
+/** The text of an iCalendar file. */
+export const icsFile = (...lines: string[]): string =>
+  ['BEGIN:VCALENDAR', 'VERSION:2.0', ...lines, 'END:VCALENDAR', ''].join('\r\n');
+
+/** The lines of an event of an iCalendar file. */
+export const vevent = (...lines: string[]): string[] => ['BEGIN:VEVENT', ...lines, 'END:VEVENT'];
+
+/** Imports an iCalendar file. */
+export const importFile = (
+  { api }: TestUser,
+  calendar: string,
+  file: string | Buffer,
+): Promise<ApiResponse> =>
+  api.post(`/calendar/${calendar}/events/batch`, undefined, {
+    raw: file,
+    headers: { 'content-type': 'text/calendar; charset=utf-8' },
+  });
 
 /** Creates an event. */
 export async function newEvent({ api }: TestUser, calendar: string, fields: object): Promise<any> {
