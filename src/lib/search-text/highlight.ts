@@ -67,17 +67,26 @@ function opening(text: string): string {
 }
 
 /** How the text of a body begins: not HTML, white space collapsed. Ends with … when there is more. */
-export function beginningOf(html: string): string {
-  let text = '';
-  for (const piece of textPieces(html)) {
-    text += piece;
-    if (text.length > 2 * BEGINNING) break;
+export class Beginning {
+  private text = '';
+
+  /** True when no further piece is needed. */
+  get full(): boolean {
+    return this.text.length > 2 * BEGINNING;
   }
-  text = squeezed(text).replaceAll('\0', '').trim().toWellFormed();
-  return text.length <= BEGINNING ? text : text.slice(0, wordEnd(text, BEGINNING)) + ELLIPSIS;
+
+  /** Adds the next piece of the text. */
+  add(piece: string): void {
+    if (!this.full) this.text += piece;
+  }
+
+  toString(): string {
+    const text = squeezed(this.text).replaceAll('\0', '').trim().toWellFormed();
+    return text.length <= BEGINNING ? text : text.slice(0, wordEnd(text, BEGINNING)) + ELLIPSIS;
+  }
 }
 
-/** Like `snippet`, of what `beginningOf` has kept. `found` also when nothing matches and there is no more to look in. */
+/** Like `snippet`, of the text of a `Beginning`. `found` also when nothing matches and there is no more to look in. */
 export function beginningSnippet(text: string, query: SearchQuery): Snippet {
   const { marks, best } = excerptMarks(text, query);
   const html = best ? around(text, best, marks, false, false) : opening(text);
@@ -225,7 +234,8 @@ function marked(text: string, from: number, to: number, marks: Mark[]): string {
   return html + escaped(text.slice(at, to));
 }
 
-const squeezed = (text: string): string => text.replace(/\s+/g, ' ');
+/** White space collapsed. Most of it is one space, which the pattern leaves. */
+const squeezed = (text: string): string => text.replace(/\s{2,}|[^\S ]/g, ' ');
 
 const ESCAPES: Record<string, string> = {
   '&': '&amp;',

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { beginningOf } from './highlight.js';
+import { Beginning } from './highlight.js';
 import { textPieces } from '../html/index.js';
 import { SearchVector } from './search-vector.js';
 
@@ -27,29 +27,35 @@ export interface IndexedDocument {
   beginning: string;
 }
 
-/** Words and beginning of a document. */
-export async function indexed(document: SearchDocument): Promise<IndexedDocument> {
-  return { vector: await vectorOf(document), beginning: beginningOf(document.html) };
-}
-
-/** The text form of the `tsvector` of a document. Between parts of a long one the event loop runs. */
-export async function vectorOf({ readers, title, labels = [], html }: SearchDocument): Promise<string> {
+/** Words and beginning of a document. Between parts of a long one the event loop runs. */
+export async function indexed({
+  readers,
+  title,
+  labels = [],
+  html,
+}: SearchDocument): Promise<IndexedDocument> {
   const vector = new SearchVector(readers);
   vector.add(title, 'A');
   for (const label of labels) vector.add(label, 'B');
+  const beginning = new Beginning();
   let read = 0;
   let turn = 0;
-  let first = true;
   for (const piece of textPieces(html)) {
-    vector.add(piece, 'D', !first);
-    first = false;
+    beginning.add(piece);
+    const isIndexed = read === 0 || (read < MAX_TEXT && !vector.full);
+    if (isIndexed) vector.add(piece, 'D', read > 0);
+    else if (beginning.full) break;
     read += piece.length;
     turn += piece.length;
-    if (read >= MAX_TEXT || vector.full) break;
     if (turn >= TURN) {
       turn = 0;
       await setImmediate();
     }
   }
-  return vector.toString();
+  return { vector: vector.toString(), beginning: beginning.toString() };
+}
+
+/** The text form of the `tsvector` of a document. */
+export async function vectorOf(document: SearchDocument): Promise<string> {
+  return (await indexed(document)).vector;
 }

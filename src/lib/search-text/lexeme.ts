@@ -1,5 +1,8 @@
+const MEANINGFUL = /['\\]/;
+
 /** A lexeme quoted for the text form of a tsvector or tsquery. */
 export function quoted(lexeme: string): string {
+  if (!MEANINGFUL.test(lexeme)) return `'${lexeme}'`;
   return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 

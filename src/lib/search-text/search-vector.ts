@@ -1,5 +1,5 @@
 import { quoted, readerLexeme, UNPLACED } from './lexeme.js';
-import { pairs, spans } from './tokens.js';
+import { pairs, SpanReader } from './tokens.js';
 
 /** PostgreSQL keeps positions up to this one and rejects vectors of 1 MB. */
 const MAX_POSITION = 16_383;
@@ -14,9 +14,15 @@ const GAP = 8;
 /** A: titles. B: labels. D: bodies. */
 export type Weight = 'A' | 'B' | 'D';
 
+/** Places of a lexeme: their number, and `:1,2,3` in the text form of a `tsvector`. */
+interface Places {
+  count: number;
+  text: string;
+}
+
 /** Collects the lexemes of a document and writes them as the text form of a `tsvector`. */
 export class SearchVector {
-  private readonly lexemes = new Map<string, string[]>();
+  private readonly lexemes = new Map<string, Places>();
   private position = 0;
   private bytes = 0;
   private unplaced = false;
@@ -35,8 +41,9 @@ export class SearchVector {
   /** Adds a text. Texts added one after the other are kept apart unless they `continue` the one before. */
   add(text: string, weight: Weight, continues = false): void {
     if (!continues) this.position += GAP;
-    for (const { tokens } of spans(text)) {
-      for (const token of tokens) {
+    const reader = new SpanReader(text);
+    while (reader.next()) {
+      for (const token of reader.tokens) {
         if (token.kind === 'word') {
           this.place(token.text, weight, WORD_POSITIONS);
         } else {
@@ -52,33 +59,32 @@ export class SearchVector {
 
   toString(): string {
     const parts: string[] = [];
-    for (const [lexeme, positions] of this.lexemes) {
-      if (lexeme === UNPLACED && !this.unplaced) continue;
-      parts.push(positions.length > 0 ? `${quoted(lexeme)}:${positions.join(',')}` : quoted(lexeme));
-    }
+    for (const [lexeme, places] of this.lexemes)
+      if (lexeme !== UNPLACED || this.unplaced) parts.push(quoted(lexeme) + places.text);
     return parts.join(' ');
   }
 
   /** @returns whether the occurrence is in the vector with its own position */
   private place(lexeme: string, weight: Weight, most: number): boolean {
     if (this.position < MAX_POSITION) this.position += 1;
-    const positions = this.lexemes.get(lexeme) ?? this.put(lexeme);
-    if (!positions || positions.length >= most) return false;
+    const places = this.lexemes.get(lexeme) ?? this.put(lexeme);
+    if (!places || places.count >= most) return false;
     const exact = this.position < MAX_POSITION;
-    if (!exact && positions.length > 0) return false;
-    positions.push(weight === 'D' ? String(this.position) : `${this.position}${weight}`);
+    if (!exact && places.count > 0) return false;
+    places.text += `${places.count > 0 ? ',' : ':'}${this.position}${weight === 'D' ? '' : weight}`;
+    places.count += 1;
     this.bytes += 2;
     return exact;
   }
 
-  private put(lexeme: string): string[] | undefined {
+  private put(lexeme: string): Places | undefined {
     // Four bytes of entry, and two each for the number of positions and for alignment.
     const bytes = Buffer.byteLength(lexeme) + 8;
     if (this.bytes + bytes > MAX_BYTES) return undefined;
     this.bytes += bytes;
-    const positions: string[] = [];
-    this.lexemes.set(lexeme, positions);
-    return positions;
+    const places = { count: 0, text: '' };
+    this.lexemes.set(lexeme, places);
+    return places;
   }
 }
 

@@ -36,27 +36,44 @@ const FOLDED = pattern(LETTERS, 'g');
  * characters) separates and is in no token, so a token never holds a character that means something to PostgreSQL.
  */
 export function* spans(text: string): Generator<Span> {
-  for (let at = 0; at < text.length;) {
-    // Most words of most texts are plain: those need no look at the tables of Unicode, which are ten times slower.
-    const end = plainEnd(text, at);
-    if (end > at && !(text.charCodeAt(end) > LAST_ASCII)) {
-      yield { start: at, end, tokens: [wordToken(text.slice(at, end).toLowerCase())] };
-      at = end;
-      continue;
+  const reader = new SpanReader(text);
+  while (reader.next()) yield { start: reader.start, end: reader.end, tokens: reader.tokens };
+}
+
+/** Reads the spans of a text like `spans`, without an object for each: a document has a thousand. */
+export class SpanReader implements Span {
+  start = 0;
+  end = 0;
+  tokens: readonly Token[] = [];
+
+  constructor(private readonly text: string) {}
+
+  /** Moves to the next span. @returns false at the end of the text */
+  next(): boolean {
+    const { text } = this;
+    for (let at = this.end; at < text.length;) {
+      // Most words of most texts are plain: those need no look at the tables of Unicode, which are ten times slower.
+      const end = plainEnd(text, at);
+      if (end > at && !(text.charCodeAt(end) > LAST_ASCII)) return this.moveTo(at, end, plainTokens);
+      if (end === at && text.charCodeAt(at) <= LAST_ASCII) {
+        at += 1;
+        continue;
+      }
+      SPAN_HERE.lastIndex = at;
+      const [whole] = SPAN_HERE.exec(text) ?? [];
+      if (whole === undefined) at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+      else if (this.moveTo(at, at + whole.length, foldedTokens)) return true;
+      else at = this.end;
     }
-    if (end === at && text.charCodeAt(at) <= LAST_ASCII) {
-      at += 1;
-      continue;
-    }
-    SPAN_HERE.lastIndex = at;
-    const [whole] = SPAN_HERE.exec(text) ?? [];
-    if (whole === undefined) {
-      at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
-      continue;
-    }
-    const tokens = folded(whole);
-    if (tokens.length > 0) yield { start: at, end: at + whole.length, tokens };
-    at += whole.length;
+    return false;
+  }
+
+  /** @returns false for a span without tokens */
+  private moveTo(start: number, end: number, tokensOf: (span: string) => readonly Token[]): boolean {
+    this.start = start;
+    this.end = end;
+    this.tokens = cached(this.text.slice(start, end), tokensOf);
+    return this.tokens.length > 0;
   }
 }
 
@@ -72,23 +89,29 @@ function plainEnd(text: string, from: number): number {
 
 const wordToken = (text: string): Token => ({ kind: 'word', text: cut(text) });
 
-/** Words met lately: folding one anew costs more than ten look-ups, and texts repeat their words. */
+/** Tokens of words met lately: folding a word anew costs more than ten look-ups, and texts repeat their words. */
 const lately = new Map<string, readonly Token[]>();
 const LATELY = 4_096;
-const LATELY_LENGTH = 24;
+/** V8 copies a part of a text up to this length. A longer part keeps the whole text in memory. */
+const LATELY_LENGTH = 12;
 
-/** Folding can bring separators forth (`½` is `1⁄2`, `ﷺ` four words), hence the second look. */
-function folded(span: string): readonly Token[] {
+function cached(span: string, tokensOf: (span: string) => readonly Token[]): readonly Token[] {
+  if (span.length > LATELY_LENGTH) return tokensOf(span);
   const known = lately.get(span);
   if (known) return known;
-  const tokens: Token[] = [];
-  for (const [text, run] of fold(span).matchAll(FOLDED)) {
-    tokens.push(run === undefined ? wordToken(text) : { kind: 'run', text: run });
-  }
-  if (span.length > LATELY_LENGTH) return tokens;
   if (lately.size >= LATELY) lately.clear();
+  const tokens = tokensOf(span);
   lately.set(span, tokens);
   return tokens;
+}
+
+const plainTokens = (span: string): Token[] => [wordToken(span.toLowerCase())];
+
+/** Folding can bring separators forth (`½` is `1⁄2`, `ﷺ` four words), hence the second look. */
+function foldedTokens(span: string): Token[] {
+  return [...fold(span).matchAll(FOLDED)].map(([text, run]) =>
+    run === undefined ? wordToken(text) : { kind: 'run', text: run },
+  );
 }
 
 /** The overlapping pairs of a run, by code points; none of a single character. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { defaultTreeAdapter, html as names, parseFragment, type DefaultTreeAdapterTypes as P5 } from 'parse5';
-import { beginningOf, beginningSnippet, highlight, snippet } from '../../../src/lib/search-text/highlight.js';
+import { beginningSnippet, highlight, snippet } from '../../../src/lib/search-text/highlight.js';
+import { indexed } from '../../../src/lib/search-text/index-document.js';
 import { textPieces } from '../../../src/lib/html/text.js';
 import { SearchQuery } from '../../../src/lib/search-text/search-query.js';
 
@@ -69,16 +70,18 @@ describe('highlights', () => {
     expect(long).toMatch(/^word[\w ]+ word…$/);
   });
 
-  test('the beginning of a body serves for it as far as it goes', () => {
+  test('the beginning of a body serves for it as far as it goes', async () => {
+    const beginningOf = async (html: string) => (await indexed({ readers: [], title: '', html })).beginning;
     const query = SearchQuery.parse('needle');
     const long = `<p>a &lt;<b>nee</b>dle</p>${'<p>some words</p>'.repeat(500)}`;
-    const kept = beginningOf(long);
+    const kept = await beginningOf(long);
     expect(kept).toMatch(/^a <needle some words [\w ]+…$/);
     expect(kept.length).toBeLessThanOrEqual(1_501);
     const { html, found } = beginningSnippet(kept, query);
     expect([found, html]).toEqual([true, expect.stringMatching(/^a &lt;<mark>needle<\/mark> some .*[^…]…$/)]);
     expect(beginningSnippet(kept, SearchQuery.parse('absent')).found).toBe(false);
-    expect(beginningOf('<p>One</p> <p>two</p>')).toBe('One two');
+    expect(await beginningOf('<p>One</p> <p>two</p>')).toBe('One two');
+    expect(await beginningOf('<p>a</p>  <p>b\t\u00a0c</p>\n\n<p>d e</p>')).toBe('a b c d e');
     expect(beginningSnippet('One two', query)).toEqual({ html: 'One two', found: true });
   });
 
