@@ -44,14 +44,19 @@ describe('the database', () => {
       let attempts = 0;
       let meet: () => void = () => undefined;
       const met = new Promise<void>((resolve) => (meet = resolve));
-      const crosswise = (first: string, second: string) =>
-        db.tx(async (tx) => {
-          attempts += 1;
+      const survivor = Promise.withResolvers<unknown>();
+      const crosswise = (first: string, second: string) => {
+        const done = db.tx(async (tx) => {
+          // Or else the victim may lock its first row again before the survivor has it.
+          if ((attempts += 1) > 2) await survivor.promise;
           await tx.query(touch, [first]);
           if ((arrived += 1) === 2) meet();
           await met;
           return tx.query(touch, [second]);
         });
+        void done.then(survivor.resolve, survivor.resolve);
+        return done;
+      };
       const results = await Promise.all([crosswise('a', 'b'), crosswise('b', 'a')]);
       expect([results, attempts]).toEqual([[[{ name: 'b' }], [{ name: 'a' }]], 3]);
     });
