@@ -11,6 +11,7 @@ import { MailClient, mailboxesOf, TestMailService } from '../support/mail/mail-s
 import { freePort } from '../support/network/ports.ts';
 import { OtherServer, sendBySmtp } from '../support/mail/smtp.ts';
 import { until } from '../support/until.ts';
+import { childEnv } from '../support/installation/child-env.ts';
 
 const times = <T>(n: number, work: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: n }, (_, each) => work(each)));
@@ -338,7 +339,7 @@ describe('a process that is killed', () => {
   ): Promise<{ child: ChildProcess; url: string }> {
     const child = fork(MAIN, {
       env: {
-        PATH: process.env['PATH'],
+        ...childEnv(),
         DATA_DIR: dataDir,
         LOG_LEVEL: 'silent',
         MAIL_SMTP_PORT: String(smtpPort),

@@ -33,6 +33,8 @@ interface Device {
   user: ChatUser;
   client: ExampleClient;
   createToken: () => Promise<string>;
+  /** Resolves when the device disconnects. Its requests in flight end only after it has connected again. */
+  disconnected: PromiseWithResolvers<void>;
   /** Events about messages: room and number of the change, of the current connection period of the room. */
   events: { room: string; mod_seq: number; at: number }[];
 }
@@ -120,7 +122,7 @@ export class ChatFuzzer {
     ]);
     this.count(action);
     if (action === 'drop') return this.reconnect(device);
-    if (action === 'leave') device.client.disconnect();
+    if (action === 'leave') this.disconnect(device);
     else if (action === 'member') await (this.isDisturbed ? undefined : this.changeMember(room));
     else if (action === 'send' || action === 'resend') await this.send(device, room, action === 'resend');
     else await this.change(device, room, action);
@@ -137,13 +139,13 @@ export class ChatFuzzer {
       const { ok, message } = await client.send(room, id, body);
       if (ok) this.acknowledged.set(id, { room, id: message.id, seq: message.seq });
     })();
-    this.sending.add(sending);
-    await Promise.race([sending, delay(10_000, undefined, { ref: false })]);
+    await this.waitFor(sending, device);
   }
 
   private async change(device: Device, room: string, action: string): Promise<void> {
     const known = [...(device.client.rooms.get(room)?.messages.values() ?? [])];
     if (known.length === 0) return;
+    if (!device.client.socket) this.connect(device);
     const target = { room_id: room, message_id: this.rng.pick(known).id };
     const input = { edit: { body: `edited ${randomUUID()}` }, react: { emoji: this.rng.pick(['👍', '🎉']) } }[
       action
@@ -159,8 +161,13 @@ export class ChatFuzzer {
         await delay(100);
       }
     })();
-    this.sending.add(changing);
-    await Promise.race([changing, delay(10_000, undefined, { ref: false })]);
+    await this.waitFor(changing, device);
+  }
+
+  /** Waits for a request while its device is connected. The comparison waits for the others. */
+  private async waitFor(request: Promise<void>, device: Device): Promise<void> {
+    this.sending.add(request);
+    await Promise.race([request, device.disconnected.promise, delay(10_000, undefined, { ref: false })]);
   }
 
   /** Removes or adds a member other than the owner. */
@@ -176,13 +183,19 @@ export class ChatFuzzer {
   }
 
   private async reconnect(device: Device): Promise<void> {
-    device.client.disconnect();
+    this.disconnect(device);
     await delay(this.rng.int(0, 30));
     this.connect(device);
   }
 
-  private connect(device: Device): void {
+  private disconnect(device: Device): void {
     device.client.disconnect();
+    device.disconnected.resolve();
+    device.disconnected = Promise.withResolvers();
+  }
+
+  private connect(device: Device): void {
+    this.disconnect(device);
     device.client.connect(this.rng.pick(this.site.bases), device.createToken);
     device.client.socket?.onAny((name: string, payload: any) => {
       if (name.startsWith('message.'))
@@ -287,7 +300,13 @@ export class ChatFuzzer {
 
   private device(user: ChatUser): Device {
     const createToken = async () => (await this.request(user, 'POST', '/auth/socket/token')).body.token;
-    return { user, client: new ExampleClient(), createToken, events: [] };
+    return {
+      user,
+      client: new ExampleClient(),
+      createToken,
+      disconnected: Promise.withResolvers(),
+      events: [],
+    };
   }
 
   private count(name: string, by = 1): void {

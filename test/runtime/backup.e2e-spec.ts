@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { json, spawnWorkspace } from '../support/installation/cli.ts';
 import { Client } from '../support/network/client.ts';
-import { cleanUp, makeTemplate, removeTemplate, temporaryDataDir } from './support/processes.ts';
+import { cleanUp, temporaryDataDir } from './support/processes.ts';
 import { launch, started } from './support/server.ts';
 
-beforeAll(makeTemplate);
 afterEach(cleanUp);
-afterAll(removeTemplate);
 
 const PEOPLE = {
   tenants: [

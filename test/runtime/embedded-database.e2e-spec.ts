@@ -9,10 +9,8 @@ import {
   cleanUp,
   isAlive,
   madeDataDir,
-  makeTemplate,
   postmasterPid,
   query,
-  removeTemplate,
   startOpener,
   temporaryDataDir,
 } from './support/processes.ts';
@@ -35,8 +33,6 @@ function runningPid(dataDir: string): number {
   return pid;
 }
 
-beforeAll(makeTemplate);
-afterAll(removeTemplate);
 afterEach(async () => {
   for (const database of opened.splice(0)) await database.close();
   await cleanUp();

@@ -1,20 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import {
-  cleanUp,
-  freePort,
-  isAlive,
-  madeDataDir,
-  makeTemplate,
-  removeTemplate,
-  type Running,
-  startNode,
-} from './support/processes.ts';
+import { cleanUp, freePort, isAlive, madeDataDir, type Running, startNode } from './support/processes.ts';
 import { until } from '../support/until.ts';
 
-beforeAll(makeTemplate);
 afterEach(cleanUp);
-afterAll(removeTemplate);
 
 interface Mail {
   process: number;

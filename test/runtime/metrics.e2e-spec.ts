@@ -2,20 +2,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EmbeddedDatabase } from '../../src/platform/database/embedded/embedded-database.js';
 import { until } from '../support/until.ts';
-import {
-  cleanUp,
-  freePort,
-  madeDataDir,
-  makeTemplate,
-  query,
-  removeTemplate,
-  ROOT,
-  startNode,
-} from './support/processes.ts';
+import { cleanUp, freePort, madeDataDir, query, ROOT, startNode } from './support/processes.ts';
 
-beforeAll(makeTemplate);
 afterEach(cleanUp);
-afterAll(removeTemplate);
 
 describe('the scrape of npm start', () => {
   test('contains primary, workers and mail service, each with its label, and the values of the database once', async () => {

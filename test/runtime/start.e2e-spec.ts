@@ -1,14 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  cleanUp,
-  freePort,
-  makeTemplate,
-  removeTemplate,
-  isAlive,
-  postmasterPid,
-} from './support/processes.ts';
+import { cleanUp, freePort, isAlive, postmasterPid } from './support/processes.ts';
 import { isReady, launch, OWN_MAIL, type Server, started } from './support/server.ts';
 import { until } from '../support/until.ts';
 
@@ -39,9 +32,7 @@ async function serverPid(server: Server): Promise<number> {
   return Number(line.exec(server.stdout())?.[1]);
 }
 
-beforeAll(makeTemplate);
 afterEach(cleanUp);
-afterAll(removeTemplate);
 
 describe('npm start', () => {
   /** Each start costs seconds: the tests of a server follow one another on the same one. */

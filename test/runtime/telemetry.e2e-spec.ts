@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '../support/until.ts';
-import { cleanUp, freePort, makeTemplate, removeTemplate } from './support/processes.ts';
+import { cleanUp, freePort } from './support/processes.ts';
 import { launch, OWN_MAIL, type Server, started } from './support/server.ts';
 
 interface Attribute {
@@ -119,13 +119,11 @@ function request(
 describe('OpenTelemetry', () => {
   let collector: Collector;
   beforeAll(async () => {
-    await makeTemplate();
     collector = await Collector.listen();
   });
   afterEach(cleanUp);
   afterAll(() => {
     collector?.close();
-    removeTemplate();
   });
 
   test('a collector receives spans of requests, statements, events and the mail service, and the metrics', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { childEnv } from '../support/installation/child-env.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..', '..');
 /** Beside other work, a start may take long. */
@@ -33,8 +34,7 @@ export class ServerProcess {
     const child = spawn(process.execPath, [path.join(this.root, 'dist', 'main.js')], {
       cwd: this.root,
       env: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
+        ...childEnv(),
         DATABASE_URL: this.databaseUrl,
         PORT: `${this.port}`,
         DEMO: 'false',

@@ -1,11 +1,15 @@
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '../../platform/memory/cache-size.js';
 
 const WINDOW_MS = 120_000;
 const ALLOWED = 12;
 
 /** Blocks logins after 12 failures in two minutes, counted by account and client address. */
 export class FailedLogins {
-  private readonly counts = new LRUCache<string, { failures: number }>({ max: 10_000, ttl: WINDOW_MS });
+  private readonly counts = new LRUCache<string, { failures: number }>({
+    ...growingTo(10_000),
+    ttl: WINDOW_MS,
+  });
 
   blocked(key: string): boolean {
     return (this.counts.get(key)?.failures ?? 0) >= ALLOWED;

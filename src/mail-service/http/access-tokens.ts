@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Db } from '../../platform/database/db.js';
 import { mailService } from '../mail-service.schema.js';
+import { growingTo } from '../../platform/memory/cache-size.js';
 
 const TOKEN = /^[0-9a-f]{40}$/;
 
@@ -29,7 +30,7 @@ const purge = mailService.statement<never>(
 @Injectable()
 export class AccessTokens {
   /** Verified tokens by hash. A revocation by another process takes effect when the entry expires. */
-  private readonly known = new LRUCache<string, string>({ max: 10_000, ttl: 5_000 });
+  private readonly known = new LRUCache<string, string>({ ...growingTo(10_000), ttl: 5_000 });
 
   /** Counts revocations: a lookup that was in flight during one is not cached. */
   private revocations = 0;

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { growingTo } from '../../platform/memory/cache-size.js';
 
 /** Limits events per key in a window of time. */
 export class RateWindow {
@@ -8,7 +9,7 @@ export class RateWindow {
     private readonly allowed: number,
     windowMs: number,
   ) {
-    this.counts = new LRUCache({ max: 10_000, ttl: windowMs });
+    this.counts = new LRUCache({ ...growingTo(10_000), ttl: windowMs });
   }
 
   /** @returns false above the limit */

@@ -8,6 +8,7 @@ import { TenantPolicies } from '../tenants/index.js';
 import { AccessErrors } from './access.errors.js';
 import { type AuthorityRow, AuthorityRepository } from './authority.repository.js';
 import { ALL_PERMISSIONS, isPermission, type Permission } from './permissions.js';
+import { growingTo } from '../../platform/memory/cache-size.js';
 
 const MAX_CACHED = 10_000;
 const GUESTS: Permission = 'guests.invite';
@@ -24,7 +25,7 @@ interface CachedPermissions {
  */
 @Injectable()
 export class Authority extends PermissionSource {
-  private readonly cache = new LRUCache<string, CachedPermissions>({ max: MAX_CACHED });
+  private readonly cache = new LRUCache<string, CachedPermissions>(growingTo(MAX_CACHED));
 
   constructor(
     private readonly repository: AuthorityRepository,

@@ -8,6 +8,7 @@ import type { NotificationCause } from '../../platform/notifications/notificatio
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { ChatChanges } from './chat-changes.js';
 import { CHAT_MENTION, CHAT_MESSAGE, CHAT_ROOM } from './chat.notifications.js';
+import { growingTo } from '../../platform/memory/cache-size.js';
 
 const EVERY_SECONDS = 15;
 /** Job of the rooms that this process has changed. */
@@ -95,7 +96,7 @@ export class ChatNotifier implements OnModuleInit {
   /** By cell. */
   private readonly lastRuns = new Map<string | undefined, number>();
   private readonly changed = new Map<string, RoomKey>();
-  private readonly resting = new LRUCache<string, true>({ max: 10_000, ttl: REST_MS });
+  private readonly resting = new LRUCache<string, true>({ ...growingTo(10_000), ttl: REST_MS });
   private timer: NodeJS.Timeout | undefined;
 
   constructor(

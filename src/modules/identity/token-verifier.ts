@@ -14,6 +14,7 @@ import { SessionActivity } from './sessions/session-activity.js';
 import { ExternalTokens, type ExternalClaims } from './tokens/external-tokens.js';
 import { type AccountRow, IdentityRepository } from './identity.repository.js';
 import { UnknownKeyError } from './tokens/signing-keys.js';
+import { growingTo } from '../../platform/memory/cache-size.js';
 
 const MAX_CACHED = 10_000;
 const MAX_CLOCK_AHEAD_MS = 60_000;
@@ -32,7 +33,7 @@ interface Verified {
 /** Verifies access tokens of this installation and of the external issuer, and caches valid ones until a change. */
 @Injectable()
 export class TokenVerifier extends TokenResolver {
-  private readonly cache = new LRUCache<string, Verified>({ max: MAX_CACHED });
+  private readonly cache = new LRUCache<string, Verified>(growingTo(MAX_CACHED));
 
   constructor(
     private readonly ownTokens: AccessTokens,

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { errors } from 'oidc-provider';
 import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { PasskeyProofs, PasswordSignIn, SecondFactors } from '../account-security/index.js';
 import { SignInSessions } from '../identity/index.js';
@@ -14,6 +13,7 @@ import * as pages from './pages/index.js';
 import { SignInCompletion } from './sign-in-completion.js';
 import { acrOf } from './protocol/issuer-mark.js';
 import { frameOf, localeOf, originOf, type Pending, pendingOf, type SignIn } from './sign-in-state.js';
+import { oidcLibrary } from './model/oidc-library.js';
 
 /** Methods of the second factor on its page. */
 const METHODS: readonly string[] = ['totp', 'recovery', 'passkey'] satisfies pages.FactorMethod[];
@@ -50,6 +50,7 @@ export class Interactions {
       const signIn: SignIn = { request, response, provider, details, locale, client, csrf };
       return request.method === 'POST' ? await this.submitted(signIn) : await this.currentPage(signIn);
     } catch (error) {
+      const { errors } = await oidcLibrary();
       if (error instanceof errors.SessionNotFound) return pages.expiredPage(locale);
       const { kind } = asApiError(error);
       if (kind.status < 500) return pages.expiredPage(locale);

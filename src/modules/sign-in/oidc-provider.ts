@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
-import { type JWK, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { Config } from '../../config/config.js';
 import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
@@ -9,7 +9,7 @@ import { SigningKeys } from '../identity/index.js';
 import { API_SCOPE, OIDC_SCOPES } from './model/oidc-scopes.js';
 import { OidcAccounts } from './protocol/oidc-accounts.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
-import { oidcConfiguration } from './oidc-configuration.js';
+import { oidcLibrary } from './model/oidc-library.js';
 import { DEVICE_INTERVAL, OidcRecords } from './records/oidc-records.js';
 import { TokenReuse } from './records/token-reuse.js';
 import { providerPages } from './pages/index.js';
@@ -53,16 +53,20 @@ export class OidcProvider {
     const keys = await this.signingKeys.signers();
     const keyIds = keys.map(({ kid }) => kid).join(' ');
     if (this.built?.keyIds !== keyIds) {
-      const provider = this.build(keys);
+      const provider = await this.build(keys);
       this.built = { keyIds, provider, handle: provider.callback() };
     }
     return this.built;
   }
 
-  private build(keys: JWK[]): Provider {
+  private async build(keys: JWK[]): Promise<Provider> {
     const issuer = this.config.signInIssuer;
     if (issuer === null) throw new Error('the built-in OpenID provider is disabled: OIDC_ISSUER is set');
-    const provider = new Provider(
+    const [library, { oidcConfiguration }] = await Promise.all([
+      oidcLibrary(),
+      import('./oidc-configuration.js'),
+    ]);
+    const provider = new library.Provider(
       issuer,
       oidcConfiguration({
         config: this.config,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ClientCredentials, errors, type Grant, type Provider } from 'oidc-provider';
+import type { ClientCredentials, Grant, Provider } from 'oidc-provider';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
 import { Audit } from '../../platform/audit/audit.js';
@@ -10,6 +10,7 @@ import { TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { API_SCOPE, apiResource, isOidcScope } from './model/oidc-scopes.js';
 import { issuerOf } from './protocol/issuer-mark.js';
+import { oidcLibrary } from './model/oidc-library.js';
 
 const DAY_SECONDS = 86_400;
 
@@ -123,7 +124,10 @@ export class SignInGrants {
    */
   async tokenClaims(grantId: string, expiresAt: number): Promise<{ sid: string; tid?: string }> {
     const session = await this.sessions.live(grantId);
-    if (!session) throw new errors.InvalidGrant('the sign-in has ended');
+    if (!session) {
+      const { errors } = await oidcLibrary();
+      throw new errors.InvalidGrant('the sign-in has ended');
+    }
     if (!session.isActivated) await this.sessions.activate(session.id, new Date(expiresAt * 1000));
     return { sid: session.id, ...(session.tenantId !== null && { tid: session.tenantId }) };
   }
@@ -136,8 +140,10 @@ export class SignInGrants {
       accountId && tenantId && (await this.sessions.account(accountId)) !== null
         ? await this.tenants.activeRole(tenantId, accountId)
         : null;
-    if (!accountId || !tenantId || member === null)
+    if (!accountId || !tenantId || member === null) {
+      const { errors } = await oidcLibrary();
       throw new errors.UnauthorizedClient('the account of this service is closed');
+    }
     const unattended = {
       signedInAt: null,
       secondFactorAt: null,

@@ -5,6 +5,7 @@ import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { directory } from '../../platform/database/statement.js';
 import { type Audience, defaultPolicy, TenantPolicy } from './tenant-policy.entity.js';
+import { growingTo } from '../../platform/memory/cache-size.js';
 
 const MAX_CACHED = 10_000;
 /** A change takes effect in every process after this time. */
@@ -19,7 +20,7 @@ const erasures = directory.statement<{ tenant_id: string; days: number }>(
 /** The policies of workspaces, for the modules that enforce them. Cached for three seconds. */
 @Injectable()
 export class TenantPolicies {
-  private readonly cache = new LRUCache<string, TenantPolicy>({ max: MAX_CACHED, ttl: CACHE_MS });
+  private readonly cache = new LRUCache<string, TenantPolicy>({ ...growingTo(MAX_CACHED), ttl: CACHE_MS });
 
   constructor(private readonly db: Db) {}
 

@@ -76,6 +76,13 @@ export function isConnectionError(error: unknown): boolean {
   );
 }
 
+/** Classes of SQLSTATE that a plan may cause which an upgrade has made invalid. Its connection keeps the plan. */
+const OF_A_PLAN = /^(?:0A|26|42|XX)/;
+
+/** Whether the connection of a failed statement works on: PostgreSQL has rejected its values, or ended it in time. */
+export const leavesConnection = (error: unknown): boolean =>
+  (error as { severity?: unknown } | null)?.severity === 'ERROR' && !OF_A_PLAN.test(errorCode(error) ?? 'XX');
+
 /** lock_not_available and query_canceled (statement_timeout): the row is contended or the server is overloaded. */
 export function isTimeout(error: unknown): boolean {
   const code = errorCode(error);

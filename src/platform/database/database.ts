@@ -2,7 +2,12 @@ import type { Client, Pool } from 'pg';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { tracedStatement, tracer } from '../telemetry/tracer.js';
-import { DatabaseBusyError, isConnectionError, isResponseTimeout } from './database-errors.js';
+import {
+  DatabaseBusyError,
+  isConnectionError,
+  isResponseTimeout,
+  leavesConnection,
+} from './database-errors.js';
 import { ReadPipelines } from './read-pipelines.js';
 import type { Statement } from './statement.js';
 import { OpenTx } from './tx.js';
@@ -85,7 +90,20 @@ export class Database {
   /** Runs one statement on the pool, also while requests are rejected. It is not counted as a round trip of a request. */
   async queryAlways<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     const { name, text } = statement;
-    return (await this.pool.query({ name, text, values: values as unknown[] })).rows as Row[];
+    // Pool.query() closes the connection after each error, also when PostgreSQL has only rejected a value.
+    const client = await this.pool.connect();
+    // An error of the connection fails the statement too.
+    client.on('error', ignore);
+    let isUsable = true;
+    try {
+      return (await client.query({ name, text, values: values as unknown[] })).rows as Row[];
+    } catch (error) {
+      isUsable = leavesConnection(error);
+      throw error;
+    } finally {
+      client.off('error', ignore);
+      client.release(!isUsable);
+    }
   }
 
   /** Opens a READ COMMITTED transaction. The caller ends it, and releases it afterwards. */
@@ -135,6 +153,8 @@ export class Database {
     }
   }
 }
+
+const ignore = (): void => undefined;
 
 export interface PoolState {
   total: number;

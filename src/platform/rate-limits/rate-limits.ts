@@ -7,6 +7,7 @@ import type { ApiError } from '../http/api-error.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { Keyring } from '../secrets/keyring.js';
 import type { RateLimitKey } from './rate-limit.js';
+import { growingTo } from '../memory/cache-size.js';
 
 const MAX_REMEMBERED = 10_000;
 const SUBJECT_BYTES = 16;
@@ -28,7 +29,7 @@ const forgetPaid = directory.statement<never>(
 @Injectable()
 export class RateLimits implements OnModuleInit {
   /** Ends of rejections (`performance.now()`) by scope and subject. They are only extended. */
-  private readonly rejections = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  private readonly rejections = new LRUCache<string, number>(growingTo(MAX_REMEMBERED));
 
   constructor(
     private readonly db: Db,

@@ -7,6 +7,7 @@ import { TestApp } from '../../support/app.ts';
 import { json, workspace } from '../../support/installation/cli.ts';
 import { stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
+import { childEnv } from '../../support/installation/child-env.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 const NEW = 'seven purple teapots dance';
@@ -23,9 +24,8 @@ describe('operator commands for locked out users', () => {
   const run = (...args: string[]) => workspace({ DATABASE_URL: app.databaseUrl }, ...args);
   /** As a separate process: the password comes from standard input. */
   const setPassword = (email: string, input: string) => {
-    const { PATH, HOME } = process.env;
     const args = [path.join(ROOT, 'dist', 'cli', 'main.js'), 'user', 'set-password', '--email', email];
-    const env = { PATH, HOME, DATABASE_URL: app.databaseUrl };
+    const env = { ...childEnv(), DATABASE_URL: app.databaseUrl };
     return spawnSync(process.execPath, args, { cwd: ROOT, env, input, encoding: 'utf8' });
   };
 

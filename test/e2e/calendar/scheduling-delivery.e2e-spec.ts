@@ -14,6 +14,7 @@ import { TestMailService } from '../../support/mail/mail-service.ts';
 import { freePort } from '../../support/network/ports.ts';
 import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
+import { childEnv } from '../../support/installation/child-env.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 const ZOE = 'zoe@far.example';
@@ -73,12 +74,8 @@ describe('the delivery of scheduling messages', () => {
   test('a process that is killed while it sends: another one finds the sent message and does not send it again', async () => {
     proxy.holds = (method, url) => method === 'POST' && url.endsWith('/submit');
     const port = await freePort();
-    const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
     const env = {
-      PATH,
-      HOME,
-      TMPDIR,
-      NODE_COMPILE_CACHE,
+      ...childEnv(),
       ...settings,
       DATABASE_URL: app.databaseUrl,
       DATA_DIR: app.dataDir,

@@ -15,6 +15,7 @@ import { lockWaits } from '../../support/database/locks.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { accepted, writeEverywhere } from '../../support/domains/personal-data.ts';
 import { until } from '../../support/until.ts';
+import { childEnv } from '../../support/installation/child-env.ts';
 
 const each = (reason: string, names: string): Record<string, string> =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, reason]));
@@ -377,9 +378,8 @@ describe('erasure of personal data', () => {
       await client.query('BEGIN');
       await client.query('LOCK TABLE signatures IN ACCESS EXCLUSIVE MODE');
       const main = path.resolve(import.meta.dirname, '../../../dist/cli/main.js');
-      const { PATH, HOME, TMPDIR } = process.env;
       const child = spawn(process.execPath, [main, 'user', 'erase', '--email', user.email, '--now'], {
-        env: { PATH, HOME, TMPDIR, ...env() },
+        env: { ...childEnv(), ...env() },
         stdio: 'ignore',
       });
       const ended = new Promise((resolve) => child.once('close', (_, signal) => resolve(signal)));

@@ -8,6 +8,7 @@ import { BlobStore, objectName } from '../../../src/platform/blobs/store/blob-st
 import { Blobs } from '../../../src/platform/blobs/blobs.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TestApp } from '../../support/app.ts';
+import { childEnv } from '../../support/installation/child-env.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
@@ -213,10 +214,9 @@ describe('the blobs', () => {
 
   test('the collector removes the partial data of a killed process', async () => {
     const script = path.join(ROOT, 'test', 'support', 'installation', 'blob-put.mjs');
-    const { PATH, HOME, TMPDIR } = process.env;
     const child = spawn(process.execPath, [script, tenant, '3'], {
       cwd: ROOT,
-      env: { PATH, HOME, TMPDIR, DATABASE_URL: app.databaseUrl, DATA_DIR: app.dataDir, LOG_LEVEL: 'silent' },
+      env: { ...childEnv(), DATABASE_URL: app.databaseUrl, DATA_DIR: app.dataDir, LOG_LEVEL: 'silent' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.add(child);

@@ -44,14 +44,19 @@ describe('the database', () => {
       let attempts = 0;
       let meet: () => void = () => undefined;
       const met = new Promise<void>((resolve) => (meet = resolve));
-      const crosswise = (first: string, second: string) =>
-        db.tx(async (tx) => {
-          attempts += 1;
+      const survivor = Promise.withResolvers<unknown>();
+      const crosswise = (first: string, second: string) => {
+        const done = db.tx(async (tx) => {
+          // Or else the victim may lock its first row again before the survivor has it.
+          if ((attempts += 1) > 2) await survivor.promise;
           await tx.query(touch, [first]);
           if ((arrived += 1) === 2) meet();
           await met;
           return tx.query(touch, [second]);
         });
+        void done.then(survivor.resolve, survivor.resolve);
+        return done;
+      };
       const results = await Promise.all([crosswise('a', 'b'), crosswise('b', 'a')]);
       expect([results, attempts]).toEqual([[[{ name: 'b' }], [{ name: 'a' }]], 3]);
     });
@@ -154,6 +159,21 @@ describe('the database', () => {
         ]);
       };
       await Promise.all(Array.from({ length: 10 }, (_, n) => life(n)));
+    });
+
+    test('keeps its connection after a statement that PostgreSQL rejects, and replaces it when a plan is no longer valid', async () => {
+      const narrowDb = narrow.get<Db>(Db);
+      const backend = either.statement<{ pid: number }>('test.backend', 'SELECT pg_backend_pid() AS pid');
+      const [before] = await narrowDb.query(backend, []);
+      await expect(narrowDb.query(fail, ['x'])).rejects.toMatchObject({ code: '22012' });
+      expect(await narrowDb.query(backend, [])).toEqual([before]);
+
+      await app.sql('CREATE TABLE changing (first integer)');
+      const changing = either.statement<object>('test.changing', 'SELECT * FROM changing');
+      expect(await narrowDb.query(changing, [])).toEqual([]);
+      await app.sql('ALTER TABLE changing ADD second integer');
+      await expect(narrowDb.query(changing, [])).rejects.toThrow('cached plan must not change result type');
+      expect(await narrowDb.query(changing, [])).toEqual([]);
     });
 
     test('when too many wait for it, new requests are turned away, and those that wait are served', async () => {

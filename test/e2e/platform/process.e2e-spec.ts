@@ -7,6 +7,7 @@ import { Client } from '../../support/network/client.ts';
 import { freePort } from '../../support/network/ports.ts';
 import { lockWaits } from '../../support/database/locks.ts';
 import { until } from '../../support/until.ts';
+import { childEnv } from '../../support/installation/child-env.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 
@@ -15,10 +16,9 @@ function start(
   args: string[],
   env: Record<string, string>,
 ): { child: ChildProcess; output: () => string; exit: Promise<number | null> } {
-  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...env },
+    env: { ...childEnv(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

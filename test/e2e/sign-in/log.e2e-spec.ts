@@ -6,6 +6,7 @@ import { freePort } from '../../support/network/ports.ts';
 import { Browser, DEVICE, RelyingParty } from '../../support/sign-in/relying-party.ts';
 import { clientFile, PASSWORD, secondFactorOf, newUser } from '../../support/sign-in/sign-in.ts';
 import { until } from '../../support/until.ts';
+import { childEnv } from '../../support/installation/child-env.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 
@@ -13,13 +14,10 @@ const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 async function serve(databaseUrl: string) {
   const port = String(await freePort());
   const base = `http://127.0.0.1:${port}`;
-  const { PATH, HOME, TMPDIR } = process.env;
   const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'main.js')], {
     cwd: ROOT,
     env: {
-      PATH,
-      HOME,
-      TMPDIR,
+      ...childEnv(),
       DATABASE_URL: databaseUrl,
       PORT: port,
       PUBLIC_URL: base,

@@ -11,6 +11,7 @@ import { form, SlowRequest, upload } from '../../support/network/multipart.ts';
 import { freePort } from '../../support/network/ports.ts';
 import { purgeTask } from '../../support/domains/trash.ts';
 import { until } from '../../support/until.ts';
+import { childEnv } from '../../support/installation/child-env.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 const MAX = 20 * 1024 * 1024;
@@ -294,7 +295,6 @@ describe('attachments of tasks', () => {
   test('a server killed while it receives a file leaves nothing behind', async () => {
     const task = await newTask();
     const port = await freePort();
-    const { PATH, HOME, TMPDIR } = process.env;
     const env = {
       DATABASE_URL: app.databaseUrl,
       DATA_DIR: app.dataDir,
@@ -304,7 +304,7 @@ describe('attachments of tasks', () => {
     };
     const server = spawn(process.execPath, [path.join(ROOT, 'dist', 'main.js')], {
       cwd: ROOT,
-      env: { PATH, HOME, TMPDIR, ...env },
+      env: { ...childEnv(), ...env },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     children.add(server);

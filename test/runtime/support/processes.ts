@@ -4,9 +4,6 @@ import { cpSync, existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import net from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
-import { EmbeddedDatabase } from '../../../src/platform/database/embedded/embedded-database.js';
-import { migrateDatabase } from '../../../src/app.prepare.js';
-import { Config } from '../../../src/config/config.js';
 import { memoryDirectory } from '../../support/memory-directory.ts';
 import { until } from '../../support/until.ts';
 
@@ -22,27 +19,10 @@ export function temporaryDataDir(): string {
   return path.join(directory, 'data');
 }
 
-let template: string | undefined;
-
-/** Creates the migrated database that `madeDataDir` copies, since initdb and migrations take seconds. */
-export async function makeTemplate(): Promise<void> {
-  template = realpathSync(memoryDirectory('workspace-template-'));
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const database = await EmbeddedDatabase.open({ dataDir: template, role: 'tool', log });
-  await migrateDatabase(Config.parse({ LOG_LEVEL: 'silent' }), database.url);
-  await database.close();
-}
-
-/** Removes the database of `makeTemplate`. */
-export function removeTemplate(): void {
-  if (template !== undefined) rmSync(template, { recursive: true, force: true });
-}
-
-/** A data directory that contains a database, like that of an earlier server. */
+/** A data directory that contains a migrated database, like that of an earlier server: initdb and migrations take seconds. */
 export function madeDataDir(): string {
-  if (template === undefined) throw new Error('call makeTemplate first');
   const dataDir = temporaryDataDir();
-  cpSync(path.join(template, 'postgres'), path.join(dataDir, 'postgres'), { recursive: true });
+  cpSync(process.env['TEST_INSTALLATION'] as string, dataDir, { recursive: true });
   return dataDir;
 }
 

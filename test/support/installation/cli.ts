@@ -4,6 +4,7 @@ import { jest } from '@jest/globals';
 import { type Command, CommanderError } from 'commander';
 import { createProgram } from '../../../src/cli/program.js';
 import { Config } from '../../../src/config/config.js';
+import { childEnv } from './child-env.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 
@@ -35,10 +36,9 @@ export async function spawnWorkspaceWith(
 
 /** Starts the command line as a process that the test may end. `output` grows meanwhile. */
 export function startWorkspace(input: string, env: Record<string, string>, ...args: string[]) {
-  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'cli', 'main.js'), ...args], {
     cwd: ROOT,
-    env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...env },
+    env: { ...childEnv(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   // A command may end without reading it.

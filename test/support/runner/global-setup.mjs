@@ -1,4 +1,6 @@
+import { cpSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import path from 'node:path';
 import { EmbeddedDatabase } from '../../../dist/platform/database/embedded/embedded-database.js';
 import { migrateDatabase } from '../../../dist/app.prepare.js';
 import { Config } from '../../../dist/config/config.js';
@@ -9,23 +11,30 @@ import { createCellSchemas } from '../database/cell-schemas.ts';
 import { emptyDatabase } from '../database/database.ts';
 import { memoryDirectory } from '../memory-directory.ts';
 
-/** Starts one PostgreSQL for the run and migrates the template that test files clone. */
+/**
+ * Starts one PostgreSQL for the run and migrates the template that test files clone. TEST_INSTALLATION is a data directory with a
+ * migrated database, which tests of whole servers copy.
+ */
 export default async function setup() {
-  const dataDir = memoryDirectory('workspace-test-');
-  const quiet = () => undefined;
-  const database = await EmbeddedDatabase.open({
-    dataDir,
-    role: 'server',
-    log: { info: quiet, warn: console.warn, error: console.error },
-  });
-  await migrateDatabase(Config.parse({ DATABASE_URL: database.url }), database.url);
-  const files = memoryDirectory('workspace-test-files-');
+  const [dataDir, files] = [memoryDirectory('workspace-test-'), memoryDirectory('workspace-test-files-')];
+  const migrated = await open(dataDir);
+  await migrateDatabase(Config.parse({ DATABASE_URL: migrated.url }), migrated.url);
+  await migrated.close();
+  process.env.TEST_INSTALLATION = path.join(files, 'installation');
+  cpSync(path.join(dataDir, 'postgres'), path.join(files, 'installation', 'postgres'), { recursive: true });
+  const database = await open(dataDir);
   globalThis.__testDatabase = { database, directories: [dataDir, files] };
   process.env.TEST_DATABASE_URL = database.url;
   process.env.TEST_FILES = files;
   if (process.env.TEST_CELLS === 'schemas') process.env.TEST_CELL_SCHEMAS = await migratedCellSchemas();
   // This process has loaded the application. The workers and the processes that tests start use its compiled modules.
   flushCompileCache();
+}
+
+function open(dataDir) {
+  const quiet = () => undefined;
+  const log = { info: quiet, warn: console.warn, error: console.error };
+  return EmbeddedDatabase.open({ dataDir, role: 'server', log });
 }
 
 /** @returns the name of a database with the schemas of two cells, which test files clone */

@@ -7,6 +7,7 @@ import { type CallChange, CallChanges } from '../changes/call-changes.js';
 import { CallEnvelope } from '../call.response.js';
 import { CallsRepository } from '../calls.repository.js';
 import type { CallKey } from '../model/call-identity.js';
+import { growingTo } from '../../../platform/memory/cache-size.js';
 
 /** Calls whose delivered state is kept. */
 const MAX_DELIVERED = 10_000;
@@ -30,7 +31,7 @@ interface DeliveredCall {
 export class CallFanout implements OnModuleInit {
   private readonly logger = new Logger(CallFanout.name);
   /** By the id of the call. */
-  private readonly delivered = new LRUCache<string, DeliveredCall>({ max: MAX_DELIVERED });
+  private readonly delivered = new LRUCache<string, DeliveredCall>(growingTo(MAX_DELIVERED));
 
   constructor(
     private readonly changes: CallChanges,

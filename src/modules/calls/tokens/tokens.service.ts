@@ -8,6 +8,7 @@ import { CallStarts } from '../changes/call-starts.js';
 import { CallErrors } from '../calls.errors.js';
 import type { CallTokenResponse } from './tokens.response.js';
 import { type JoinableCall, TokensRepository } from './tokens.repository.js';
+import { growingTo } from '../../../platform/memory/cache-size.js';
 
 /** Milliseconds in which the room of a call with participants is not created again. */
 const ROOM_KNOWN_MS = 30_000;
@@ -15,7 +16,7 @@ const ROOM_KNOWN_MS = 30_000;
 /** Mints tokens that members join calls with. Access, state and capacity are checked at each request. */
 @Injectable()
 export class TokensService {
-  private readonly knownRooms = new LRUCache<string, true>({ max: 10_000, ttl: ROOM_KNOWN_MS });
+  private readonly knownRooms = new LRUCache<string, true>({ ...growingTo(10_000), ttl: ROOM_KNOWN_MS });
 
   constructor(
     private readonly tokens: TokensRepository,

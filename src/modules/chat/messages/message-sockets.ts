@@ -21,6 +21,7 @@ import { ChatMessageEnvelope, ChatReadEnvelope, SentChatMessageEnvelope } from '
 import { MessagesService, type WrittenMessage } from './messages.service.js';
 import { ResumedResponse } from './resume.response.js';
 import { ResumeService } from './resume.js';
+import { growingTo } from '../../../platform/memory/cache-size.js';
 
 const SEND = defineClientEvent(
   'message.send',
@@ -67,7 +68,7 @@ const TYPING_PAUSE_MS = 3_000;
 /** The chat events of sockets: the same operations as over HTTP. */
 @Injectable()
 export class MessageSockets implements OnModuleInit {
-  private readonly typed = new LRUCache<string, boolean>({ max: 10_000, ttl: TYPING_PAUSE_MS });
+  private readonly typed = new LRUCache<string, boolean>({ ...growingTo(10_000), ttl: TYPING_PAUSE_MS });
 
   constructor(
     private readonly events: SocketEvents,

@@ -31,7 +31,7 @@ export interface RoomState extends RoomKey {
 export class RoomStates {
   private readonly states = new LRUCache<string, RoomState>(growingTo(MAX_ROOMS));
   private readonly loaded = new LRUCache<string, RoomState>({
-    max: MAX_LOADED,
+    ...growingTo(MAX_LOADED),
     dispose: (state) => (state.members = undefined),
   });
 

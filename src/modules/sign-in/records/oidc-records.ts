@@ -1,12 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
+import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { Config } from '../../../config/config.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { Keyring } from '../../../platform/secrets/keyring.js';
 import { SignInSessions } from '../../identity/index.js';
 import { TokenReuse } from './token-reuse.js';
 import { OidcRecordsRepository, type RecordRow } from './oidc-records.repository.js';
+import { oidcLibrary } from '../model/oidc-library.js';
 
 /** Signed handle of a record that was found by another key than its id. */
 const HANDLE = /^@([\w-]{43})\.([\w-]{22})$/;
@@ -94,7 +95,7 @@ export class OidcRecords {
 
   private async find(model: string, id: string): Promise<AdapterPayload | undefined> {
     const row = await this.repository.find(model, this.hashOf(model, id));
-    return payloadOf(row && this.isRetry(model, row) ? { ...row, consumed: false } : row, id);
+    return payloadOf(row && (await this.isRetry(model, row)) ? { ...row, consumed: false } : row, id);
   }
 
   /**
@@ -103,26 +104,31 @@ export class OidcRecords {
    */
   private async consume(model: string, id: string): Promise<void> {
     const hash = this.hashOf(model, id);
-    if (await this.repository.consume(model, hash, this.currentAddress())) return;
+    if (await this.repository.consume(model, hash, await this.currentAddress())) return;
     const row = await this.repository.find(model, hash);
-    if (row && this.isRetry(model, row)) return;
+    if (row && (await this.isRetry(model, row))) return;
     const grantId = await this.repository.familyOf(model, hash);
     if (grantId !== null) {
       await this.reuse.note(model, grantId);
       await this.endGrant(grantId);
     }
+    const { errors } = await oidcLibrary();
     throw new errors.InvalidGrant('already used');
   }
 
   /** Whether a refresh token was used just before from the same address: the client did not receive the response. */
-  private isRetry(model: string, { consumed, consumed_by: by, consumed_seconds: age }: RecordRow): boolean {
+  private async isRetry(
+    model: string,
+    { consumed, consumed_by: by, consumed_seconds: age }: RecordRow,
+  ): Promise<boolean> {
     if (model !== 'RefreshToken' || !consumed || age >= this.config.REFRESH_GRACE_SECONDS) return false;
-    const address = this.currentAddress();
+    const address = await this.currentAddress();
     return address !== null && by !== null && timingSafeEqual(address, by);
   }
 
   /** HMAC of the address of the current request. */
-  private currentAddress(): Buffer | null {
+  private async currentAddress(): Promise<Buffer | null> {
+    const { Provider } = await oidcLibrary();
     const { ip } = (Provider.ctx?.req ?? {}) as { ip?: string };
     return ip === undefined ? null : this.hash('address', ip);
   }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Provider } from 'oidc-provider';
 import { Audit } from '../../../platform/audit/audit.js';
 import { Db } from '../../../platform/database/db.js';
 import { SignInSessions } from '../../identity/index.js';
+import { oidcLibrary } from '../model/oidc-library.js';
 
 /** Names of the kinds of codes and tokens in the audit log. */
 const KINDS: Record<string, string> = {
@@ -25,6 +25,7 @@ export class TokenReuse {
     const owner = await this.sessions.ownerOf(grantId);
     if (!owner) return;
     const { accountId, tenantId, clientId } = owner;
+    const { Provider } = await oidcLibrary();
     const request = (Provider.ctx?.req ?? {}) as { ip?: string; id?: string };
     const actor = {
       tenantId,

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import Joi from 'joi';
+import type { StringSchema } from 'joi';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import type { FieldProblem } from '../../../../platform/http/api-error.js';
@@ -32,9 +32,9 @@ export class DraftsService {
    * @throws ApiError 422 `validation_failed` for addresses in `to` that WildDuck would drop silently
    * @throws ApiError 500 `Proxy failed`, also for a success response without a message
    */
-  create(call: MailCall, mailbox: string, body: Fields): Promise<MailReply> {
+  async create(call: MailCall, mailbox: string, body: Fields): Promise<MailReply> {
     const fields = messageFields({ draft: true, ...body });
-    rejectUnusable(fields['to']);
+    await rejectUnusable(fields['to']);
     return this.client.as(call, async (session) => {
       const response = await this.writer.create(session, mailbox, fields);
       if (response.status >= 300) return forwarded(response);
@@ -84,11 +84,17 @@ export class DraftsService {
   }
 }
 
-/** WildDuck's own check of an address. */
-const usable = Joi.string().email({ tlds: false }).max(320).required();
+let addressSchema: Promise<StringSchema> | undefined;
+
+/** WildDuck's own check of an address. Its library, 68 modules, is loaded by the first draft and not at the start. */
+const usableAddress = (): Promise<StringSchema> =>
+  (addressSchema ??= import('joi').then(({ default: Joi }) =>
+    Joi.string().email({ tlds: false }).max(320).required(),
+  ));
 
 /** @throws ApiError 422 that names the unusable addresses */
-function rejectUnusable(to: unknown): void {
+async function rejectUnusable(to: unknown): Promise<void> {
+  const usable = await usableAddress();
   const unusable = (Array.isArray(to) ? (to as unknown[]) : []).flatMap((item, n): FieldProblem[] => {
     // The mail service rejects entries that are no objects. An empty address is a field of a form that is not filled in.
     const address = isFields(item) ? (item['address'] ?? '') : '';
