@@ -6,6 +6,7 @@ import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { stopClock } from '../../support/sign-in/totp.ts';
 import { until } from '../../support/until.ts';
+import { leastTrips } from '../../support/database/round-trips.ts';
 
 const errorOf = ({ status, body }: ApiResponse) => [status, body?.error];
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
@@ -26,17 +27,6 @@ describe('security settings of an account', () => {
   });
 
   const read = async ({ api }: TestUser) => (await api.get('/settings/security')).body;
-  /** Round trips of some work: the minimum of several runs, as housekeeping adds some. */
-  const leastTrips = async (work: () => Promise<unknown>): Promise<number> => {
-    const db = app.get<Db>(Db);
-    const trips = [];
-    for (let n = 0; n < 15; n += 1) {
-      const before = db.roundTrips;
-      await work();
-      trips.push(db.roundTrips - before);
-    }
-    return Math.min(...trips);
-  };
   const isOver = async (token: string) => {
     expect((await app.as(token).get('/notes')).status).toBe(401);
     await twin.readAccessChanges();
@@ -102,8 +92,8 @@ describe('security settings of an account', () => {
     await api.get('/notes');
     const activity = app.get<SessionActivity>(SessionActivity);
     await activity.flush();
-    expect(await leastTrips(() => api.get('/notes'))).toBe(1);
-    const flushes = await leastTrips(async () => {
+    expect(await leastTrips(app.get<Db>(Db), () => api.get('/notes'))).toBe(1);
+    const flushes = await leastTrips(app.get<Db>(Db), async () => {
       await api.get('/notes');
       await api.get('/notes');
       await activity.flush();
@@ -190,7 +180,7 @@ describe('security settings of an account', () => {
   test('the check of the second factor costs nothing: one round trip for a read', async () => {
     const { person } = await enrolled(app, 'cheap');
     await person.api.get('/notes');
-    expect(await leastTrips(() => person.api.get('/notes'))).toBe(1);
+    expect(await leastTrips(app.get<Db>(Db), () => person.api.get('/notes'))).toBe(1);
   });
 
   test('an operator resets lost credentials', async () => {
