@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
@@ -183,6 +184,15 @@ export class InvitesRepository {
   ): Promise<ExternalInvite> {
     const [row] = await rowsOf(tx, ExternalInvite).update({ tenantId, id }, values);
     return row as ExternalInvite;
+  }
+
+  /** @returns false for an invite that was revoked before */
+  async revoke(tx: Tx, { tenantId }: RequestContext, id: string): Promise<boolean> {
+    const revoked = await rowsOf(tx, ExternalInvite).update(
+      { tenantId, id, revokedAt: IsNull() },
+      { revokedAt: () => 'now()' },
+    );
+    return revoked.length > 0;
   }
 
   /** Ends the access of all guests of an invite. @returns those who had access */

@@ -88,10 +88,10 @@ export class InvitesService {
 
   /** Ends the access of all guests of the invite. @throws ApiError 404 */
   async revoke(ctx: RequestContext, scope: InviteScope, id: string): Promise<JsonReply> {
-    const found = JSON.parse(await this.find(ctx, scope, id)) as { state: string };
+    await this.find(ctx, scope, id);
     const ended = await this.db.tx(async (tx) => {
-      if (found.state === 'revoked') return [];
-      await this.invites.update(tx, ctx, id, { revokedAt: () => 'now()' });
+      // Not the state: an invite whose creator has lost their access for now is `revoked`, and active when they have it again.
+      if (!(await this.invites.revoke(tx, ctx, id))) return [];
       await this.audit.record(tx, ctx, {
         action: 'calls.invite.revoked',
         objectKind: 'external_invite',
