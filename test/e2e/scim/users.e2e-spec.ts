@@ -408,6 +408,7 @@ describe('users by SCIM', () => {
     expect(outside.status).toBe(403);
     const taken = await scim.patch(`/Users/${id}`, [replace('userName', owner.email)]);
     expect([taken.status, taken.body.scimType]).toEqual([409, 'uniqueness']);
+    expect(renamed.body.emails).toEqual([{ value: userName, type: 'work', primary: true }]);
     const twin = await app.member('other', userName);
     expect(twin.id).toBe(id);
     const shared = await scim.patch(`/Users/${id}`, [replace('userName', address())]);
