@@ -207,6 +207,8 @@ describe('users by SCIM', () => {
     'userName eq {"a":1}',
     'name[familyName eq "a"]',
     'userName eq "\\u00',
+    'userName eq "\\u0000"',
+    'title eq "\\ud800"',
     '('.repeat(50) + 'title pr' + ')'.repeat(50),
     'title pr and '.repeat(500) + 'title pr',
     `userName eq "${'x'.repeat(5000)}"`,
@@ -328,6 +330,8 @@ describe('users by SCIM', () => {
     [[replace('active', 'perhaps')], 'invalidValue'],
     [[replace('title', 'x'.repeat(600))], 'invalidValue'],
     [[{ op: 'replace', value: 'x' }], 'invalidValue'],
+    [[{ op: 'add', path: 'emails[type eq "\\ud800"].value', value: 'a@acme.example' }], 'invalidPath'],
+    [[{ op: 'add', path: 'emails[type eq "\\u0000"].value', value: 'a@acme.example' }], 'invalidPath'],
     [Array.from({ length: 1001 }, () => replace('title', 'x')), 'tooMany'],
   ])('the operations %# are rejected and change nothing', async (operations, scimType) => {
     const [user] = (await scim.get('/Users?count=1')).body.Resources;
