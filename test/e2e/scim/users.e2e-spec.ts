@@ -419,6 +419,23 @@ describe('users by SCIM', () => {
     expect([shared.status, shared.body.scimType]).toEqual([400, 'mutability']);
   });
 
+  test('the address of an owner stays under the control of the owner, also while deactivated', async () => {
+    const second = await app.member('acme', address(), 'owner');
+    const rename = () => scim.patch(`/Users/${second.id}`, [replace('userName', address())]);
+    const renamed = await rename();
+    expect([renamed.status, renamed.body.scimType]).toEqual([400, 'mutability']);
+    const upper = await scim.patch(`/Users/${second.id}`, [replace('userName', second.email.toUpperCase())]);
+    expect(upper.status).toBe(200);
+    expect((await scim.patch(`/Users/${second.id}`, [replace('active', false)])).status).toBe(200);
+    expect((await rename()).status).toBe(400);
+    const [account] = await app.sql('SELECT lower(email) AS email FROM accounts WHERE id = $1', [second.id]);
+    expect(account.email).toBe(second.email);
+    const { groups } = (await owner.api.get('/rbac/groups')).body;
+    const { id } = groups.find(({ key }: any) => key === 'owners');
+    await owner.api.delete(`/rbac/groups/${id}/members/${second.id}`);
+    expect((await rename()).status).toBe(200);
+  });
+
   test('another workspace sees and changes nothing', async () => {
     const [mallory] = await app.tenant('evil', 'mallory');
     const evil = await ScimClient.of(app, mallory, 'evil.example');
