@@ -186,11 +186,15 @@ class Parser {
 
 const isComparison = (op: string): op is Comparison => (COMPARISONS as readonly string[]).includes(op);
 
-/** A JSON literal: string, number, true, false or null, the words in any case. */
+/**
+ * A JSON literal: string, number, true, false or null, the words in any case. Escapes for half of a surrogate pair or for U+0000
+ * make no text that a resource can have: a PATCH would store it.
+ */
 function literal(token: string): string | number | boolean | null | undefined {
   const word = token.startsWith('"') ? token : token.toLowerCase();
   try {
     const value: unknown = JSON.parse(word);
+    if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) return undefined;
     return typeof value === 'object' && value !== null
       ? undefined
       : (value as string | number | boolean | null);

@@ -47,7 +47,8 @@ function contains(op: 'co' | 'sw' | 'ew', text: string, part: string): boolean {
   return op === 'sw' ? text.startsWith(part) : text.endsWith(part);
 }
 
-function comparable(value: unknown, { type, caseExact }: Attribute): string | number | boolean {
+/** A value in the form in which filters compare it. */
+export function comparable(value: unknown, { type, caseExact }: Attribute): string | number | boolean {
   if (type === 'dateTime') return Date.parse(String(value));
   if (typeof value === 'string' && type === 'boolean') return value.toLowerCase() === 'true';
   if (typeof value === 'string') return caseExact ? value : value.toLowerCase();

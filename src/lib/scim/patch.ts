@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type Attribute,
   byName,
@@ -6,18 +5,17 @@ import {
   isObject,
   type Json,
   type ResourceType,
+  type Schema,
   type Scope,
   scopeOf,
 } from './attributes.js';
-import { type Filter, parsePath, type PatchPath } from './filter.js';
-import { matches } from './match.js';
-import { readObject, readValue } from './resource.js';
+import { parsePath, type PatchPath } from './filter.js';
+import { Comparisons, type Operation, OPERATIONS, PatchedValues } from './patched-values.js';
+import { readValue } from './resource.js';
 import { MESSAGES } from './schemas.js';
 import { ScimInputError } from './scim-error.js';
 
 const MAX_OPERATIONS = 1_000;
-const OPERATIONS = ['add', 'remove', 'replace'] as const;
-type Operation = (typeof OPERATIONS)[number];
 
 /**
  * Applies the operations of a PATCH to a copy of a resource (RFC 7644, section 3.5.2). As Microsoft Entra and Okta send them,
@@ -26,17 +24,9 @@ type Operation = (typeof OPERATIONS)[number];
  * @throws ScimInputError
  */
 export function applyPatch(type: ResourceType, resource: Json, body: unknown): Json {
-  const changed = structuredClone(resource);
-  const scope = scopeOf(type);
-  for (const { op, path, value } of operationsOf(body)) {
-    if (path === undefined) applyWithoutPath(type, changed, op, value);
-    else {
-      const extension = extensionOf(type, path);
-      if (extension) applyToExtension(type, changed, op, extension, value);
-      else applyAt(changed, op, parsePath(path, scope), value);
-    }
-  }
-  return changed;
+  const patch = new Patch(type, structuredClone(resource));
+  for (const operation of operationsOf(body)) patch.apply(operation);
+  return patch.result();
 }
 
 interface PatchOperation {
@@ -84,67 +74,104 @@ function operationOf(given: unknown): PatchOperation {
   return { op: name, path: isWhole ? undefined : path, value };
 }
 
-/** Each member of the value is a path. Read-only attributes are ignored, because clients send whole resources. */
-function applyWithoutPath(type: ResourceType, resource: Json, op: Operation, value: unknown): void {
-  if (!isObject(value))
-    throw new ScimInputError('invalidValue', 'Without a path, the value must be an object.');
-  for (const [key, each] of Object.entries(value)) {
-    const extension = extensionOf(type, key);
-    if (extension) {
-      applyToExtension(type, resource, op, extension, each);
-      continue;
+/** The operations on one resource. */
+class Patch {
+  /** The lists that operations have changed, which are not in the resource yet. */
+  private readonly lists = new Map<string, { path: PatchPath; values: PatchedValues }>();
+  private readonly comparisons = new Comparisons();
+
+  constructor(
+    private readonly type: ResourceType,
+    private readonly resource: Json,
+  ) {}
+
+  apply({ op, path, value }: PatchOperation): void {
+    if (path === undefined) return this.applyWithoutPath(op, value);
+    const extension = this.extensionOf(path);
+    if (extension) this.applyToExtension(op, extension, value);
+    else this.applyAt(op, parsePath(path, scopeOf(this.type)), value);
+  }
+
+  /** The changed resource. */
+  result(): Json {
+    for (const { path, values } of this.lists.values()) {
+      const { list } = values;
+      this.change(path, (holder) => set(holder, path.attribute.name, list.length === 0 ? undefined : list));
     }
-    const path = parsePath(key, scopeOf(type));
-    if (!isReadOnly(path)) applyAt(resource, op, path, each);
+    return this.resource;
   }
-}
 
-const extensionOf = (type: ResourceType, path: string) =>
-  type.extensions.find(({ id }) => id.toLowerCase() === path.trim().toLowerCase());
-
-function applyToExtension(
-  type: ResourceType,
-  resource: Json,
-  op: Operation,
-  extension: ResourceType['extensions'][number],
-  value: unknown,
-): void {
-  const { id, attributes } = extension;
-  if (op === 'remove') {
-    delete resource[id];
-    return;
+  /** Each member of the value is a path. Read-only attributes are ignored, because clients send whole resources. */
+  private applyWithoutPath(op: Operation, value: unknown): void {
+    if (!isObject(value))
+      throw new ScimInputError('invalidValue', 'Without a path, the value must be an object.');
+    for (const [key, each] of Object.entries(value)) {
+      const extension = this.extensionOf(key);
+      if (extension) {
+        this.applyToExtension(op, extension, each);
+        continue;
+      }
+      const path = parsePath(key, scopeOf(this.type));
+      if (!isReadOnly(path)) this.applyAt(op, path, each);
+    }
   }
-  if (!isObject(value)) throw new ScimInputError('invalidValue', `${id} must be an object.`);
-  const scope: Scope = { ...scopeOf(type), attributes };
-  for (const [key, each] of Object.entries(value))
-    applyAt(resource, op, { extension: id, ...parsePath(key, scope) }, each);
+
+  private extensionOf(path: string): Schema | undefined {
+    return this.type.extensions.find(({ id }) => id.toLowerCase() === path.trim().toLowerCase());
+  }
+
+  private applyToExtension(op: Operation, { id, attributes }: Schema, value: unknown): void {
+    if (op === 'remove') {
+      delete this.resource[id];
+      for (const [key, { path }] of this.lists) if (path.extension === id) this.lists.delete(key);
+      return;
+    }
+    if (!isObject(value)) throw new ScimInputError('invalidValue', `${id} must be an object.`);
+    const scope: Scope = { ...scopeOf(this.type), attributes };
+    for (const [key, each] of Object.entries(value))
+      this.applyAt(op, { extension: id, ...parsePath(key, scope) }, each);
+  }
+
+  private applyAt(op: Operation, path: PatchPath, value: unknown): void {
+    const { attribute, sub } = path;
+    const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
+    if (isReadOnly(path)) throw new ScimInputError('mutability', `${name} is read-only.`);
+    if (op === 'remove' && (sub ?? attribute).required && !attribute.multiValued)
+      throw new ScimInputError('mutability', `${name} is required.`);
+    if (attribute.multiValued) return this.listAt(path).change(op, path, value);
+    this.change(path, (holder) => {
+      if (sub) {
+        const object = { ...(holder[attribute.name] as Json | undefined) };
+        set(object, sub.name, op === 'remove' ? undefined : readValue(sub, value, name));
+        set(holder, attribute.name, Object.keys(object).length === 0 ? undefined : object);
+      } else if (op === 'remove') delete holder[attribute.name];
+      else set(holder, attribute.name, replaced(attribute, holder[attribute.name], value));
+    });
+  }
+
+  private listAt(path: PatchPath): PatchedValues {
+    const { extension, attribute } = path;
+    const key = `${extension ?? ''} ${attribute.name}`;
+    const known = this.lists.get(key);
+    if (known) return known.values;
+    const before = (holderOf(this.resource, extension)?.[attribute.name] ?? []) as Json[];
+    const values = new PatchedValues(attribute, before, this.comparisons);
+    this.lists.set(key, { path, values });
+    return values;
+  }
+
+  /** Changes the object that contains an attribute. An extension without attributes is removed. */
+  private change({ extension }: PatchPath, change: (holder: Json) => void): void {
+    const holder = holderOf(this.resource, extension) ?? {};
+    change(holder);
+    if (extension === undefined) return;
+    if (Object.keys(holder).length === 0) delete this.resource[extension];
+    else this.resource[extension] = holder;
+  }
 }
 
 const isReadOnly = ({ attribute, sub }: PatchPath): boolean =>
   attribute.mutability === 'readOnly' || sub?.mutability === 'readOnly';
-
-function applyAt(resource: Json, op: Operation, path: PatchPath, value: unknown): void {
-  const { attribute, sub, extension, filter } = path;
-  const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
-  if (isReadOnly(path)) throw new ScimInputError('mutability', `${name} is read-only.`);
-  if (op === 'remove' && (sub ?? attribute).required && !attribute.multiValued)
-    throw new ScimInputError('mutability', `${name} is required.`);
-  const holder = holderOf(resource, extension) ?? {};
-  if (extension !== undefined) resource[extension] = holder;
-  if (attribute.multiValued) {
-    const before = (holder[attribute.name] ?? []) as Json[];
-    const after = filter
-      ? changeMatching(before, op, path, filter, value)
-      : changeList(before, op, path, value);
-    set(holder, attribute.name, after.length === 0 ? undefined : after);
-  } else if (sub) {
-    const object = { ...(holder[attribute.name] as Json | undefined) };
-    set(object, sub.name, op === 'remove' ? undefined : readValue(sub, value, name));
-    set(holder, attribute.name, Object.keys(object).length === 0 ? undefined : object);
-  } else if (op === 'remove') delete holder[attribute.name];
-  else set(holder, attribute.name, replaced(attribute, holder[attribute.name], value));
-  if (extension !== undefined && Object.keys(holder).length === 0) delete resource[extension];
-}
 
 /** Sub-attributes of an object that the value does not name stay (RFC 7644, sections 3.5.2.1 and 3.5.2.3). */
 function replaced(attribute: Attribute, before: unknown, value: unknown): unknown {
@@ -161,92 +188,4 @@ function replaced(attribute: Attribute, before: unknown, value: unknown): unknow
 function set(holder: Json, name: string, value: unknown): void {
   if (value === undefined) delete holder[name];
   else holder[name] = value;
-}
-
-/** Changes a list as a whole, or one sub-attribute of all its values. */
-function changeList(before: Json[], op: Operation, { attribute, sub }: PatchPath, value: unknown): Json[] {
-  if (sub) return before.map((each) => withSub(each, sub, op, value));
-  if (op === 'remove') return value === undefined || value === null ? [] : without(before, attribute, value);
-  const added = (readValue(attribute, value, attribute.name) ?? []) as Json[];
-  return op === 'replace' ? unique(added) : unique(withOnePrimary(before, added).concat(added));
-}
-
-/** Removes the values that an operation names, by their `value` where they have one. */
-function without(before: Json[], attribute: Attribute, value: unknown): Json[] {
-  const removed = (readValue(attribute, value, attribute.name) ?? []) as Json[];
-  const ids = new Set(removed.map((each) => keyOf(each)));
-  return before.filter((each) => !ids.has(keyOf(each)));
-}
-
-function changeMatching(
-  before: Json[],
-  op: Operation,
-  { attribute, sub }: PatchPath,
-  filter: Filter,
-  value: unknown,
-): Json[] {
-  const isMatch = (each: Json) => matches(filter, each);
-  if (op === 'remove' && !sub) return before.filter((each) => !isMatch(each));
-  if (!before.some(isMatch)) {
-    if (op === 'remove') return before;
-    if (op === 'replace')
-      throw new ScimInputError('noTarget', `No value of ${attribute.name} matches the path.`);
-    const made = changed(fromFilter(filter), op, attribute, sub, value);
-    return [...withOnePrimary(before, [made]), made];
-  }
-  const after = before.map((each) => (isMatch(each) ? changed(each, op, attribute, sub, value) : each));
-  const primary = after.find((each, n) => each['primary'] === true && before[n]?.['primary'] !== true);
-  return primary ? after.map((each) => (each === primary ? each : notPrimary(each))) : after;
-}
-
-function changed(
-  each: Json,
-  op: Operation,
-  attribute: Attribute,
-  sub: Attribute | undefined,
-  value: unknown,
-): Json {
-  if (sub) return withSub(each, sub, op, value);
-  const given = Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
-  if (!isObject(given))
-    throw new ScimInputError('invalidValue', `A value of ${attribute.name} must be an object.`);
-  return { ...each, ...readObject(attribute.subAttributes ?? [], given, `${attribute.name}.`) };
-}
-
-function withSub(each: Json, sub: Attribute, op: Operation, value: unknown): Json {
-  const copy = { ...each };
-  set(copy, sub.name, op === 'remove' ? undefined : readValue(sub, value, sub.name));
-  return copy;
-}
-
-/** The value that a filter of equalities describes, e.g. `[type eq "work"]`. */
-function fromFilter(filter: Filter): Json {
-  if (filter.op === 'eq') return { [(filter.path.sub ?? filter.path.attribute).name]: filter.value };
-  if (filter.op === 'and') return Object.assign({}, ...filter.filters.map(fromFilter)) as Json;
-  throw new ScimInputError(
-    'noTarget',
-    'No value matches the path, and its filter does not describe a new one.',
-  );
-}
-
-const notPrimary = (each: Json): Json => (each['primary'] === true ? { ...each, primary: false } : each);
-
-/** A new primary value takes the place of the current one (RFC 7644, section 3.5.2). */
-const withOnePrimary = (before: Json[], added: Json[]): Json[] =>
-  added.some((each) => each['primary'] === true) ? before.map(notPrimary) : before;
-
-const keyOf = (each: Json): string =>
-  JSON.stringify([each['value'] ?? each, each['type'] === 'User' ? null : each['type']]);
-
-/** Without repeated values. */
-function unique(values: Json[]): Json[] {
-  const byKey = new Map<string, Json[]>();
-  return values.filter((each) => {
-    const key = keyOf(each);
-    const same = byKey.get(key) ?? [];
-    byKey.set(key, [...same, each]);
-    return each['value'] === undefined
-      ? !same.some((other) => isDeepStrictEqual(other, each))
-      : same.length === 0;
-  });
 }

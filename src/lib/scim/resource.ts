@@ -12,7 +12,7 @@ import { ScimInputError } from './scim-error.js';
 
 const MAX_TEXT = 500;
 /** Values of a list, except members of a group. */
-const MAX_VALUES = 50;
+export const MAX_VALUES = 50;
 
 /**
  * Reads the attributes of a resource that a client may write, in their declared case and types. Read-only and unknown

@@ -75,10 +75,15 @@ const guestConnected = workspace.statement<never>(
       AND CASE WHEN $3 THEN state IN ('admitted', 'left') ELSE state = 'in_session' END`,
 );
 
-// Users without access to the call; guests and viewers that are not admitted, or that are banned.
+// Users without access to the call; guests and viewers that are not admitted, that are banned, or whose invite is revoked, also
+// because its creator has no access any more. Each invite is evaluated once. Index: guests_call.
 const unwanted = workspace.statement<UnwantedParticipant>(
   'call_participants.unwanted',
-  `SELECT participant.identity FROM call_participants participant
+  `WITH invites AS MATERIALIZED (
+     SELECT invite.id FROM guest_invite_states invite
+      WHERE invite.tenant_id = $1 AND invite.state <> 'revoked' AND invite.id IN (
+        SELECT guest.invite_id FROM guests guest WHERE guest.tenant_id = $1 AND guest.call_id = $2))
+   SELECT participant.identity FROM call_participants participant
     WHERE participant.tenant_id = $1 AND participant.call_id = $2 AND participant.left_at IS NULL
       AND CASE participant.principal_kind
             WHEN 'user' THEN NOT EXISTS (
@@ -88,6 +93,7 @@ const unwanted = workspace.statement<UnwantedParticipant>(
               SELECT FROM guests guest
                WHERE guest.tenant_id = $1 AND guest.id = participant.principal_id AND guest.call_id = $2
                  AND guest.state IN ('admitted', 'in_session', 'left') AND NOT guest.kick_pending
+                 AND guest.invite_id IN (SELECT invites.id FROM invites)
                  AND NOT EXISTS (
                    SELECT FROM call_bans ban WHERE ban.tenant_id = $1 AND ban.call_id = $2
                       AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email))) END`,

@@ -51,6 +51,11 @@ export abstract class ScimResources<Row> {
 
   protected abstract present(row: Row): Json;
 
+  /** Removes default values that depend on attributes which a PATCH has changed. @param after the resource after the PATCH */
+  protected withDefaults(_before: Json, after: Json): Json {
+    return after;
+  }
+
   /** @throws ApiError 404 */
   async read({ tenantId }: ScimActor, target: ScimTarget): Promise<BodyReply> {
     return readReply(this.type, this.present(await this.existing(tenantId, target.id)), target);
@@ -71,7 +76,7 @@ export abstract class ScimResources<Row> {
   /** @throws ApiError 400; 403; 404; 409; 412 */
   async patch(actor: ScimActor, target: ScimTarget, body: unknown): Promise<BodyReply> {
     return this.changed(actor, target, (before) =>
-      readResource(this.type, applyPatch(this.type, before, body)),
+      readResource(this.type, this.withDefaults(before, applyPatch(this.type, before, body))),
     );
   }
 

@@ -120,13 +120,17 @@ export const Distinct = () => Transform(({ value }) => (Array.isArray(value) ? [
 
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** Converts RFC 3339 text into a Date. Other values, and days that do not exist, stay for the validator to reject. */
+/**
+ * Converts RFC 3339 text into a Date. Other values, days that do not exist, and offsets that lead into the year 10000 stay for
+ * the validator to reject: RFC 3339 has no such year.
+ */
 export const Timestamp = () =>
-  Transform(({ value }) =>
-    typeof value === 'string' && RFC3339.test(value) && isISO8601(value, { strict: true })
-      ? new Date(value)
-      : value,
-  );
+  Transform(({ value }: { value: unknown }) => {
+    if (typeof value !== 'string' || !RFC3339.test(value) || !isISO8601(value, { strict: true }))
+      return value;
+    const time = new Date(value);
+    return time.getUTCFullYear() <= 9999 ? time : value;
+  });
 
 /** A time from 1900 to 9998, RFC 3339, as a Date. */
 export const Moment = (): PropertyDecorator => (target, key) => {

@@ -90,6 +90,18 @@ describe('calls of members', () => {
     expect(shown.active_call).toMatchObject({ call_id: room.id, title: 'Offsite', participants: 0 });
   });
 
+  test('an open channel shows its live call to its members only', async () => {
+    const channel = { type: 'channel', name: 'All', visibility: 'tenant' };
+    const { id } = (await alice.api.post('/chat/rooms', channel)).body.room;
+    const call = await makeCall({ room_id: id, title: 'Reorganisation' });
+    const shownTo = async (user: TestUser) => (await user.api.get(`/chat/rooms/${id}`)).body.room.active_call;
+    expect(await shownTo(alice)).toMatchObject({ call_id: call.id, title: 'Reorganisation' });
+    expect((await bob.api.get(`/call/${call.id}`)).status).toBe(404);
+    expect(await shownTo(bob)).toBeNull();
+    expect((await bob.api.post(`/chat/rooms/${id}/members`, { user_id: bob.id })).status).toBe(201);
+    expect(await shownTo(bob)).toMatchObject({ call_id: call.id });
+  });
+
   test('client_id makes a repeated request return the same call', async () => {
     const body = { title: 'Once', client_id: randomUUID() };
     const responses = await Promise.all([1, 2, 3, 4].map(() => alice.api.post('/call/rooms', body)));

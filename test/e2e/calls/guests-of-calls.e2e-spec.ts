@@ -33,14 +33,14 @@ describe('calls with guests, and calls of events', () => {
   };
 
   /** An admitted guest of a call, as the claim of an invite makes one. */
-  const makeGuest = async (callId: string, email = 'guest@example.org') => {
+  const makeGuest = async (callId: string, email = 'guest@example.org', creator = alice) => {
     const [inviteId, id] = [randomUUID(), randomUUID()];
     const { tenantId } = alice;
     await app.sql(
       `INSERT INTO external_invites (tenant_id, id, target_kind, call_id, kind, role, token_hash, require_otp, require_approval,
                                      chat_allowed, max_uses, created_by, expires_at)
        VALUES ($1, $2, 'call', $3, 'link', 'guest', $4, true, true, true, 10, $5, now() + interval '1 day')`,
-      [tenantId, inviteId, callId, randomBytes(32), alice.id],
+      [tenantId, inviteId, callId, randomBytes(32), creator.id],
     );
     await app.sql(
       `INSERT INTO guests (tenant_id, id, invite_id, call_id, role, state, display_name, email, email_verified_at, token_hash)
@@ -121,6 +121,24 @@ describe('calls with guests, and calls of events', () => {
     expect((await lock({ locked: false })).body.call.external_locked).toBe(false);
     await alice.api.post(`/call/${callId}/end`);
     expect((await lock({})).body.error).toBe('call_ended');
+  });
+
+  test('guests are disconnected when the creator of their invite has no access any more', async () => {
+    const fields = { type: 'group', name: 'Offsite', member_ids: [bob.id] };
+    const chat = (await alice.api.post('/chat/rooms', fields)).body.room;
+    const callId = (await alice.api.post('/call/rooms', { room_id: chat.id })).body.room.id as string;
+    expect((await alice.api.post(`/call/tokens/${callId}/mint`)).status).toBe(200);
+    const [mine, bobs] = [
+      await makeGuest(callId, 'a@example.org'),
+      await makeGuest(callId, 'b@example.org', bob),
+    ];
+    const [stays, ends] = [await join(callId, mine), await join(callId, bobs)];
+    expect((await alice.api.delete(`/chat/rooms/${chat.id}/members/${bob.id}`)).status).toBe(200);
+    await app.get<OutboxWorker>(OutboxWorker).drain();
+    expect([livekit.isConnected(stays), livekit.isConnected(ends)]).toEqual([true, false]);
+    const again = await livekit.join(ends.freshToken);
+    await livekit.webhooks.settled();
+    expect(livekit.isConnected(again)).toBe(false);
   });
 
   test('a guest who disconnects has left and may come back', async () => {

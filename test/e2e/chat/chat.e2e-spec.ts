@@ -178,6 +178,8 @@ describe('chat', () => {
       const until = '2999-01-01T00:00:00.000Z';
       const own = ok(await bob.api.put(`/chat/rooms/${id}`, { notify: 'mentions', muted_until: until })).room;
       expect(own).toMatchObject({ notify: 'mentions', muted_until: until, mod_seq: 0 });
+      const beyond = { muted_until: '9999-12-31T23:59:59-01:00' };
+      rejected(await bob.api.put(`/chat/rooms/${id}`, beyond), 422, 'validation_failed');
       expect(await read(id)).toMatchObject({ notify: 'all', muted_until: null });
       ok(await alice.api.post(`/chat/rooms/${id}/members`, { user_id: bob.id, role: 'moderator' }), 201);
       ok(await bob.api.put(`/chat/rooms/${id}`, { name: 'Ours', topic: 't' }));

@@ -80,6 +80,22 @@ export const endOfAccessTests = (world: GuestWorkspace): void =>
       expect(await guestRow(gina.id as string)).toMatchObject({ state: 'removed', kick_pending: true });
     });
 
+    test('an invite that is revoked while its creator has no access stays revoked', async () => {
+      const room = await newRoom();
+      const call = await newCall({ room });
+      const made = await invite(call, { kind: 'link', require_approval: false }, world.bob);
+      const gina = browser(made.token);
+      ok(await gina.claim({ name: 'Gina' }), 201);
+      ok(await world.alice.api.delete(`/chat/rooms/${room}/members/${world.bob.id}`));
+      rejected(await gina.get('chat/messages'), 410, 'invite_revoked');
+      const revoked = ok(await world.alice.api.delete(`/call/external_invites/${made.id}`));
+      expect(revoked).toMatchObject({ revoked: true, invite: { state: 'revoked' } });
+      ok(await world.alice.api.post(`/chat/rooms/${room}/members`, { user_id: world.bob.id }), 201);
+      rejected(await gina.get('chat/messages'), 410, 'invite_revoked');
+      rejected(await browser(made.token).claim({ name: 'Gina again' }), 410, 'invite_revoked');
+      expect(await guestRow(gina.id as string)).toMatchObject({ state: 'removed' });
+    });
+
     test('an invite ends with the access of its creator, with its time, and a day after the call', async () => {
       const room = await newRoom();
       const call = await newCall({ room });

@@ -4,7 +4,7 @@ import { form } from '../../support/network/multipart.ts';
 
 export const guestChatTests = (world: GuestWorkspace): void =>
   describe('the chat', () => {
-    const { ok, rejected, browser, newRoom, say, openLink, guestRow, newGuest, newCall } = world;
+    const { ok, rejected, browser, newRoom, say, invite, openLink, guestRow, newGuest, newCall } = world;
     test('shows a guest no ids of members, no system messages, nothing from before, and the files since', async () => {
       const room = await newRoom();
       await say(room, MARKER);
@@ -114,6 +114,19 @@ export const guestChatTests = (world: GuestWorkspace): void =>
         422,
         'no_chat_room',
       );
+    });
+
+    test('the permission to review guests opens no chat of others', async () => {
+      const body = { type: 'group', name: 'Without Alice', member_ids: [world.carol.id] };
+      const { room } = ok(await world.bob.api.post('/chat/rooms', body), 201);
+      const call = await newCall({ room: room.id }, world.bob);
+      const made = await invite(call, { kind: 'link' }, world.bob);
+      const path = `/call/external_invites/${made.id}`;
+      expect(ok(await world.alice.api.get(path)).invite.id).toBe(made.id);
+      rejected(await world.alice.api.post(`${path}/chat_link`), 404, 'not_found');
+      expect(ok(await world.alice.api.get(path)).invite.has_chat_link).toBe(false);
+      ok(await world.bob.api.post(`${path}/chat_link`), 201);
+      ok(await world.alice.api.delete(`${path}/chat_link`));
     });
 
     test('invites to a room: by moderators, for its chat and its live call', async () => {

@@ -47,6 +47,16 @@ export const invitesTests = (world: GuestWorkspace): void =>
       expect(made).toMatchObject({ require_otp: true, require_approval: true });
     });
 
+    test('members who request a domain at the same time make one request', async () => {
+      const request = () =>
+        world.bob.api.post('/call/external_invites/domain_request', { domain: 'twice.example' });
+      const open = async () => (await Promise.all([1, 2, 3, 4].map(request))).map(({ status }) => status);
+      expect((await open()).toSorted()).toEqual([200, 200, 200, 201]);
+      const { id } = ok(await request()).domain_request;
+      ok(await review(id, 'deny'));
+      expect((await open()).toSorted()).toEqual([200, 200, 200, 201]);
+    });
+
     test('a denied domain is rejected until administrators allow it', async () => {
       const call = await newCall({}, world.bob);
       const request = (domain: string, user = world.bob) =>

@@ -207,6 +207,8 @@ describe('users by SCIM', () => {
     'userName eq {"a":1}',
     'name[familyName eq "a"]',
     'userName eq "\\u00',
+    'userName eq "\\u0000"',
+    'title eq "\\ud800"',
     '('.repeat(50) + 'title pr' + ')'.repeat(50),
     'title pr and '.repeat(500) + 'title pr',
     `userName eq "${'x'.repeat(5000)}"`,
@@ -328,6 +330,8 @@ describe('users by SCIM', () => {
     [[replace('active', 'perhaps')], 'invalidValue'],
     [[replace('title', 'x'.repeat(600))], 'invalidValue'],
     [[{ op: 'replace', value: 'x' }], 'invalidValue'],
+    [[{ op: 'add', path: 'emails[type eq "\\ud800"].value', value: 'a@acme.example' }], 'invalidPath'],
+    [[{ op: 'add', path: 'emails[type eq "\\u0000"].value', value: 'a@acme.example' }], 'invalidPath'],
     [Array.from({ length: 1001 }, () => replace('title', 'x')), 'tooMany'],
   ])('the operations %# are rejected and change nothing', async (operations, scimType) => {
     const [user] = (await scim.get('/Users?count=1')).body.Resources;
@@ -408,10 +412,28 @@ describe('users by SCIM', () => {
     expect(outside.status).toBe(403);
     const taken = await scim.patch(`/Users/${id}`, [replace('userName', owner.email)]);
     expect([taken.status, taken.body.scimType]).toEqual([409, 'uniqueness']);
+    expect(renamed.body.emails).toEqual([{ value: userName, type: 'work', primary: true }]);
     const twin = await app.member('other', userName);
     expect(twin.id).toBe(id);
     const shared = await scim.patch(`/Users/${id}`, [replace('userName', address())]);
     expect([shared.status, shared.body.scimType]).toEqual([400, 'mutability']);
+  });
+
+  test('the address of an owner stays under the control of the owner, also while deactivated', async () => {
+    const second = await app.member('acme', address(), 'owner');
+    const rename = () => scim.patch(`/Users/${second.id}`, [replace('userName', address())]);
+    const renamed = await rename();
+    expect([renamed.status, renamed.body.scimType]).toEqual([400, 'mutability']);
+    const upper = await scim.patch(`/Users/${second.id}`, [replace('userName', second.email.toUpperCase())]);
+    expect(upper.status).toBe(200);
+    expect((await scim.patch(`/Users/${second.id}`, [replace('active', false)])).status).toBe(200);
+    expect((await rename()).status).toBe(400);
+    const [account] = await app.sql('SELECT lower(email) AS email FROM accounts WHERE id = $1', [second.id]);
+    expect(account.email).toBe(second.email);
+    const { groups } = (await owner.api.get('/rbac/groups')).body;
+    const { id } = groups.find(({ key }: any) => key === 'owners');
+    await owner.api.delete(`/rbac/groups/${id}/members/${second.id}`);
+    expect((await rename()).status).toBe(200);
   });
 
   test('another workspace sees and changes nothing', async () => {

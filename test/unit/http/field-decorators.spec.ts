@@ -49,6 +49,7 @@ describe('field decorators', () => {
   it.each([
     {},
     { flag: true, one: 'b', text: 'ab', once: '', whole: 9, open: 1e9, id: ID },
+    { time: '9999-12-31T23:30:00-00:29' },
     { time: '2026-11-21T09:30:00Z', name: ' Team ', parts: [{ code: 'abc' }] },
   ])('accept %j', (body) => {
     expect(errorOf(body)).toBeNull();
@@ -68,6 +69,7 @@ describe('field decorators', () => {
     [{ open: 0 }, 'min', 'open must not be less than 1'],
     [{ id: 'x' }, 'is_uuid', 'id must be a UUID'],
     [{ time: '2026-02-30T00:00:00Z' }, 'is_date', 'time must be a Date instance'],
+    [{ time: '9999-12-31T23:30:00-00:30' }, 'is_date', 'time must be a Date instance'],
     [{ parts: {} }, 'is_array', 'parts must be an array'],
     [{ parts: [] }, 'array_min_size', 'parts must contain at least 1 elements'],
     [

@@ -109,6 +109,33 @@ describe('PATCH', () => {
     expect(user['title']).toBe('B');
   });
 
+  test('a thousand operations that name members of a large group, by filters and by values', () => {
+    const idOf = (n: number) => `user-${n}`;
+    const members = Array.from({ length: 20_000 }, (_, n) => ({ value: idOf(n), type: 'User' }));
+    const operations = Array.from({ length: 250 }, (_, n) => [
+      { op: 'remove', path: `members[value eq "${idOf(n)}"]` },
+      { op: 'remove', path: `members[type eq "user" and value eq "${idOf(1_000 + n)}"]` },
+      { op: 'remove', path: 'members', value: [{ value: idOf(2_000 + n) }] },
+      { op: 'add', path: 'members', value: [{ value: `new-${n}` }, { value: idOf(19_000) }] },
+    ]).flat();
+    const { members: left } = patchGroup({ members }, ...operations);
+    const removed = (n: number) => n % 1_000 < 250 && n < 3_000;
+    expect(left).toEqual([
+      ...members.filter((_, n) => !removed(n)),
+      ...Array.from({ length: 250 }, (_, n) => ({ value: `new-${n}` })),
+    ]);
+  });
+
+  test('operations that compare too many values are rejected', () => {
+    const members = Array.from({ length: 5_000 }, (_, n) => ({ value: `user-${n}`, type: 'User' }));
+    const operations = Array.from({ length: 1_000 }, () => ({ op: 'remove', path: 'members[type eq "x"]' }));
+    expect(() => patchGroup({ members }, ...operations)).toThrow('compare too many values');
+    expect(patchGroup({ members }, ...operations.slice(0, 100))['members']).toEqual(members);
+    const addresses = Array.from({ length: 60 }, (_, n) => ({ country: `c${n}` }));
+    const added = addresses.map((value) => ({ op: 'add', path: 'addresses', value }));
+    expect(() => patch(BASE, ...added)).toThrow('must have at most 50 values');
+  });
+
   test('a change to read values, and back, restores the resource', () => {
     const value = fc.string({ minLength: 1, maxLength: 20 });
     const resource = fc.record(

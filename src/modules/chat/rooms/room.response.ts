@@ -62,7 +62,9 @@ export class ActiveCallResponse {
 
 /** A room with its first members. */
 export class ChatRoomDetailResponse extends ChatRoomResponse {
-  @ApiProperty(orNull(ActiveCallResponse)) active_call!: ActiveCallResponse | null;
+  /** Null for a channel that you may join. */
+  @ApiProperty(orNull(ActiveCallResponse))
+  active_call!: ActiveCallResponse | null;
   /** Owners and moderators first; at most 200. Empty for a channel that you may join. */
   @ApiProperty({ type: [ChatMemberResponse], example: [] }) members!: ChatMemberResponse[];
 }

@@ -90,9 +90,9 @@ const listOpen = workspace.statement<ListedRoom>(
     WHERE room.tenant_id = $1 AND room.visibility = 'tenant' AND mine.user_id IS NULL AND ${FILTERS}`,
 );
 
-const read = workspace.statement<{ room: string; members: string }>(
+const read = workspace.statement<{ room: string; members: string; is_member: boolean }>(
   'chat_rooms.read',
-  `SELECT ${ROOM}::text AS room, coalesce((
+  `SELECT ${ROOM}::text AS room, mine.user_id IS NOT NULL AS is_member, coalesce((
             SELECT json_agg(shown.member) FROM (
               SELECT ${MEMBER} AS member FROM chat_members member
                 JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = member.user_id
@@ -163,7 +163,7 @@ export class RoomsRepository {
   async read(ctx: RequestContext, id: string, reader: Reader = this.db): Promise<string | undefined> {
     const [row] = await reader.query(read, [ctx.tenantId, ctx.userId, id]);
     if (!row) return undefined;
-    const call = await this.activeCalls.of(reader, ctx, id);
+    const call = row.is_member ? await this.activeCalls.of(reader, ctx, id) : null;
     return `${row.room.slice(0, -1)},"active_call":${call},"members":${row.members}}`;
   }
 

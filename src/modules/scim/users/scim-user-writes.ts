@@ -25,6 +25,8 @@ const NAME_TAKEN = 'The workspace has a member with this userName.';
 
 const OF_OTHERS = 'The account belongs to other workspaces too; its user changes the address.';
 
+const OF_OWNER = 'An owner of the workspace changes the address in the settings of the account.';
+
 /** The account of an address, and the name and language of the workspace, as they were before the transaction. */
 interface Admission {
   account: { id: string; email: string } | null;
@@ -117,8 +119,12 @@ export class ScimUserWrites {
     return isRenamed ? values.email : null;
   }
 
-  /** @throws ApiError 409 when another account has the address */
+  /**
+   * With the address of an owner, the client would get a link that resets the password, and make an owner.
+   * @throws ApiError 400 for an owner; 409 when another account has the address
+   */
   private async rename(tx: Tx, actor: ScimActor, row: ScimUserRow, email: string): Promise<void> {
+    if (row.role === 'owner' && !sameMailbox(row.email, email)) throw scimError(400, OF_OWNER, 'mutability');
     const account = { id: row.user_id, old: row.email };
     const language = await this.memberLanguage(tx, actor.tenantId, row.user_id);
     if (!(await this.emails.apply(tx, account, email, language, actor)))

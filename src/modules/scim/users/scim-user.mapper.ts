@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { CORE, ENTERPRISE_USER, type Json } from '../../../lib/scim/index.js';
 import { versionOf } from '../model/scim-query.js';
 import type { ScimUserRow } from './scim-users.repository.js';
@@ -76,6 +77,14 @@ export function valuesOf(resource: Json): UserValues {
     },
     attributes,
   };
+}
+
+/** The resource after a PATCH, without the default of `emails` that the PATCH has left as it was: it follows `userName`. */
+export function withDefaultEmails(before: Json, after: Json): Json {
+  const { emails, ...rest } = after;
+  const isUntouched =
+    isDeepStrictEqual(emails, before['emails']) && isDefault(emails, String(before['userName']));
+  return isUntouched ? rest : after;
 }
 
 /** Whether the list has the sign-in address only, which follows `userName`. */

@@ -14,6 +14,8 @@ export interface ScimUserRow {
   email: string;
   display_name: string;
   status: 'active' | 'deactivated';
+  /** Also of a deactivated member. */
+  role: 'owner' | 'admin' | 'member';
   created_at: Date;
   given_name: string | null;
   family_name: string | null;
@@ -25,7 +27,7 @@ export interface ScimUserRow {
   groups: { value: string; display: string }[];
 }
 
-const USER = `SELECT member.user_id, member.email, member.display_name, member.status, member.created_at,
+const USER = `SELECT member.user_id, member.email, member.display_name, member.status, member.role, member.created_at,
          profile.given_name, profile.family_name, profile.title,
          written.external_id, written.attributes, written.updated_at,
          coalesce((SELECT json_agg(json_build_object('value', grp.id, 'display', grp.name) ORDER BY grp.id)

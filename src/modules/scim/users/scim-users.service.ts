@@ -20,7 +20,7 @@ import type { ScimQuery, ScimTarget } from '../model/scim-query.js';
 import { scimReply } from '../model/scim-reply.js';
 import { ScimResources } from '../scim-resources.js';
 import type { ScimActor } from '../scim-authenticator.js';
-import { userResource, valuesOf } from './scim-user.mapper.js';
+import { userResource, valuesOf, withDefaultEmails } from './scim-user.mapper.js';
 import { ScimUserWrites } from './scim-user-writes.js';
 import { type LookUp, ScimUsersRepository, type ScimUserRow } from './scim-users.repository.js';
 
@@ -108,6 +108,10 @@ export class ScimUsersService extends ScimResources<ScimUserRow> {
 
   protected present(row: ScimUserRow): Json {
     return userResource(row, this.base);
+  }
+
+  protected override withDefaults(before: Json, after: Json): Json {
+    return withDefaultEmails(before, after);
   }
 }
 

@@ -152,7 +152,8 @@ function InvitesController(tree: InviteTree): Type {
     @Endpoint('POST :invite_id/chat_link', {
       id: `createGuestChatLink${suffix}`,
       summary: 'Create a link to the chat only',
-      description: 'It replaces the previous link. The token is in this response only.',
+      description:
+        'It replaces the previous link. The token is in this response only. For the creator of the invite, hosts and moderators; the permission `guests.review` does not suffice.',
       status: 201,
       optionalBody: true,
       response: [ChatLinkEnvelope, 'The link.'],

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
@@ -35,6 +36,8 @@ export interface EndedGuest {
   call_id: string | null;
   role: 'guest' | 'viewer';
 }
+
+type DomainRequestRow = Pick<GuestDomain, 'id' | 'state' | 'reason'> & { created_at: string };
 
 const targetCall = workspace.statement<InviteTarget>(
   'invites.target_call',
@@ -104,22 +107,19 @@ const notAllowed = workspace.statement<{ domain: string }>(
     WHERE NOT coalesce(known.state = 'allowed' OR $3 AND known.state = 'requested', $3) ORDER BY given.domain LIMIT 1`,
 );
 
-const requestDomain = workspace.statement<{
-  id: string;
-  state: string;
-  reason: string;
-  created_at: string;
-  is_new: boolean;
-}>(
+const DOMAIN_REQUEST = 'id, state, reason, rfc3339(created_at) AS created_at';
+
+// No row where the domain is requested or allowed already: of requests at the same time, one is new.
+const requestDomain = workspace.statement<DomainRequestRow>(
   'invites.request_domain',
-  `WITH before AS (SELECT state FROM guest_domains WHERE tenant_id = $1 AND domain = $3)
-   INSERT INTO guest_domains AS known (tenant_id, id, domain, state, requested_by, reason) VALUES ($1, $2, $3, 'requested', $4, $5)
-   ON CONFLICT (tenant_id, domain) DO UPDATE
-      SET state = CASE known.state WHEN 'denied' THEN 'requested' ELSE known.state END,
-          requested_by = CASE known.state WHEN 'denied' THEN excluded.requested_by ELSE known.requested_by END,
-          reason = CASE known.state WHEN 'denied' THEN excluded.reason ELSE known.reason END
-   RETURNING id, state, reason, rfc3339(created_at) AS created_at,
-             coalesce((SELECT before.state = 'denied' FROM before), true) AS is_new`,
+  `INSERT INTO guest_domains AS known (tenant_id, id, domain, state, requested_by, reason) VALUES ($1, $2, $3, 'requested', $4, $5)
+   ON CONFLICT (tenant_id, domain) DO UPDATE SET state = 'requested', requested_by = excluded.requested_by, reason = excluded.reason
+    WHERE known.state = 'denied' RETURNING ${DOMAIN_REQUEST}`,
+);
+
+const knownDomain = workspace.statement<DomainRequestRow>(
+  'invites.known_domain',
+  `SELECT ${DOMAIN_REQUEST} FROM guest_domains WHERE tenant_id = $1 AND domain = $2`,
 );
 
 const administrators = workspace.statement<{ user_id: string }>(
@@ -185,6 +185,15 @@ export class InvitesRepository {
     return row as ExternalInvite;
   }
 
+  /** @returns false for an invite that was revoked before */
+  async revoke(tx: Tx, { tenantId }: RequestContext, id: string): Promise<boolean> {
+    const revoked = await rowsOf(tx, ExternalInvite).update(
+      { tenantId, id, revokedAt: IsNull() },
+      { revokedAt: () => 'now()' },
+    );
+    return revoked.length > 0;
+  }
+
   /** Ends the access of all guests of an invite. @returns those who had access */
   async endGuests(tx: Tx, { tenantId, userId }: RequestContext, inviteId: string): Promise<EndedGuest[]> {
     return tx.query(endGuests, [tenantId, inviteId, userId]);
@@ -205,9 +214,11 @@ export class InvitesRepository {
     { tenantId, userId }: RequestContext,
     domain: string,
     reason: string,
-  ): Promise<Pick<GuestDomain, 'id' | 'state' | 'reason'> & { created_at: string; is_new: boolean }> {
-    const [row] = await tx.query(requestDomain, [tenantId, uuidv7(), domain, userId, reason]);
-    return row as Pick<GuestDomain, 'id' | 'state' | 'reason'> & { created_at: string; is_new: boolean };
+  ): Promise<DomainRequestRow & { is_new: boolean }> {
+    const [made] = await tx.query(requestDomain, [tenantId, uuidv7(), domain, userId, reason]);
+    if (made) return { ...made, is_new: true };
+    const [known] = await tx.query(knownDomain, [tenantId, domain]);
+    return { ...(known as DomainRequestRow), is_new: false };
   }
 
   async administrators(tx: Tx, { tenantId }: RequestContext): Promise<string[]> {

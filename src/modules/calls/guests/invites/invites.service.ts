@@ -88,10 +88,10 @@ export class InvitesService {
 
   /** Ends the access of all guests of the invite. @throws ApiError 404 */
   async revoke(ctx: RequestContext, scope: InviteScope, id: string): Promise<JsonReply> {
-    const found = JSON.parse(await this.find(ctx, scope, id)) as { state: string };
+    await this.find(ctx, scope, id);
     const ended = await this.db.tx(async (tx) => {
-      if (found.state === 'revoked') return [];
-      await this.invites.update(tx, ctx, id, { revokedAt: () => 'now()' });
+      // Not the state: an invite whose creator has lost their access for now is `revoked`, and active when they have it again.
+      if (!(await this.invites.revoke(tx, ctx, id))) return [];
       await this.audit.record(tx, ctx, {
         action: 'calls.invite.revoked',
         objectKind: 'external_invite',
@@ -105,14 +105,21 @@ export class InvitesService {
     return new JsonReply(`{"invite":${await this.find(ctx, scope, id)},"revoked":true}`);
   }
 
-  /** A new link replaces the previous one. @throws ApiError 403 `chat_not_allowed`, 404, 422 `no_chat_room` */
+  /**
+   * A new link replaces the previous one. For those who may see the invite without `guests.review`: with its token, anyone is a
+   * guest in the chat of the room.
+   * @throws ApiError 403 `chat_not_allowed`, 404, 422 `no_chat_room`
+   */
   async createChatLink(
     ctx: RequestContext,
     scope: InviteScope,
     id: string,
     body: Checked<CreateChatLink>,
   ): Promise<ChatLinkEnvelope> {
-    const invite = JSON.parse(await this.find(ctx, scope, id)) as { state: string; expires_at: string };
+    const invite = JSON.parse(await this.find(ctx, scope, id, false)) as {
+      state: string;
+      expires_at: string;
+    };
     if (invite.state === 'revoked') throw GuestErrors.inviteRevoked.with();
     if (invite.state === 'expired') throw GuestErrors.inviteExpired.with();
     const { expires_at } = body.value;
@@ -218,8 +225,14 @@ export class InvitesService {
     return new JsonReply(`{"invites":[${invites.join(',')}]}`, { status: 201 });
   }
 
-  private async find(ctx: RequestContext, scope: InviteScope, id: string): Promise<string> {
-    const seesAll = await this.holds(ctx, 'guests.review');
+  /** @param seesAll default: by the permission `guests.review` */
+  private async find(
+    ctx: RequestContext,
+    scope: InviteScope,
+    id: string,
+    seesAll?: boolean,
+  ): Promise<string> {
+    seesAll ??= await this.holds(ctx, 'guests.review');
     const invite = await this.invites.read(this.db, ctx, scope, seesAll, id);
     if (invite === undefined) throw GuestErrors.invitesNotFound.with();
     return invite;

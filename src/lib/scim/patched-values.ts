@@ -1,0 +1,182 @@
+import { type Attribute, byName, invalidValue, isObject, type Json } from './attributes.js';
+import type { Filter, PatchPath } from './filter.js';
+import { comparable, matches } from './match.js';
+import { MAX_VALUES, readObject, readValue } from './resource.js';
+import { ScimInputError } from './scim-error.js';
+
+export const OPERATIONS = ['add', 'remove', 'replace'] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+/** Comparisons of one PATCH: a tenth of a second of processor time. */
+const MAX_COMPARISONS = 1_000_000;
+
+/** The comparisons that a PATCH may still make. */
+export class Comparisons {
+  private left = MAX_COMPARISONS;
+
+  /** @throws ScimInputError `tooMany` */
+  take(count: number): void {
+    this.left -= count;
+    if (this.left < 0)
+      throw new ScimInputError('tooMany', 'The operations compare too many values. Use several requests.');
+  }
+}
+
+/**
+ * The values of a list while a PATCH changes them, without repeated ones. A group has thousands of members, and a PATCH a
+ * thousand operations: those that name values by their `value` do not read the others, and `Comparisons` limits the rest.
+ */
+export class PatchedValues {
+  /** In the order of the list. */
+  private readonly byKey = new Map<string, Json>();
+  /** Keys of the values with a `value`, in the form in which filters compare it. */
+  private readonly byValue = new Map<unknown, Set<string>>();
+  private readonly value: Attribute | undefined;
+
+  constructor(
+    private readonly attribute: Attribute,
+    values: readonly Json[],
+    private readonly comparisons: Comparisons,
+  ) {
+    this.value = byName(attribute.subAttributes ?? [], 'value');
+    for (const each of values) this.put(each);
+  }
+
+  get list(): Json[] {
+    return [...this.byKey.values()];
+  }
+
+  /** @throws ScimInputError */
+  change(op: Operation, { sub, filter }: PatchPath, value: unknown): void {
+    if (filter) this.changeMatching(op, sub, filter, value);
+    else if (sub) this.changeEach((each) => withSub(each, sub, op, value));
+    else this.changeList(op, value);
+    const { name } = this.attribute;
+    if (name !== 'members' && this.byKey.size > MAX_VALUES)
+      throw invalidValue(name, `must have at most ${MAX_VALUES} values.`);
+  }
+
+  private changeList(op: Operation, value: unknown): void {
+    const isAbsent = value === undefined || value === null;
+    if (op === 'replace' || (op === 'remove' && isAbsent)) this.clear();
+    const given = (readValue(this.attribute, value, this.attribute.name) ?? []) as Json[];
+    // By their `value` where they have one.
+    if (op === 'remove') for (const each of given) this.delete(keyOf(each));
+    else this.add(given);
+  }
+
+  private changeMatching(op: Operation, sub: Attribute | undefined, filter: Filter, value: unknown): void {
+    const matching = this.matching(filter);
+    if (op === 'remove' && !sub) {
+      for (const key of matching) this.delete(key);
+      return;
+    }
+    if (matching.size === 0) {
+      if (op === 'remove') return;
+      if (op === 'replace')
+        throw new ScimInputError('noTarget', `No value of ${this.attribute.name} matches the path.`);
+      return this.add([this.changed(fromFilter(filter), op, sub, value)]);
+    }
+    let primary: Json | undefined;
+    this.changeEach((each, key) => {
+      if (!matching.has(key)) return each;
+      const after = this.changed(each, op, sub, value);
+      if (after['primary'] === true && each['primary'] !== true) primary ??= after;
+      return after;
+    });
+    if (primary) this.changeEach((each) => (each === primary ? each : notPrimary(each)));
+  }
+
+  /** Keys of the values that match a filter. */
+  private matching(filter: Filter): Set<string> {
+    const named = equalitiesIn(filter).find(({ path }) => path.attribute === this.value);
+    const candidates =
+      named && this.value ? (this.byValue.get(comparable(named.value, this.value)) ?? []) : this.byKey.keys();
+    const keys = [...candidates];
+    this.comparisons.take(keys.length * sizeOf(filter));
+    return new Set(keys.filter((key) => matches(filter, this.byKey.get(key) as Json)));
+  }
+
+  private changeEach(change: (each: Json, key: string) => Json): void {
+    this.comparisons.take(this.byKey.size);
+    const changed = [...this.byKey].map(([key, each]) => change(each, key));
+    this.clear();
+    for (const each of changed) this.put(each);
+  }
+
+  /** A new primary value takes the place of the current one (RFC 7644, section 3.5.2). */
+  private add(values: readonly Json[]): void {
+    if (values.some((each) => each['primary'] === true)) this.changeEach(notPrimary);
+    for (const each of values) this.put(each);
+  }
+
+  private put(each: Json): void {
+    const key = keyOf(each);
+    if (this.byKey.has(key)) return;
+    this.byKey.set(key, each);
+    const value = this.comparableValue(each);
+    if (value === undefined) return;
+    const keys = this.byValue.get(value);
+    if (keys) keys.add(key);
+    else this.byValue.set(value, new Set([key]));
+  }
+
+  private delete(key: string): void {
+    const each = this.byKey.get(key);
+    if (!each) return;
+    this.byKey.delete(key);
+    this.byValue.get(this.comparableValue(each))?.delete(key);
+  }
+
+  private clear(): void {
+    this.byKey.clear();
+    this.byValue.clear();
+  }
+
+  private comparableValue({ value }: Json): unknown {
+    return this.value && value !== undefined ? comparable(value, this.value) : undefined;
+  }
+
+  private changed(each: Json, op: Operation, sub: Attribute | undefined, value: unknown): Json {
+    if (sub) return withSub(each, sub, op, value);
+    const { name, subAttributes = [] } = this.attribute;
+    const given = Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
+    if (!isObject(given)) throw new ScimInputError('invalidValue', `A value of ${name} must be an object.`);
+    return { ...each, ...readObject(subAttributes, given, `${name}.`) };
+  }
+}
+
+type Equality = Extract<Filter, { value: unknown }>;
+
+/** Equalities that every match has. */
+function equalitiesIn(filter: Filter): Equality[] {
+  if (filter.op === 'and') return filter.filters.flatMap(equalitiesIn);
+  return filter.op === 'eq' && filter.value !== null ? [filter] : [];
+}
+
+/** Number of comparisons that a filter makes at most. */
+function sizeOf(filter: Filter): number {
+  if ('filters' in filter) return filter.filters.reduce((sum, each) => sum + sizeOf(each), 0);
+  return 'filter' in filter ? 1 + sizeOf(filter.filter) : 1;
+}
+
+function withSub(each: Json, sub: Attribute, op: Operation, value: unknown): Json {
+  const { [sub.name]: _, ...rest } = each;
+  const read = op === 'remove' ? undefined : readValue(sub, value, sub.name);
+  return read === undefined ? rest : { ...each, [sub.name]: read };
+}
+
+/** The value that a filter of equalities describes, e.g. `[type eq "work"]`. */
+function fromFilter(filter: Filter): Json {
+  if (filter.op === 'eq') return { [(filter.path.sub ?? filter.path.attribute).name]: filter.value };
+  if (filter.op === 'and') return Object.assign({}, ...filter.filters.map(fromFilter)) as Json;
+  throw new ScimInputError(
+    'noTarget',
+    'No value matches the path, and its filter does not describe a new one.',
+  );
+}
+
+const notPrimary = (each: Json): Json => (each['primary'] === true ? { ...each, primary: false } : each);
+
+const keyOf = (each: Json): string =>
+  JSON.stringify([each['value'] ?? each, each['type'] === 'User' ? null : each['type']]);
