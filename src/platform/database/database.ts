@@ -9,6 +9,7 @@ import {
   leavesConnection,
 } from './database-errors.js';
 import { ReadPipelines } from './read-pipelines.js';
+import { runOn } from './run-on.js';
 import type { Statement } from './statement.js';
 import { OpenTx } from './tx.js';
 
@@ -89,14 +90,13 @@ export class Database {
 
   /** Runs one statement on the pool, also while requests are rejected. It is not counted as a round trip of a request. */
   async queryAlways<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    const { name, text } = statement;
     // Pool.query() closes the connection after each error, also when PostgreSQL has only rejected a value.
     const client = await this.pool.connect();
     // An error of the connection fails the statement too.
     client.on('error', ignore);
     let isUsable = true;
     try {
-      return (await client.query({ name, text, values: values as unknown[] })).rows as Row[];
+      return await runOn(client, statement, values);
     } catch (error) {
       isUsable = leavesConnection(error);
       throw error;

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { Client, type ClientConfig } from 'pg';
+import { runOn } from './run-on.js';
 import type { Statement } from './statement.js';
 
 interface Pipeline {
@@ -46,12 +47,12 @@ export class ReadPipelines {
   }
 
   /** Runs the statement on the connection with the fewest pending ones. A lost connection fails all that are pending on it. */
-  async query<Row>({ name, text }: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+  async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     const pipeline = this.leastBusy();
     pipeline.pending += 1;
     collect(pipeline);
     try {
-      return (await pipeline.client.query({ name, text, values: values as unknown[] })).rows as Row[];
+      return await runOn(pipeline.client, statement, values);
     } finally {
       pipeline.pending -= 1;
     }

@@ -2,6 +2,7 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { Client } from 'pg';
 import { tracedStatement, tracer } from '../telemetry/tracer.js';
 import { isResponseTimeout } from './database-errors.js';
+import { runOn } from './run-on.js';
 import type { Statement } from './statement.js';
 
 /** Anything that can read: the pool (`Db`) or an open transaction (`Tx`). Writes ask for a `Tx` by type. */
@@ -112,8 +113,8 @@ export class OpenTx extends Tx {
     );
   }
 
-  private async run<Row>({ name, text }: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    return (await this.client.query({ name, text, values: values as unknown[] })).rows as Row[];
+  private run<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    return runOn(this.client, statement, values);
   }
 }
 
