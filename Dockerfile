@@ -39,4 +39,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/apis/v1/health/live`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # The flags of bin/lib/node-flags.mjs, which gives the reasons.
-CMD ["node", "--max-semi-space-size=32", "--max-old-space-size=1024", "--expose-gc", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=1024", "--expose-gc", "dist/main.js"]
