@@ -1,5 +1,6 @@
 import { TIMEOUTS } from '../../../src/platform/database/data-source.js';
 import { Db } from '../../../src/platform/database/db.js';
+import { runOn } from '../../../src/platform/database/run-on.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { Keyring } from '../../../src/platform/secrets/keyring.js';
 import pg from 'pg';
@@ -124,6 +125,29 @@ describe('the database', () => {
       await expect(two).rejects.toThrow('test.insert is the second');
       expect(await stored('second of two')).toEqual([]);
     });
+  });
+
+  test('a finished statement keeps neither its values nor its rows, and its error names the caller', async () => {
+    const client = (await db.main.pool.connect()) as pg.PoolClient & { _activeQuery: any };
+    try {
+      for (const [statement, values, outcome] of [
+        [touch, ['a'], { rows: [{ name: 'a' }] }],
+        [fail, ['x'], { code: '22012' }],
+      ] as const) {
+        const running = runOn(client, statement, values).then(
+          (rows) => ({ rows }),
+          (error: unknown) => error as Error,
+        );
+        const query = client._activeQuery;
+        expect(query.values).toEqual(values);
+        const result = await running;
+        expect(result).toMatchObject(outcome);
+        if (result instanceof Error) expect(result.stack).toContain('database.e2e-spec');
+        expect([query.values, query._result.rows]).toEqual([[], []]);
+      }
+    } finally {
+      client.release();
+    }
   });
 
   describe('a pool of one connection', () => {
