@@ -55,16 +55,17 @@ const update = mailService.statement<{ retention: string | null }>(
      encrypt_messages = coalesce($7, encrypt_messages)
    WHERE user_id = $1 AND id = $2 RETURNING retention`,
 );
-/** Child mailboxes move with their parent. */
+/** Child mailboxes move with their parent, which may have a place below its former one. */
 const renameBelow = mailService.statement<never>(
   'mailboxes.rename_below',
-  `UPDATE mailboxes SET path = $3 || substr(path, length($2) + 1)
-   WHERE user_id = $1 AND left(path, length($2) + 1) = $2 || '/'`,
+  `UPDATE mailboxes SET path = $4 || substr(path, length($3) + 1)
+   WHERE user_id = $1 AND id <> $2 AND left(path, length($3) + 1) = $3 || '/'`,
 );
-const expire = mailService.statement<never>(
-  'mailboxes.expire',
-  `UPDATE messages SET expires_at = CASE WHEN $3::bigint > 0 THEN idate + $3::bigint * interval '1 millisecond' END
-   WHERE user_id = $1 AND mailbox_id = $2`,
+/** In WildDuck a new retention concerns later messages only. Here it also keeps earlier ones longer, and deletes none earlier. */
+const expireLater = mailService.statement<never>(
+  'mailboxes.expire_later',
+  `UPDATE messages SET expires_at = CASE WHEN $3::bigint > 0 THEN greatest(expires_at, expiry_of($3)) END
+   WHERE user_id = $1 AND mailbox_id = $2 AND expires_at IS NOT NULL`,
 );
 const empty = mailService.statement<never>(
   'mailboxes.empty',
@@ -127,8 +128,8 @@ export class MailboxesRepository {
       return await this.db.tx(async (tx) => {
         const [changed] = await tx.query(update, values);
         if (!changed) return 'gone';
-        if (path !== null) await tx.query(renameBelow, [userId, box.path, path]);
-        if (retention !== null) await tx.query(expire, [userId, box.id, retention]);
+        if (path !== null) await tx.query(renameBelow, [userId, box.id, box.path, path]);
+        if (retention !== null) await tx.query(expireLater, [userId, box.id, retention]);
         return 'ok';
       });
     } catch (error) {

@@ -8,7 +8,7 @@ export interface ListCursor {
   page: number;
 }
 
-const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,6}Z$/;
+const DATE = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,6}Z$/;
 
 /** WildDuck's format: base64url of `["[{\"$date\":…},{\"$oid\":…}]", page]`. Opaque to clients. */
 export function writeCursor({ date, id }: ListPosition, page: number): string {

@@ -4,6 +4,12 @@
 -- reference to the user checked again with the mailbox locked already, by FOR KEY SHARE: against FOR UPDATE of the user,
 -- held by a transaction that waits for the mailbox, that is a deadlock.
 
+-- The time at which a mailbox with this retention, in milliseconds, deletes a message that it gets now. At most 1,000 years
+-- from now: JavaScript has no dates after the year 275,760.
+CREATE FUNCTION expiry_of(p_retention bigint) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN p_retention > 0 THEN now() + least(p_retention, 31557600000000) * interval '1 millisecond' END
+$$;
+
 -- Adds a message. `p_message` is the parsed message, `p_box` the mailbox's id or its special use.
 -- outcome: ok, no_mailbox, over_quota
 CREATE FUNCTION store_message(p_user text, p_box text, p_message jsonb, p_quota bigint)
@@ -47,7 +53,7 @@ BEGIN
     v_seen, (p_message->>'flagged')::boolean, (p_message->>'draft')::boolean, p_message->'summary',
     p_message->>'text', p_message->>'html', p_message->'headers',
     coalesce(nullif(p_message->'metaData', 'null'), '{}'), nullif(p_message->'reference', 'null'),
-    CASE WHEN box.retention > 0 THEN v_idate + box.retention * interval '1 millisecond' END);
+    expiry_of(box.retention));
   IF jsonb_typeof(p_message->'calendar') = 'object' THEN
     INSERT INTO calendar_parts (user_id, mailbox_id, uid, message_id, sender, method, content, arrived_at)
     VALUES (p_user, box.id, box.uid_next - 1, p_message->>'messageId', coalesce(p_message->'summary'->'from'->>'address', ''),
@@ -119,7 +125,7 @@ BEGIN
   )
   UPDATE messages AS message
   SET mailbox_id = p_to, uid = box.uid_next + chosen.place,
-      expires_at = CASE WHEN box.retention > 0 THEN now() + box.retention * interval '1 millisecond' END
+      expires_at = expiry_of(box.retention)
   FROM chosen
   WHERE message.user_id = p_user AND message.mailbox_id = p_from AND message.uid = chosen.uid
   RETURNING 'ok'::text, chosen.uid, message.uid;

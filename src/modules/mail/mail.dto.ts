@@ -5,7 +5,7 @@ import { DRAFTS, INBOX, TRASH } from './mail.examples.js';
 
 export class UpdateMailbox {
   /** Includes the names of the parent mailboxes. @example 'Projects/Beta' */ path?: string;
-  /** Retention of messages in milliseconds; 0 keeps them forever. @example 31536000000 */
+  /** Retention of messages in milliseconds; 0 keeps them forever. A shorter one applies to later messages. @example 31536000000 */
   @ApiPropertyOptional({ type: 'integer', minimum: 0 }) retention?: number;
   /** @example true */ subscribed?: boolean;
   /** Reserved for the system. */ @ApiPropertyOptional({ enum: [false], example: false }) hidden?: false;

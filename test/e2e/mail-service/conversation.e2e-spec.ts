@@ -293,6 +293,10 @@ describe('a user', () => {
     expect(both).toEqual(second);
     const empty = await list(alice, body.id, '?next=&previous=&unseen=&limit=&order=');
     expect(empty.results).toHaveLength(7);
+    // A year that PostgreSQL does not have.
+    const place = JSON.stringify([{ $date: '0000-01-01T00:00:00.000000Z' }, { $oid: body.id }]);
+    const forged = Buffer.from(JSON.stringify([place, 1])).toString('base64url');
+    expect((await alice.get(`${box(body.id)}/messages?next=${forged}`)).status).toBe(400);
     const named = await list(alice, body.id, '?limit=1&includeHeaders=Subject,x-none&metaData=true');
     expect(named.results[0]).toMatchObject({ headers: { subject: ['p7'] }, metaData: {} });
   });
@@ -308,6 +312,8 @@ describe('a user', () => {
       'New/in': made['Old/in'],
       Oldish: made['Oldish'],
     });
+    await alice.put(box(made['Oldish']), { path: 'Oldish/2026' });
+    expect((await alice.get(box(made['Oldish']))).body.path).toBe('Oldish/2026');
     const used = async () =>
       (await mail.sql('SELECT storage_used::int AS n FROM users WHERE id = $1', [alice.id]))[0].n;
     const before = await used();

@@ -98,6 +98,26 @@ describe('without a relay', () => {
     ]);
   });
 
+  test('a new retention of a mailbox deletes no message earlier than the old one', async () => {
+    const frank = await mail.person('frank');
+    const { INBOX, Trash } = await mailboxesOf(frank);
+    await frank.post(`${box(INBOX)}/messages`, { subject: 'of last year', text: 't' });
+    await mail.sql(`UPDATE messages SET idate = now() - interval '1 year' WHERE user_id = $1`, [frank.id]);
+    await frank.put(`${box(INBOX)}/messages`, { message: '1', moveTo: Trash });
+    const day = 86_400_000;
+    const expiresAfter = async (retention: number) => {
+      expect((await frank.put(box(Trash), { retention })).status).toBe(200);
+      const { status, body } = await frank.get(`${box(Trash)}/messages/1`);
+      expect(status).toBe(200);
+      return body.expires && Math.round((Date.parse(body.expires) - Date.now()) / day);
+    };
+    expect(await expiresAfter(10 * day)).toBe(30);
+    expect(await expiresAfter(60 * day)).toBe(60);
+    // Of a date that JavaScript does not have.
+    expect(await expiresAfter(Number.MAX_SAFE_INTEGER)).toBe(365_250);
+    expect(await expiresAfter(0)).toBeUndefined();
+  });
+
   test('deleted and expired messages leave neither rows nor blobs', async () => {
     const eve = await mail.person('eve');
     const boxes = await mailboxesOf(eve);
