@@ -150,6 +150,10 @@ describe('a conversation', () => {
       ],
     });
 
+    // A message that is in its original mailbox.
+    const marked = { message: [home.id[0][1]], restoreToOrigin: true, flagged: true };
+    expect(await bob.ok('PUT', path, marked)).toEqual({ success: true, updated: 1 });
+
     const [[, last]] = restored.id;
     expect(await bob.ok('DELETE', `${project}/messages/${last}`)).toMatchObject({ success: true });
     expect((await bob.api('GET', `${project}/messages/${last}`)).status).toBe(404);

@@ -10,6 +10,8 @@ import { MailMovesRepository } from './mail-moves.repository.js';
 
 const CONCURRENT_DELETES = 4;
 
+const isEmpty = (fields: Fields): boolean => Object.keys(fields).length === 0;
+
 /** Bulk changes of messages, and the record of moves that `restoreToOrigin` needs. */
 @Injectable()
 export class MailMoves {
@@ -82,9 +84,11 @@ export class MailMoves {
   ): Promise<Fields[]> {
     if (!restore) return messageStrings(ids).map((message) => ({ ...fields, message }));
     const targets = await this.targets(call, requests, ids);
-    return [...targets].flatMap(([moveTo, group]) =>
-      messageStrings(group).map((message) => ({ ...fields, message, moveTo })),
-    );
+    return [...targets].flatMap(([moveTo, group]) => {
+      // A move within the same mailbox would only change the id.
+      const changes = moveTo === call.target.mailbox ? fields : { ...fields, moveTo };
+      return isEmpty(changes) ? [] : messageStrings(group).map((message) => ({ ...changes, message }));
+    });
   }
 
   /** Groups messages by the mailbox to restore them to: the original one, or the inbox when that is unknown or deleted. */
@@ -102,8 +106,6 @@ export class MailMoves {
       if (target === null) return new Map();
       targets.set(target, [...(targets.get(target) ?? []), ...group]);
     }
-    // A move within the same mailbox would only change the id.
-    targets.delete(here);
     return targets;
   }
 }
