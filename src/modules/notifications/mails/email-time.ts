@@ -6,6 +6,7 @@ export const DELAY_SECONDS = 60;
 /** Local time of digests. */
 const DIGEST_HOUR = 8;
 const HOUR = 3_600;
+const WEEK = 7 * DAY;
 const MONDAY = 1;
 const NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
@@ -42,11 +43,11 @@ export function afterQuiet(
   { timeZone, quietRanges }: Pick<NotificationSettings, 'timeZone' | 'quietRanges'>,
 ): Date {
   const zone = Zone.of(timeZone);
-  let wall = zone.toWall(secondsOf(time));
+  const start = zone.toWall(secondsOf(time));
   // Ranges may follow one another. Together they may cover the whole week: then nothing is ever sent later than now.
-  for (let n = 0; n <= quietRanges.length; n += 1) {
+  for (let wall = start; wall < start + WEEK;) {
     const ends = quietRanges.flatMap((range) => endOf(range, wall) ?? []);
-    if (ends.length === 0) return n === 0 ? time : dateOf(zone.toInstant(wall));
+    if (ends.length === 0) return wall === start ? time : dateOf(zone.toInstant(wall));
     wall = Math.max(...ends);
   }
   return time;
