@@ -66,6 +66,34 @@ describe('notifications', () => {
       await at.settings(at.bob, { types: { 'note.shared': { email: true } } });
     });
 
+    test('an e-mail that waits for delivery is not sent after they were switched off', async () => {
+      await at.task('Late');
+      await at.drain();
+      await at.app.sql('UPDATE notifications SET email_due_at = now()');
+      await at.app.get<NotificationMails>(NotificationMails).run();
+      await at.settings(at.bob, { types: { 'task.*': { email: false } } });
+      await at.drain();
+      const mails = await at.app.sql(`SELECT state FROM system_mails ORDER BY created_at DESC LIMIT 1`);
+      expect(mails).toEqual([{ state: 'cancelled' }]);
+      await at.settings(at.bob, { types: { 'task.*': { email: true } } });
+    });
+
+    test('a recipient who wants e-mail only gets one for later causes too', async () => {
+      await at.settings(at.bob, { types: { 'task.*': { in_app: false } } });
+      const { id } = await at.task('Silent');
+      for (const body of ['one', 'two']) {
+        await at.alice.api.post(`/tasks/${id}/comments`, { body });
+        await at.drain();
+        await at.mailDue();
+      }
+      const mails = await Promise.all(at.relay.received.map(({ raw }) => simpleParser(raw)));
+      expect(mails.map(({ subject }) => subject)).toEqual([
+        '2 new notifications',
+        'Alice commented on “Silent”',
+      ]);
+      await at.settings(at.bob, { types: { 'task.*': { in_app: true } } });
+    });
+
     test('quiet hours and digests delay it; a security message does not wait', async () => {
       const ranges = [
         { from: '00:00', to: '23:59' },

@@ -9,11 +9,11 @@ import type { NotificationType } from '../../../platform/notifications/notificat
 import { Notifications } from '../../../platform/notifications/notifications.js';
 import type { MailContent, MailRequest, MailTemplate } from '../../../platform/system-mail/mail-template.js';
 import { SystemMail } from '../../../platform/system-mail/system-mail.js';
-import { NotificationSettingsApi } from '../../settings/index.js';
+import { type NotificationSettings, NotificationSettingsApi } from '../../settings/index.js';
 import type { NotificationResponse } from '../notification.response.js';
 import { NotificationPresenter } from '../notification.presenter.js';
 import { NOTIFICATION_TEXTS } from '../notification-texts.js';
-import { NotificationsRepository } from '../notifications.repository.js';
+import { type NotificationRow, NotificationsRepository } from '../notifications.repository.js';
 import { UnsubscribeLinks } from './unsubscribe-links.js';
 
 export interface NotificationMailValues {
@@ -56,8 +56,10 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     const role = await this.rows.roleOf(this.db, member);
     if (role === null) return null;
     const ctx: RequestContext = { ...member, role, sessionId: null, requestId: this.name };
-    const rows = (await this.rows.byIds(this.db, member, values.ids)).filter(
-      ({ state, type }) => state === 'unread' || this.isRequired(type),
+    const [settings] = await this.settings.of(this.db, tenantId, [member.userId]);
+    if (!settings) return null;
+    const rows = (await this.rows.byIds(this.db, member, values.ids)).filter((row) =>
+      this.isWanted(row, settings),
     );
     const shown = (await this.presenter.present(this.db, ctx, rows, language)).filter(
       ({ subject }) => subject === null || subject.title !== null,
@@ -66,7 +68,6 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     const [{ type, title, data, created_at }] = shown as [NotificationResponse];
     const ownMail = shown.length === 1 ? this.notifications.find(type)?.mail : undefined;
     if (!ownMail) return this.content(ctx, shown, language);
-    const [settings] = await this.settings.of(this.db, tenantId, [member.userId]);
     const { webClientUrl: clientUrl } = this.config;
     const createdAt = new Date(created_at);
     return ownMail({
@@ -74,7 +75,7 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
       data,
       createdAt,
       language,
-      timeZone: settings?.timeZone ?? 'UTC',
+      timeZone: settings.timeZone,
       clientUrl,
     });
   }
@@ -102,6 +103,16 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     const data = mailExample ?? {};
     const text = fill(language, texts[language], data);
     return mail?.({ text, data, createdAt, language, timeZone, clientUrl }) ?? null;
+  }
+
+  /** Whether the recipient still wants an e-mail of a notification: it is unread, and e-mails of its kind are switched on. */
+  isWanted(
+    { type, state }: Pick<NotificationRow, 'type' | 'state'>,
+    settings: NotificationSettings,
+  ): boolean {
+    const found = this.notifications.find(type);
+    if (!found) return false;
+    return found.isRequired === true || (state === 'unread' && settings.uses('email', found.preference));
   }
 
   private isRequired(type: string): boolean {

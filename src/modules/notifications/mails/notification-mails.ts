@@ -35,9 +35,12 @@ const lockDue = workspace.statement<DueRow>(
     WHERE tenant_id = $1 AND user_id = $2 AND email_due_at <= now() ORDER BY seq LIMIT ${ITEMS} FOR UPDATE`,
 );
 
+// A notification for e-mail only that nothing marks as read (`settle` reads `data.seq`) leaves its group: the next cause is
+// mailed too.
 const schedule = workspace.statement<never>(
   'notifications.schedule',
-  `UPDATE notifications SET email_due_at = $4, emailed_at = CASE WHEN $5 THEN now() ELSE emailed_at END
+  `UPDATE notifications SET email_due_at = $4, emailed_at = CASE WHEN $5 THEN now() ELSE emailed_at END,
+          group_key = CASE WHEN $5 AND NOT shown AND NOT data ? 'seq' THEN NULL ELSE group_key END
     WHERE tenant_id = $1 AND user_id = $2 AND id = ANY ($3::uuid[])`,
 );
 
@@ -75,7 +78,7 @@ export class NotificationMails implements OnModuleInit {
     await this.db.tx(async (tx) => {
       const rows = await tx.query(lockDue, [member.tenantId, member.userId]);
       const [settings] = await this.settings.of(tx, member.tenantId, [member.userId]);
-      const wanted = settings ? rows.filter((row) => this.isWanted(row, settings)) : [];
+      const wanted = settings ? rows.filter((row) => this.template.isWanted(row, settings)) : [];
       const required = wanted.filter(({ type }) => this.isRequired(type));
       const optional = wanted.filter(({ type }) => !this.isRequired(type));
       await this.move(
@@ -93,12 +96,6 @@ export class NotificationMails implements OnModuleInit {
 
   private isRequired(type: string): boolean {
     return this.notifications.find(type)?.isRequired === true;
-  }
-
-  private isWanted({ type, state }: DueRow, settings: NotificationSettings): boolean {
-    const found = this.notifications.find(type);
-    if (!found) return false;
-    return found.isRequired === true || (state === 'unread' && settings.uses('email', found.preference));
   }
 
   private async send(
