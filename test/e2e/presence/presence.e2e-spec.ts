@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { PresenceDevices } from '../../../src/modules/presence/devices/presence-devices.js';
+import { PresenceRepository } from '../../../src/modules/presence/presence.repository.js';
 import { PresenceOptions } from '../../../src/modules/presence/presence-options.js';
 import { UserConnections } from '../../../src/platform/realtime/user-connections.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
@@ -141,6 +142,17 @@ describe('presence', () => {
     await flush();
     await until('the second event', () => received(follower, alice).length === 3);
     expect(received(follower, alice)).toEqual(['online', 'offline', 'online']);
+  });
+
+  test('the next heartbeat repeats a change that could not be written', async () => {
+    const socket = await connect(one, alice);
+    jest.spyOn(one.get(PresenceRepository), 'join').mockRejectedValueOnce(new Error('no connection'));
+    await socket.send('presence.active', { active: false });
+    await flush();
+    expect((await shown(bob, alice)).status).toBe('online');
+    await one.get(PresenceDevices).beat();
+    await flush();
+    expect((await shown(bob, alice)).status).toBe('away');
   });
 
   test('a crash of PostgreSQL loses devices and no status', async () => {

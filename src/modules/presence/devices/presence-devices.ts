@@ -95,6 +95,8 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
         const found = await this.repository.beat(batch, this.options.lifetimeSeconds);
         for (const device of batch) if (!found.has(device.id)) this.change(device);
       }
+      // Changes that could not be written before.
+      if (this.changed.size > 0) this.collect();
     } catch (error) {
       this.logger.warn({ err: error }, 'heartbeat of presence failed; the next one repeats it');
     }
@@ -136,17 +138,19 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async write(): Promise<void> {
-    const [changed, left] = [[...this.changed], this.left];
+    const { changed, left } = this;
     this.changed = new Set();
     this.left = [];
     try {
-      for (let at = 0; at < changed.length; at += BATCH) {
+      const all = [...changed];
+      for (let at = 0; at < all.length; at += BATCH) {
         const { lifetimeSeconds } = this.options;
-        this.events.publish(await this.repository.join(changed.slice(at, at + BATCH), lifetimeSeconds));
+        this.events.publish(await this.repository.join(all.slice(at, at + BATCH), lifetimeSeconds));
       }
       if (left.length > 0) await this.repository.leave(left, this.options.graceSeconds);
     } catch (error) {
       this.logger.warn({ err: error }, 'presence not written; the next heartbeat repeats it');
+      for (const device of this.devices.values()) if (changed.has(device)) this.changed.add(device);
     }
     if (left.length > 0) this.sweepLater();
   }
