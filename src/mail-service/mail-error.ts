@@ -44,6 +44,8 @@ export const mailErrors = {
   noMailbox: domain(404, 'This mailbox does not exist', 'NoSuchMailbox'),
   mailboxExists: (action: 'creation' | 'rename') =>
     domain(400, `Mailbox ${action} failed with code MailboxAlreadyExists`, 'MailboxExistsError')(),
+  /** WildDuck has no limit of the whole path. */
+  mailboxPathTooLong: () => mailErrors.invalid('"path" is too long', { path: '"path" is too long' }),
   mailboxDisallowed: (action: 'update' | 'deletion') =>
     domain(400, `Mailbox ${action} failed with code DisallowedMailboxMethod`, 'DisallowedMailboxMethod')(),
   mailboxNotFound: domain(404, 'Mailbox deletion failed with code NoSuchMailbox', 'NoSuchMailbox'),

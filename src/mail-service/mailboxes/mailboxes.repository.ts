@@ -80,7 +80,9 @@ const userExists = mailService.statement<{ id: string }>(
   `SELECT id FROM users WHERE id = $1`,
 );
 
-const UNIQUE_VIOLATION = '23505';
+/** Reasons why PostgreSQL rejects a path: another mailbox has it, or it does not fit into the index. */
+const PATH_REJECTIONS = { '23505': 'taken', '54000': 'too_long' } as const;
+export type PathRejection = (typeof PATH_REJECTIONS)[keyof typeof PATH_REJECTIONS];
 
 /** SQL of mailboxes. */
 @Injectable()
@@ -103,19 +105,18 @@ export class MailboxesRepository {
     return (await this.db.query(userExists, [userId])).length > 0;
   }
 
-  /** @returns undefined when the path is taken */
   async create(
     userId: string,
     id: string,
     box: MailboxChange & { path: string },
-  ): Promise<Mailbox | undefined> {
+  ): Promise<Mailbox | PathRejection> {
     const { path, hidden = false, retention = null, encryptMessages = false } = box;
     const values = [userId, id, path, hidden, retention, encryptMessages];
-    return (await this.db.single((tx) => tx.query(insert, values)))[0];
+    const made = await this.db.single((tx) => tx.query(insert, values)).catch(rejectionOf);
+    return typeof made === 'string' ? made : (made[0] ?? 'taken');
   }
 
-  /** @returns `taken` when the new path is taken */
-  async update(userId: string, box: Mailbox, change: MailboxChange): Promise<'ok' | 'gone' | 'taken'> {
+  async update(userId: string, box: Mailbox, change: MailboxChange): Promise<'ok' | 'gone' | PathRejection> {
     const {
       path = null,
       retention = null,
@@ -124,18 +125,14 @@ export class MailboxesRepository {
       encryptMessages = null,
     } = change;
     const values = [userId, box.id, path, retention, subscribed, hidden, encryptMessages];
-    try {
-      return await this.db.tx(async (tx) => {
-        const [changed] = await tx.query(update, values);
-        if (!changed) return 'gone';
-        if (path !== null) await tx.query(renameBelow, [userId, box.id, box.path, path]);
-        if (retention !== null) await tx.query(expireLater, [userId, box.id, retention]);
-        return 'ok';
-      });
-    } catch (error) {
-      if (errorCode(error) === UNIQUE_VIOLATION) return 'taken';
-      throw error;
-    }
+    const work = this.db.tx(async (tx) => {
+      const [changed] = await tx.query(update, values);
+      if (!changed) return 'gone';
+      if (path !== null) await tx.query(renameBelow, [userId, box.id, box.path, path]);
+      if (retention !== null) await tx.query(expireLater, [userId, box.id, retention]);
+      return 'ok';
+    });
+    return work.catch(rejectionOf);
   }
 
   /** Deletes the mailbox with all messages. @returns false for an unknown mailbox */
@@ -145,4 +142,13 @@ export class MailboxesRepository {
       return (await tx.query(remove, [userId, id])).length > 0;
     });
   }
+}
+
+/** @throws the error unless it rejects a path */
+function rejectionOf(error: unknown): PathRejection {
+  const rejection = PATH_REJECTIONS[errorCode(error) as keyof typeof PATH_REJECTIONS] as
+    | PathRejection
+    | undefined;
+  if (rejection === undefined) throw error;
+  return rejection;
 }

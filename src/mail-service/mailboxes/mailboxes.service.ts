@@ -2,7 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { mailErrors } from '../mail-error.js';
 import { newId } from '../ids.js';
 import { type Extras, presentMailbox } from './mailbox.presenter.js';
-import { type Mailbox, type MailboxChange, MailboxesRepository } from './mailboxes.repository.js';
+import {
+  type Mailbox,
+  type MailboxChange,
+  MailboxesRepository,
+  type PathRejection,
+} from './mailboxes.repository.js';
 
 /** Mailbox operations. */
 @Injectable()
@@ -34,7 +39,7 @@ export class MailboxesService {
     if (path.toUpperCase() === 'INBOX') throw mailErrors.mailboxExists('creation');
     if (!(await this.mailboxes.hasUser(userId))) throw mailErrors.userNotFound();
     const created = await this.mailboxes.create(userId, id, { ...input, path });
-    if (!created) throw mailErrors.mailboxExists('creation');
+    if (typeof created === 'string') throw pathError(created, 'creation');
     return this.present(created);
   }
 
@@ -48,8 +53,8 @@ export class MailboxesService {
     const change = { ...rest, ...(path !== undefined && { path: trimmed(path) }) };
     if (change.path?.toUpperCase() === 'INBOX') throw mailErrors.mailboxExists('rename');
     const outcome = await this.mailboxes.update(userId, box, change);
-    if (outcome === 'taken') throw mailErrors.mailboxExists('rename');
     if (outcome === 'gone') throw mailErrors.noMailbox();
+    if (outcome !== 'ok') throw pathError(outcome, 'rename');
     return { success: true };
   }
 
@@ -66,6 +71,9 @@ export class MailboxesService {
     return { success: true, ...presentMailbox(box, { counters: true, sizes: false }) };
   }
 }
+
+const pathError = (rejection: PathRejection, action: 'creation' | 'rename') =>
+  rejection === 'taken' ? mailErrors.mailboxExists(action) : mailErrors.mailboxPathTooLong();
 
 /** Users cannot rename the INBOX and hidden mailboxes. */
 const isFixed = (box: Mailbox): boolean => box.special_use === '\\Inbox' || box.hidden;

@@ -68,7 +68,7 @@ const attachment = Joi.object({
 const submission = ofMailbox({
   message: fields.uid(),
   deleteFiles: fields.flag(),
-  sendTime: Joi.date(),
+  sendTime: Joi.date().max('9999-12-31T23:59:59.999Z'),
 });
 
 interface One {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
 import { until } from '../../support/until.ts';
 
@@ -314,6 +315,16 @@ describe('a user', () => {
     });
     await alice.put(box(made['Oldish']), { path: 'Oldish/2026' });
     expect((await alice.get(box(made['Oldish']))).body.path).toBe('Oldish/2026');
+    const names = (count: number) =>
+      Array.from({ length: count }, () => randomBytes(250).toString('hex')).join('/');
+    const tooLong = { code: 'InputValidationError', details: { path: '"path" is too long' } };
+    const created = await alice.post('/users/me/mailboxes', { path: names(8) });
+    expect([created.status, created.body]).toEqual([400, expect.objectContaining(tooLong)]);
+    expect((await alice.post('/users/me/mailboxes', { path: `New/${names(4)}` })).status).toBe(200);
+    // The path of the child would be too long.
+    const renamed = await alice.put(box(made['Old']), { path: names(4) });
+    expect([renamed.status, renamed.body]).toEqual([400, expect.objectContaining(tooLong)]);
+    expect(await mailboxesOf(alice)).toMatchObject({ New: made['Old'] });
     const used = async () =>
       (await mail.sql('SELECT storage_used::int AS n FROM users WHERE id = $1', [alice.id]))[0].n;
     const before = await used();

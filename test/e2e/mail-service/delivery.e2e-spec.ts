@@ -82,6 +82,11 @@ describe('without a relay', () => {
       sendTime,
     });
     const boxes = await mailboxesOf(alice);
+    const drafts = `${box(boxes['Drafts'])}/messages`;
+    const { body: made } = await alice.post(drafts, { draft: true, to: [{ address: 'alice@example.com' }] });
+    // A time that RFC 3339 does not have.
+    const never = await alice.post(`${drafts}/${made.message.id}/submit`, { sendTime: 253_402_300_800_000 });
+    expect([never.status, never.body.code]).toEqual([400, 'InputValidationError']);
     const { body } = await alice.get(`${box(boxes['Sent Mail'])}/messages/${message.id}`);
     expect(body).toMatchObject({ date: sendTime, outbound: [{ queueId }], draft: false });
     await mail.sql('UPDATE queue SET due_at = now() WHERE id = $1', [queueId]);
