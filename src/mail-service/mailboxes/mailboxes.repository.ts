@@ -48,12 +48,16 @@ const insert = mailService.statement<Mailbox>(
   `INSERT INTO mailboxes (user_id, id, path, hidden, retention, encrypt_messages) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
 );
-const update = mailService.statement<{ retention: string | null }>(
+const lock = mailService.statement<Pick<Mailbox, 'path'>>(
+  'mailboxes.lock',
+  `SELECT path FROM mailboxes WHERE user_id = $1 AND id = $2 FOR UPDATE`,
+);
+const update = mailService.statement<never>(
   'mailboxes.update',
   `UPDATE mailboxes SET path = coalesce($3, path), retention = coalesce($4::bigint, retention),
      subscribed = coalesce($5, subscribed), hidden = coalesce($6, hidden),
      encrypt_messages = coalesce($7, encrypt_messages)
-   WHERE user_id = $1 AND id = $2 RETURNING retention`,
+   WHERE user_id = $1 AND id = $2`,
 );
 /** Child mailboxes move with their parent, which may have a place below its former one. */
 const renameBelow = mailService.statement<never>(
@@ -116,7 +120,7 @@ export class MailboxesRepository {
     return typeof made === 'string' ? made : (made[0] ?? 'taken');
   }
 
-  async update(userId: string, box: Mailbox, change: MailboxChange): Promise<'ok' | 'gone' | PathRejection> {
+  async update(userId: string, id: string, change: MailboxChange): Promise<'ok' | 'gone' | PathRejection> {
     const {
       path = null,
       retention = null,
@@ -124,12 +128,13 @@ export class MailboxesRepository {
       hidden = null,
       encryptMessages = null,
     } = change;
-    const values = [userId, box.id, path, retention, subscribed, hidden, encryptMessages];
+    const values = [userId, id, path, retention, subscribed, hidden, encryptMessages];
     const work = this.db.tx(async (tx) => {
-      const [changed] = await tx.query(update, values);
-      if (!changed) return 'gone';
-      if (path !== null) await tx.query(renameBelow, [userId, box.id, box.path, path]);
-      if (retention !== null) await tx.query(expireLater, [userId, box.id, retention]);
+      const [before] = await tx.query(lock, [userId, id]);
+      if (!before) return 'gone';
+      await tx.query(update, values);
+      if (path !== null) await tx.query(renameBelow, [userId, id, before.path, path]);
+      if (retention !== null) await tx.query(expireLater, [userId, id, retention]);
       return 'ok';
     });
     return work.catch(rejectionOf);

@@ -52,7 +52,7 @@ export class MailboxesService {
     if (path !== undefined && isFixed(box)) throw mailErrors.mailboxDisallowed('update');
     const change = { ...rest, ...(path !== undefined && { path: trimmed(path) }) };
     if (change.path?.toUpperCase() === 'INBOX') throw mailErrors.mailboxExists('rename');
-    const outcome = await this.mailboxes.update(userId, box, change);
+    const outcome = await this.mailboxes.update(userId, id, change);
     if (outcome === 'gone') throw mailErrors.noMailbox();
     if (outcome !== 'ok') throw pathError(outcome, 'rename');
     return { success: true };

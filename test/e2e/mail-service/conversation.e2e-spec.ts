@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { jest } from '@jest/globals';
+import { MailboxesRepository } from '../../../src/mail-service/mailboxes/mailboxes.repository.js';
 import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
 import { until } from '../../support/until.ts';
 
@@ -332,6 +334,20 @@ describe('a user', () => {
     expect(await used()).toBeLessThan(before);
     const [sums] = await mail.sql('SELECT sum(size)::int AS n FROM messages WHERE user_id = $1', [alice.id]);
     expect(await used()).toBe(sums.n);
+  });
+
+  test('renames a mailbox that another request has renamed in between', async () => {
+    const { id } = (await alice.post('/users/me/mailboxes', { path: 'First' })).body;
+    const child = (await alice.post('/users/me/mailboxes', { path: 'First/in' })).body.id;
+    const mailboxes = mail.get(MailboxesRepository);
+    const find = jest.spyOn(mailboxes, 'find').mockImplementationOnce(async (...key) => {
+      const found = await mailboxes.find(...key);
+      await alice.put(box(id), { path: 'Second' });
+      return found;
+    });
+    await alice.put(box(id), { path: 'Third' });
+    expect(find).toHaveBeenCalled();
+    expect(await mailboxesOf(alice)).toMatchObject({ Third: id, 'Third/in': child });
   });
 
   test('can send text that PostgreSQL cannot store', async () => {
