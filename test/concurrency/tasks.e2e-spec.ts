@@ -3,6 +3,7 @@ import { errorCode } from '../../src/platform/database/database-errors.js';
 import { Db } from '../../src/platform/database/db.js';
 import { TestApp, type TestUser } from '../support/app.ts';
 import { lockWaits } from '../support/database/locks.ts';
+import { PATIENT, withTimeouts } from '../support/database/timeouts.ts';
 import { until } from '../support/until.ts';
 
 /** Two processes' worth of the application on one database: no lock in memory can help. */
@@ -13,8 +14,8 @@ describe('writers of tasks', () => {
   let users: TestUser[];
 
   beforeAll(async () => {
-    one = await TestApp.start();
-    two = await TestApp.start({}, one.databaseUrl);
+    one = await withTimeouts(PATIENT, () => TestApp.start());
+    two = await withTimeouts(PATIENT, () => TestApp.start({}, one.databaseUrl));
     [one, two].forEach(watch);
     [alice, ...users] = await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve');
   });

@@ -233,12 +233,12 @@ describe('the export of a note', () => {
     const limits = { DOCX_WORKERS: '1', DOCX_QUEUE: '1', DOCX_TIMEOUT_MS: '600000' };
     const { who, stop, app: other } = await server({ ...settings, ...limits });
     const converter = other.get<DocxConverter>(DocxConverter);
-    const { convert } = converter;
+    const convert = converter.convert.bind(converter);
     const conversions: { ended: boolean }[] = [];
     jest.spyOn(converter, 'convert').mockImplementation((...args) => {
       const conversion = { ended: false };
       conversions.push(conversion);
-      return convert.apply(converter, args).finally(() => (conversion.ended = true));
+      return convert(...args).finally(() => (conversion.ended = true));
     });
     const id = await make(alice, {});
     const send = async () => {
