@@ -3,6 +3,7 @@ import { CalendarHousekeeping } from '../../src/modules/calendar/calendar-housek
 import { type TestUser, TestApp } from '../support/app.ts';
 import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../support/domains/calendars.ts';
 import { lockWaits } from '../support/database/locks.ts';
+import { PATIENT, withTimeouts } from '../support/database/timeouts.ts';
 import { until } from '../support/until.ts';
 
 describe('calendars under concurrency', () => {
@@ -12,7 +13,7 @@ describe('calendars under concurrency', () => {
   let calendar: string;
 
   beforeAll(async () => {
-    app = await TestApp.start();
+    app = await withTimeouts(PATIENT, () => TestApp.start());
     users = await app.tenant('acme', 'ann', ...Array.from({ length: 50 }, (_, n) => `user${n}`));
     ann = users[0] as TestUser;
     calendar = await newCalendar(ann, 'Work');

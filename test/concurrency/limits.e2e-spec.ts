@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { lockWaits } from '../support/database/locks.ts';
+import { PATIENT, withTimeouts } from '../support/database/timeouts.ts';
 import { newCalendar } from '../support/domains/calendars.ts';
 import { definitionOf, published } from '../support/domains/forms.ts';
 import type { ApiResponse } from '../support/network/client.ts';
@@ -26,7 +27,8 @@ describe('limits of collections, with creations at the same time', () => {
 
   beforeAll(async () => {
     // A connection for each request, with workspaces in further databases too.
-    app = await TestApp.start({ CELL_POOL_MAX: `${AT_ONCE + FREE}` });
+    const settings = { CELL_POOL_MAX: `${AT_ONCE + FREE}` };
+    app = await withTimeouts(PATIENT, () => TestApp.start(settings));
     [ann] = await app.tenant('acme', 'ann');
   });
   afterAll(() => app?.stop());

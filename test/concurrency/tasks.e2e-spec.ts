@@ -1,6 +1,10 @@
+import pg from 'pg';
 import { errorCode } from '../../src/platform/database/database-errors.js';
 import { Db } from '../../src/platform/database/db.js';
 import { TestApp, type TestUser } from '../support/app.ts';
+import { lockWaits } from '../support/database/locks.ts';
+import { PATIENT, withTimeouts } from '../support/database/timeouts.ts';
+import { until } from '../support/until.ts';
 
 /** Two processes' worth of the application on one database: no lock in memory can help. */
 describe('writers of tasks', () => {
@@ -10,8 +14,8 @@ describe('writers of tasks', () => {
   let users: TestUser[];
 
   beforeAll(async () => {
-    one = await TestApp.start();
-    two = await TestApp.start({}, one.databaseUrl);
+    one = await withTimeouts(PATIENT, () => TestApp.start());
+    two = await withTimeouts(PATIENT, () => TestApp.start({}, one.databaseUrl));
     [one, two].forEach(watch);
     [alice, ...users] = await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve');
   });
@@ -150,6 +154,36 @@ describe('writers of tasks', () => {
       ]);
     }
     await expectConsistent();
+  });
+
+  test('a writer that waits for a tree of folders while it is transferred waits for the tree of the new owner too', async () => {
+    const [bob, carol, dora] = users as [TestUser, TestUser, TestUser];
+    const { id } = await folder({ members: [carol, dora].map((user) => ({ id: user.id, role: 'editor' })) });
+    const holding = async (owner: TestUser): Promise<pg.Client> => {
+      const client = new pg.Client({ connectionString: await one.databaseOf(alice.tenantId!) });
+      await client.connect();
+      await client.query('BEGIN');
+      await client.query('SELECT pg_advisory_xact_lock(task_tree_key($1, $2))', [owner.tenantId, owner.id]);
+      return client;
+    };
+    const [transfer, next] = [await holding(alice), await holding(bob)];
+    try {
+      let ended = 0;
+      const writing = [
+        api(0, carol).post('/tasks', { title: 'x', folder_id: id }),
+        api(1, dora).patch(`/task_folders/${id}`, { members: [{ id: carol.id, role: 'editor' }] }),
+      ].map((response) => response.finally(() => (ended += 1)));
+      await until('both to wait', async () => (await lockWaits(next)).length === 2);
+      await transfer.query('UPDATE task_folders SET owner_id = $2 WHERE id = $1', [id, bob.id]);
+      await transfer.query('COMMIT');
+      await until('both to wait again', async () => ended > 0 || (await lockWaits(next)).length === 2);
+      expect(ended).toBe(0);
+      await next.query('COMMIT');
+      expect((await Promise.all(writing)).map(({ status }) => status)).toEqual([201, 200]);
+    } finally {
+      await transfer.end();
+      await next.end();
+    }
   });
 
   test('sharing a folder misses no task that is made in it or moved into it meanwhile', async () => {

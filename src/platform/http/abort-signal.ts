@@ -9,10 +9,13 @@ export class ClientDisconnectedError extends Error {
   }
 }
 
+/** The client may have disconnected already: before a handler, guards wait for the database. */
 function onDisconnect(response: Response, listener: (error: ClientDisconnectedError) => void): void {
-  response.once('close', () => {
+  const check = (): void => {
     if (!response.writableFinished) listener(new ClientDisconnectedError());
-  });
+  };
+  if (response.closed) check();
+  else response.once('close', check);
 }
 
 /** @returns a signal that aborts with a ClientDisconnectedError when the client disconnects before the end of the response */

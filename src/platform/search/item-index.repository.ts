@@ -32,6 +32,10 @@ export interface ItemRevision {
   revision: number;
 }
 
+/** Names an item: clients choose ids, so items of two workspaces may have the same. */
+export const itemKey = ({ tenantId, id }: Pick<ItemRevision, 'tenantId' | 'id'>): string =>
+  `${tenantId} ${id}`;
+
 /** Position of a walk through all items. */
 export interface IndexWalk {
   tenantId: string;
@@ -45,7 +49,7 @@ interface Statements {
   staleOf: Statement<StaleItemOf>;
   pending: Statement<StaleItem>;
   put: Statement<{ done: number }>;
-  putAll: Statement<{ id: string }>;
+  putAll: Statement<{ tenantId: string; id: string }>;
   walk: Statement<IndexWalk>;
 }
 
@@ -105,8 +109,8 @@ export abstract class ItemIndexRepository {
     return (await this.db.single((tx) => tx.query(this.statements.put, values))).length > 0;
   }
 
-  /** Stores the index rows of a batch, each as `put` does. @returns the ids of the stored rows */
-  async putAll(rows: readonly { item: StaleItemOf; document: IndexedDocument }[]): Promise<Set<string>> {
+  /** Stores the index rows of a batch, each as `put` does. @returns the items whose rows were stored */
+  async putAll(rows: readonly { item: StaleItemOf; document: IndexedDocument }[]): Promise<StaleItemOf[]> {
     const column = <T>(of: (row: (typeof rows)[number]) => T) => rows.map(of);
     const values = [
       column(({ item }) => item.tenantId),
@@ -118,8 +122,10 @@ export abstract class ItemIndexRepository {
       column(({ item }) => item.replaces),
       column(({ document }) => document.beginning),
     ];
-    const stored = await this.db.single((tx) => tx.query(this.statements.putAll, values));
-    return new Set(stored.map(({ id }) => id));
+    const stored = new Set(
+      (await this.db.single((tx) => tx.query(this.statements.putAll, values))).map(itemKey),
+    );
+    return column(({ item }) => item).filter((item) => stored.has(itemKey(item)));
   }
 
   /** The stale items among the `limit` items after this one, in order of tenant and id, and the last item of the slice. */
@@ -201,13 +207,13 @@ function statementsOf(tables: SearchTables): Statements {
             SET revision = made.revision, audience = made.audience, rules = ${SEARCH_RULES}, tsv = made.tsv, beginning = made.beginning
            FROM made
           WHERE indexed.tenant_id = made.tenant_id AND indexed.${item} = made.id AND indexed.xmin::text = made.replaces
-         RETURNING indexed.${item} AS id),
+         RETURNING indexed.tenant_id, indexed.${item} AS id),
        added AS (
          INSERT INTO ${index} (tenant_id, ${item}, revision, audience, rules, tsv, beginning)
          SELECT tenant_id, id, revision, audience, ${SEARCH_RULES}, tsv, beginning FROM made WHERE replaces IS NULL ORDER BY tenant_id, id
          ON CONFLICT (tenant_id, ${item}) DO NOTHING
-         RETURNING ${item} AS id)
-       SELECT id FROM replaced UNION ALL SELECT id FROM added`,
+         RETURNING tenant_id, ${item} AS id)
+       SELECT tenant_id AS "tenantId", id FROM replaced UNION ALL SELECT tenant_id, id FROM added`,
       { reach: 'cell' },
     ),
     walk: workspace.statement(

@@ -3,7 +3,12 @@ import { LRUCache } from 'lru-cache';
 import type { DomainEvent, Outbox } from '../events/outbox.js';
 import type { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { type IndexedDocument, indexed } from '../../lib/search-text/index.js';
-import type { ItemIndexRepository, ItemRevision, StaleItem } from './item-index.repository.js';
+import {
+  type ItemIndexRepository,
+  itemKey,
+  type ItemRevision,
+  type StaleItem,
+} from './item-index.repository.js';
 
 /** Attempts for an item whose index row other processes write at the same time; then its event is postponed. */
 const MAX_ROUNDS = 5;
@@ -72,12 +77,12 @@ export abstract class ItemIndexer {
 
   /** Whether an earlier read of the item included the change of this event, so that no query is needed. */
   private isIndexed(event: DomainEvent): boolean {
-    const { id, revision } = this.itemOf(event);
-    const last = this.lately.get(id);
+    const item = this.itemOf(event);
+    const last = this.lately.get(itemKey(item));
     return (
       this.events.often.includes(event.type) &&
       last !== undefined &&
-      revision <= last.revision &&
+      item.revision <= last.revision &&
       event.occurredAt <= last.readAt
     );
   }
@@ -96,7 +101,8 @@ export abstract class ItemIndexer {
     for (const event of events) {
       if (!this.events.often.includes(event.type) || this.isIndexed(event)) continue;
       const item = this.itemOf(event);
-      if (item.revision >= (newest.get(item.id)?.revision ?? 0)) newest.set(item.id, item);
+      const key = itemKey(item);
+      if (item.revision >= (newest.get(key)?.revision ?? 0)) newest.set(key, item);
     }
     if (newest.size < 2) return;
     const items = await this.index.staleOf([...newest.values()], BATCH_BYTES);
@@ -107,9 +113,8 @@ export abstract class ItemIndexer {
       await setImmediate();
     }
     if (rows.length === 0) return;
-    const stored = await this.index.putAll(rows);
-    for (const { id, revision, readAt } of items)
-      if (stored.has(id)) this.lately.set(id, { revision, readAt });
+    for (const item of await this.index.putAll(rows))
+      this.lately.set(itemKey(item), { revision: item.revision, readAt: item.readAt });
   }
 
   /**
@@ -121,7 +126,7 @@ export abstract class ItemIndexer {
       const item = await this.index.stale(tenantId, id, revision);
       if (!item) return;
       if (await this.index.put(tenantId, item, await indexedItem(item))) {
-        this.lately.set(id, { revision: item.revision, readAt: item.readAt });
+        this.lately.set(itemKey({ tenantId, id }), { revision: item.revision, readAt: item.readAt });
         return;
       }
     }

@@ -1,5 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { type AccessChange, AccessChanges, concerns } from '../context/access-changes.js';
+import type { RequestContext } from '../context/request-context.js';
 import { growingTo } from '../memory/cache-size.js';
 import { Db } from '../database/db.js';
 import { type Statement, workspace } from '../database/statement.js';
@@ -17,9 +19,10 @@ const MAX_RECENT = 50_000;
 /** Limit of waiting requests, for memory; further requests get their response at once. */
 const MAX_WAITING = 10_000;
 
-interface Waiter {
-  tenantId: string;
-  userId: string;
+/** The user of a counter and the session that waits; or an object with its id as `userId`. */
+type CounterOwner = Pick<RequestContext, 'tenantId' | 'userId' | 'sessionId'>;
+
+interface Waiter extends CounterOwner {
   head: number;
   wake: (changed: boolean) => void;
 }
@@ -52,11 +55,13 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
     private readonly lifecycle: Lifecycle,
     private readonly bus: Bus,
     private readonly changes: HeadChanges,
+    private readonly access: AccessChanges,
   ) {}
 
   onModuleInit(): void {
     this.changes.onChange((tenantId, userId, head) => this.grown(`${tenantId} ${userId}`, head));
     this.bus.onLoss(() => (this.polledAt = Number.NEGATIVE_INFINITY));
+    this.access.onChange((change) => this.accessChanged(change));
     this.lifecycle.onDraining(() => this.close());
   }
 
@@ -79,16 +84,16 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
 
   /**
    * Waits until the counter is above `head`, at most `ms`.
-   * @returns false on a timeout, an abort, a draining process or too many waiting requests
+   * @returns false on a timeout, an abort, a change of the user's access, a draining process or too many waiting requests
    */
   async wait(
-    owner: { tenantId: string; userId: string },
+    { tenantId, userId, sessionId }: CounterOwner,
     head: number,
     ms: number,
     signal: AbortSignal,
   ): Promise<boolean> {
     if (this.closed || signal.aborted || this.waiters.size >= MAX_WAITING) return false;
-    const key = `${owner.tenantId} ${owner.userId}`;
+    const key = `${tenantId} ${userId}`;
     // Once: a report of a transaction that rolled back names a head that the counter never reaches.
     if ((this.recent.get(key) ?? 0) > head) return this.recent.delete(key);
     void this.bus.listen();
@@ -100,7 +105,7 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
         resolve(changed);
       };
       const end = () => done(false);
-      const waiter: Waiter = { tenantId: owner.tenantId, userId: owner.userId, head, wake: done };
+      const waiter: Waiter = { tenantId, userId, sessionId, head, wake: done };
       const timeout = setTimeout(end, ms);
       signal.addEventListener('abort', end);
       this.waiters.add(waiter);
@@ -119,6 +124,11 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   private grown(key: string, head: number): void {
     this.recent.set(key, head);
     for (const waiter of this.byOwner.get(key) ?? []) if (head > waiter.head) waiter.wake(true);
+  }
+
+  /** Ends the waits of a caller whose next request may be rejected: no change that follows is delivered. */
+  private accessChanged(change: AccessChange): void {
+    for (const waiter of this.waiters) if (concerns(change, waiter)) waiter.wake(false);
   }
 
   private schedule(): void {

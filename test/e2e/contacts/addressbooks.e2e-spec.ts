@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { lockWaits } from '../../support/database/locks.ts';
+import { PATIENT, withTimeouts } from '../../support/database/timeouts.ts';
 import { until } from '../../support/until.ts';
 
 const BOOKS = '/contact/addressbooks';
@@ -12,7 +13,7 @@ describe('address books', () => {
   let carol: TestUser;
 
   beforeAll(async () => {
-    app = await TestApp.start();
+    app = await withTimeouts(PATIENT, () => TestApp.start());
     [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
   });
   afterAll(() => app?.stop());

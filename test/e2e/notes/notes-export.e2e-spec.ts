@@ -1,9 +1,12 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { jest } from '@jest/globals';
 import { zipSync } from 'fflate';
 import { writeDocx } from '../../../src/lib/docx/writer.js';
+import { DocxConverter } from '../../../src/platform/docx/docx-converter.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { isAlive } from '../../runtime/support/processes.ts';
 import { until } from '../../support/until.ts';
 import { child, readDocx, source, textOf } from '../../unit/docx/read-docx.ts';
 
@@ -58,10 +61,10 @@ describe('the export of a note', () => {
   /** Another server on the same database, with other settings for exports. */
   async function server(
     settings: Record<string, string>,
-  ): Promise<{ who: TestUser; stop: () => Promise<void> }> {
+  ): Promise<{ who: TestUser; stop: () => Promise<void>; app: TestApp }> {
     const other = await TestApp.start(settings, app.databaseUrl);
     servers.push(other);
-    return { who: { ...alice, api: other.as(alice.token) }, stop: () => other.stop() };
+    return { who: { ...alice, api: other.as(alice.token) }, stop: () => other.stop(), app: other };
   }
 
   /** A program that stands in for LibreOffice; it writes to `$out`. */
@@ -222,47 +225,44 @@ describe('the export of a note', () => {
     const made = path.join(directory, 'made.docx');
     const [gate, log] = [path.join(directory, 'gate'), path.join(directory, 'log')];
     writeFileSync(made, writeDocx(source('<p>made</p>')));
+    // Neither the program nor its time limit ends by itself: a busy machine is slower than both.
     const settings = office(
       'gated',
-      `echo $$ > ${log}; if [ -e ${gate} ]; then cp ${made} "$out"; else sleep 60; fi`,
+      `echo $$ > ${log}; if [ -e ${gate} ]; then cp ${made} "$out"; else sleep 600; fi`,
     );
-    const { who, stop } = await server({ ...settings, DOCX_WORKERS: '1', DOCX_QUEUE: '1' });
+    const limits = { DOCX_WORKERS: '1', DOCX_QUEUE: '1', DOCX_TIMEOUT_MS: '600000' };
+    const { who, stop, app: other } = await server({ ...settings, ...limits });
+    const converter = other.get<DocxConverter>(DocxConverter);
+    const convert = converter.convert.bind(converter);
+    const conversions: { ended: boolean }[] = [];
+    jest.spyOn(converter, 'convert').mockImplementation((...args) => {
+      const conversion = { ended: false };
+      conversions.push(conversion);
+      return convert(...args).finally(() => (conversion.ended = true));
+    });
     const id = await make(alice, {});
-    const send = () => {
+    const send = async () => {
       const client = new AbortController();
+      const n = conversions.length;
       const answer = download(who, id, { signal: client.signal }).then(
         ({ status }) => status,
         () => 'gone' as const,
       );
-      return { answer, leave: () => client.abort() };
+      const conversion = await until('the conversion to begin', () => conversions[n]);
+      return { answer, leave: () => client.abort(), conversion };
     };
-    /** The outcome of a further export: 503, or a wait. */
-    const probe = async () => {
-      const one = send();
-      const timer = setTimeout(one.leave, 300);
-      const answer = await one.answer;
-      clearTimeout(timer);
-      return answer;
-    };
-    const running = send();
+    const running = await send();
     const pid = await until('the program to run', () => existsSync(log) && readFileSync(log, 'utf8').trim());
-    let waiting = send();
-    await until('the queue to be full', async () => {
-      const full = (await probe()) === 503;
-      const rejected = (await Promise.race([waiting.answer, Promise.resolve('waits')])) !== 'waits';
-      // A probe may have been quicker than the one that is to wait.
-      if (rejected) waiting = send();
-      return full && !rejected;
-    });
+    const waiting = await send();
+    expect(await (await send()).answer).toBe(503);
     waiting.leave();
-    await until('a free place in the queue', async () => (await probe()) === 'gone');
+    await until('a free place in the queue', () => waiting.conversion.ended);
+    const next = await send();
+    expect(await (await send()).answer).toBe(503);
     writeFileSync(gate, '');
     running.leave();
-    await until(
-      'the program to be gone',
-      () => !existsSync(`/proc/${pid}/cmdline`) || readFileSync(`/proc/${pid}/cmdline`).length === 0,
-    );
-    expect(await send().answer).toBe(200);
+    await until('the program to be gone', () => !isAlive(Number(pid)));
+    expect(await next.answer).toBe(200);
     expect(await Promise.all([running.answer, waiting.answer])).toEqual(['gone', 'gone']);
     await stop();
   });

@@ -250,6 +250,13 @@ describe('sharing a note', () => {
       const link = await share(id, { role: 'editor' });
       expect((await bob.api.get(`/notes/${id}`)).body.role).toBe('viewer');
       expect((await bob.api.get(`/notes/${id}?share_token=${link.token}`)).body.role).toBe('editor');
+      // The link does not show the placement of a viewer: sent back, it stays as it is.
+      const { folder } = (await bob.api.post('/note_folders', { name: 'Own' })).body;
+      await bob.api.patch(`/notes/${id}`, { folder_id: folder.id, base_revision: 1 });
+      const path = `/notes/${id}?share_token=${link.token}`;
+      const { note } = (await bob.api.get(path)).body;
+      const sentBack = await bob.api.put(path, { ...note, title: 'sent back', base_revision: 1 });
+      expect(sentBack.body.note).toMatchObject({ title: 'sent back', folder_id: folder.id });
       await share(id, { role: 'viewer' });
       const { body } = await bob.api.get(`/notes/${id}?share_token=${link.token}`);
       expect([body.role, body.note.invited.length]).toEqual(['viewer', 1]);

@@ -1,4 +1,3 @@
-import { TIMEOUTS } from '../../../src/platform/database/data-source.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { runOn } from '../../../src/platform/database/run-on.js';
 import { either } from '../../../src/platform/database/statement.js';
@@ -6,6 +5,7 @@ import { Keyring } from '../../../src/platform/secrets/keyring.js';
 import pg from 'pg';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { cloneDatabase } from '../../support/database/database.ts';
+import { withTimeouts } from '../../support/database/timeouts.ts';
 import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { lockWaits } from '../../support/database/locks.ts';
 import { until } from '../../support/until.ts';
@@ -269,10 +269,9 @@ describe('the database', () => {
 
     test('without a word is 503 as well, not an endless wait; when it is back so are we', async () => {
       const proxy = await DatabaseProxy.start(app.databaseUrl);
-      const usual = { ...TIMEOUTS };
-      Object.assign(TIMEOUTS, { response: 1_000, connect: 500 });
-      const through = await TestApp.start({ DATABASE_POOL_MAX: '3' }, proxy.url);
-      Object.assign(TIMEOUTS, usual);
+      const through = await withTimeouts({ response: 1_000, connect: 500 }, () =>
+        TestApp.start({ DATABASE_POOL_MAX: '3' }, proxy.url),
+      );
       try {
         const client = through.as(alice.token);
         // Connections for all that is to be asked at once, so that it is asked on a line that has gone dead.

@@ -394,9 +394,10 @@ describe('effects beside and after a transaction', () => {
         // Never twice at once in one process, however long it takes.
         await pass();
         expect(seen).toEqual(['began']);
-        letGo.open();
+        const first = letGo;
+        letGo = gate();
+        first.open();
         await until('the second', async () => {
-          letGo = gate();
           await pass();
           return seen.length === 3;
         });

@@ -6,6 +6,7 @@ import { JsonReply } from '../../../src/platform/http/json-reply.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { lockWaits } from '../../support/database/locks.ts';
+import { PATIENT, withTimeouts } from '../../support/database/timeouts.ts';
 import { until } from '../../support/until.ts';
 
 describe('Idempotency-Key', () => {
@@ -14,7 +15,7 @@ describe('Idempotency-Key', () => {
   let bob: TestUser;
 
   beforeAll(async () => {
-    app = await TestApp.start();
+    app = await withTimeouts(PATIENT, () => TestApp.start());
     [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());

@@ -1,7 +1,7 @@
-import { TIMEOUTS } from '../../../src/platform/database/data-source.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
+import { withTimeouts } from '../../support/database/timeouts.ts';
 import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { until } from '../../support/until.ts';
 
@@ -78,10 +78,7 @@ describe('pipelined reads', () => {
 
   test('a database without response is 503, not an endless wait; reads work when it is back', async () => {
     const proxy = await DatabaseProxy.start(app.databaseUrl);
-    const usual = { ...TIMEOUTS };
-    Object.assign(TIMEOUTS, { response: 500, connect: 300 });
-    const through = await TestApp.start({}, proxy.url);
-    Object.assign(TIMEOUTS, usual);
+    const through = await withTimeouts({ response: 500, connect: 300 }, () => TestApp.start({}, proxy.url));
     try {
       const client = through.as(alice.token);
       const [id] = await notes(1);

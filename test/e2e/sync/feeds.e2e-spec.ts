@@ -309,6 +309,19 @@ describe('the change feeds', () => {
       expect([status, body.notes]).toEqual([200, []]);
     });
 
+    test('ends for a member who loses access, without later changes', async () => {
+      const [alice, bob] = await users('alice', 'bob');
+      const note = await create(alice);
+      await alice.api.put(`/notes/${note.id}/invited`, { invited: [bob.id] });
+      const { cursor } = await changes(bob);
+      const waiting = bob.api.get(`/notes/changes?cursor=${cursor}&wait=25`);
+      await until('the waiting request', () => app.get(HeadWatch).waiting === 1);
+      await alice.api.post(`/tenant/members/${bob.id}/deactivate`);
+      await app.readAccessChanges();
+      await alice.api.patch(`/notes/${note.id}`, { title: 'later', base_revision: 1 });
+      expect((await waiting).body.notes).toEqual([]);
+    });
+
     test('a disconnected client stops waiting; a draining process responds', async () => {
       const one = await TestApp.start({}, app.databaseUrl);
       const [alice] = await users('alice');

@@ -28,6 +28,7 @@ class RequestLimiter {
    * @throws ApiError 429 `too_many_mail_requests`, 503 `mail_service_busy`; the signal's reason
    */
   async enter(user: string, signal: ClientDisconnect): Promise<() => void> {
+    if (signal.reason) throw signal.reason;
     if (this.total >= MAX_TOTAL) throw MailErrors.busy.with(RETRY_AFTER);
     const running = this.running.get(user) ?? 0;
     if (running < MAX_PER_USER) {

@@ -4,6 +4,7 @@ import { Config } from '../../../config/config.js';
 import type { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
 import { changedFields } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -193,6 +194,8 @@ export class TaskFoldersService {
     await this.folders.lockTree(tx, ctx.tenantId, found.folder.ownerId);
     const held = await this.folders.held(tx, ctx, id);
     if (!held) throw TASK_FOLDERS.notFound.with();
+    if (held.folder.ownerId !== found.folder.ownerId)
+      throw new ConcurrentChangeError('the folder was transferred while its tree was locked');
     return held;
   }
 

@@ -35,7 +35,11 @@ DECLARE
   v_owner uuid;
 BEGIN
   SELECT owner_id INTO v_owner FROM task_folders WHERE tenant_id = p_tenant AND id = p_folder;
-  IF FOUND THEN PERFORM pg_advisory_xact_lock_shared(task_tree_key(p_tenant, v_owner)); END IF;
+  IF NOT FOUND THEN RETURN; END IF;
+  PERFORM pg_advisory_xact_lock_shared(task_tree_key(p_tenant, v_owner));
+  IF NOT EXISTS (SELECT FROM task_folders WHERE tenant_id = p_tenant AND id = p_folder AND owner_id = v_owner) THEN
+    RAISE EXCEPTION 'the folder was transferred while its tree was locked' USING ERRCODE = 'serialization_failure';
+  END IF;
 END $$;
 
 CREATE FUNCTION task_folder_role(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS task_role LANGUAGE plpgsql STABLE AS $$

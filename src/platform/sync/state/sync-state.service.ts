@@ -51,7 +51,7 @@ export class SyncState {
 
   /** Waits for a change of the counter of the user or of an object. @returns false without one */
   private async change(
-    { tenantId, userId }: RequestContext,
+    ctx: RequestContext,
     { head, objects }: Heads,
     ms: number,
     signal: AbortSignal,
@@ -61,8 +61,8 @@ export class SyncState {
     const either = AbortSignal.any([signal, end.signal]);
     try {
       return await Promise.race(
-        [[userId, head] as const, ...followed.slice(0, MAX_FOLLOWED)].map(([id, known]) =>
-          this.watch.wait({ tenantId, userId: id }, known, ms, either),
+        [[ctx.userId, head] as const, ...followed.slice(0, MAX_FOLLOWED)].map(([id, known]) =>
+          this.watch.wait({ ...ctx, userId: id }, known, ms, either),
         ),
       );
     } finally {
