@@ -122,23 +122,62 @@ describe('calendars under concurrency', () => {
     expect(await deadlocks()).toBe(before);
   });
 
-  test('a feed of a calendar that is being deleted is 404', async () => {
-    const deleted = await newCalendar(ann, 'Short');
+  const deleting = (id: string) => (other: pg.Client) =>
+    other.query('DELETE FROM calendars WHERE id = $1', [id]);
+
+  /** Sends a request that waits for the changes of another transaction, which commits then. */
+  const afterChange = async (change: (other: pg.Client) => Promise<unknown>, send: () => Promise<any>) => {
     const blocker = new pg.Client({ connectionString: await app.databaseOf(ann.tenantId!) });
     await blocker.connect();
     try {
       await blocker.query('BEGIN');
-      await blocker.query('DELETE FROM calendars WHERE id = $1', [deleted]);
-      const created = ann.api.post(`/calendar/${deleted}/feeds`, {});
-      await until('the request to wait for the deletion', async () => (await lockWaits(blocker))[0]);
+      await change(blocker);
+      const sent = send();
+      await until('the request to wait for the other change', async () => (await lockWaits(blocker))[0]);
       await blocker.query('COMMIT');
-      expect(((response) => [response.status, response.body.error])(await created)).toEqual([
-        404,
-        'not_found',
-      ]);
+      const { status, body } = await sent;
+      return [status, body.error];
     } finally {
       await blocker.end();
     }
+  };
+
+  test('a feed of a calendar that is being deleted is 404', async () => {
+    const deleted = await newCalendar(ann, 'Short');
+    const outcome = await afterChange(deleting(deleted), () =>
+      ann.api.post(`/calendar/${deleted}/feeds`, {}),
+    );
+    expect(outcome).toEqual([404, 'not_found']);
+  });
+
+  test('the deletion of a calendar sees changes that it waited for', async () => {
+    const owner = users[7] as TestUser;
+    const former = await defaultCalendar(owner);
+    const next = await newCalendar(owner, 'Next');
+    const makeDefault = async (other: pg.Client) => {
+      await other.query('UPDATE calendars SET is_default = false WHERE id = $1', [former]);
+      await other.query('UPDATE calendars SET is_default = true, revision = 2 WHERE id = $1', [next]);
+    };
+    const remove = (id: string, revision: number) => () =>
+      owner.api.delete(`/calendar/${id}`, undefined, {
+        headers: { 'if-match': `"calendar:${id}:r${revision}"` },
+      });
+    expect(await afterChange(makeDefault, remove(next, 2))).toEqual([409, 'default_calendar']);
+    const raise = (other: pg.Client) =>
+      other.query('UPDATE calendars SET revision = revision + 1 WHERE id = $1', [former]);
+    expect(await afterChange(raise, remove(former, 1))).toEqual([409, 'conflict']);
+  });
+
+  test('events stay when the calendar that they would move to is deleted first', async () => {
+    const owner = users[8] as TestUser;
+    const source = await newCalendar(owner, 'Source');
+    const target = await newCalendar(owner, 'Target');
+    const event = await newEvent(owner, source, { title: 'Kept', start: '2026-03-02' });
+    const outcome = await afterChange(deleting(target), () =>
+      owner.api.delete(`/calendar/${source}?move_events_to=${target}`),
+    );
+    expect(outcome).toEqual([422, 'validation_failed']);
+    expect((await owner.api.get(eventPath(source, event))).body.event.title).toBe('Kept');
   });
 
   test('meetings that share attendees do not block each other; the same uid is created once', async () => {

@@ -173,8 +173,12 @@ describe('parts of tasks', () => {
 
     test('are sent to the recipients', async () => {
       const { id } = await make();
-      await carol.api.post(`/tasks/${id}/comments`, { body: 'first' });
-      await bob.api.post(`/tasks/${id}/comments`, { body: 'second' });
+      const first = await carol.api.post(`/tasks/${id}/comments`, { body: 'first' });
+      const second = await bob.api.post(`/tasks/${id}/comments`, { body: 'second' });
+      expect([outcome(first), outcome(second)]).toEqual([
+        [201, undefined],
+        [201, undefined],
+      ]);
       const said = (await events(id))
         .filter((event) => event.type === 'task.commented')
         .map((event) => event.payload);

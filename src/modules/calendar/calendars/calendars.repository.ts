@@ -99,6 +99,8 @@ const prefer = workspace.statement<never>(
    DO UPDATE SET color = excluded.color, hidden = excluded.hidden, position = excluded.position`,
 );
 
+const lockAll = workspace.statement<never>('calendar.lock_all', `SELECT calendar_lock_all($1, $2, $3)`);
+
 const remove = workspace.statement<never>(
   'calendar.delete_calendar',
   `SELECT calendar_delete($1, $2, $3, $4)`,
@@ -198,6 +200,11 @@ export class CalendarsRepository {
     { tenantId, userId, calendarId, color, hidden, position }: CalendarPreference,
   ): Promise<void> {
     await tx.query(prefer, [tenantId, userId, calendarId, color, hidden, position]);
+  }
+
+  /** Locks what {@link delete} changes. */
+  async lockAll(tx: Tx, ctx: RequestContext, id: string, target: string | null): Promise<void> {
+    await tx.query(lockAll, [ctx.tenantId, id, target]);
   }
 
   /** @param target receives the events; null: they are cancelled */

@@ -132,12 +132,13 @@ export class CalendarsService {
     { move_events_to }: DeleteCalendar,
   ): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
+      if ((await this.found(tx, ctx, id)).owner_id !== ctx.userId) throw Errors.forbidden.with();
+      const target = move_events_to?.toLowerCase() ?? null;
+      await this.calendars.lockAll(tx, ctx, id, target);
       const calendar = await this.found(tx, ctx, id);
-      if (calendar.owner_id !== ctx.userId) throw Errors.forbidden.with();
       const shown = this.shown(ctx, calendar);
       await CALENDARS.checkWrite(calendar, expected, null, () => shown);
       if (calendar.is_default) throw CalendarErrors.defaultCalendar.with();
-      const target = move_events_to?.toLowerCase() ?? null;
       const receiver = target === null ? null : await this.calendars.find(tx, ctx, target);
       if (target !== null && (receiver?.owner_id !== ctx.userId || target === id))
         throw Errors.validationFailed.with({

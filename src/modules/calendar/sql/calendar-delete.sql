@@ -52,10 +52,10 @@ BEGIN
   PERFORM events_report(p_tenant, moved, 'calendar.event.updated', p_actor);
 END $$;
 
--- Deletes a calendar. @param p_target receives its events; null: they are cancelled
-CREATE FUNCTION calendar_delete(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
+-- Locks a calendar, one that receives its events or null, their events, and all calendars of these: events first, each by id, in the
+-- order of every other write.
+CREATE FUNCTION calendar_lock_all(p_tenant uuid, p_calendar uuid, p_target uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  -- All events, then all their calendars at once, each by id: the order of every other write.
   PERFORM FROM calendar_entries entry
     JOIN calendar_events event ON event.tenant_id = entry.tenant_id AND event.id = entry.event_id
    WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar ORDER BY event.id FOR NO KEY UPDATE OF event;
@@ -65,6 +65,12 @@ BEGIN
        JOIN calendar_entries other ON other.tenant_id = p_tenant AND other.event_id = entry.event_id
       WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar))
    ORDER BY id FOR UPDATE;
+END $$;
+
+-- Deletes a calendar. @param p_target receives its events; null: they are cancelled
+CREATE FUNCTION calendar_delete(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM calendar_lock_all(p_tenant, p_calendar, p_target);
   IF p_target IS NOT NULL THEN PERFORM calendar_move_all(p_tenant, p_calendar, p_target, p_actor); END IF;
   PERFORM calendar_cancel_all(p_tenant, p_calendar, p_actor);
   DELETE FROM calendars WHERE tenant_id = p_tenant AND id = p_calendar;
