@@ -55,11 +55,7 @@ export function ResourceController<
   Updated extends object,
   Deleted extends object,
   Service extends ResourceService<Listed, Created, Updated, Deleted>,
->(
-  resource: Resource,
-  service: Type<Service>,
-  routes: ResourceRoutes<Listed, Created, Updated, Deleted>,
-) {
+>(resource: Resource, service: Type<Service>, routes: ResourceRoutes<Listed, Created, Updated, Deleted>) {
   const { list, create, read, update, delete: removal, requires, reads = requires, idName = 'id' } = routes;
   const path = `:${idName}`;
   const Revision = () => (resource.options.revision ? Expected() : none);
