@@ -29,26 +29,19 @@ import { SettingsModule } from './modules/settings/index.js';
 import { SignInModule } from './modules/sign-in/index.js';
 import { TasksModule } from './modules/tasks/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
-import { AuditModule } from './platform/audit/audit.module.js';
 import { BlobsModule } from './platform/blobs/blobs.module.js';
 import { BusModule } from './platform/bus/bus.module.js';
 import { CellsModule } from './platform/cells/cells.module.js';
-import { ConcurrencyModule } from './platform/concurrency/concurrency.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
 import { DatabaseModule } from './platform/database/database.module.js';
-import { DeploymentModule } from './platform/deployment/deployment.js';
 import { EventsModule } from './platform/events/events.module.js';
 import { BodyGuard } from './platform/http/body/body.guard.js';
 import { InputPipe } from './platform/http/input.pipe.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
-import { NotificationRegistryModule } from './platform/notifications/notification-registry.module.js';
 import { ObservabilityModule } from './platform/observability/observability.module.js';
-import { PagingModule } from './platform/paging/paging.module.js';
-import { PersonalDataModule } from './platform/personal-data/personal-data.module.js';
+import { PlatformModule } from './platform/platform.module.js';
 import { RateLimitGuard } from './platform/rate-limits/rate-limit.guard.js';
-import { RateLimitsModule } from './platform/rate-limits/rate-limits.module.js';
 import { RealtimeModule } from './platform/realtime/realtime.module.js';
-import { ReferencesModule } from './platform/references/references.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
 import { SyncModule } from './platform/sync/sync.module.js';
 import { SystemMailModule } from './platform/system-mail/system-mail.module.js';
@@ -73,22 +66,15 @@ export class AppModule {
         DatabaseModule.forRoot(databaseUrl, schema),
         SecretsModule,
         CellsModule.forRoot(schema),
-        DeploymentModule,
-        PagingModule,
+        PlatformModule,
         JobsModule,
         EventsModule,
-        AuditModule,
-        ConcurrencyModule,
         ObservabilityModule,
         BusModule,
         SyncModule,
-        RateLimitsModule,
         BlobsModule,
-        ReferencesModule,
-        PersonalDataModule,
         RealtimeModule,
         SystemMailModule,
-        NotificationRegistryModule,
         TenantsModule,
         IdentityModule,
         AccountSecurityModule,

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { PermissionSource } from '../../platform/context/permission-source.js';
+import { PermissionSource } from '../../platform/context/permission.guard.js';
 import { TenantsModule } from '../tenants/index.js';
 import { Authority } from './authority.js';
 import { AuthorityRepository } from './authority.repository.js';

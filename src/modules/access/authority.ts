@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { PermissionSource } from '../../platform/context/permission-source.js';
+import { PermissionSource } from '../../platform/context/permission.guard.js';
 import type { RequestContext, TenantRole } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { ImagesModule } from '../../platform/images/images.module.js';
 import { PresenceModule } from '../presence/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { ChatAttachmentsController } from './attachments/chat-attachments.controller.js';
@@ -38,7 +37,7 @@ import { ChatUsersRepository } from './users/chat-users.repository.js';
 import { ChatPersonalData } from './chat-personal-data.js';
 
 @Module({
-  imports: [ImagesModule, TenantsModule, PresenceModule],
+  imports: [TenantsModule, PresenceModule],
   controllers: [
     RoomsController,
     MessagesController,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PermissionSource } from '../../platform/context/permission-source.js';
+import { PermissionSource } from '../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';

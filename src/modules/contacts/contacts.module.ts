@@ -1,6 +1,5 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Deployment } from '../../platform/deployment/deployment.js';
-import { ImagesModule } from '../../platform/images/images.module.js';
 import { MailProxyModule } from '../mail/index.js';
 import { PresenceModule } from '../presence/index.js';
 import { SettingsModule } from '../settings/index.js';
@@ -55,7 +54,7 @@ import { PhoneController } from './phone/phone.controller.js';
 import { ContactsPersonalData } from './contacts-personal-data.js';
 
 @Module({
-  imports: [SettingsModule, TenantsModule, MailProxyModule, ImagesModule, PresenceModule],
+  imports: [SettingsModule, TenantsModule, MailProxyModule, PresenceModule],
   // Fixed paths come before those with an external_id.
   controllers: [
     UserAddressbooksController,

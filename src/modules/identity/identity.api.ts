@@ -4,13 +4,15 @@ import { Config } from '../../config/config.js';
 import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import { TxHooks } from '../../platform/events/tx-hooks.js';
+import { TxHooks, TxHook } from '../../platform/events/tx-hooks.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { emailKey } from './email.js';
-import { ACCOUNT_CLOSED } from './identity.hooks.js';
 import { type AccountRow, IdentityRepository } from './identity.repository.js';
 import { hashPassword } from './passwords.js';
 import { SigningKeys } from './tokens/signing-keys.js';
+
+/** An account is closed. A handler removes credentials that a reopened account must not have. */
+export const ACCOUNT_CLOSED = new TxHook<{ accountId: string }>('account closed');
 
 export interface AccountSpec {
   email: string;

@@ -1,6 +1,6 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { AccessChanges } from '../../platform/context/access-changes.js';
-import { BearerStrategy } from '../../platform/context/bearer.strategy.js';
+import { BearerStrategy } from '../../platform/context/bearer.guard.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { Db } from '../../platform/database/db.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';

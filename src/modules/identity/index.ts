@@ -2,7 +2,7 @@ export { CredentialsApi } from './credentials.api.js';
 export type { CredentialsRow } from './credentials.repository.js';
 export { IdentityApi, type AccountSpec } from './identity.api.js';
 export { emailKey, sameMailbox } from './email.js';
-export { ACCOUNT_CLOSED } from './identity.hooks.js';
+export { ACCOUNT_CLOSED } from './identity.api.js';
 export { IdentityModule } from './identity.module.js';
 export { Passwords } from './passwords.js';
 export { SessionsApi } from './sessions/sessions.api.js';

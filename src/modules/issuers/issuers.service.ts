@@ -113,8 +113,8 @@ export class IssuersService {
   async update(
     ctx: RequestContext,
     id: string,
-    expected: ExpectedRevision,
     body: Checked<UpdateIssuer>,
+    expected: ExpectedRevision,
   ): Promise<JsonReply> {
     const { tenantId } = ctx;
     if (!body.error) await this.assertMayGive(ctx, body.value);

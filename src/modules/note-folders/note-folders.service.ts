@@ -65,8 +65,8 @@ export class NoteFoldersService {
   async update(
     ctx: RequestContext,
     id: string,
-    expected: ExpectedRevision,
     body: Checked<UpdateNoteFolder>,
+    expected: ExpectedRevision,
   ): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
       const before = await this.locked(tx, ctx, id);

@@ -1,4 +1,4 @@
-import { revisionTag } from '../../platform/concurrency/etag.js';
+import { revisionTag } from '../../platform/concurrency/expected-revision.js';
 import type { ApiError, ErrorKind } from '../../platform/http/api-error.js';
 import { Errors, fieldError } from '../../platform/http/errors.js';
 import { NoteErrors } from './notes.errors.js';

@@ -1,4 +1,4 @@
-import { revisionTag } from '../../platform/concurrency/etag.js';
+import { revisionTag } from '../../platform/concurrency/expected-revision.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
 import { VERSIONED_FIELDS } from './notes.dto.js';
 

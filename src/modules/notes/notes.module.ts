@@ -3,8 +3,6 @@ import { Config } from '../../config/config.js';
 import { Deployment } from '../../platform/deployment/deployment.js';
 import { TasksModule } from '../tasks/index.js';
 import { TenantsModule } from '../tenants/index.js';
-import { DocxModule } from '../../platform/docx/docx.module.js';
-import { HtmlModule } from '../../platform/html/html.module.js';
 import { NoteIndexRepository } from './search/note-index.repository.js';
 import { NoteIndexer } from './search/note-indexer.js';
 import { NoteListRepository } from './lists/note-list.repository.js';
@@ -34,7 +32,7 @@ import { NoteNotifications } from './notes.notifications.js';
 import { NotesPersonalData } from './notes-personal-data.js';
 
 @Module({
-  imports: [DocxModule, HtmlModule, TasksModule, TenantsModule],
+  imports: [TasksModule, TenantsModule],
   controllers: [
     NoteFeedController,
     NotesController,

@@ -1,6 +1,5 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Deployment } from '../../platform/deployment/deployment.js';
-import { HtmlModule } from '../../platform/html/html.module.js';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { NotificationSettingsApi } from './preferences/notification-settings.js';
@@ -18,7 +17,7 @@ import { MAX_SIGNATURES, SignaturesService } from './signatures/signatures.servi
 import { SettingsPersonalData } from './settings-personal-data.js';
 
 @Module({
-  imports: [TenantsModule, AccountSecurityModule, HtmlModule],
+  imports: [TenantsModule, AccountSecurityModule],
   controllers: [ProfileController, SignaturesController, PreferencesController],
   providers: [
     SettingsPersonalData,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Config } from '../../config/config.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
-import type { ApiError } from '../../platform/http/api-error.js';
+import { type ApiError, ErrorKind } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
 import { writeJson } from '../../platform/http/replies/reply-writer.js';
 import { pageHeaders } from '../../platform/http/security-headers.js';
@@ -14,7 +14,6 @@ import { OIDC_PATH } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
 import { findOidcRoute, type OidcRoute } from './protocol/oidc-routes.js';
 import { interactionPath } from './sign-in-state.js';
-import { SignInErrors } from './sign-in.errors.js';
 import { SignInGrants } from './sign-in-grants.js';
 import {
   chooseLanguage,
@@ -26,6 +25,16 @@ import {
   PASSKEY_SCRIPT,
   PASSKEY_SCRIPT_PATH,
 } from './pages/index.js';
+
+/**
+ * An error that the OpenID provider does not define. The routes are not operations of the API: no `defineError`, which adds
+ * to the errors of its documentation.
+ */
+const INSUFFICIENT_SCOPE = new ErrorKind(
+  403,
+  'insufficient_scope',
+  'The token was not granted the scope openid.',
+);
 
 const BEARER_JWT = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
@@ -111,8 +120,7 @@ export class SignInServer {
     const account = identity && (await this.sessions.account(identity.userId));
     if (!account) return writeError(response, Errors.unauthorized.with(CHALLENGE));
     const scopes = identity.sessionId && (await this.scopesOf(identity.sessionId));
-    if (scopes && !scopes.has('openid'))
-      return writeError(response, SignInErrors.insufficientScope.with(OPENID));
+    if (scopes && !scopes.has('openid')) return writeError(response, INSUFFICIENT_SCOPE.with(OPENID));
     const grants = (scope: string) => !scopes || scopes.has(scope);
     const { id: sub, displayName: name, email } = account;
     const claims = {

@@ -1,6 +1,5 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Deployment } from '../../platform/deployment/deployment.js';
-import { HtmlModule } from '../../platform/html/html.module.js';
 import { TenantsModule } from '../tenants/index.js';
 import { SubtasksController } from './parts/subtasks.controller.js';
 import { SubtasksService } from './parts/subtasks.service.js';
@@ -40,7 +39,7 @@ import { TaskNotifications } from './tasks.notifications.js';
 import { TasksPersonalData } from './tasks-personal-data.js';
 
 @Module({
-  imports: [HtmlModule, TenantsModule],
+  imports: [TenantsModule],
   controllers: [
     TaskFeedController,
     TaskFolderFeedController,

@@ -11,7 +11,6 @@ import { TenantPolicies } from './tenant-policies.js';
 import { TenantPolicyController } from './policy/tenant-policy.controller.js';
 import { TenantPolicyService } from './policy/tenant-policy.service.js';
 import { TenantController } from './profile/tenant.controller.js';
-import { ImagesModule } from '../../platform/images/images.module.js';
 import { TenantLogos } from './profile/tenant-logos.js';
 import { TenantLogosRepository } from './profile/tenant-logos.repository.js';
 import { TenantProfileRepository } from './profile/tenant-profile.repository.js';
@@ -23,7 +22,6 @@ import { MembershipStatusRepository } from './membership-status.repository.js';
 import { MembershipPersonalData } from './membership-personal-data.js';
 
 @Module({
-  imports: [ImagesModule],
   controllers: [
     TenantController,
     TenantAuditController,

@@ -1,7 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { Config } from '../../config/config.js';
+import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
+import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { boundedData } from './audit-data.js';
 
 /** Workspace id of events without a workspace, such as account events. */
@@ -41,12 +44,30 @@ const append = either.statement<never>(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 );
 
+const forgetOld = either.statement<never>(
+  'audit.forget_old',
+  `DELETE FROM audit_log WHERE occurred_at < now() - make_interval(days => $1)`,
+  { reach: 'cell' },
+);
+
 /** The operator at the command line, in a workspace (null: on an account). */
 export const operator = (tenantId: string | null): AuditActor => ({ tenantId, userId: null, origin: 'cli' });
 
-/** Writes the audit log. `AuditReader` reads it. */
+/** Writes the audit log and deletes old entries. `AuditReader` reads it. */
 @Injectable()
-export class Audit {
+export class Audit implements OnModuleInit {
+  constructor(
+    private readonly jobs: PeriodicJobs,
+    private readonly db: Db,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    const run = async () =>
+      void (await this.db.single((tx) => tx.query(forgetOld, [this.config.AUDIT_RETENTION_DAYS])));
+    this.jobs.register({ name: 'forget-old-audit-log', everySeconds: 3600, run });
+  }
+
   /** Adds an entry in the transaction of its cause, so that both commit or neither. */
   async record(tx: Pick<Tx, 'query'>, actor: AuditActor, entry: AuditEntry): Promise<void> {
     const id = uuidv7();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
@@ -9,6 +9,7 @@ import { ApiIdempotency, IDEMPOTENCY_ERRORS } from '../http/api-docs.js';
 import { Errors } from '../http/errors.js';
 import { documentsInput } from '../http/input-docs.js';
 import { JsonReply } from '../http/json-reply.js';
+import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 
 /** A client's promise that requests with this key are one request (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
@@ -69,12 +70,25 @@ const remember = workspace.statement<{ key: string }>(
    RETURNING key`,
 );
 
+const forgetOld = workspace.statement<never>(
+  'idempotency.forget_old',
+  `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`,
+  { reach: 'cell' },
+);
+
 const inFlight = () => Errors.requestInFlight.with({ headers: { 'Retry-After': '1' } });
 
 /** Runs writes at most once per Idempotency-Key; the stored response commits with the write itself. */
 @Injectable()
-export class IdempotentWrites {
-  constructor(private readonly db: Db) {}
+export class IdempotentWrites implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: PeriodicJobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: 'forget-idempotency-keys', everySeconds: 3600, statement: forgetOld });
+  }
 
   /**
    * @param write makes the change; with a key it may be given a transaction of several statements

@@ -1,7 +1,8 @@
 import { type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { ModuleRef, Reflector } from '@nestjs/core';
-import { AuthGuard } from '@nestjs/passport';
+import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
+import { Strategy } from 'passport-http-bearer';
 import {
   AUTHENTICATED_BY,
   IS_BEFORE_SECOND_FACTOR,
@@ -13,9 +14,24 @@ import {
 import type { ApiError, ErrorKind } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
 import type { RequestAuthenticator } from './access.decorators.js';
-import { BearerStrategy } from './bearer.strategy.js';
 import type { AccountContext, AuthenticatedRequest, Identity, TenantRole } from './request-context.js';
 import { TokenResolver } from './token-resolver.js';
+
+/** RFC 6750 bearer tokens. The library also accepts tokens in query and body, so it receives only the header. */
+@Injectable()
+export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
+  constructor(private readonly tokens: TokenResolver) {
+    super();
+  }
+
+  override authenticate(request: { headers: { authorization?: string } }): void {
+    super.authenticate({ headers: { authorization: request.headers.authorization } } as never);
+  }
+
+  async validate(token: string): Promise<Identity | false> {
+    return (await this.tokens.resolve(token)) ?? false;
+  }
+}
 
 const BEARER = /^bearer ([\w\-.~+/]+=*)$/i;
 /** RFC 6750, section 3: the challenge has no error code when the request has no bearer token. */

@@ -10,8 +10,13 @@ import { Reflector } from '@nestjs/core';
 import { REQUIRES } from '../http/access-metadata.js';
 import { Errors } from '../http/errors.js';
 import { isUuid } from '../http/id.pipe.js';
-import { PermissionSource } from './permission-source.js';
 import type { AuthenticatedRequest, RequestContext } from './request-context.js';
+
+/** Returns the permissions of a caller in a workspace. Implemented by the access module. */
+export abstract class PermissionSource {
+  /** The permissions in force when the call begins, whichever process changed them last. */
+  abstract of(ctx: Pick<RequestContext, 'tenantId' | 'userId'>): Promise<ReadonlySet<string>>;
+}
 
 /**
  * Requires one of the permissions of the route. Runs only on routes with `@Requires`. A malformed id is reported before a

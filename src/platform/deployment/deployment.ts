@@ -1,4 +1,4 @@
-import { Global, Injectable, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../paging/page.dto.js';
 
 /** Features that clients check before they offer them. False until a domain registers the feature. */
@@ -35,7 +35,3 @@ export class Deployment {
 function sorted<V>(map: Map<string, V>): Record<string, V> {
   return Object.fromEntries([...map].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
-
-@Global()
-@Module({ providers: [Deployment], exports: [Deployment] })
-export class DeploymentModule {}

@@ -1,8 +1,18 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { Sharp, SharpOptions } from 'sharp';
 import { imageSize } from '../../lib/image-size/index.js';
+import { defineError } from '../http/api-error.js';
 import { ClosedError, ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
-import { ImageErrors } from './images.errors.js';
+
+/** The errors of image processing. */
+export const ImageErrors = {
+  invalid: defineError(
+    422,
+    'invalid_image',
+    'The content is no PNG, JPEG, GIF or WebP image, it is damaged, or it has too many pixels.',
+  ),
+  unavailable: defineError(503, 'image_encoder_unavailable', 'Images cannot be processed now; retry later.'),
+} as const;
 
 export interface EncodedImage {
   /** Without metadata. */

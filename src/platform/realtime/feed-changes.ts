@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
 import { SyncState } from '../sync/state/sync-state.service.js';
-import type { SyncStateResponse } from '../sync/state/sync-state.response.js';
+import type { SyncStateResponse } from '../sync/state/sync-state.dto.js';
 import { CHANGED } from './gateway-events.js';
 import { UserConnections } from './user-connections.js';
 

@@ -10,7 +10,7 @@ import type { Resource } from './resource.js';
 // One decorator for each ordinary operation: route, documentation, standard errors and response. It stands on top of the
 // handler; `@Requires(...)` and the like go below it.
 
-interface OperationTexts {
+export interface OperationTexts {
   /** Default: `List note folders` and so on. */
   summary?: string;
   description: string;
@@ -20,10 +20,14 @@ interface OperationTexts {
   path?: string;
 }
 
-interface BodyTexts extends OperationTexts {
+export interface BodyTexts extends OperationTexts {
   body?: Type;
   /** Example of the body; default: the examples of its fields. */
   example?: object;
+}
+
+export interface UpdateTexts extends BodyTexts {
+  methods?: readonly ('PATCH' | 'PUT')[];
 }
 
 /** `GET /`: a page of the list. */
@@ -76,12 +80,7 @@ export function ReadOperation(
  */
 export function UpdateOperation(
   resource: Resource,
-  {
-    path = ':id',
-    methods = ['PATCH', 'PUT'],
-    errors = [],
-    ...texts
-  }: BodyTexts & { methods?: readonly ('PATCH' | 'PUT')[] },
+  { path = ':id', methods = ['PATCH', 'PUT'], errors = [], ...texts }: UpdateTexts,
 ): MethodDecorator {
   const { tag, name } = resource.options;
   const [method = 'PATCH', also] = methods;

@@ -1,7 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { revisionTag } from '../concurrency/etag.js';
-import type { ExpectedRevision } from '../concurrency/expected-revision.js';
+import { revisionTag, type ExpectedRevision } from '../concurrency/expected-revision.js';
 import { type ApiError, defineError, type ErrorKind } from '../http/api-error.js';
 import { ErrorResponse } from '../http/error.response.js';
 import type { Checked } from '../http/input.pipe.js';

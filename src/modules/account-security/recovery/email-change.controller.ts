@@ -8,8 +8,7 @@ import { acceptedLanguage } from '../../../platform/languages/languages.js';
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { SecurityErrors } from '../account-security.errors.js';
 import { PASSWORD_LIMIT } from '../model/route-limits.js';
-import { ChangeEmail } from './email-change.dto.js';
-import { EmailState } from './email-change.response.js';
+import { ChangeEmail, EmailState } from './email-change.dto.js';
 import { EmailChange } from './email-change.js';
 
 @Controller('settings/email')

@@ -23,8 +23,7 @@ import { OwnerCheck } from '../owner-check.js';
 import { ACCOUNT_MAIL_TEXTS, type AccountMailText } from './account-mail-texts.js';
 import { AccountTokens } from './account-tokens.js';
 import { SecurityLog } from '../security-log.js';
-import type { ChangeEmail } from './email-change.dto.js';
-import type { EmailState } from './email-change.response.js';
+import type { ChangeEmail, EmailState } from './email-change.dto.js';
 
 const LINK_SECONDS = 86_400;
 const EMAIL_CHANGED = 'account.email_changed';

@@ -96,8 +96,8 @@ export class CalendarsService {
   async update(
     ctx: RequestContext,
     id: string,
-    expected: ExpectedRevision,
     body: Checked<UpdateCalendar>,
+    expected: ExpectedRevision,
   ): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
       await this.found(tx, ctx, id);

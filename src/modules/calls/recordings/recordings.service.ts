@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Audit } from '../../../platform/audit/audit.js';
 import { Blobs } from '../../../platform/blobs/blobs.js';
-import { PermissionSource } from '../../../platform/context/permission-source.js';
+import { PermissionSource } from '../../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Reader } from '../../../platform/database/tx.js';

@@ -2,8 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Blobs, type StoredBlob } from '../../../platform/blobs/blobs.js';
 import type { ReceivedFile } from '../../../platform/blobs/uploads/uploads.js';
-import { ImageErrors } from '../../../platform/images/images.errors.js';
-import { Images } from '../../../platform/images/images.js';
+import { ImageErrors, Images } from '../../../platform/images/images.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import {
   ClosedError,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MAX_TERMS, SearchQuery } from '../../../lib/search-text/index.js';
 import { Audit } from '../../../platform/audit/audit.js';
-import { PermissionSource } from '../../../platform/context/permission-source.js';
+import { PermissionSource } from '../../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Audit } from '../../../platform/audit/audit.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
-import { PermissionSource } from '../../../platform/context/permission-source.js';
+import { PermissionSource } from '../../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { changedFields, rowsOf } from '../../../platform/database/rows.js';

@@ -104,8 +104,8 @@ export class AddressbooksService {
   async update(
     ctx: RequestContext,
     id: string,
-    expected: ExpectedRevision,
     body: Checked<UpdateAddressbook>,
+    expected: ExpectedRevision,
   ): Promise<JsonReply> {
     const isManager = id === ctx.tenantId && (await this.access.readable(ctx, id)).role === 'writer';
     const named = await body.map(async (input) => ({

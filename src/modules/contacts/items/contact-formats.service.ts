@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type CardPhoto, type CardVersion, toJsContact } from '../../../lib/vcard/index.js';
-import { revisionTag } from '../../../platform/concurrency/etag.js';
+import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';

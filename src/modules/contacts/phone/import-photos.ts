@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../../platform/http/api-error.js';
-import { ImageErrors } from '../../../platform/images/images.errors.js';
+import { ImageErrors } from '../../../platform/images/images.js';
 import { ContactPhotos } from '../contact-photos.js';
 import type { ImportedCard } from './import-cards.js';
 

@@ -12,7 +12,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { versionsNamed } from '../../../platform/http/replies/image-reply.js';
-import { ImageErrors } from '../../../platform/images/images.errors.js';
+import { ImageErrors } from '../../../platform/images/images.js';
 import { MAX_PHOTO_BYTES, PHOTO_TYPE } from '../contact-photos.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { CONTACTS, ExternalId } from '../contacts.resource.js';

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { TxHooks } from '../../../platform/events/tx-hooks.js';
+import { TxHooks, TxHook } from '../../../platform/events/tx-hooks.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import { OwnerCheck } from '../../account-security/index.js';
 import { IdentityApi } from '../../identity/index.js';
@@ -13,8 +13,10 @@ import { MemberContent, TenantsApi } from '../../tenants/index.js';
 import { AccessErrors } from '../../access/index.js';
 import { type ProfileFields, ProfileRepository, type ProfileRow } from './profile.repository.js';
 import type { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
-import { PROFILE_CHANGED } from '../settings.hooks.js';
 import type { DeactivatedProfileEnvelope, ProfileEnvelope, ProfileResponse } from '../settings.response.js';
+
+/** A member has changed their profile. */
+export const PROFILE_CHANGED = new TxHook<{ tenantId: string; userId: string }>('profile changed');
 
 type MemberKey = Pick<RequestContext, 'tenantId' | 'userId'>;
 

@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
 import { Flag, MaxBytes, Name, Nullable, Optional } from '../../../platform/http/input.decorators.js';
+import { ItemFields } from '../../../platform/resources/item.response.js';
 
 export const MAX_HTML = 64 * 1024;
 
@@ -30,3 +31,10 @@ export class CreateSignature {
 }
 
 export class UpdateSignature extends PartialType(CreateSignature, { skipNullProperties: false }) {}
+
+export class SignatureResponse extends ItemFields {
+  /** @example "Work" */ name!: string;
+  /** @example "<p>Alice Martin<br>Research</p>" */ html!: string;
+  /** @example "Alice Martin Research" */ text!: string;
+  /** @example true */ is_default!: boolean;
+}

@@ -1,6 +1,6 @@
 import { defineError } from '../../../platform/http/api-error.js';
 import { resource } from '../../../platform/resources/resource.js';
-import { SignatureResponse } from './signature.response.js';
+import { SignatureResponse } from './signatures.dto.js';
 
 export const SIGNATURES = resource({
   tag: 'settings',

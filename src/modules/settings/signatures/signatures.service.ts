@@ -14,8 +14,7 @@ import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { cleanHtmlField } from '../../../platform/resources/html-field.js';
 import type { Signature } from './signature.entity.js';
-import type { SignatureResponse } from './signature.response.js';
-import type { CreateSignature, UpdateSignature } from './signatures.dto.js';
+import type { SignatureResponse, CreateSignature, UpdateSignature } from './signatures.dto.js';
 import { SignaturesRepository } from './signatures.repository.js';
 import { SIGNATURES, tooManySignatures } from './signatures.resource.js';
 

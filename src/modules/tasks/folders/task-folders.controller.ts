@@ -1,19 +1,8 @@
-import { Body, Controller, Query } from '@nestjs/common';
-import { Expected, type ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
-import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
-import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { Controller } from '@nestjs/common';
 import { Errors } from '../../../platform/http/errors.js';
-import { Id } from '../../../platform/http/id.pipe.js';
-import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import { ListFolders } from '../../../platform/resources/folder.dto.js';
 import { FolderErrors } from '../../../platform/resources/folders.js';
-import {
-  CreateOperation,
-  DeleteOperation,
-  ListOperation,
-  ReadOperation,
-  UpdateOperation,
-} from '../../../platform/resources/operations.js';
+import { ResourceController } from '../../../platform/resources/resource.controller.js';
 import { ResourceFeed } from '../../../platform/resources/resource-feed.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { TaskFolderFeedRepository } from './task-folder-feed.repository.js';
@@ -28,36 +17,21 @@ export class TaskFolderFeedController extends ResourceFeed(TASK_FOLDERS, TaskFol
 }) {}
 
 @Controller(TASK_FOLDERS.options.path)
-export class TaskFoldersController {
-  constructor(private readonly folders: TaskFoldersService) {}
-
-  @ListOperation(TASK_FOLDERS, {
+export class TaskFoldersController extends ResourceController(TASK_FOLDERS, TaskFoldersService, {
+  list: {
+    query: ListFolders,
     description: 'Your own folders and those shared with you, in the order of `position`.',
-  })
-  list(@Ctx() ctx: RequestContext, @Query() query: ListFolders) {
-    return this.folders.list(ctx, query);
-  }
-
-  @CreateOperation(TASK_FOLDERS, {
+  },
+  create: {
+    body: CreateTaskFolder,
     description:
       'You become its owner. `members` shares it, with the folders and tasks in it, from the start.',
     example: { name: 'Offsite', color: '#2f80ed' },
     errors: [FolderErrors.alreadyExists, FolderErrors.tooDeep, FolderErrors.tooMany, TaskErrors.unknownUser],
-  })
-  create(
-    @Ctx() ctx: RequestContext,
-    @Idempotency() key: IdempotencyKey | null,
-    @Body() body: CreateTaskFolder,
-  ) {
-    return this.folders.create(ctx, key, body);
-  }
-
-  @ReadOperation(TASK_FOLDERS, { description: 'With its members and your role, without the tasks in it.' })
-  read(@Ctx() ctx: RequestContext, @Id() id: string) {
-    return this.folders.read(ctx, id);
-  }
-
-  @UpdateOperation(TASK_FOLDERS, {
+  },
+  read: { description: 'With its members and your role, without the tasks in it.' },
+  update: {
+    body: UpdateTaskFolder,
     summary: 'Update or share a task folder',
     description:
       'Only the given fields change; without a difference the folder is returned as it is. Members see the folder, the folders below it and the tasks in them. Only the owner changes a folder; a member may leave.',
@@ -69,26 +43,10 @@ export class TaskFoldersController {
       folderTooLarge,
       TaskErrors.unknownUser,
     ],
-  })
-  update(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Expected() expected: ExpectedRevision,
-    @CheckedBody(UpdateTaskFolder) body: Checked<UpdateTaskFolder>,
-  ) {
-    return this.folders.update(ctx, id, expected, body);
-  }
-
-  @DeleteOperation(TASK_FOLDERS, {
+  },
+  delete: {
+    query: DeleteTaskFolder,
     description: 'Only for the owner. The tasks stay, unless `contents=delete` is given.',
-    errors: [Errors.forbidden, Errors.validationFailed],
-  })
-  delete(
-    @Ctx() ctx: RequestContext,
-    @Id() id: string,
-    @Expected() expected: ExpectedRevision,
-    @Query() query: DeleteTaskFolder,
-  ) {
-    return this.folders.delete(ctx, id, expected, query);
-  }
-}
+    errors: [Errors.forbidden],
+  },
+}) {}

@@ -93,8 +93,8 @@ export class TaskFoldersService {
   async update(
     ctx: RequestContext,
     id: string,
-    expected: ExpectedRevision,
     body: Checked<UpdateTaskFolder>,
+    expected: ExpectedRevision,
   ): Promise<JsonReply> {
     const checked = await body.map((value) => this.input(ctx, value));
     return this.db.tx(async (tx) => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BlobErrors } from '../../../platform/blobs/blobs.errors.js';
-import { revisionTag } from '../../../platform/concurrency/etag.js';
+import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Reader } from '../../../platform/database/tx.js';
 import type { ApiError } from '../../../platform/http/api-error.js';

@@ -9,9 +9,8 @@ import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { type FileRequest, FileRequestParam } from '../../../platform/http/replies/file-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { RateLimited, type RouteLimit } from '../../../platform/rate-limits/rate-limit.guard.js';
-import { ExportAuditEvents, ListAuditEvents } from './tenant-audit.dto.js';
+import { ExportAuditEvents, ListAuditEvents, AuditEventListEnvelope } from './tenant-audit.dto.js';
 import { TenantAuditExport } from './tenant-audit-export.service.js';
-import { AuditEventListEnvelope } from './tenant-audit.response.js';
 
 /** An export reads the whole log. */
 const EXPORT_LIMIT: RouteLimit = { scope: 'audit-export', by: 'account', requests: 30, perSeconds: 600 };

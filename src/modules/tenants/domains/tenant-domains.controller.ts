@@ -6,8 +6,7 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { RateLimited, type RouteLimit } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { TenantErrors } from '../tenants.errors.js';
-import { AddTenantDomain } from './tenant-domains.dto.js';
-import { TenantDomainEnvelope, TenantDomainListEnvelope } from './tenant-domains.response.js';
+import { AddTenantDomain, TenantDomainEnvelope, TenantDomainListEnvelope } from './tenant-domains.dto.js';
 import { TenantDomains } from './tenant-domains.js';
 
 /** Each request queries name servers. */

@@ -11,7 +11,7 @@ import { TenantDomain } from '../tenant.entity.js';
 import { TenantErrors } from '../tenants.errors.js';
 import { domainName, domainOf } from './domain-name.js';
 import { DomainRecords } from './domain-records.js';
-import type { TenantDomainDetail } from './tenant-domains.response.js';
+import type { TenantDomainDetail } from './tenant-domains.dto.js';
 
 const MAX_DOMAINS = 50;
 const HOST = '_workspace-challenge';

@@ -4,8 +4,7 @@ import { Requires } from '../../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { UpdateFileLimits } from './tenant-files.dto.js';
-import { FileUsageEnvelope, UserFileUsageListEnvelope } from './tenant-files.response.js';
+import { UpdateFileLimits, FileUsageEnvelope, UserFileUsageListEnvelope } from './tenant-files.dto.js';
 import { TenantFiles } from './tenant-files.service.js';
 
 @ApiTags('tenant')

@@ -8,7 +8,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
-import type { UserFileUsageListEnvelope } from './tenant-files.response.js';
+import type { UserFileUsageListEnvelope } from './tenant-files.dto.js';
 
 /** Files of a workspace: use and limits. */
 @Injectable()

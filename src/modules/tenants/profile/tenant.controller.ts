@@ -10,7 +10,7 @@ import { BytesBody } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
-import { ImageErrors } from '../../../platform/images/images.errors.js';
+import { ImageErrors } from '../../../platform/images/images.js';
 import { versionsNamed } from '../../../platform/http/replies/image-reply.js';
 import { MAX_LOGO_BYTES } from './tenant-logos.js';
 import { LOGO_TYPES, TenantProfileService } from './tenant-profile.service.js';

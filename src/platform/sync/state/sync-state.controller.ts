@@ -2,8 +2,7 @@ import { Controller, Query } from '@nestjs/common';
 import { Ctx, type RequestContext } from '../../context/request-context.js';
 import { DisconnectSignal } from '../../http/abort-signal.js';
 import { Endpoint } from '../../http/endpoint.js';
-import { SyncStateQuery } from './sync-state.dto.js';
-import { SyncStateResponse } from './sync-state.response.js';
+import { SyncStateQuery, SyncStateResponse } from './sync-state.dto.js';
 import { SyncState } from './sync-state.service.js';
 
 @Controller('sync')

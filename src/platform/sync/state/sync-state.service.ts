@@ -5,8 +5,7 @@ import { type Statement, workspace } from '../../database/statement.js';
 import { FeedRetention } from '../feed-retention.js';
 import type { FeedSource } from '../feed-source.js';
 import { HeadWatch } from '../head-watch.js';
-import type { SyncStateQuery } from './sync-state.dto.js';
-import type { SyncStateResponse } from './sync-state.response.js';
+import type { SyncStateQuery, SyncStateResponse } from './sync-state.dto.js';
 
 type Heads = Omit<SyncStateResponse, 'server_time'>;
 

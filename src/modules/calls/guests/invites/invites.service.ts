@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Audit } from '../../../../platform/audit/audit.js';
-import { PermissionSource } from '../../../../platform/context/permission-source.js';
+import { PermissionSource } from '../../../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import { Errors, fieldError } from '../../../../platform/http/errors.js';

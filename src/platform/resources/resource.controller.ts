@@ -1,0 +1,126 @@
+import { applyDecorators, Body, Inject, Query, type Type } from '@nestjs/common';
+import { Expected, type ExpectedRevision } from '../concurrency/expected-revision.js';
+import { Idempotency, type IdempotencyKey } from '../concurrency/idempotency.js';
+import { Requires } from '../context/permission.guard.js';
+import { Ctx, type RequestContext } from '../context/request-context.js';
+import { Id } from '../http/id.pipe.js';
+import { type Checked, CheckedBody } from '../http/input.pipe.js';
+import type { JsonReply } from '../http/json-reply.js';
+import {
+  type BodyTexts,
+  CreateOperation,
+  DeleteOperation,
+  ListOperation,
+  type OperationTexts,
+  ReadOperation,
+  UpdateOperation,
+  type UpdateTexts,
+} from './operations.js';
+import type { Resource } from './resource.js';
+
+/** The rules of a resource. `expected` is undefined where the resource has no revisions. */
+interface ResourceService<Listed, Created, Updated, Deleted> {
+  list(ctx: RequestContext, query: Listed): Promise<JsonReply>;
+  create(ctx: RequestContext, key: IdempotencyKey | null, body: Created): Promise<JsonReply>;
+  read?(ctx: RequestContext, id: string): Promise<JsonReply>;
+  update(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<Updated>,
+    expected: ExpectedRevision,
+  ): Promise<JsonReply>;
+  delete(ctx: RequestContext, id: string, expected: ExpectedRevision, query: Deleted): Promise<JsonReply>;
+}
+
+/** Documentation and inputs of the routes. Without `read`, there is no such route. */
+interface ResourceRoutes<Listed, Created, Updated, Deleted> {
+  list: OperationTexts & { query?: Type<Listed> };
+  create: BodyTexts & { body: Type<Created> };
+  read?: OperationTexts;
+  update: UpdateTexts & { body: Type<Updated> };
+  delete: OperationTexts & { query?: Type<Deleted> };
+  /** Permissions, of which each route needs one; `reads`: those of list and read, if they differ. */
+  requires?: Permissions;
+  reads?: Permissions;
+  /** Parameter of the path that names the item; default: `id`. */
+  idName?: string;
+}
+
+type Permissions = [string, ...string[]];
+
+/** The routes of a resource, for a controller with the path of the resource to extend. */
+export function ResourceController<
+  Listed extends object,
+  Created extends object,
+  Updated extends object,
+  Deleted extends object,
+  Service extends ResourceService<Listed, Created, Updated, Deleted>,
+>(resource: Resource, service: Type<Service>, routes: ResourceRoutes<Listed, Created, Updated, Deleted>) {
+  const { list, create, read, update, delete: removal, requires, reads = requires, idName = 'id' } = routes;
+  const path = `:${idName}`;
+  const Revision = () => (resource.options.revision ? Expected() : none);
+
+  class Routes {
+    constructor(@Inject(service) protected readonly service: Service) {}
+
+    @ListOperation(resource, list)
+    @Permitted(reads)
+    list(@Ctx() ctx: RequestContext, @Typed(Query(), list.query) query: Listed) {
+      return this.service.list(ctx, query);
+    }
+
+    @CreateOperation(resource, create)
+    @Permitted(requires)
+    create(
+      @Ctx() ctx: RequestContext,
+      @Idempotency() key: IdempotencyKey | null,
+      @Typed(Body(), create.body) body: Created,
+    ) {
+      return this.service.create(ctx, key, body);
+    }
+
+    @(read ? ReadOperation(resource, { path, ...read }) : none)
+    @Permitted(reads)
+    read(@Ctx() ctx: RequestContext, @Id(idName) id: string) {
+      return this.service.read!(ctx, id);
+    }
+
+    @UpdateOperation(resource, { path, ...update })
+    @Permitted(requires)
+    update(
+      @Ctx() ctx: RequestContext,
+      @Id(idName) id: string,
+      @Revision() expected: ExpectedRevision,
+      @CheckedBody(update.body) body: Checked<Updated>,
+    ) {
+      return this.service.update(ctx, id, body, expected);
+    }
+
+    @DeleteOperation(resource, { path, ...removal })
+    @Permitted(requires)
+    delete(
+      @Ctx() ctx: RequestContext,
+      @Id(idName) id: string,
+      @Revision() expected: ExpectedRevision,
+      @Typed(Query(), removal.query) query: Deleted,
+    ) {
+      return this.service.delete(ctx, id, expected, query);
+    }
+  }
+  return Routes;
+}
+
+const none = (): void => undefined;
+
+const Permitted = (permissions?: Permissions): MethodDecorator =>
+  applyDecorators(...(permissions ? [Requires(...permissions)] : []));
+
+/** `@Query()` or `@Body()` of a class that TypeScript does not know; without a class, no input. */
+const Typed =
+  (input: ParameterDecorator, type: Type | undefined): ParameterDecorator =>
+  (target, key, index) => {
+    if (!type) return;
+    const types = Reflect.getMetadata('design:paramtypes', target, key!) as unknown[];
+    Reflect.defineMetadata('design:paramtypes', types.with(index, type), target, key!);
+    input(target, key, index);
+  };
