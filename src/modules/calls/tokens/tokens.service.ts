@@ -13,7 +13,10 @@ import { growingTo } from '../../../platform/memory/cache-size.js';
 /** Milliseconds in which the room of a call with participants is not created again. */
 const ROOM_KNOWN_MS = 30_000;
 
-/** Mints tokens that members join calls with. Access, state and capacity are checked at each request. */
+/**
+ * Mints tokens that members join calls with. Access, state and capacity are checked at each request. The media server holds the
+ * number of connections exactly; here a full call is known before the client connects.
+ */
 @Injectable()
 export class TokensService {
   private readonly knownRooms = new LRUCache<string, true>({ ...growingTo(10_000), ttl: ROOM_KNOWN_MS });
