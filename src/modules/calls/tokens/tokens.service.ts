@@ -30,7 +30,8 @@ export class TokensService {
 
   /**
    * @param id of the call, or of a chat room with a live call
-   * @throws ApiError 404, 403 for a scheduled call without `calls.start`, 409 `call_ended`, `call_full`, `call_in_progress`, 503
+   * @throws ApiError 404, 403 for a scheduled call without `calls.start`, 409 `call_ended`, `call_full`, `call_in_progress`,
+   *   `room_archived`, 503
    */
   async mint(ctx: RequestContext, id: string, audioOnly: boolean): Promise<CallTokenResponse> {
     const url = this.server.clientUrl;
