@@ -35,7 +35,8 @@ export class CallRoomsService {
 
   /**
    * Creates a call, or returns the live call of the room. A room has one live call: the row of the room is locked.
-   * @throws ApiError 403 for `auto_record` without `calls.record`, 404 for an unknown room or member, 409 `room_archived`, 422, 503 `call_server_not_configured`
+   * @throws ApiError 403 for `auto_record` without `calls.record`, 404 for an unknown room or member, 409
+   *   `room_archived`, 422, 503 `call_server_not_configured`
    */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateCallRoom): Promise<JsonReply> {
     if (!this.server.isConfigured) throw CallErrors.serverNotConfigured.with();

@@ -7,8 +7,8 @@ import { RoomMembersRepository } from './room-members.repository.js';
 
 const MAX_ROOMS = 2_000;
 /**
- * More than the additions of one user that run at the same time. Only users who are this close to the limit are locked: PostgreSQL has room
- * for a few thousand advisory locks.
+ * More than the additions of one user that run at the same time. Only users who are this close to the limit are locked: PostgreSQL
+ * has room for a few thousand advisory locks.
  */
 const NEAR = 200;
 

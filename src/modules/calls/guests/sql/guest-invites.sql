@@ -5,8 +5,8 @@ CREATE VIEW guest_invite_states AS
 SELECT invite.tenant_id, invite.id, invite.token_hash, invite.chat_token_hash, invite.chat_expires_at,
        invite.target_kind, invite.kind, invite.role, invite.email, invite.name,
        invite.require_otp OR creator_role.name IS NOT DISTINCT FROM 'member' AND invite.kind = 'personal' AND call.otp AS require_otp,
-       invite.require_approval
-         OR creator_role.name IS NOT DISTINCT FROM 'member' AND invite.role = 'guest' AND (invite.kind = 'link' OR call.lobby) AS require_approval,
+       invite.require_approval OR creator_role.name IS NOT DISTINCT FROM 'member' AND invite.role = 'guest'
+         AND (invite.kind = 'link' OR call.lobby) AS require_approval,
        invite.chat_allowed AND invite.room_id IS NOT NULL AND coalesce(call.guest_chat, true) AS chat_allowed,
        invite.max_uses, invite.uses, invite.created_by, invite.created_at, invite.room_id,
        least(invite.expires_at, call.ended_at + interval '24 hours') AS expires_at,
