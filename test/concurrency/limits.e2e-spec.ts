@@ -44,6 +44,14 @@ describe('limits of collections, with creations at the same time', () => {
     return (n: number) => create(count + n);
   };
 
+  const newBook = async (): Promise<string> =>
+    (await ann.api.post('/contact/addressbooks', { name: 'Partners' })).body.addressbook.id;
+  const nearlyFullBook = async () => {
+    const id = await newBook();
+    await app.sql('UPDATE addressbooks SET contacts_count = $2 WHERE id = $1', [id, 100_000 - FREE]);
+    return id;
+  };
+
   const collections: Limited[] = [
     {
       name: 'feeds of a calendar',
@@ -95,6 +103,69 @@ describe('limits of collections, with creations at the same time', () => {
       error: 'too_many_unsent_attachments',
       table: 'chat_attachments',
       fill: () => filled(50 - FREE, (n) => upload(ann.api, '/chat/attachments', `${n}`)),
+    },
+    {
+      name: 'rooms of a user in the chat',
+      error: 'too_many_rooms',
+      table: 'chat_members',
+      fill: async () => {
+        await app.sql(
+          `WITH made AS (
+             INSERT INTO chat_rooms (tenant_id, id, type, name, created_by, members_count)
+             SELECT $1, gen_random_uuid(), 'group', 'x', $2, 1 FROM generate_series(1, $3::int) RETURNING id)
+           INSERT INTO chat_members (tenant_id, room_id, user_id, role) SELECT $1, id, $2, 'owner' FROM made`,
+          [ann.tenantId, ann.id, 2_000 - FREE],
+        );
+        return (n) => ann.api.post('/chat/rooms', { type: 'group', name: `Room ${n}` });
+      },
+    },
+    {
+      name: 'contacts of an address book, by creations',
+      error: 'addressbook_full',
+      table: 'contacts',
+      fill: async () => {
+        const book = await nearlyFullBook();
+        return (n) => ann.api.post(`/contact/addressbooks/${book}/contacts`, { full_name: `Person ${n}` });
+      },
+    },
+    {
+      name: 'contacts of an address book, by moves',
+      error: 'addressbook_full',
+      table: 'contacts',
+      fill: async () => {
+        const [from, to] = [await newBook(), await nearlyFullBook()];
+        const path = `/contact/addressbooks/${from}/contacts`;
+        for (let n = 0; n < AT_ONCE; n += 1)
+          await ann.api.post(path, { external_id: `c${n}`, full_name: `Person ${n}` });
+        return (n) => ann.api.post(`${path}/c${n}/move`, { target_addressbook_id: to });
+      },
+    },
+    {
+      name: 'contacts of an address book, by changes of devices',
+      error: 'addressbook_full',
+      table: 'contacts',
+      fill: async () => {
+        const book = await nearlyFullBook();
+        return async (n) => {
+          const changes = [{ op: 'upsert', external_id: `c${n}`, contact: { full_name: `Person ${n}` } }];
+          const response = await ann.api.post(`/contact/addressbooks/${book}/contacts/sync`, { changes });
+          const [{ status, error }] = response.body.results;
+          return { ...response, status, body: { error } };
+        };
+      },
+    },
+    {
+      name: 'contacts of an address book, by imports',
+      error: 'addressbook_full',
+      table: 'contacts',
+      fill: async () => {
+        const book = await nearlyFullBook();
+        return (n) =>
+          ann.api.post('/contact/phone-sync/import', {
+            addressbook_id: book,
+            contacts: [{ full_name: `Person ${n}` }],
+          });
+      },
     },
     {
       name: 'files of a user that wait for the submission of a form',

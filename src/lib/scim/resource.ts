@@ -57,7 +57,7 @@ export function readObject(attributes: readonly Attribute[], given: Json, path: 
 /** @returns undefined: unassigned @throws ScimInputError `invalidValue` */
 export function readValue(attribute: Attribute, value: unknown, path: string): unknown {
   if (value === null || value === undefined) return undefined;
-  if (!attribute.multiValued) return readSingle(attribute, value, path);
+  if (!attribute.multiValued) return readSingle(attribute, singleOf(attribute, value), path);
   const values = (Array.isArray(value) ? value : [value])
     .map((each, n) => readSingle(attribute, each, `${path}[${n}]`))
     .filter((each) => each !== undefined);
@@ -66,6 +66,14 @@ export function readValue(attribute: Attribute, value: unknown, path: string): u
   if (values.filter((each) => isObject(each) && each['primary'] === true).length > 1)
     throw invalidValue(path, 'must have at most one primary value.');
   return values.length === 0 ? undefined : values;
+}
+
+/** Microsoft Entra sends an object as a list of one object, or as the text of its `value`. */
+function singleOf({ type, subAttributes = [] }: Attribute, value: unknown): unknown {
+  if (type !== 'complex') return value;
+  const single: unknown = Array.isArray(value) && value.length <= 1 ? (value[0] ?? null) : value;
+  const isValue = typeof single === 'string' && single !== '' && byName(subAttributes, 'value');
+  return isValue ? { value: single } : single;
 }
 
 function readSingle(attribute: Attribute, value: unknown, path: string): unknown {

@@ -119,6 +119,16 @@ const ENTERPRISE: Schema = {
     text('organization', 'The organization.'),
     text('division', 'The division.'),
     text('department', 'The department.'),
+    {
+      name: 'manager',
+      type: 'complex',
+      description: 'The manager, as the client wrote it. Nothing depends on it.',
+      subAttributes: [
+        text('value', 'The id of the user who is the manager. Not checked.', { caseExact: true }),
+        reference('$ref', 'The address of the user. Ignored.', ['User']),
+        text('displayName', 'The name of the manager.'),
+      ],
+    },
   ],
 };
 

@@ -7,7 +7,7 @@ import { RbacGrant, RbacGroup, RbacMember, TenantRbac } from './access.entity.js
 
 export const accessSchema: SchemaPart = {
   owner: 'access',
-  publishes: ['group_memberships', 'group_names'],
+  publishes: ['group_memberships', 'group_names', 'member_has_permission'],
   entities: {
     workspace: [TenantRbac, RbacGroup, RbacMember, RbacGrant, TenantInvitation, SecondFactorReset],
   },

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 import { ChatChanges } from './chat-changes.js';
 import type { ChatRole, RoomType } from './chat.entity.js';
 import { type CallEvent, RoomsRepository } from './rooms/rooms.repository.js';
@@ -25,8 +25,12 @@ export class ChatApi {
   ) {}
 
   /** @returns undefined for an unknown room, or one that the caller is not a member of */
-  async room(ctx: RequestContext, id: string): Promise<MemberRoom | undefined> {
-    return this.rooms.ofMember(ctx, id);
+  async room(
+    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
+    id: string,
+    reader?: Reader,
+  ): Promise<MemberRoom | undefined> {
+    return this.rooms.ofMember(ctx, id, reader);
   }
 
   /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */

@@ -32,9 +32,9 @@ const head = workspace.statement<{ head: number }>(
   `SELECT head::float8 AS head FROM sync_heads WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-const lockBook = workspace.statement<{ id: string }>(
+const lockBook = workspace.statement<{ contacts_count: number }>(
   'contacts.lock_book',
-  `SELECT id FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+  `SELECT contacts_count FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
 );
 
 const idsAfter = workspace.statement<{ id: string }>(
@@ -61,6 +61,13 @@ const RETURNED = `SELECT ${CONTACT_COLUMNS} FROM`;
 const insert = workspace.statement<ContactRow>(
   'contacts.insert',
   `${RETURNED} contacts_insert($1, $2, $3) contact`,
+);
+// The book is locked before its contacts are counted: `book` is an argument of the function.
+const insertWithin = workspace.statement<ContactRow>(
+  'contacts.insert_within',
+  `WITH book AS MATERIALIZED (
+     SELECT id, contacts_count FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE)
+   ${RETURNED} book CROSS JOIN LATERAL contacts_insert($1, book.id, $3) contact WHERE book.contacts_count < $4`,
 );
 const insertIds = workspace.statement<{ id: string }>(
   'contacts.insert_ids',
@@ -173,10 +180,14 @@ export class ContactsRepository {
   /**
    * Takes the lock that each write of a book takes first. A transaction that locks other rows of the book, such as an import, takes it
    * before them: a deletion of the book locks in this order.
-   * @returns false when the book does not exist
+   * @returns the number of its contacts; undefined when the book does not exist
    */
-  async lockBook(tx: Tx, { tenantId }: Pick<RequestContext, 'tenantId'>, bookId: string): Promise<boolean> {
-    return (await tx.query(lockBook, [tenantId, bookId])).length > 0;
+  async lockBook(
+    tx: Tx,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    bookId: string,
+  ): Promise<number | undefined> {
+    return (await tx.query(lockBook, [tenantId, bookId]))[0]?.contacts_count;
   }
 
   /** Contacts of a book with one of these ids. */
@@ -221,6 +232,17 @@ export class ContactsRepository {
     contacts: readonly ContactInsert[],
   ): Promise<ContactRow[]> {
     return contacts.length === 0 ? [] : tx.query(insert, [tenantId, bookId, JSON.stringify(contacts)]);
+  }
+
+  /** As `insert`, of one contact. @param max contacts of the book @returns undefined also for a full book */
+  async insertWithin(
+    tx: Tx,
+    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    bookId: string,
+    contact: ContactInsert,
+    max: number,
+  ): Promise<ContactRow | undefined> {
+    return (await tx.query(insertWithin, [tenantId, bookId, JSON.stringify([contact]), max]))[0];
   }
 
   /** As `insert`. @returns the ids of the new rows */

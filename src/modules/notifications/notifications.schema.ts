@@ -7,6 +7,10 @@ export const notificationsSchema: SchemaPart = {
   entities: { workspace: [NotificationHead, NotificationEntity, NotificationCauseRow] },
   migrations: [
     sqlMigration('Notifications1796900000021', new URL('migrations/0001-notifications.sql', import.meta.url)),
+    sqlMigration(
+      'GuestApprovalSubjects1798600000031',
+      new URL('migrations/0002-guest-approvals.sql', import.meta.url),
+    ),
   ],
   sql: [],
 };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { Server as Engine } from 'engine.io';
 import { Server, type Socket } from 'socket.io';
@@ -135,6 +136,8 @@ export class RealtimeGateway {
     const identity = await this.identify(token);
     if (!identity) throw new Error('unauthorized');
     const { tenantId, userId, sessionId } = identity;
+    // In a turn of its own: Socket.IO connects this socket before the next one is counted.
+    await setImmediate();
     if (this.connections.of(tenantId, userId).size >= this.options.maxPerUser)
       throw new Error('too_many_sockets');
     const ctx: RequestContext = { tenantId, userId, sessionId, role: null, requestId: randomUUID() };

@@ -59,6 +59,23 @@ describe('recovery of accounts by mail', () => {
       expect(audit.map(({ action }) => action)).toContain('security.password_changed');
     });
 
+    test('the page of a reset names the secret addresses of calendars, which stay until the user deletes them', async () => {
+      const ann = await user();
+      const [{ id: calendar }] = (await ann.api.get('/calendar')).body.calendars;
+      const { feed } = (await ann.api.post(`/calendar/${calendar}/feeds`, {})).body;
+      const readFeed = async () =>
+        (await at.app.anonymous.get(feed.url.slice(feed.url.indexOf('/calendar/feeds')))).status;
+      await forgot(ann.email);
+      const done = await at.submit(await at.linkTo(ann.email), { new_password: NEW_PASSWORD });
+      expect(done.html).toContain('Secret addresses of your calendars stay');
+      expect(await readFeed()).toBe(200);
+      const { api } = await session(at.app, ann);
+      const { feeds } = (await api.get(`/calendar/${calendar}/feeds`)).body;
+      expect(feeds.map(({ id }: any) => id)).toEqual([feed.id]);
+      expect((await api.delete(`/calendar/${calendar}/feeds/${feed.id}`)).status).toBe(200);
+      expect(await readFeed()).toBe(404);
+    });
+
     test.each([
       ['the link', async (ann: TestUser, link: string) => at.submit(link, { new_password: NEW_PASSWORD })],
       [

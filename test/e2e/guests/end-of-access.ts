@@ -1,9 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { TestUser } from '../../support/app.ts';
 import { GINA, type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 
 export const endOfAccessTests = (world: GuestWorkspace): void =>
   describe('the end of access', () => {
     const { ok, rejected, browser, newRoom, invite, openLink, guestRow, newGuest, newCall, drain } = world;
+    const roomLink = async (room: string, user: TestUser) => {
+      const body = { kind: 'link', require_approval: false };
+      return ok(await user.api.post(`/chat/rooms/${room}/external_invites`, body), 201).invites[0];
+    };
+
     test('a lock stops codes, claims and tokens, and not the chat', async () => {
       const room = await newRoom();
       const call = await newCall({ room });
@@ -112,6 +118,53 @@ export const endOfAccessTests = (world: GuestWorkspace): void =>
       await world.app.sql(`UPDATE calls SET ended_at = now() - interval '25 hours' WHERE id = $1`, [call]);
       rejected(await gina.get('status'), 410, 'invite_expired');
       rejected(await gina.get('chat/messages'), 410, 'invite_expired');
+    });
+
+    test('an invite to a room ends while its creator may not moderate the room', async () => {
+      const room = await newRoom();
+      const setRole = async (role: string) =>
+        ok(await world.alice.api.post(`/chat/rooms/${room}/members`, { user_id: world.bob.id, role }), 201);
+      await setRole('moderator');
+      const gina = browser((await roomLink(room, world.bob)).token);
+      ok(await gina.claim({ name: 'Gina' }), 201);
+      ok(await gina.get('chat/messages'));
+      await setRole('member');
+      rejected(await gina.get('chat/messages'), 410, 'invite_revoked');
+      rejected(await browser(gina.token).claim({ name: 'Gina again' }), 410, 'invite_revoked');
+      await setRole('moderator');
+      ok(await gina.get('chat/messages'));
+    });
+
+    test('an invite to a room lasts while a permission of its creator moderates all rooms', async () => {
+      const body = { type: 'group', name: 'Offsite', member_ids: [world.alice.id, world.carol.id] };
+      const room = ok(await world.bob.api.post('/chat/rooms', body), 201).room.id;
+      const ofOwner = browser((await roomLink(room, world.alice)).token);
+      ok(await ofOwner.get('status'));
+      const group = { name: `Moderators ${room}`, permissions: ['chat.rooms.moderate'] };
+      const { id } = ok(await world.alice.api.post('/rbac/groups', group), 201).group;
+      ok(await world.alice.api.post(`/rbac/groups/${id}/members`, { user_id: world.carol.id }), 201);
+      const ofCarol = browser((await roomLink(room, world.carol)).token);
+      ok(await ofCarol.get('status'));
+      ok(await world.alice.api.delete(`/rbac/groups/${id}/members/${world.carol.id}`));
+      rejected(await ofCarol.get('status'), 410, 'invite_revoked');
+    });
+
+    test('the policy of a call holds for the invites of a former moderator', async () => {
+      const room = await newRoom();
+      const setRole = async (role: string) =>
+        ok(await world.alice.api.post(`/chat/rooms/${room}/members`, { user_id: world.bob.id, role }), 201);
+      await setRole('moderator');
+      const call = await newCall({ room });
+      const link = await invite(call, { kind: 'link', require_approval: false }, world.bob);
+      const fields = { emails: [GINA], require_approval: false, require_otp: false, send_email: false };
+      const personal = await invite(call, fields, world.bob);
+      const requires = async ({ token }: { token: string }) =>
+        ok(await browser(token).get('status')).invite.requires;
+      expect(await requires(personal)).toMatchObject({ otp: false, approval: false });
+      await setRole('member');
+      expect(await requires(link)).toMatchObject({ otp: false, approval: true });
+      expect(await requires(personal)).toMatchObject({ otp: true, approval: true });
+      expect(ok(await browser(link.token).claim({ name: 'Gina' }), 201).guest.state).toBe('waiting');
     });
 
     test('unknown and garbled tokens have one response', async () => {

@@ -3,7 +3,8 @@ import { type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 
 export const queueTests = (world: GuestWorkspace): void =>
   describe('the queue', () => {
-    const { ok, rejected, browser, newRoom, invite, review, runJob, guestRow, newCall, waitingGuest } = world;
+    const { ok, rejected, browser, newRoom, invite, review, runJob, guestRow, newCall, waitingGuest, drain } =
+      world;
     test('a denied guest requests again after 60 seconds, three times in total', async () => {
       const gina = await waitingGuest(await newCall());
       for (const n of [1, 2, 3]) {
@@ -75,6 +76,46 @@ export const queueTests = (world: GuestWorkspace): void =>
         const winner = results.find(({ status }) => status === 200)!.body.approval.state;
         expect(ok(await gina.get('status')).guest.state).toBe(winner === 'approved' ? 'admitted' : 'denied');
       }
+    });
+
+    test('notifications name guests and domains to users who decide about them', async () => {
+      const room = await newRoom();
+      const setRole = async (role: string) =>
+        ok(await world.alice.api.post(`/chat/rooms/${room}/members`, { user_id: world.bob.id, role }), 201);
+      const shown = async () =>
+        ok(await world.bob.api.get('/notifications?limit=200')).notifications.filter(({ type }: any) =>
+          ['guest.waiting', 'domain.requested'].includes(type),
+        );
+      await setRole('moderator');
+      await drain();
+      await world.app.sql('DELETE FROM notifications');
+      await waitingGuest(await newCall({ room }));
+      await drain();
+      expect(await shown()).toMatchObject([
+        { title: 'Gina waits to be admitted', data: { room_id: room }, subject: { title: 'Gina' } },
+      ]);
+      await setRole('member');
+      const [hidden] = await shown();
+      expect(hidden).toMatchObject({
+        title: expect.stringContaining('no longer open'),
+        subject: { title: null },
+      });
+      expect(JSON.stringify(hidden)).not.toContain('Gina');
+
+      await world.app.sql('DELETE FROM notifications');
+      const groups = ok(await world.alice.api.get('/rbac/groups')).groups;
+      const { id } = groups.find(({ key }: any) => key === 'admins');
+      ok(await world.alice.api.post(`/rbac/groups/${id}/members`, { user_id: world.bob.id }), 201);
+      ok(
+        await world.carol.api.post('/call/external_invites/domain_request', { domain: 'supplier.com' }),
+        201,
+      );
+      await drain();
+      expect(await shown()).toMatchObject([
+        { title: 'Carol requests that guests of supplier.com are allowed' },
+      ]);
+      ok(await world.alice.api.delete(`/rbac/groups/${id}/members/${world.bob.id}`));
+      expect(JSON.stringify(await shown())).not.toContain('supplier.com');
     });
 
     test('the list contains the guests of own calls, and all with the permission', async () => {

@@ -204,6 +204,27 @@ describe('sockets', () => {
       await connect(one, dave);
     });
 
+    test('20 sockets of one user, also of those that connect at the same time', async () => {
+      const [dave] = await one.tenant('at-once', 'dave');
+      const tokens = one.get(SocketTokens);
+      const use = tokens.use.bind(tokens);
+      const all = Promise.withResolvers<void>();
+      let verified = 0;
+      tokens.use = async (token) => {
+        const identity = await use(token);
+        if ((verified += 1) === 24) all.resolve();
+        await all.promise;
+        return identity;
+      };
+      try {
+        const results = await Promise.allSettled(Array.from({ length: 24 }, () => connect(one, dave)));
+        const rejected = results.flatMap((each) => (each.status === 'rejected' ? [each.reason.message] : []));
+        expect(rejected).toEqual(Array(4).fill('too_many_sockets'));
+      } finally {
+        tokens.use = use;
+      }
+    });
+
     test('a flood of events is limited, and ends the socket', async () => {
       const [dave] = await one.tenant('flood', 'dave');
       const socket = await connect(one, dave);

@@ -70,6 +70,25 @@ describe('users by SCIM', () => {
     expect(audit[0].data).toEqual({ email: userName, scim_token: expect.any(String) });
   });
 
+  test('the manager is stored as clients send it: Okta by POST and PUT, Entra by PATCH', async () => {
+    const userName = address();
+    const boss = await scim.user(address());
+    const resource = { schemas: [USER_SCHEMA, ENTERPRISE], userName };
+    const okta = { value: boss.id, displayName: 'Ann Boss' };
+    const created = await scim.post('/Users', { ...resource, [ENTERPRISE]: { manager: okta } });
+    expect([created.status, created.body[ENTERPRISE]]).toEqual([201, { manager: okta }]);
+    const path = `/Users/${created.body.id}`;
+    const put = await scim.put(path, { ...resource, [ENTERPRISE]: { manager: boss.id } });
+    expect([put.status, put.body[ENTERPRISE]]).toEqual([200, { manager: { value: boss.id } }]);
+    const manager = `${ENTERPRISE}:manager`;
+    const removed = await scim.patch(path, [{ op: 'Remove', path: manager }]);
+    expect([removed.status, removed.body[ENTERPRISE]]).toEqual([200, undefined]);
+    const value = [{ $ref: boss.meta.location, value: boss.id }];
+    const added = await scim.patch(path, [{ op: 'Add', path: manager, value }]);
+    expect([added.status, added.body[ENTERPRISE]]).toEqual([200, { manager: { value: boss.id } }]);
+    expect((await scim.get(path)).body).toEqual(added.body);
+  });
+
   test('a new user sets a password by the page in the mail', async () => {
     const userName = address();
     await scim.user(userName);

@@ -99,6 +99,30 @@ describe('PATCH', () => {
     });
   });
 
+  // The requests of Microsoft Entra ("Reference mapping of a manager") and Okta, and those of the RFC.
+  test.each([
+    ['a path with a text, of Entra', { op: 'Add', path: `${ENTERPRISE}:manager`, value: 'u9' }],
+    ['a path with an object', { op: 'replace', path: `${ENTERPRISE}:manager`, value: { value: 'u9' } }],
+    [
+      'a list of references, of Entra',
+      { op: 'Add', path: `${ENTERPRISE}:manager`, value: [{ $ref: 'https://x', value: 'u9' }] },
+    ],
+    ['a path to the value', { op: 'Replace', path: `${ENTERPRISE}:manager.value`, value: 'u9' }],
+    ['without a path, a URN as key', { op: 'add', value: { [`${ENTERPRISE}:manager`]: 'u9' } }],
+    [
+      'without a path, the extension as key',
+      { op: 'replace', value: { [ENTERPRISE]: { manager: { $ref: 'https://x', value: 'u9' } } } },
+    ],
+    ['the extension as path', { op: 'add', path: ENTERPRISE, value: { manager: { value: 'u9' } } }],
+  ])('a manager: %s', (_, operation) => {
+    const user = patch(BASE, operation, { op: 'add', path: `${ENTERPRISE}:department`, value: 'D' });
+    expect(user[ENTERPRISE]).toEqual({ manager: { value: 'u9' }, department: 'D' });
+    for (const path of [`${ENTERPRISE}:manager`, `${ENTERPRISE}:manager.value`])
+      expect(patch(user, { op: 'Remove', path })[ENTERPRISE]).toEqual({ department: 'D' });
+    const emptied = patch(user, { op: 'Replace', path: `${ENTERPRISE}:manager`, value: '' });
+    expect(emptied[ENTERPRISE]).toEqual({ department: 'D' });
+  });
+
   test('the operations of a request apply in their order', () => {
     const user = patch(
       BASE,
@@ -174,7 +198,7 @@ describe('resources', () => {
       nickName: null,
       name: { GivenName: 'Ann', other: 1 },
       emails: [],
-      [ENTERPRISE.toUpperCase()]: { Department: 'D', manager: { value: 'm' } },
+      [ENTERPRISE.toUpperCase()]: { Department: 'D', badge: { value: 'm' } },
     });
     expect(read).toEqual({
       userName: 'ann',

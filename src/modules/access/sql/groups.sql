@@ -10,6 +10,20 @@ SELECT members.tenant_id, members.id, member.user_id
   JOIN member_profiles member ON member.tenant_id = members.tenant_id AND member.status = 'active'
  WHERE members.system AND members.key = 'members';
 
+-- Whether a member has a permission now, as access.authority reads it for requests. Does not check that the member is active.
+CREATE FUNCTION member_has_permission(p_tenant uuid, p_user uuid, p_permission text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM rbac_groups grp
+     WHERE grp.tenant_id = p_tenant
+       AND (grp.key = 'members' OR EXISTS (
+             SELECT FROM rbac_members member
+              WHERE member.tenant_id = p_tenant AND member.group_id = grp.id AND member.user_id = p_user))
+       AND (grp.key = 'owners' OR EXISTS (
+             SELECT FROM rbac_grants granted
+              WHERE granted.tenant_id = p_tenant AND granted.group_id = grp.id AND granted.permission = p_permission)));
+END $$;
+
 -- Creates the system groups of a workspace, unless it has them. Returns whether it created them.
 CREATE FUNCTION rbac_found(p_tenant uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN

@@ -51,7 +51,7 @@ export const de: Record<keyof typeof en, string> = {
   set_password_ends:
     'Alle Ihre Sitzungen und Anwendungspasswörter enden dann. Ihre E-Mail-Programme brauchen neue.',
   password_set_lead:
-    'Alle Sitzungen und Anwendungspasswörter wurden beendet. Melden Sie sich mit dem neuen Passwort an.',
+    'Alle Sitzungen und Anwendungspasswörter wurden beendet. Geheime Adressen Ihrer Kalender bleiben: Löschen Sie alle, die Sie nicht kennen. Melden Sie sich mit dem neuen Passwort an.',
   confirm_email: 'Bestätigen Sie Ihre neue Adresse',
   confirm_email_lead: 'Die E-Mail-Adresse Ihres Kontos ändert sich von {old} zu {email}.',
   confirm_email_button: 'Bestätigen',

@@ -45,7 +45,8 @@ export const en = {
   password_set: 'The password is set',
   set_password_ends:
     'All your sessions and application passwords will end. Your mail programs need new ones.',
-  password_set_lead: 'All sessions and application passwords have ended. Sign in with the new password.',
+  password_set_lead:
+    'All sessions and application passwords have ended. Secret addresses of your calendars stay: delete those that you do not know. Sign in with the new password.',
   confirm_email: 'Confirm your new address',
   confirm_email_lead: 'The email address of your account changes from {old} to {email}.',
   confirm_email_button: 'Confirm',

@@ -46,7 +46,8 @@ export const pt: Record<keyof typeof en, string> = {
   password_set: 'A senha foi definida',
   set_password_ends:
     'Todas as suas sessões e senhas de aplicativos serão encerradas. Seus programas de e-mail precisarão de novas.',
-  password_set_lead: 'Todas as sessões e senhas de aplicativos foram encerradas. Entre com a nova senha.',
+  password_set_lead:
+    'Todas as sessões e senhas de aplicativos foram encerradas. Os endereços secretos dos seus calendários continuam: exclua os que não conhece. Entre com a nova senha.',
   confirm_email: 'Confirme o seu novo endereço',
   confirm_email_lead: 'O endereço de e-mail da sua conta muda de {old} para {email}.',
   confirm_email_button: 'Confirmar',

@@ -47,7 +47,8 @@ export const vi: Record<keyof typeof en, string> = {
   password_set: 'Mật khẩu đã được đặt',
   set_password_ends:
     'Tất cả các phiên và mật khẩu ứng dụng của bạn sẽ kết thúc. Các chương trình email của bạn cần mật khẩu mới.',
-  password_set_lead: 'Tất cả các phiên và mật khẩu ứng dụng đã kết thúc. Hãy đăng nhập bằng mật khẩu mới.',
+  password_set_lead:
+    'Tất cả các phiên và mật khẩu ứng dụng đã kết thúc. Các địa chỉ bí mật của lịch vẫn còn: hãy xóa những địa chỉ bạn không biết. Hãy đăng nhập bằng mật khẩu mới.',
   confirm_email: 'Xác nhận địa chỉ mới',
   confirm_email_lead: 'Địa chỉ email của tài khoản bạn đổi từ {old} thành {email}.',
   confirm_email_button: 'Xác nhận',

@@ -56,7 +56,7 @@ export class FeedsController {
     id: 'listCalendarFeeds',
     summary: 'List your feeds of a calendar',
     description:
-      'A feed is a secret address at which a calendar program reads the calendar without signing in.',
+      'A feed is a secret address at which a calendar program reads the calendar without signing in. Delete those that you do not know, for example after another user had your password.',
     response: [FeedListEnvelope, 'Your feeds without their addresses, oldest first.'],
     errors: [CALENDARS.notFound],
   })
@@ -68,7 +68,7 @@ export class FeedsController {
     id: 'createCalendarFeed',
     summary: 'Create a secret address of a calendar',
     description:
-      'Read-only, and valid while you can read the calendar. The address is in this response only.',
+      'Read-only, and valid while you can read the calendar, also after a new password. The address is in this response only.',
     status: 201,
     response: [CreatedFeedEnvelope, 'The feed with its address.'],
     errors: [CALENDARS.notFound, FeedErrors.tooManyFeeds],

@@ -24,7 +24,7 @@ export class CallStarts {
     private readonly db: Db,
   ) {}
 
-  /** Does nothing to a live call. @throws ApiError 409 `call_ended`, `call_in_progress` */
+  /** Does nothing to a live call. @throws ApiError 409 `call_ended`, `call_in_progress`, `room_archived` */
   async start(ctx: Caller, key: CallKey): Promise<void> {
     await this.db.tx((tx) => this.startIn(tx, ctx, key));
   }
@@ -37,6 +37,8 @@ export class CallStarts {
     const call = (await this.calls.lock(tx, key)) as Call;
     if (call.state === 'live') return;
     if (call.state === 'ended') throw CallErrors.callEnded.with();
+    if (roomId !== null && (await this.chat.room(ctx, roomId, tx))?.archived)
+      throw CallErrors.roomArchived.with();
     const active = roomId === null ? undefined : await this.calls.activeIn(tx, ctx, roomId);
     if (active) throw CallErrors.callInProgress.with({ body: { call_id: active.id } });
     const now = new Date();

@@ -18,7 +18,7 @@ const live = workspace.statement<LiveMeeting>(
             'call_id', call.id, 'room_id', call.room_id, 'title', call.title, 'kind', call.kind,
             'started_at', rfc3339(call.started_at), 'participants', view.participants, 'external', view.guests > 0,
             'locked', call.external_locked, 'role', access.role,
-            'can_join', view.participants < call.max_participants)::text AS meeting
+            'can_join', view.members < call.max_participants)::text AS meeting
      FROM calls call
      JOIN call_access access ON access.tenant_id = $1 AND access.call_id = call.id AND access.user_id = $2
      JOIN call_views view ON view.tenant_id = $1 AND view.id = call.id

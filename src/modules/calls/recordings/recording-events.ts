@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { PermissionSource } from '../../../platform/context/permission-source.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { CALL_JOINED } from '../model/call-events.js';
@@ -28,6 +29,7 @@ export class RecordingEvents implements OnModuleInit {
     private readonly recordings: RecordingsRepository,
     private readonly service: RecordingsService,
     private readonly server: CallServer,
+    private readonly permissions: PermissionSource,
     private readonly outbox: Outbox,
     private readonly jobs: PeriodicJobs,
   ) {}
@@ -56,9 +58,10 @@ export class RecordingEvents implements OnModuleInit {
     }
   }
 
-  /** The first participant starts the recording. Further ones find it. */
+  /** The first participant starts the recording, unless the host may not record any more. Further ones find it. */
   private async autoRecord(tenantId: string, callId: string, userId: string): Promise<void> {
     if (!this.server.canRecord || (await this.recordings.exists({ tenantId, callId }))) return;
+    if (!(await this.permissions.of({ tenantId, userId })).has('calls.record')) return;
     try {
       await this.service.startBy({ tenantId, userId }, { tenantId, callId });
     } catch (error) {

@@ -27,6 +27,7 @@ export class CallRoomsController {
     unchanged: 'The live call of the room, or the call with the same `client_id`.',
     example: { title: 'Offsite 2027', settings: { lobby: true, otp: true } },
     errors: [
+      CallErrors.callNotFound,
       CallErrors.roomNotFound,
       CallErrors.userNotFound,
       CallErrors.roomArchived,

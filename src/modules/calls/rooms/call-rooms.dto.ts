@@ -23,7 +23,7 @@ export class CallSettings {
   @Optional() @Flag({ default: true }) otp?: boolean;
   /** Guests may use the chat. */
   @Optional() @Flag({ default: true }) guest_chat?: boolean;
-  /** The recording starts with the first participant. */
+  /** The recording starts with the first participant. Needs the permission `calls.record`, also at that time. */
   @Optional() @Flag({ default: false }) auto_record?: boolean;
 }
 

@@ -35,10 +35,12 @@ export class CallRoomsService {
 
   /**
    * Creates a call, or returns the live call of the room. A room has one live call: the row of the room is locked.
-   * @throws ApiError 404 for an unknown room or member, 409 `room_archived`, 422, 503 `call_server_not_configured`
+   * @throws ApiError 403 for `auto_record` without `calls.record`, 404 for an unknown room or member, 409
+   *   `room_archived`, 422, 503 `call_server_not_configured`
    */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateCallRoom): Promise<JsonReply> {
     if (!this.server.isConfigured) throw CallErrors.serverNotConfigured.with();
+    if (input.settings?.auto_record) await this.access.assertPermission(ctx, 'calls.record');
     const room = input.room_id === undefined ? undefined : await this.room(ctx, input.room_id);
     const title = input.title ?? room?.name ?? 'Call';
     await this.checkMembers(ctx, input);
@@ -130,9 +132,14 @@ export class CallRoomsService {
     return callId;
   }
 
+  /** @throws ApiError 404 for the call of a `client_id` whose room the caller has left */
   private async reply(tx: Tx, ctx: RequestContext, id: string, status: 200 | 201): Promise<JsonReply> {
-    const json = `{"room":${(await this.calls.read(ctx, id, tx))?.call}}`;
-    return new JsonReply(json, { status, ...(status === 201 && { location: `/apis/v1/call/${id}` }) });
+    const shown = await this.calls.read(ctx, id, tx);
+    if (!shown) throw CallErrors.callNotFound.with();
+    return new JsonReply(`{"room":${shown.call}}`, {
+      status,
+      ...(status === 201 && { location: `/apis/v1/call/${id}` }),
+    });
   }
 }
 

@@ -16,7 +16,7 @@ SELECT call.tenant_id, call.id AS call_id, granted.user_id, granted.role, grante
   JOIN member_profiles profile
     ON profile.tenant_id = call.tenant_id AND profile.user_id = granted.user_id AND profile.status = 'active';
 
--- The one shape of a call.
+-- The one shape of a call. `members` are all connected participants but viewers: they take the places of `max_participants`.
 CREATE VIEW call_views AS
 SELECT call.tenant_id, call.id,
        json_build_object(
@@ -29,9 +29,10 @@ SELECT call.tenant_id, call.id,
               AND recording.state IN ('starting', 'active', 'stopping')),
          'scheduled_at', rfc3339(call.scheduled_at), 'started_at', rfc3339(call.started_at), 'ended_at', rfc3339(call.ended_at),
          'created_at', rfc3339(call.created_at), 'url', '/apis/v1/call/tokens/' || call.id || '/mint')::text AS call,
-       connected.count AS participants, connected.guests
+       connected.count AS participants, connected.guests, connected.members
   FROM calls call
   CROSS JOIN LATERAL (
-    SELECT count(*)::int AS count, (count(*) FILTER (WHERE participant.principal_kind = 'guest'))::int AS guests
+    SELECT count(*)::int AS count, (count(*) FILTER (WHERE participant.principal_kind = 'guest'))::int AS guests,
+           (count(*) FILTER (WHERE participant.principal_kind <> 'viewer'))::int AS members
       FROM call_participants participant
      WHERE participant.tenant_id = call.tenant_id AND participant.call_id = call.id AND participant.left_at IS NULL) connected;

@@ -17,6 +17,7 @@ const ERRORS = [
   CallErrors.callEnded,
   CallErrors.callFull,
   CallErrors.callInProgress,
+  CallErrors.roomArchived,
   CallErrors.serverNotConfigured,
   CallErrors.serverUnavailable,
 ];

@@ -13,7 +13,10 @@ import { growingTo } from '../../../platform/memory/cache-size.js';
 /** Milliseconds in which the room of a call with participants is not created again. */
 const ROOM_KNOWN_MS = 30_000;
 
-/** Mints tokens that members join calls with. Access, state and capacity are checked at each request. */
+/**
+ * Mints tokens that members join calls with. Access, state and capacity are checked at each request. The media server holds the
+ * number of connections exactly; here a full call is known before the client connects.
+ */
 @Injectable()
 export class TokensService {
   private readonly knownRooms = new LRUCache<string, true>({ ...growingTo(10_000), ttl: ROOM_KNOWN_MS });
@@ -27,7 +30,8 @@ export class TokensService {
 
   /**
    * @param id of the call, or of a chat room with a live call
-   * @throws ApiError 404, 403 for a scheduled call without `calls.start`, 409 `call_ended`, `call_full`, `call_in_progress`, 503
+   * @throws ApiError 404, 403 for a scheduled call without `calls.start`, 409 `call_ended`, `call_full`, `call_in_progress`,
+   *   `room_archived`, 503
    */
   async mint(ctx: RequestContext, id: string, audioOnly: boolean): Promise<CallTokenResponse> {
     const url = this.server.clientUrl;

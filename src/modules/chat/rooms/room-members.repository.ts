@@ -69,6 +69,12 @@ const full = workspace.statement<{ user_id: string }>(
     GROUP BY user_id HAVING count(*) >= $3`,
 );
 
+const lockUsers = workspace.statement<never>(
+  'chat_rooms.lock_users',
+  `SELECT pg_advisory_xact_lock(hashtextextended('chat rooms of ' || $1::uuid || ' ' || given.user_id, 0))
+     FROM (SELECT user_id FROM unnest($2::uuid[]) AS given (user_id) ORDER BY user_id) given`,
+);
+
 /** SQL of the members of rooms. Lock the room before a change. */
 @Injectable()
 export class RoomMembersRepository {
@@ -120,6 +126,11 @@ export class RoomMembersRepository {
   /** Number of owners that are active members of the workspace. */
   async activeOwners(tx: Tx, { tenantId }: RequestContext, roomId: string): Promise<number> {
     return (await tx.query(owners, [tenantId, roomId]))[0]?.count ?? 0;
+  }
+
+  /** Serialises additions of the users to rooms, until the end of the transaction. */
+  async lockUsers(tx: Tx, { tenantId }: RequestContext, userIds: readonly string[]): Promise<void> {
+    await tx.query(lockUsers, [tenantId, userIds]);
   }
 
   /** Those of the users that are in `max` rooms or more. */

@@ -6,6 +6,11 @@ import { ChatErrors } from '../chat.errors.js';
 import { RoomMembersRepository } from './room-members.repository.js';
 
 const MAX_ROOMS = 2_000;
+/**
+ * More than the additions of one user that run at the same time. Only users who are this close to the limit are locked: PostgreSQL
+ * has room for a few thousand advisory locks.
+ */
+const NEAR = 200;
 
 /** Checks of users that are about to become members of a room. */
 @Injectable()
@@ -19,8 +24,7 @@ export class RoomUsers {
    * @param others users to look up: known and active
    * @param callers users that are known to be active
    * @param fieldOf the field of the request that names a user
-   * @throws ApiError 404 for an unknown or deactivated user, 422 `too_many_rooms`. Requests at the same time may exceed the
-   *   number of rooms by a few.
+   * @throws ApiError 404 for an unknown or deactivated user, 422 `too_many_rooms`
    */
   async assertAddable(
     tx: Tx,
@@ -38,7 +42,10 @@ export class RoomUsers {
         details: [{ field: fieldOf(unknown), code: 'unknown_user', message }],
       });
     }
-    const full = await this.members.inManyRooms(tx, ctx, [...others, ...callers], MAX_ROOMS);
+    const near = await this.members.inManyRooms(tx, ctx, [...others, ...callers], MAX_ROOMS - NEAR);
+    if (near.length === 0) return;
+    await this.members.lockUsers(tx, ctx, near);
+    const full = await this.members.inManyRooms(tx, ctx, near, MAX_ROOMS);
     if (full.length > 0) throw ChatErrors.tooManyRooms.with();
   }
 }

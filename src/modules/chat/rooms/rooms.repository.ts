@@ -168,8 +168,12 @@ export class RoomsRepository {
   }
 
   /** A room that the caller is a member of, without its content. */
-  async ofMember({ tenantId, userId }: RequestContext, roomId: string) {
-    return (await this.db.query(ofMember, [tenantId, userId, roomId]))[0];
+  async ofMember(
+    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    roomId: string,
+    reader: Reader = this.db,
+  ) {
+    return (await reader.query(ofMember, [tenantId, userId, roomId]))[0];
   }
 
   async role({ tenantId, userId }: RequestContext, roomId: string): Promise<ChatRole | null> {

@@ -59,7 +59,6 @@ export class ContactsService {
     const book = await this.access.writable(ctx, bookId);
     const { external_id: externalId, uid, default_country, on_duplicate, ...fields } = body.value;
     const card = newContactCard(fields, phoneCountry(default_country ?? book.default_country));
-    if (book.contacts_count >= MAX_CONTACTS) throw ContactErrors.bookFull.with();
     const values = contactInsert(card, { externalId, uid });
     return this.writes.run(ctx, key, async (tx) => {
       // A transaction of one statement does not read, see Db.single.
@@ -69,7 +68,7 @@ export class ContactsService {
       if (same && on_duplicate === 'reject')
         throw duplicateError(ContactErrors.duplicateContact, same, book.role);
       if (same && on_duplicate === 'merge') return this.merged(tx, ctx, book, same, card);
-      const [row] = await this.contacts.insert(tx, ctx, bookId, [values]);
+      const row = await this.contacts.insertWithin(tx, ctx, bookId, values, MAX_CONTACTS);
       if (!row) throw await this.taken(reader, ctx, book, values);
       const duplicates = similar.map((other) => {
         const { id, external_id, card: json } = other;
@@ -149,7 +148,9 @@ export class ContactsService {
     if (byId) return duplicateError(ContactErrors.duplicateExternalId, byId, book.role);
     const [byUid] = await this.contacts.find(reader, ctx, book.id, 'uid', [values.uid]);
     if (byUid) return duplicateError(ContactErrors.duplicateUid, byUid, book.role);
-    // The book was deleted, or the other contact was, a moment ago.
+    const { contacts_count: count } = await this.access.readable(ctx, book.id, reader);
+    if (count >= MAX_CONTACTS) return ContactErrors.bookFull.with();
+    // The other contact was deleted a moment ago.
     return ContactErrors.bookNotFound.with();
   }
 

@@ -45,6 +45,7 @@ export class ContactMovesService {
       if (target.id === bookId) return shown(row, role);
       const moved = await this.moveOne(tx, ctx, row, target, policy);
       if ('taken' in moved) throw duplicateError(ContactErrors.duplicateExternalId, moved.taken, target.role);
+      await this.assertWithinLimit(tx, ctx, target);
       return shown(moved.row, target.role);
     });
   }
@@ -105,11 +106,18 @@ export class ContactMovesService {
           part.skipped.push(external_id);
         else part.moved += 1;
       }
+      if (part.moved > 0) await this.assertWithinLimit(tx, ctx, target);
       return part;
     });
     result.moved += moved;
     result.skipped.push(...skipped);
     result.errors.push(...errors);
+  }
+
+  /** After moves, which have locked the target. @throws ApiError 422 `addressbook_full` */
+  private async assertWithinLimit(tx: Tx, ctx: RequestContext, target: AccessedBook): Promise<void> {
+    const count = (await this.contacts.lockBook(tx, ctx, target.id)) ?? 0;
+    if (count > MAX_CONTACTS) throw ContactErrors.bookFull.with();
   }
 
   /** @returns the contact in the target, or the other one that has its external_id or uid */

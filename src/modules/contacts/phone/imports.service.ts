@@ -142,14 +142,17 @@ export class ImportsService implements OnModuleInit {
   private async step(ctx: RequestContext, run: ImportRun, batches: ReadAhead<Batch>): Promise<boolean> {
     const batch = await batches.take();
     if (!batch) return false;
+    // Again below: this check spares the photos of contacts that have no place.
     if (run.created.size + batch.cards.length > run.capacity)
       batch.problems.push(...full(batch.cards.splice(0)));
     run.problems.push(...batch.problems.slice(0, MAX_PROBLEMS - run.problems.length));
     const photoIds = await this.photos.store(ctx.tenantId, batch.cards);
     // The transaction may be repeated: nothing outside changes before its end.
     const { counts, created } = await this.db.tx(async (tx) => {
-      if (!(await this.imports.save(tx, ctx, { ...run, problems: [] })))
+      const count = await this.contacts.lockBook(tx, ctx, run.bookId);
+      if (count === undefined || !(await this.imports.save(tx, ctx, { ...run, problems: [] })))
         throw ContactErrors.bookNotFound.with();
+      if (count + batch.cards.length > MAX_CONTACTS) throw ContactErrors.bookFull.with();
       const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds);
       const summed = sum(run.counts, result.outcomes, batch.problems.length);
       await this.imports.save(tx, ctx, { ...run, counts: summed });

@@ -57,6 +57,7 @@ export class PhoneController {
       Errors.bodyTooLarge,
       Errors.unsupportedMediaType,
       ...UPLOAD_ERRORS,
+      ContactErrors.bookFull,
       PhoneErrors.noCard,
       PhoneErrors.tooManyCards,
     ],

@@ -87,7 +87,8 @@ export class ContactSyncService {
     changes: readonly unknown[],
     rules: Parameters<typeof effectOf>[2],
   ): Promise<ChangeOutcome[]> {
-    if (!(await this.contacts.lockBook(tx, ctx, book.id))) throw ContactErrors.bookNotFound.with();
+    const count = await this.contacts.lockBook(tx, ctx, book.id);
+    if (count === undefined) throw ContactErrors.bookNotFound.with();
     const inputs = changes.map((raw) => Checked.of(ContactChange, raw));
     const ids = inputs.flatMap((input) => (input.error ? [] : [input.value.external_id]));
     const rows = new Map(
@@ -101,7 +102,7 @@ export class ContactSyncService {
       if ('error' in plan) outcomes[index] = plan;
       else planned.push(plan);
     }
-    await this.applyAll(tx, ctx, book, planned, outcomes);
+    await this.applyAll(tx, ctx, { id: book.id, contacts_count: count }, planned, outcomes);
     return outcomes;
   }
 
@@ -133,7 +134,7 @@ export class ContactSyncService {
   private async applyAll(
     tx: Tx,
     ctx: RequestContext,
-    book: AccessedBook,
+    book: Pick<AccessedBook, 'id' | 'contacts_count'>,
     planned: readonly Planned[],
     outcomes: ChangeOutcome[],
   ): Promise<void> {

@@ -17,6 +17,9 @@ const EXAMPLES: Record<string, string> = {
   'emails.value': 'ann@acme.example',
   'phoneNumbers.value': '+49 30 901820',
   'addresses.country': 'DE',
+  'manager.value': EXAMPLE_ID,
+  'manager.$ref': `https://work.example/apis/v1/scim/v2/Users/${EXAMPLE_ID}`,
+  'manager.displayName': 'Maria Silva',
   'groups.value': EXAMPLE_ID,
   'groups.$ref': `https://work.example/apis/v1/scim/v2/Groups/${EXAMPLE_ID}`,
   'members.value': EXAMPLE_ID,
@@ -53,9 +56,10 @@ const partName = (resource: string, attribute: Attribute): string =>
   `Scim${resource}${pascal(attribute.name)}`;
 
 /** The schemas of the complex attributes, to which those of the resource in requests and responses refer. */
-const partsOf = ({ schema }: ResourceType): Record<string, Json> =>
+const partsOf = ({ schema, extensions }: ResourceType): Record<string, Json> =>
   Object.fromEntries(
-    schema.attributes
+    [schema, ...extensions]
+      .flatMap(({ attributes }) => attributes)
       .filter(({ type }) => type === 'complex')
       .map((attribute) => [partName(schema.name, attribute), schemaOf(attribute)]),
   );

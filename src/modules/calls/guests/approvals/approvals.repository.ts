@@ -15,10 +15,13 @@ export interface ReviewRights {
 
 export type ReviewOutcome = 'ok' | 'unchanged' | 'already_reviewed' | 'not_found';
 
-// $2 caller, $3 and $4 rights, $5 room or null for guests of calls and domains.
-const VISIBLE = `view.tenant_id = $1
+// $2 caller, $3 and $4 rights.
+const DECIDABLE = `view.tenant_id = $1
       AND CASE view.kind WHEN 'domain' THEN $4
-                         ELSE ($3 OR $2 IN (SELECT guest_reviewers($1, view.id))) END
+                         ELSE ($3 OR $2 IN (SELECT guest_reviewers($1, view.id))) END`;
+
+// $5 room or null for guests of calls and domains.
+const VISIBLE = `${DECIDABLE}
       AND CASE WHEN $5::uuid IS NULL THEN view.target_kind IS DISTINCT FROM 'chat_room' ELSE view.room_id = $5 AND view.target_kind = 'chat_room' END`;
 
 const list = workspace.statement<{ id: string; approval: string }>(
@@ -49,6 +52,12 @@ const reviewers = workspace.statement<{ user_id: string; call_id: string | null;
 const isVisible = workspace.statement<{ id: string }>(
   'approvals.is_visible',
   `SELECT view.id FROM guest_approval_views view WHERE ${VISIBLE} AND view.id = $6`,
+);
+
+const titles = workspace.statement<{ id: string; title: string }>(
+  'approvals.titles',
+  `SELECT view.id, coalesce(view.approval->'guest'->>'name', view.approval->>'domain') AS title FROM guest_approval_views view
+    WHERE ${DECIDABLE} AND view.id = ANY ($5::uuid[])`,
 );
 
 const isMember = workspace.statement<{ role: string }>(
@@ -95,6 +104,17 @@ export class ApprovalsRepository {
     id: string,
   ): Promise<boolean> {
     return (await this.db.query(isVisible, [tenantId, userId, guests, domains, roomId, id])).length > 0;
+  }
+
+  /** Names of guests, and domains, that the caller decides about. */
+  async titles(
+    reader: Reader,
+    { tenantId, userId }: RequestContext,
+    { guests, domains }: ReviewRights,
+    ids: readonly string[],
+  ): Promise<Map<string, string>> {
+    const rows = await reader.query(titles, [tenantId, userId, guests, domains, ids]);
+    return new Map(rows.map(({ id, title }) => [id, title]));
   }
 
   /** The approval of a guest, and the users who decide. */

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Audit } from '../../../../platform/audit/audit.js';
 import { PermissionSource } from '../../../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
@@ -6,22 +6,31 @@ import { Db } from '../../../../platform/database/db.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply, listReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
+import { ReferenceTitles } from '../../../../platform/references/reference-titles.js';
 import { ApprovalChanges } from '../changes/approval-changes.js';
+import { GUEST_APPROVAL } from '../changes/guests.notifications.js';
 import { GuestErrors } from '../guests.errors.js';
 import type { ListApprovals, ReviewApproval } from './approvals.dto.js';
 import { ApprovalsRepository, type ReviewRights } from './approvals.repository.js';
 
 /** Decisions about guests in the queue and about their domains. */
 @Injectable()
-export class ApprovalsService {
+export class ApprovalsService implements OnModuleInit {
   constructor(
     private readonly approvals: ApprovalsRepository,
     private readonly changes: ApprovalChanges,
     private readonly permissions: PermissionSource,
     private readonly cursors: Cursors,
     private readonly audit: Audit,
+    private readonly titles: ReferenceTitles,
     private readonly db: Db,
   ) {}
+
+  onModuleInit(): void {
+    this.titles.register(GUEST_APPROVAL, async (reader, ctx, ids) =>
+      this.approvals.titles(reader, ctx, await this.rights(ctx), ids),
+    );
+  }
 
   /** @param roomId null: guests of calls, and domains @throws ApiError 404 */
   async list(ctx: RequestContext, roomId: string | null, query: ListApprovals): Promise<JsonReply> {

@@ -4,7 +4,7 @@ import { Bus } from '../../../../platform/bus/bus.js';
 import { defineServerEvent } from '../../../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../../../platform/realtime/user-connections.js';
 import { Notifications } from '../../../../platform/notifications/notifications.js';
-import { GUEST_WAITING } from './guests.notifications.js';
+import { GUEST_APPROVAL, GUEST_WAITING } from './guests.notifications.js';
 import { ApprovalEnvelope } from '../approvals/approvals.response.js';
 import { ApprovalsRepository } from '../approvals/approvals.repository.js';
 
@@ -42,12 +42,11 @@ export class ApprovalChanges implements OnModuleInit {
     });
   }
 
-  /** A guest has joined the queue. @param name of the guest */
-  async waiting(tx: Tx, tenant: string, { id: guest, name }: { id: string; name: string }): Promise<void> {
+  /** A guest has joined the queue. */
+  async waiting(tx: Tx, tenant: string, { id: guest }: { id: string }): Promise<void> {
     const found = await this.approvals.reviewers(tx, tenant, guest);
     const recipients = found.map(({ user_id }) => user_id);
     const data = {
-      guest: name,
       approval_id: guest,
       call_id: found[0]?.call_id ?? null,
       room_id: found[0]?.room_id ?? null,
@@ -55,7 +54,7 @@ export class ApprovalChanges implements OnModuleInit {
     await this.notifications.notify(tx, tenant, GUEST_WAITING, {
       recipients,
       actorId: null,
-      subject: null,
+      subject: { kind: GUEST_APPROVAL, id: guest },
       data,
     });
     tx.afterCommit(() => this.bus.publish(APPROVAL_CHANGED, { tenant, guest, event: 'waiting' }));

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import { Notifications } from '../../../../platform/notifications/notifications.js';
-import { DOMAIN_REQUESTED } from './guests.notifications.js';
+import { DOMAIN_REQUESTED, GUEST_APPROVAL } from './guests.notifications.js';
 
 /** Notifies administrators of requested domains. */
 @Injectable()
@@ -17,14 +17,13 @@ export class DomainNotifications implements OnModuleInit {
     tx: Tx,
     { tenantId, userId: actorId }: RequestContext,
     id: string,
-    domain: string,
     recipients: string[],
   ): Promise<void> {
-    const data = { domain, approval_id: id };
+    const data = { approval_id: id };
     await this.notifications.notify(tx, tenantId, DOMAIN_REQUESTED, {
       recipients,
       actorId,
-      subject: null,
+      subject: { kind: GUEST_APPROVAL, id },
       data,
     });
   }

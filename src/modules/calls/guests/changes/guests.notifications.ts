@@ -1,13 +1,16 @@
 import type { NotificationType } from '../../../../platform/notifications/notification-type.js';
 
+/** The kind of subjects whose title is the name of a guest, or a domain: for users who decide about it. */
+export const GUEST_APPROVAL = 'guest_approval';
+
 export const GUEST_WAITING: NotificationType = {
   key: 'guest.waiting',
   preference: 'guest.waiting',
   texts: {
-    en: '{guest} waits to be admitted',
-    de: '{guest} wartet auf Einlass',
-    pt: '{guest} aguarda autorização para entrar',
-    vi: '{guest} đang chờ được duyệt vào',
+    en: '{title} waits to be admitted',
+    de: '{title} wartet auf Einlass',
+    pt: '{title} aguarda autorização para entrar',
+    vi: '{title} đang chờ được duyệt vào',
   },
 };
 
@@ -15,9 +18,9 @@ export const DOMAIN_REQUESTED: NotificationType = {
   key: 'domain.requested',
   preference: 'domain.requested',
   texts: {
-    en: '{actor} requests that guests of {domain} are allowed',
-    de: '{actor} bittet darum, Gäste von {domain} zuzulassen',
-    pt: '{actor} pede que convidados de {domain} sejam permitidos',
-    vi: '{actor} đề nghị cho phép khách từ {domain}',
+    en: '{actor} requests that guests of {title} are allowed',
+    de: '{actor} bittet darum, Gäste von {title} zuzulassen',
+    pt: '{actor} pede que convidados de {title} sejam permitidos',
+    vi: '{actor} đề nghị cho phép khách từ {title}',
   },
 };

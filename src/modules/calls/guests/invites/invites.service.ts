@@ -168,7 +168,7 @@ export class InvitesService {
       const { is_new, ...request } = await this.invites.requestDomain(tx, ctx, domain, reason);
       if (is_new) {
         const recipients = await this.invites.administrators(tx, ctx);
-        await this.notifications.requested(tx, ctx, request.id, domain, recipients);
+        await this.notifications.requested(tx, ctx, request.id, recipients);
       }
       return new JsonReply(JSON.stringify({ domain_request: { domain, ...request } }), {
         status: is_new ? 201 : 200,

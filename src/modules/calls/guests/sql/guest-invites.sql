@@ -1,12 +1,16 @@
--- Invites with their call, their room and their state now. An invite is revoked with the access of its creator. The call of an
--- invite to a room is the live call of the room.
+-- Invites with their call, their room and their state now. An invite is revoked with the right of its creator to make it: access to
+-- the call, moderation of the room. The policy is at least that of the call while its creator is neither host nor moderator, as
+-- for new invites of members. The call of an invite to a room is the live call of the room.
 CREATE VIEW guest_invite_states AS
 SELECT invite.tenant_id, invite.id, invite.token_hash, invite.chat_token_hash, invite.chat_expires_at,
-       invite.target_kind, invite.kind, invite.role, invite.email, invite.name, invite.require_otp, invite.require_approval,
+       invite.target_kind, invite.kind, invite.role, invite.email, invite.name,
+       invite.require_otp OR creator_role.name IS NOT DISTINCT FROM 'member' AND invite.kind = 'personal' AND call.otp AS require_otp,
+       invite.require_approval OR creator_role.name IS NOT DISTINCT FROM 'member' AND invite.role = 'guest'
+         AND (invite.kind = 'link' OR call.lobby) AS require_approval,
        invite.chat_allowed AND invite.room_id IS NOT NULL AND coalesce(call.guest_chat, true) AS chat_allowed,
        invite.max_uses, invite.uses, invite.created_by, invite.created_at, invite.room_id,
        least(invite.expires_at, call.ended_at + interval '24 hours') AS expires_at,
-       CASE WHEN invite.revoked_at IS NOT NULL OR creator.status IS DISTINCT FROM 'active' OR NOT access.held THEN 'revoked'
+       CASE WHEN invite.revoked_at IS NOT NULL OR creator.status IS DISTINCT FROM 'active' OR creator_role.name IS NULL THEN 'revoked'
             WHEN least(invite.expires_at, call.ended_at + interval '24 hours') <= now() THEN 'expired'
             WHEN invite.uses >= invite.max_uses THEN 'exhausted'
             ELSE 'active' END AS state,
@@ -25,13 +29,14 @@ SELECT invite.tenant_id, invite.id, invite.token_hash, invite.chat_token_hash, i
   LEFT JOIN member_profiles creator ON creator.tenant_id = invite.tenant_id AND creator.user_id = invite.created_by
  CROSS JOIN LATERAL (
     SELECT CASE invite.target_kind
-                WHEN 'call' THEN EXISTS (
-                  SELECT FROM call_access access
+                WHEN 'call' THEN (
+                  SELECT access.role FROM call_access access
                    WHERE access.tenant_id = invite.tenant_id AND access.call_id = invite.call_id AND access.user_id = invite.created_by)
-                ELSE EXISTS (
-                  SELECT FROM chat_room_roles role
-                   WHERE role.tenant_id = invite.tenant_id AND role.room_id = invite.room_id AND role.user_id = invite.created_by)
-           END AS held) access;
+                ELSE (
+                  SELECT 'moderator' FROM chat_room_roles member
+                   WHERE member.tenant_id = invite.tenant_id AND member.room_id = invite.room_id AND member.user_id = invite.created_by
+                     AND (member.role >= 'moderator' OR member_has_permission(invite.tenant_id, invite.created_by, 'chat.rooms.moderate')))
+           END AS name) creator_role;
 
 -- The invite of a token, or of the token of its chat link. A set, so that the planner merges it into its statement and the plan is
 -- kept: planning takes longer than the look-up.
