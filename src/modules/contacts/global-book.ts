@@ -28,6 +28,11 @@ const exists = workspace.statement<{ id: string }>(
   `SELECT id FROM addressbooks WHERE tenant_id = $1 AND id = $1`,
 );
 
+const lockedFields = workspace.statement<{ locked_fields: string[] }>(
+  'contacts.locked_fields',
+  `SELECT locked_fields FROM addressbooks WHERE tenant_id = $1 AND id = $1`,
+);
+
 const MEMBER = `SELECT member.user_id, member.email, member.display_name, profile.given_name, profile.family_name, profile.title,
          profile.phone, profile.timezone, profile.locale
     FROM member_profiles member
@@ -112,6 +117,11 @@ export class GlobalBook implements OnModuleInit {
   /** The card of a member in the book, or undefined. */
   async cardOf(reader: Reader, tenantId: string, userId: string): Promise<ContactRow | undefined> {
     return (await reader.query(linked, [tenantId, [userId]]))[0];
+  }
+
+  /** Fields that members may not change on their own card. */
+  async lockedFields(reader: Reader, tenantId: string): Promise<string[]> {
+    return (await reader.query(lockedFields, [tenantId]))[0]?.locked_fields ?? [];
   }
 
   /** Brings the cards of members up to date. Without the book there is nothing to do: its creation reads them. */

@@ -130,6 +130,10 @@ describe('members in the address book of the workspace', () => {
     });
     const locked = await bob.api.put('/contact/self', { job_title: 'Boss', notes: 'x' });
     expect([...outcome(locked), locked.body.details[0].field]).toEqual([422, 'field_locked', 'job_title']);
+    const { profile } = (await bob.api.get('/settings/profile')).body;
+    const bypass = await bob.api.put('/settings/profile', { ...profile, title: 'Boss' });
+    expect([...outcome(bypass), bypass.body.details[0].field]).toEqual([422, 'field_locked', 'title']);
+    expect((await bob.api.put('/settings/profile', profile)).status).toBe(200);
     expect((await bob.api.put('/contact/self', { job_title: null, notes: 'x' })).body.contact.notes).toBe(
       'x',
     );

@@ -13,7 +13,7 @@ import { MemberContent, TenantsApi } from '../../tenants/index.js';
 import { AccessErrors } from '../../access/index.js';
 import { type ProfileFields, ProfileRepository, type ProfileRow } from './profile.repository.js';
 import type { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
-import { PROFILE_CHANGED } from '../settings.hooks.js';
+import { PROFILE_CHANGED, PROFILE_CHANGING } from '../settings.hooks.js';
 import type { DeactivatedProfileEnvelope, ProfileEnvelope, ProfileResponse } from '../settings.response.js';
 
 type MemberKey = Pick<RequestContext, 'tenantId' | 'userId'>;
@@ -37,12 +37,14 @@ export class ProfileService {
     return { profile: present(await this.profiles.read(ctx.tenantId, ctx.userId)) };
   }
 
-  /** Omitted fields stay unchanged. @throws ApiError 422 for another e-mail address */
+  /** Omitted fields stay unchanged. @throws ApiError 422 for another e-mail address, and `field_locked` */
   async update(ctx: RequestContext, input: UpdateProfile): Promise<ProfileEnvelope> {
     return this.db.tx(async (tx) => {
       const before = await this.lock(tx, ctx);
       const { email, ...fields } = input;
       if (email !== undefined && email !== before.email) throw emailNotWritable();
+      const changed = Object.keys(changes({ ...before }, { ...fields }).after);
+      await this.hooks.run(tx, PROFILE_CHANGING, { tenantId: ctx.tenantId, fields: changed });
       return { profile: present(await this.change(tx, ctx, before, fields)) };
     });
   }
