@@ -277,6 +277,57 @@ describe('reports', () => {
     expect((await viewer.api.get(path)).text).not.toContain('remark-1');
   });
 
+  test('answers of a former type of a question are in no group and contain no text', async () => {
+    const choice = (type: string) => ({ id: 'c', type, title: 'C', options: [option('x'), option('y')] });
+    const other = await published(
+      owner,
+      definitionOf([{ id: 't', type: 'number', title: 'T' }, choice('multiple_choice')]),
+    );
+    const path = `/forms/${other.id}`;
+    const submit = async (answers: object) => ok(await owner.api.post(`${path}/submit`, { answers }), 201);
+    await submit({ t: 5, c: ['x', 'y'] });
+    const definition = definitionOf([{ id: 't', type: 'short_text', title: 'T' }, choice('single_choice')]);
+    ok(await owner.api.patch(path, { definition }));
+    ok(await owner.api.post(`${path}/publish`));
+    await submit({ t: 'Room 5', c: 'x' });
+    const snapshot = async (more: object) => {
+      const report = { name: 'R', definition: { columns: ['t', 'c'], ...more } };
+      const { id } = ok(await owner.api.post(`${path}/reports`, report), 201).report;
+      expect((await owner.api.post(`${path}/report.xlsx`, { report_id: id })).status).toBe(200);
+      return ok(await owner.api.get(`${path}/report_snapshot?report_id=${id}`));
+    };
+    const filtered = await snapshot({ filters: [{ question: 't', operator: 'contains', value: '5' }] });
+    expect(filtered.rows.map(({ answers }: any) => answers.t)).toEqual(['Room 5']);
+    const { aggregates } = await snapshot({
+      group_by: 'c',
+      metrics: [{ question: 'c', function: 'count' }],
+    });
+    expect(aggregates.groups.map(({ key, label }: any) => [key, label])).toEqual([
+      [null, null],
+      ['x', 'X'],
+    ]);
+  });
+
+  test('a list of viewers or of access may keep a member who was deactivated', async () => {
+    const [root, dan] = await app.tenant('keep', 'root', 'dan');
+    const { id } = await published(root!, DEFINITION);
+    const { report } = ok(
+      await root!.api.post(`/forms/${id}/reports`, { name: 'R', definition: BY_TEAM }),
+      201,
+    );
+    const access = [{ user_id: dan!.id, role: 'respondent' }];
+    const viewers = [{ user_id: dan!.id }];
+    const set = () => root!.api.put(`/forms/${id}/access`, { access });
+    const view = () => root!.api.post(`/forms/${id}/reports/${report.id}/share`, { viewers });
+    ok(await set());
+    ok(await view());
+    ok(await root!.api.post(`/tenant/members/${dan!.id}/deactivate`));
+    expect(ok(await set()).access).toMatchObject([{ id: dan!.id }]);
+    expect(ok(await view()).viewers).toMatchObject([{ id: dan!.id }]);
+    ok(await root!.api.put(`/forms/${id}/access`, { access: [] }));
+    expect((await set()).status).toBe(422);
+  });
+
   test('small groups are suppressed, and rows cannot be exposed beside them', async () => {
     const report = await save(
       { ...BY_TEAM, columns: ['team', 'score', 'comment'], suppress_below: 3 },

@@ -141,7 +141,9 @@ class Collector {
   }
 
   private addToGroup(given: ReadonlyMap<string, Answer>, question: string): void {
-    const key = (given.get(question) as string | undefined) ?? null;
+    const answer = given.get(question);
+    // An older version may have asked for another type.
+    const key = typeof answer === 'string' ? answer : null;
     const group = this.groups.get(key) ?? {
       count: 0,
       metrics: this.definition.metrics.map((metric) => new Metric(metric)),
