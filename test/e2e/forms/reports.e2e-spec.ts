@@ -328,18 +328,44 @@ describe('reports', () => {
     expect((await set()).status).toBe(422);
   });
 
+  test('a metric of few answers is suppressed in its group, and where the total would show it', async () => {
+    const { id } = await published(owner, DEFINITION);
+    for (const [team, score] of [
+      ['red', 1],
+      ['red', 2],
+      ['blue', 9],
+      ['blue', undefined],
+    ] as const)
+      ok(await owner.api.post(`/forms/${id}/submit`, { answers: { team, score } }), 201);
+    const metrics = [{ question: 'score', function: 'sum' }];
+    const definition = { ...BY_TEAM, metrics, suppress_below: 2 };
+    const { report } = ok(await owner.api.post(`/forms/${id}/reports`, { name: 'R', definition }), 201);
+    const { aggregates } = ok(await owner.api.get(`/forms/${id}/report_snapshot?report_id=${report.id}`));
+    expect(aggregates.metrics[0].value).toBe(12);
+    expect(aggregates.groups.map(({ count, metrics: [sum] }: any) => [count, sum.value])).toEqual([
+      [2, null],
+      [2, null],
+    ]);
+  });
+
   test('small groups are suppressed, and rows cannot be exposed beside them', async () => {
-    const report = await save(
-      { ...BY_TEAM, columns: ['team', 'score', 'comment'], suppress_below: 3 },
-      'Suppressed',
-    );
+    const definition = { ...BY_TEAM, columns: ['team', 'score', 'comment'] };
+    const report = await save({ ...definition, suppress_below: 2 }, 'Suppressed');
+    const seen = async ({ id }: any) => ok(await viewer.api.get(`/reports/shared/${id}`)).data.aggregates;
     ok(await share(report, [{ user_id: viewer.id }]));
-    const { aggregates } = ok(await viewer.api.get(`/reports/shared/${report.id}`)).data;
+    const aggregates = await seen(report);
     expect(aggregates.groups.map(({ key }: any) => key)).toEqual(['red']);
     expect([aggregates.responses, aggregates.suppressed_groups]).toEqual([5, 2]);
+    // The largest answer is that of one response.
+    expect(aggregates.metrics.map(({ value }: any) => value)).toEqual([4.8, null]);
     const [team, score, comment] = aggregates.questions;
-    expect(team.options.map(({ id }: any) => id)).toEqual(['red']);
+    // Three of four answers are red: the difference would be the one that is blue.
+    expect([team.answered, team.options]).toEqual([4, []]);
     expect([score.statistics, comment.samples]).toEqual([undefined, undefined]);
+    const three = await save({ ...definition, suppress_below: 3 });
+    ok(await share(three, [{ user_id: viewer.id }]));
+    // The difference from the group of three would be the two others.
+    expect(await seen(three)).toMatchObject({ responses: 5, groups: [], suppressed_groups: 3 });
     expect((await share(report, [{ user_id: viewer.id }], { responses: true })).status).toBe(422);
     const few = await save({ ...BY_TEAM, suppress_below: 6 });
     ok(await share(few, [{ user_id: viewer.id }]));
