@@ -164,15 +164,24 @@ export class GlobalBook implements OnModuleInit {
   }
 
   private async insertCards(tx: Tx, tenantId: string, rows: readonly MemberRow[]): Promise<void> {
-    const inserts = rows.map((member) =>
-      contactInsert(memberCard(member, emptyCard()), {
-        externalId: member.user_id,
-        uid: member.user_id,
-        source: 'directory',
-        linkedUserId: member.user_id,
-      }),
+    const insert = (members: readonly MemberRow[], idOf: (member: MemberRow) => string | undefined) => {
+      const inserts = members.map((member) =>
+        contactInsert(memberCard(member, emptyCard()), {
+          externalId: idOf(member),
+          uid: idOf(member),
+          source: 'directory',
+          linkedUserId: member.user_id,
+        }),
+      );
+      return this.contacts.insert(tx, { tenantId }, tenantId, inserts);
+    };
+    const made = await insert(rows, ({ user_id }) => user_id);
+    const present = new Set(made.map(({ linked_user_id }) => linked_user_id));
+    // Another contact may have the id of the member, as after an import of this address book: the card gets an id of its own.
+    await insert(
+      rows.filter(({ user_id }) => !present.has(user_id)),
+      () => undefined,
     );
-    await this.contacts.insert(tx, { tenantId }, tenantId, inserts);
   }
 }
 
