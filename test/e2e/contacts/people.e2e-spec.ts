@@ -120,18 +120,18 @@ describe('members in the address book of the workspace', () => {
 
   test('a member who returns has a card, also where a contact has their id', async () => {
     const [root, dan] = await app.tenant('returns', 'root', 'dan');
-    const book = `/contact/addressbooks/${root!.tenantId}/contacts`;
-    const self = async () => (await dan!.api.get('/contact/self')).body.contact;
+    const book = `/contact/addressbooks/${root.tenantId}/contacts`;
+    const self = async () => (await dan.api.get('/contact/self')).body.contact;
     const { uid, external_id } = await self();
-    await root!.api.post(`/tenant/members/${dan!.id}/deactivate`);
-    expect((await root!.api.post(book, { full_name: 'Dan', uid, external_id })).status).toBe(201);
-    expect((await root!.api.post(`/tenant/members/${dan!.id}/activate`)).status).toBe(200);
-    const { contacts } = (await root!.api.get(`${book}?q=dan`)).body;
+    await root.api.post(`/tenant/members/${dan.id}/deactivate`);
+    expect((await root.api.post(book, { full_name: 'Dan', uid, external_id })).status).toBe(201);
+    expect((await root.api.post(`/tenant/members/${dan.id}/activate`)).status).toBe(200);
+    const { contacts } = (await root.api.get(`${book}?q=dan`)).body;
     expect(new Set(contacts.map(({ linked_user_id }: any) => linked_user_id))).toEqual(
-      new Set([dan!.id, null]),
+      new Set([dan.id, null]),
     );
-    const { users } = (await root!.api.get('/contact/directory?q=dan')).body;
-    expect(users.map(({ id }: any) => id)).toEqual([dan!.id]);
+    const { users } = (await root.api.get('/contact/directory?q=dan')).body;
+    expect(users.map(({ id }: any) => id)).toEqual([dan.id]);
   });
 
   test('the workspace locks fields, and only its managers change the address book', async () => {

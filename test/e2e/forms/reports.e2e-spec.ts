@@ -312,19 +312,19 @@ describe('reports', () => {
     const [root, dan] = await app.tenant('keep', 'root', 'dan');
     const { id } = await published(root!, DEFINITION);
     const { report } = ok(
-      await root!.api.post(`/forms/${id}/reports`, { name: 'R', definition: BY_TEAM }),
+      await root.api.post(`/forms/${id}/reports`, { name: 'R', definition: BY_TEAM }),
       201,
     );
-    const access = [{ user_id: dan!.id, role: 'respondent' }];
-    const viewers = [{ user_id: dan!.id }];
-    const set = () => root!.api.put(`/forms/${id}/access`, { access });
-    const view = () => root!.api.post(`/forms/${id}/reports/${report.id}/share`, { viewers });
+    const access = [{ user_id: dan.id, role: 'respondent' }];
+    const viewers = [{ user_id: dan.id }];
+    const set = () => root.api.put(`/forms/${id}/access`, { access });
+    const view = () => root.api.post(`/forms/${id}/reports/${report.id}/share`, { viewers });
     ok(await set());
     ok(await view());
-    ok(await root!.api.post(`/tenant/members/${dan!.id}/deactivate`));
-    expect(ok(await set()).access).toMatchObject([{ id: dan!.id }]);
-    expect(ok(await view()).viewers).toMatchObject([{ id: dan!.id }]);
-    ok(await root!.api.put(`/forms/${id}/access`, { access: [] }));
+    ok(await root.api.post(`/tenant/members/${dan.id}/deactivate`));
+    expect(ok(await set()).access).toMatchObject([{ id: dan.id }]);
+    expect(ok(await view()).viewers).toMatchObject([{ id: dan.id }]);
+    ok(await root.api.put(`/forms/${id}/access`, { access: [] }));
     expect((await set()).status).toBe(422);
   });
 
