@@ -310,7 +310,7 @@ describe('reports', () => {
 
   test('a list of viewers or of access may keep a member who was deactivated', async () => {
     const [root, dan] = await app.tenant('keep', 'root', 'dan');
-    const { id } = await published(root!, DEFINITION);
+    const { id } = await published(root, DEFINITION);
     const { report } = ok(
       await root.api.post(`/forms/${id}/reports`, { name: 'R', definition: BY_TEAM }),
       201,

@@ -93,18 +93,10 @@ export class DuplicatesService {
       ]);
       if (!first) throw new ConcurrentChangeError('the contact has changed');
       const values = others.map(
-        ({
-          external_id: externalId,
-          uid,
-          source,
-          card,
-          photo_id: photoId,
-          revision: base,
-          field_revisions,
-        }) => ({
-          ...contactInsert(card, { externalId, uid, source, photoId }),
+        ({ external_id: externalId, photo_id: photoId, revision: base, ...other }) => ({
+          ...contactInsert(other.card, { ...other, externalId, photoId }),
           base,
-          field_revisions,
+          field_revisions: other.field_revisions,
         }),
       );
       const restored = await this.contacts.insert(tx, ctx, bookId, values);
