@@ -31,10 +31,11 @@ export function holds({ question, operator, value }: Condition, answers: Given):
   }
 }
 
+/** False for an answer to an older version, which may have asked for another type. */
 const contains = (answer: Answer, value: string): boolean =>
   Array.isArray(answer)
     ? answer.includes(value)
-    : (answer as string).toLowerCase().includes(value.toLowerCase());
+    : typeof answer === 'string' && answer.toLowerCase().includes(value.toLowerCase());
 
 /**
  * The order in which visibility can be decided: each question after those that the rules of itself and of its section refer

@@ -1,6 +1,7 @@
 import { type ApiError, defineError, ErrorKind } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
 import { exampleOf } from '../../platform/resources/example.js';
+import { SettingsErrors } from '../settings/index.js';
 import { ContactResponse, DuplicateContactResponse } from './responses/contact.response.js';
 
 const duplicate = (code: string, message: string): ErrorKind =>
@@ -26,7 +27,7 @@ export const ContactErrors = {
     'merge_blocked',
     'The merged contact has changed, or another contact has the external_id or uid of a deleted one.',
   ),
-  fieldLocked: defineError(422, 'field_locked', 'The workspace does not let members change this field.'),
+  fieldLocked: SettingsErrors.fieldLocked,
   noPhoto: defineError(404, 'not_found', 'The contact has no photo.'),
   duplicateExternalId: duplicate(
     'duplicate_external_id',

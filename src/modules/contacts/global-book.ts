@@ -28,6 +28,11 @@ const exists = workspace.statement<{ id: string }>(
   `SELECT id FROM addressbooks WHERE tenant_id = $1 AND id = $1`,
 );
 
+const lockedFields = workspace.statement<{ locked_fields: string[] }>(
+  'contacts.locked_fields',
+  `SELECT locked_fields FROM addressbooks WHERE tenant_id = $1 AND id = $1`,
+);
+
 const MEMBER = `SELECT member.user_id, member.email, member.display_name, profile.given_name, profile.family_name, profile.title,
          profile.phone, profile.timezone, profile.locale
     FROM member_profiles member
@@ -114,6 +119,11 @@ export class GlobalBook implements OnModuleInit {
     return (await reader.query(linked, [tenantId, [userId]]))[0];
   }
 
+  /** Fields that members may not change on their own card. */
+  async lockedFields(reader: Reader, tenantId: string): Promise<string[]> {
+    return (await reader.query(lockedFields, [tenantId]))[0]?.locked_fields ?? [];
+  }
+
   /** Brings the cards of members up to date. Without the book there is nothing to do: its creation reads them. */
   private async follow(tx: Tx, tenantId: string, userIds: readonly string[]): Promise<void> {
     if (!(await this.locked(tx, tenantId))) return;
@@ -154,15 +164,24 @@ export class GlobalBook implements OnModuleInit {
   }
 
   private async insertCards(tx: Tx, tenantId: string, rows: readonly MemberRow[]): Promise<void> {
-    const inserts = rows.map((member) =>
-      contactInsert(memberCard(member, emptyCard()), {
-        externalId: member.user_id,
-        uid: member.user_id,
-        source: 'directory',
-        linkedUserId: member.user_id,
-      }),
+    const insert = (members: readonly MemberRow[], idOf: (member: MemberRow) => string | undefined) => {
+      const inserts = members.map((member) =>
+        contactInsert(memberCard(member, emptyCard()), {
+          externalId: idOf(member),
+          uid: idOf(member),
+          source: 'directory',
+          linkedUserId: member.user_id,
+        }),
+      );
+      return this.contacts.insert(tx, { tenantId }, tenantId, inserts);
+    };
+    const made = await insert(rows, ({ user_id }) => user_id);
+    const present = new Set(made.map(({ linked_user_id }) => linked_user_id));
+    // Another contact may have the id of the member, as after an import of this address book: the card gets an id of its own.
+    await insert(
+      rows.filter(({ user_id }) => !present.has(user_id)),
+      () => undefined,
     );
-    await this.contacts.insert(tx, { tenantId }, tenantId, inserts);
   }
 }
 

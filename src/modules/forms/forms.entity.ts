@@ -45,6 +45,8 @@ export class Form {
   @Column('int', { name: 'current_version', nullable: true }) currentVersion!: number | null;
   @Column('jsonb') settings!: StoredSettings;
   @Column('text', { name: 'search_text' }) searchText!: string;
+  /** Of the published version; null where the draft is the same. */
+  @Column('text', { name: 'published_search_text', nullable: true }) publishedSearchText!: string | null;
   @Column('bytea', { name: 'share_token_hash', nullable: true }) shareTokenHash!: Buffer | null;
   @Column({ ...ROLE, name: 'share_role', nullable: true }) shareRole!: FormRole | null;
   @Column('timestamptz', { name: 'share_expires_at', nullable: true }) shareExpiresAt!: Date | null;

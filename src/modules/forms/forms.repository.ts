@@ -55,11 +55,15 @@ const VISIBLE = `FROM visible_forms($1, $2, $3) visible
      JOIN forms form ON form.tenant_id = $1 AND form.id = visible.form_id ${OWNER}
     WHERE form.deleted_at IS NULL AND (visible.role > 'respondent' OR form.current_version IS NOT NULL)`;
 
+// Users who may not read the draft do not find its words.
+const SEARCHED = `CASE WHEN visible.role >= 'editor' OR NOT form.unpublished_changes THEN form.search_text
+            ELSE coalesce(form.published_search_text, '') END`;
+
 const list = workspace.statement<FormRow>(
   'forms.list',
   `SELECT ${COLUMNS}, visible.role ${VISIBLE}
       AND ($4::form_state IS NULL OR form.state = $4) AND ($5::uuid IS NULL OR form.owner_id = $5)
-      AND form.search_text LIKE ALL ($6::text[]) AND ($7::uuid IS NULL OR form.id < $7)
+      AND ${SEARCHED} LIKE ALL ($6::text[]) AND ($7::uuid IS NULL OR form.id < $7)
     ORDER BY form.id DESC LIMIT $8`,
 );
 

@@ -34,6 +34,10 @@ export const formsSchema: SchemaPart = {
     sqlMigration('Forms1796100000015', new URL('migrations/0001-forms.sql', import.meta.url)),
     sqlMigration('FormViews1796100000115', new URL('migrations/0002-form-views.sql', import.meta.url)),
     sqlMigration('FormClosings1797100000015', new URL('migrations/0003-form-closings.sql', import.meta.url)),
+    sqlMigration(
+      'FormPublishedSearchText1798700000061',
+      new URL('migrations/0004-published-search-text.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles(
     'workspace',

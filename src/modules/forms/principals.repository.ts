@@ -38,9 +38,9 @@ export const principalName = (row: string): string =>
 @Injectable()
 export class PrincipalsRepository {
   /**
-   * Reads the principals of the list `field` of an input.
+   * Reads the principals of the list `field` of an input, which replaces those `present`.
    * @throws ApiError 422 for entries that do not name exactly one of `user_id` and `group_id`, or that repeat another;
-   *   `unknownPrincipal` for those that are not active members or groups of the workspace
+   *   `unknownPrincipal` for those that are neither present nor active members or groups of the workspace
    */
   async read(
     reader: Reader,
@@ -48,6 +48,7 @@ export class PrincipalsRepository {
     field: string,
     entries: readonly PrincipalInput[],
     unknownPrincipal: ErrorKind,
+    present: readonly Principal[],
   ): Promise<Principal[]> {
     const { principals, invalid } = principalsOf(entries);
     if (invalid.length > 0)
@@ -55,7 +56,10 @@ export class PrincipalsRepository {
         details: detailsAt(field, invalid, 'one_principal', 'must name one user_id or group_id, once'),
       });
     const values = [principals.map(({ kind }) => kind), principals.map(({ id }) => id)];
-    const places = (await reader.query(unknown, [tenantId, ...values])).map(({ place }) => place);
+    const isPresent = new Set(present.map(keyOf));
+    const places = (await reader.query(unknown, [tenantId, ...values]))
+      .map(({ place }) => place)
+      .filter((place) => !isPresent.has(keyOf(principals[place]!)));
     if (places.length > 0)
       throw unknownPrincipal.with({
         details: detailsAt(
@@ -69,6 +73,8 @@ export class PrincipalsRepository {
   }
 }
 
+const keyOf = ({ kind, id }: Principal): string => `${kind} ${id}`;
+
 /** @returns the positions of entries that name none or two, or that repeat another */
 function principalsOf(entries: readonly PrincipalInput[]): {
   principals: Principal[];
@@ -79,10 +85,10 @@ function principalsOf(entries: readonly PrincipalInput[]): {
       ? { kind: 'group', id: (group_id ?? '').toLowerCase() }
       : { kind: 'user', id: user_id.toLowerCase() },
   );
-  const first = new Map(principals.map(({ kind, id }, n) => [`${kind} ${id}`, n]));
+  const first = new Map(principals.map((principal, n) => [keyOf(principal), n]));
   const invalid = entries.flatMap(({ user_id, group_id }, n) => {
     const named = (user_id === undefined) !== (group_id === undefined);
-    return named && first.get(`${principals[n]!.kind} ${principals[n]!.id}`) === n ? [] : [n];
+    return named && first.get(keyOf(principals[n]!)) === n ? [] : [n];
   });
   return { principals, invalid };
 }

@@ -1,7 +1,7 @@
 export { SettingsModule } from './settings.module.js';
 export { PREFERENCE_SCHEMAS } from './preferences/preferences-docs.js';
-export { PROFILE_CHANGED } from './profile/profile.service.js';
-export { ProfileService } from './profile/profile.service.js';
+export { SettingsErrors } from './settings.errors.js';
+export { PROFILE_CHANGED, PROFILE_CHANGING, ProfileService } from './profile/profile.service.js';
 export type { ProfileRow } from './profile/profile.repository.js';
 export { isLocale, isTimeZone } from './locale-values.js';
 export { UpdateProfile } from './settings.dto.js';

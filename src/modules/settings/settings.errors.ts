@@ -2,6 +2,7 @@ import { defineError } from '../../platform/http/api-error.js';
 import { PreferencesConflictResponse } from './preferences/preferences-conflict.response.js';
 
 export const SettingsErrors = {
+  fieldLocked: defineError(422, 'field_locked', 'The workspace does not let members change this field.'),
   conflict: defineError(
     409,
     'conflict',

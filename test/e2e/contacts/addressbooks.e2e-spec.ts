@@ -130,6 +130,19 @@ describe('address books', () => {
     expect(unknown.body.details[0].field).toBe('shares.0');
   });
 
+  test('a book written back as it was read stays as it is', async () => {
+    await book({ name: 'Own', shares: [carol.id] });
+    const { addressbooks } = (await alice.api.get('/contact/useraddressbooks')).body;
+    expect(new Set(addressbooks.map(({ kind }: any) => kind))).toEqual(new Set(['personal', 'global']));
+    for (const each of addressbooks.filter(({ role }: any) => role !== 'reader')) {
+      const { status, body } = await alice.api.put(`${BOOKS}/${each.id}`, each);
+      expect([status, body.addressbook]).toEqual([200, each]);
+    }
+    const standard = addressbooks.find(({ is_default }: any) => is_default);
+    const cleared = await alice.api.put(`${BOOKS}/${standard.id}`, { is_default: false });
+    expect([cleared.status, cleared.body.details[0].field]).toEqual([422, 'is_default']);
+  });
+
   test('deletion removes contacts, words and shares', async () => {
     const made = await book({ shares: [bob.id] });
     const path = `${BOOKS}/${made.id}`;

@@ -148,6 +148,13 @@ describe('the own card', () => {
     expect(text).toMatch(/^<svg /);
   });
 
+  test('the QR code leaves labels out before it is too large', async () => {
+    const label = '\u4e2d'.repeat(1000);
+    const phones = [{ value: '+420 601 123 456', label }];
+    expect((await alice.api.put('/contact/self', { phones })).status).toBe(200);
+    expect((await alice.api.get('/contact/self/card/qr')).status).toBe(200);
+  });
+
   test('rejects unknown versions and formats', async () => {
     for (const path of ['?version=2.1', '/qr?format=gif'])
       expect((await alice.api.get(`/contact/self/card${path}`)).status).toBe(422);

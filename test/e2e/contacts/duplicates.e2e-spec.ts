@@ -75,6 +75,22 @@ describe('duplicate contacts', () => {
     expect(outcome(await undo(merged.body.merge_id))).toEqual([404, 'not_found']);
   });
 
+  test.each([
+    ['server', { status: 409, error: 'conflict' }],
+    ['merge', { status: 200, conflicts: ['job_title'] }],
+  ])('after the undo, a change of an older revision is one (%s)', async (conflict, result) => {
+    await add('a', { full_name: 'Ann' });
+    const { job_title, revision } = await add('b', { full_name: 'Anna' });
+    await alice.api.put(`${BOOKS}/${bookId}/contacts/b`, { job_title: 'Boss' });
+    expect((await undo((await merge(['a', 'b'])).body.merge_id)).status).toBe(200);
+    const change = { op: 'upsert', external_id: 'b', base_revision: revision };
+    const contact = { full_name: 'Anna', job_title, notes: 'offline' };
+    const sync = { conflict, changes: [{ ...change, contact }] };
+    const { results } = (await alice.api.post(`${BOOKS}/${bookId}/contacts/sync`, sync)).body;
+    expect(results).toMatchObject([result]);
+    expect((await list())[1]).toMatchObject({ full_name: 'Anna', job_title: 'Boss' });
+  });
+
   test('a merge of a changed contact is not undone, nor one whose names are taken', async () => {
     await add('a', { full_name: 'Ann' });
     await add('b', { full_name: 'Anna' });

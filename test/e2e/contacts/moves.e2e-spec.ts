@@ -1,4 +1,7 @@
+import pg from 'pg';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { lockWaits } from '../../support/database/locks.ts';
+import { until } from '../../support/until.ts';
 
 const BOOKS = '/contact/addressbooks';
 
@@ -55,6 +58,40 @@ describe('moves of contacts', () => {
     });
     expect((await list(from)).map(({ external_id }) => external_id)).toEqual(['a']);
     expect(await list(to)).toHaveLength(5);
+  });
+
+  test('the card of a member is not replaced, also where another contact has the external_id', async () => {
+    const self = async () => (await bob.api.get('/contact/self')).body.contact;
+    const before = await self();
+    await add(from, 'taxi', { uid: before.uid });
+    await add(alice.tenantId!, 'taxi');
+    const replace = await move('taxi', { target_addressbook_id: alice.tenantId, on_conflict: 'replace' });
+    expect(outcome(replace)).toEqual([409, 'duplicate_external_id']);
+    expect(await self()).toEqual(before);
+    expect(await list(from)).toHaveLength(1);
+  });
+
+  test('a merge takes in a change that came first', async () => {
+    await add(from, 'a');
+    await add(to, 'a', { notes: 'there' });
+    const writer = new pg.Client({ connectionString: await app.databaseOf(alice.tenantId!) });
+    await writer.connect();
+    try {
+      await writer.query('BEGIN');
+      await writer.query('SELECT FROM addressbooks WHERE id = $1 FOR UPDATE', [from]);
+      const merged = move('a', { on_conflict: 'merge' });
+      await until('the move to wait for the address book', async () => (await lockWaits(writer))[0]);
+      await writer.query(
+        `UPDATE contacts SET revision = revision + 1, card = jsonb_set(card::jsonb, '{job_title}', '"Boss"')::json
+          WHERE addressbook_id = $1 AND external_id = 'a'`,
+        [from],
+      );
+      await writer.query('COMMIT');
+      expect((await merged).body.contact).toMatchObject({ job_title: 'Boss', notes: 'there' });
+    } finally {
+      await writer.end();
+    }
+    expect(await list(from)).toEqual([]);
   });
 
   test('many at once, by name or all', async () => {

@@ -118,6 +118,22 @@ describe('members in the address book of the workspace', () => {
     expect((await self()).revision).toBe(body.contact.revision);
   });
 
+  test('a member who returns has a card, also where a contact has their id', async () => {
+    const [root, dan] = await app.tenant('returns', 'root', 'dan');
+    const book = `/contact/addressbooks/${root.tenantId}/contacts`;
+    const self = async () => (await dan.api.get('/contact/self')).body.contact;
+    const { uid, external_id } = await self();
+    await root.api.post(`/tenant/members/${dan.id}/deactivate`);
+    expect((await root.api.post(book, { full_name: 'Dan', uid, external_id })).status).toBe(201);
+    expect((await root.api.post(`/tenant/members/${dan.id}/activate`)).status).toBe(200);
+    const { contacts } = (await root.api.get(`${book}?q=dan`)).body;
+    expect(new Set(contacts.map(({ linked_user_id }: any) => linked_user_id))).toEqual(
+      new Set([dan.id, null]),
+    );
+    const { users } = (await root.api.get('/contact/directory?q=dan')).body;
+    expect(users.map(({ id }: any) => id)).toEqual([dan.id]);
+  });
+
   test('the workspace locks fields, and only its managers change the address book', async () => {
     const path = `/contact/addressbooks/${alice.tenantId}`;
     expect(outcome(await bob.api.put(path, { locked_fields: ['job_title'] }))).toEqual([403, 'forbidden']);
@@ -130,6 +146,10 @@ describe('members in the address book of the workspace', () => {
     });
     const locked = await bob.api.put('/contact/self', { job_title: 'Boss', notes: 'x' });
     expect([...outcome(locked), locked.body.details[0].field]).toEqual([422, 'field_locked', 'job_title']);
+    const { profile } = (await bob.api.get('/settings/profile')).body;
+    const bypass = await bob.api.put('/settings/profile', { ...profile, title: 'Boss' });
+    expect([...outcome(bypass), bypass.body.details[0].field]).toEqual([422, 'field_locked', 'title']);
+    expect((await bob.api.put('/settings/profile', profile)).status).toBe(200);
     expect((await bob.api.put('/contact/self', { job_title: null, notes: 'x' })).body.contact.notes).toBe(
       'x',
     );

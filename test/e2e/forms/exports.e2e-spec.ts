@@ -46,10 +46,11 @@ describe('exports, analytics and search', () => {
   let app: TestApp;
   let owner: TestUser;
   let ann: TestUser;
+  let ben: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [, owner, ann] = (await app.tenant('acme', 'root', 'olga', 'ann')) as any;
+    [, owner, ann, ben] = (await app.tenant('acme', 'root', 'olga', 'ann', 'ben')) as any;
   });
   afterAll(() => app?.stop());
 
@@ -372,5 +373,30 @@ describe('exports, analytics and search', () => {
     expect((await search(owner, 'obst'))[0].highlight.title).toBe('<mark>Obst</mark> &lt;b&gt;');
     expect(await search(ann, 'obst')).toEqual([]);
     expect((await owner.api.get('/search/forms?q=%20')).status).toBe(422);
+  });
+
+  test('respondents and viewers do not find the words of a draft', async () => {
+    const form = await published(owner, definitionOf([{ id: 't', type: 'short_text', title: 'Published' }]));
+    const path = `/forms/${form.id}`;
+    const entries = [
+      { user_id: ann.id, role: 'respondent' },
+      { user_id: ben.id, role: 'viewer' },
+    ];
+    ok(await owner.api.put(`${path}/access`, { access: entries }));
+    const change = async (title: string) =>
+      ok(await owner.api.patch(path, { definition: definitionOf([{ id: 't', type: 'short_text', title }]) }));
+    const found = async (user: TestUser, q: string) => [
+      ok(await user.api.get(`/forms?q=${q}`)).forms.length,
+      ok(await user.api.get(`/search/forms?q=${q}`)).results.length,
+    ];
+    await change('Unpublished');
+    ok(await owner.api.patch(path, { title: 'Renamed' }));
+    expect(await found(owner, 'unpublished')).toEqual([1, 1]);
+    for (const user of [ann, ben]) {
+      expect(await found(user, 'unpublished')).toEqual([0, 0]);
+      for (const q of ['published', 'renamed']) expect(await found(user, q)).toEqual([1, 1]);
+    }
+    ok(await owner.api.post(`${path}/publish`));
+    for (const user of [ann, ben]) expect(await found(user, 'unpublished')).toEqual([1, 1]);
   });
 });

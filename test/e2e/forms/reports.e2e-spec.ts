@@ -277,18 +277,95 @@ describe('reports', () => {
     expect((await viewer.api.get(path)).text).not.toContain('remark-1');
   });
 
-  test('small groups are suppressed, and rows cannot be exposed beside them', async () => {
-    const report = await save(
-      { ...BY_TEAM, columns: ['team', 'score', 'comment'], suppress_below: 3 },
-      'Suppressed',
+  test('answers of a former type of a question are in no group and contain no text', async () => {
+    const choice = (type: string) => ({ id: 'c', type, title: 'C', options: [option('x'), option('y')] });
+    const other = await published(
+      owner,
+      definitionOf([{ id: 't', type: 'number', title: 'T' }, choice('multiple_choice')]),
     );
+    const path = `/forms/${other.id}`;
+    const submit = async (answers: object) => ok(await owner.api.post(`${path}/submit`, { answers }), 201);
+    await submit({ t: 5, c: ['x', 'y'] });
+    const definition = definitionOf([{ id: 't', type: 'short_text', title: 'T' }, choice('single_choice')]);
+    ok(await owner.api.patch(path, { definition }));
+    ok(await owner.api.post(`${path}/publish`));
+    await submit({ t: 'Room 5', c: 'x' });
+    const snapshot = async (more: object) => {
+      const report = { name: 'R', definition: { columns: ['t', 'c'], ...more } };
+      const { id } = ok(await owner.api.post(`${path}/reports`, report), 201).report;
+      expect((await owner.api.post(`${path}/report.xlsx`, { report_id: id })).status).toBe(200);
+      return ok(await owner.api.get(`${path}/report_snapshot?report_id=${id}`));
+    };
+    const filtered = await snapshot({ filters: [{ question: 't', operator: 'contains', value: '5' }] });
+    expect(filtered.rows.map(({ answers }: any) => answers.t)).toEqual(['Room 5']);
+    const { aggregates } = await snapshot({
+      group_by: 'c',
+      metrics: [{ question: 'c', function: 'count' }],
+    });
+    expect(aggregates.groups.map(({ key, label }: any) => [key, label])).toEqual([
+      [null, null],
+      ['x', 'X'],
+    ]);
+  });
+
+  test('a list of viewers or of access may keep a member who was deactivated', async () => {
+    const [root, dan] = await app.tenant('keep', 'root', 'dan');
+    const { id } = await published(root, DEFINITION);
+    const { report } = ok(
+      await root.api.post(`/forms/${id}/reports`, { name: 'R', definition: BY_TEAM }),
+      201,
+    );
+    const access = [{ user_id: dan.id, role: 'respondent' }];
+    const viewers = [{ user_id: dan.id }];
+    const set = () => root.api.put(`/forms/${id}/access`, { access });
+    const view = () => root.api.post(`/forms/${id}/reports/${report.id}/share`, { viewers });
+    ok(await set());
+    ok(await view());
+    ok(await root.api.post(`/tenant/members/${dan.id}/deactivate`));
+    expect(ok(await set()).access).toMatchObject([{ id: dan.id }]);
+    expect(ok(await view()).viewers).toMatchObject([{ id: dan.id }]);
+    ok(await root.api.put(`/forms/${id}/access`, { access: [] }));
+    expect((await set()).status).toBe(422);
+  });
+
+  test('a metric of few answers is suppressed in its group, and where the total would show it', async () => {
+    const { id } = await published(owner, DEFINITION);
+    for (const [team, score] of [
+      ['red', 1],
+      ['red', 2],
+      ['blue', 9],
+      ['blue', undefined],
+    ] as const)
+      ok(await owner.api.post(`/forms/${id}/submit`, { answers: { team, score } }), 201);
+    const metrics = [{ question: 'score', function: 'sum' }];
+    const definition = { ...BY_TEAM, metrics, suppress_below: 2 };
+    const { report } = ok(await owner.api.post(`/forms/${id}/reports`, { name: 'R', definition }), 201);
+    const { aggregates } = ok(await owner.api.get(`/forms/${id}/report_snapshot?report_id=${report.id}`));
+    expect(aggregates.metrics[0].value).toBe(12);
+    expect(aggregates.groups.map(({ count, metrics: [sum] }: any) => [count, sum.value])).toEqual([
+      [2, null],
+      [2, null],
+    ]);
+  });
+
+  test('small groups are suppressed, and rows cannot be exposed beside them', async () => {
+    const definition = { ...BY_TEAM, columns: ['team', 'score', 'comment'] };
+    const report = await save({ ...definition, suppress_below: 2 }, 'Suppressed');
+    const seen = async ({ id }: any) => ok(await viewer.api.get(`/reports/shared/${id}`)).data.aggregates;
     ok(await share(report, [{ user_id: viewer.id }]));
-    const { aggregates } = ok(await viewer.api.get(`/reports/shared/${report.id}`)).data;
+    const aggregates = await seen(report);
     expect(aggregates.groups.map(({ key }: any) => key)).toEqual(['red']);
     expect([aggregates.responses, aggregates.suppressed_groups]).toEqual([5, 2]);
+    // The largest answer is that of one response.
+    expect(aggregates.metrics.map(({ value }: any) => value)).toEqual([4.8, null]);
     const [team, score, comment] = aggregates.questions;
-    expect(team.options.map(({ id }: any) => id)).toEqual(['red']);
+    // Three of four answers are red: the difference would be the one that is blue.
+    expect([team.answered, team.options]).toEqual([4, []]);
     expect([score.statistics, comment.samples]).toEqual([undefined, undefined]);
+    const three = await save({ ...definition, suppress_below: 3 });
+    ok(await share(three, [{ user_id: viewer.id }]));
+    // The difference from the group of three would be the two others.
+    expect(await seen(three)).toMatchObject({ responses: 5, groups: [], suppressed_groups: 3 });
     expect((await share(report, [{ user_id: viewer.id }], { responses: true })).status).toBe(422);
     const few = await save({ ...BY_TEAM, suppress_below: 6 });
     ok(await share(few, [{ user_id: viewer.id }]));

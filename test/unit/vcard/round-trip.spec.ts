@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import {
   CARD_VERSIONS,
   type CardResult,
+  newCard,
   readCard,
   readCards,
   writeCard,
@@ -36,6 +37,21 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
         }
       }),
     );
+  });
+
+  it('writes a line break in a URI into its line', () => {
+    const uri = 'https://example.com\nEND:VCARD\r\nBEGIN:VCARD\rNOTE:x';
+    const entry = { label: null, types: [], primary: false };
+    const card = newCard({
+      full_name: 'Maria',
+      urls: [{ ...entry, value: uri }],
+      profiles: [uri, `xmpp:${uri}`].map((each) => ({ ...entry, service: 'Example', user: null, uri: each })),
+      related: [{ type: null, name: null, uri }],
+      photo: { uri },
+    });
+    const text = writeCard(card, { version });
+    expect(text.match(/^(?:BEGIN|END|NOTE):/gm)).toEqual(['BEGIN:', 'END:']);
+    expect(readCard(text).urls[0]?.value).toBe('https://example.com END:VCARD BEGIN:VCARD NOTE:x');
   });
 
   it('reads a file in any chunks, in UTF-8 and UTF-16, with any line ends', async () => {

@@ -52,7 +52,7 @@ export class CardWriter {
   }
 }
 
-/** URIs are not escaped, except for the backslash, which readers take for an escape. */
+/** URIs are not escaped, except for the backslash, which readers take for an escape, and for line breaks, which would end the line. */
 export function escapeUri(uri: string): string {
-  return uri.replaceAll('\\', '\\\\');
+  return uri.replaceAll('\\', '\\\\').replaceAll(/\r\n?|\n/g, String.raw`\n`);
 }

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { PermissionSource } from '../../../platform/context/permission-source.js';
+import { PermissionSource } from '../../../platform/context/permission.guard.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { CALL_JOINED } from '../model/call-events.js';

@@ -236,18 +236,18 @@ const stored = ({
   lockedFields: locked_fields,
 });
 
-/** @throws ApiError 422 for a field that this book does not have */
-function valuesOf(input: UpdateAddressbook, { kind }: BookRow): BookValues {
+/** @throws ApiError 422 for a value that this book cannot have */
+function valuesOf(input: UpdateAddressbook, { kind, is_default: isDefault }: BookRow): BookValues {
   const isGlobal = kind === 'global';
-  if (isGlobal && input.shares)
+  if (isGlobal && input.shares?.length)
     throw fieldError('shares', 'not_shared', 'cannot be set: all members see this address book');
   if (kind === 'collected' && input.shares?.length)
     throw fieldError('shares', 'not_shared', 'cannot be set: only its owner sees this address book');
   if (kind !== 'personal' && input.is_default)
     throw fieldError('is_default', 'not_default', 'cannot be set in this address book');
-  if (!isGlobal && input.locked_fields)
+  if (!isGlobal && input.locked_fields?.length)
     throw fieldError('locked_fields', 'not_global', 'can be set in the address book of the workspace only');
-  if (input.is_default === false)
+  if (isDefault && input.is_default === false)
     throw fieldError('is_default', 'not_cleared', 'is cleared by another default address book');
   const { name, description, color, default_country, is_default, locked_fields } = input;
   return {

@@ -17,6 +17,9 @@ export interface Original {
   card: ContactCard;
   /** Missing in merges before photos. */
   photo_id?: string | null;
+  /** Missing in merges before they were recorded. */
+  revision?: number;
+  field_revisions?: Record<string, number>;
 }
 
 // Words of one address book that several contacts have, and that are keys of a person. Index of the primary key.

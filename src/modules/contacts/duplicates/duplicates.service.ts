@@ -92,8 +92,12 @@ export class DuplicatesService {
         contactUpdate(row, original.card, changed, original.photo_id ?? null),
       ]);
       if (!first) throw new ConcurrentChangeError('the contact has changed');
-      const values = others.map(({ external_id: externalId, uid, source, card, photo_id: photoId }) =>
-        contactInsert(card, { externalId, uid, source, photoId }),
+      const values = others.map(
+        ({ external_id: externalId, photo_id: photoId, revision: base, ...other }) => ({
+          ...contactInsert(other.card, { ...other, externalId, photoId }),
+          base,
+          field_revisions: other.field_revisions,
+        }),
       );
       const restored = await this.contacts.insert(tx, ctx, bookId, values);
       // A new contact has one of the names: the user decides about it first.
@@ -105,8 +109,8 @@ export class DuplicatesService {
 }
 
 const originalOf = (row: ContactRow): Original => {
-  const { external_id, uid, source, photo_id } = row;
-  return { external_id, uid, source, card: cardOf(row), photo_id };
+  const { external_id, uid, source, photo_id, revision, field_revisions } = row;
+  return { external_id, uid, source, card: cardOf(row), photo_id, revision, field_revisions };
 };
 
 /** The photo of the first contact that has one. */

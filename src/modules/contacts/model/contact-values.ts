@@ -65,6 +65,9 @@ export interface ContactInsert extends CardValues {
   source: ContactSource;
   linked_user_id: string | null;
   photo_id: string | null;
+  /** Of a contact that returns: its former revision and those of its fields. */
+  base?: number;
+  field_revisions?: Record<string, number>;
 }
 
 /** New content of a contact, as `contacts_update` reads it. */

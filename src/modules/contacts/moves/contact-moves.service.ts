@@ -133,12 +133,13 @@ export class ContactMovesService {
     if (moved) return { row: moved };
     const byName = await this.contacts.find(tx, ctx, target.id, 'external_id', [row.external_id]);
     const byUid = await this.contacts.find(tx, ctx, target.id, 'uid', [row.uid]);
-    const taken = byName[0] ?? byUid[0];
+    const others = [...new Map([...byName, ...byUid].map((other) => [other.id, other])).values()];
+    const [taken] = others;
     if (!taken) throw new ConcurrentChangeError('the contact has changed');
     if (policy === 'merge' && canEdit(target.role, taken))
       return { row: await this.merge(tx, ctx, row, taken) };
-    if (policy === 'replace' && canEdit(target.role, taken)) {
-      const ids = [...new Set([...byName, ...byUid].map(({ id }) => id))];
+    if (policy === 'replace' && others.every((other) => canEdit(target.role, other))) {
+      const ids = others.map(({ id }) => id);
       await this.contacts.remove(tx, ctx, target.id, ids);
       return { row: moveDone(await this.contacts.move(tx, ctx, row, target.id)) };
     }
@@ -156,7 +157,9 @@ export class ContactMovesService {
     const isChanged = changed.length > 0 || photoId !== into.photo_id;
     const values = isChanged ? [contactUpdate(into, card, changed, photoId)] : [];
     const [updated = into] = await this.contacts.update(tx, ctx, into.addressbook_id, values);
-    await this.contacts.remove(tx, ctx, row.addressbook_id, [row.id]);
+    const [removed] = await this.contacts.remove(tx, ctx, row.addressbook_id, [row.id]);
+    // The row was read before the lock: a newer revision repeats the transaction, which merges that one.
+    if (removed?.revision !== row.revision) throw new ConcurrentChangeError('the contact has changed');
     return updated;
   }
 

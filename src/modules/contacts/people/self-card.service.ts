@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Card, newCard, writeCard } from '../../../lib/vcard/index.js';
+import { type Card, type CardEntry, newCard, writeCard } from '../../../lib/vcard/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { fileReply } from '../../../platform/http/replies/file-reply.js';
@@ -52,7 +52,9 @@ function qrText({ full_name, name, organization, job_title, emails, phones, urls
   const reach = { full_name, name, emails, phones };
   const work = { ...reach, organization, job_title };
   const short = full_name?.slice(0, 100) ?? null;
-  const last = { full_name: short, emails: emails.slice(0, 1), phones: phones.slice(0, 1) };
+  const plain = <T extends CardEntry>([first]: readonly T[]): T[] =>
+    first ? [{ ...first, label: null, types: [] }] : [];
+  const last = { full_name: short, emails: plain(emails), phones: plain(phones) };
   const candidates = [{ ...work, urls, addresses }, { ...work, urls }, work, reach, last].map((fields) =>
     writeCard(newCard(fields), { version: '3.0' }),
   );

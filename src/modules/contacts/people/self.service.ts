@@ -1,12 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ApiError, type FieldProblem } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { type Checked, validated } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { type ProfileRow, ProfileService, UpdateProfile } from '../../settings/index.js';
+import { PROFILE_CHANGING, type ProfileRow, ProfileService, UpdateProfile } from '../../settings/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { type CardPatch, type ContactCard, differences, written } from '../../../lib/contact-card/index.js';
 import { checked, contactUpdate } from '../model/contact-values.js';
@@ -31,14 +32,23 @@ const CARD_FIELD: Record<string, string> = {
 
 /** The card of the caller in the address book of the workspace. */
 @Injectable()
-export class SelfService {
+export class SelfService implements OnModuleInit {
   constructor(
     private readonly contacts: ContactsRepository,
     private readonly access: AddressbookAccess,
     private readonly global: GlobalBook,
     private readonly profiles: ProfileService,
+    private readonly hooks: TxHooks,
     private readonly db: Db,
   ) {}
+
+  /** The card follows the profile: a field that is locked on the card is locked there too. */
+  onModuleInit(): void {
+    this.hooks.on(PROFILE_CHANGING, async (tx, { tenantId, fields }) => {
+      const locked = await this.global.lockedFields(tx, tenantId);
+      assertNone(fields.filter((field) => locked.includes((CARD_FIELD[field] ?? field).split('.')[0]!)));
+    });
+  }
 
   async read(ctx: RequestContext): Promise<JsonReply> {
     return shown(await this.global.ownCard(ctx), 'self');
@@ -86,7 +96,11 @@ function existing(row: ContactRow | undefined): ContactRow {
 
 /** @throws ApiError 422 `field_locked` for fields that would change */
 function assertUnlocked(locked: readonly string[], before: ContactCard, wanted: ContactCard): void {
-  const fields = differences(before, wanted).filter((field) => locked.includes(field));
+  assertNone(differences(before, wanted).filter((field) => locked.includes(field)));
+}
+
+/** @param fields that are locked @throws ApiError 422 `field_locked` */
+function assertNone(fields: readonly string[]): void {
   if (fields.length === 0) return;
   const details = fields.map((field) => ({
     field,

@@ -8,7 +8,7 @@ import { CONTACT_COLUMNS } from '../contact-access.js';
 export interface ExportFilter {
   bookId: string;
   /** Only contacts that changed at this time or later. */
-  since: string | null;
+  since: Date | null;
   /** Without the contacts whose last change came from this device. */
   deviceId: string | null;
 }

@@ -1,7 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
-import { IsISO8601 } from 'class-validator';
 import { CARD_VERSIONS, type CardVersion } from '../../../lib/vcard/index.js';
-import { OneOf, Optional, Text, Uuid } from '../../../platform/http/input.decorators.js';
+import { Moment, OneOf, Optional, Text, Uuid } from '../../../platform/http/input.decorators.js';
 import { CardFieldsInput, ContactIds, Country } from '../input/contact.dto.js';
 
 const ON_IMPORTED_DUPLICATE = ['merge', 'replace', 'skip', 'create'] as const;
@@ -51,9 +50,9 @@ export class ExportQuery extends PhoneBook {
   /** `false`: without photos. Only for vCard. */
   @Optional() @OneOf(['true', 'false']) photos: 'true' | 'false' = 'true';
 
-  /** Only contacts that changed at this time or later. @example "2026-01-31T08:00:00Z" */
-  @ApiPropertyOptional({ format: 'date-time' })
+  /** Only contacts that changed at this time or later. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2026-01-31T08:00:00Z' })
   @Optional()
-  @IsISO8601({ strict: true }, { message: 'since must be a time (RFC 3339)' })
-  since?: string;
+  @Moment()
+  since?: Date;
 }

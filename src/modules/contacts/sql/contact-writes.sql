@@ -25,7 +25,8 @@ CREATE FUNCTION contact_items(p_items jsonb) RETURNS TABLE (
            field_revisions jsonb)
 $$;
 
--- Creates contacts. Skips those whose id, external_id or uid is taken in the book, and all of them in a deleted book.
+-- Creates contacts. Skips those whose id, external_id or uid is taken in the book, and all of them in a deleted book. A contact that returns
+-- has its former revision as `base`, so that changes of older revisions stay conflicts.
 CREATE FUNCTION contacts_insert(p_tenant uuid, p_book uuid, p_items jsonb) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
 DECLARE
   v_before bigint := addressbook_numbers(p_tenant, p_book, jsonb_array_length(p_items));
@@ -36,9 +37,10 @@ BEGIN
   RETURN QUERY
   WITH made AS (
     INSERT INTO contacts (tenant_id, addressbook_id, id, external_id, uid, kind, sort_key, card, size, words, content_hash, source,
-                          linked_user_id, photo_id, seq)
+                          linked_user_id, photo_id, field_revisions, revision, seq)
     SELECT p_tenant, p_book, item.id, item.external_id, item.uid, item.kind, item.sort_key, item.card::json, length(item.card),
-           item.words, decode(item.content_hash, 'hex'), item.source, item.linked_user_id, item.photo_id, v_before + item.n
+           item.words, decode(item.content_hash, 'hex'), item.source, item.linked_user_id, item.photo_id,
+           coalesce(item.field_revisions, '{}'), coalesce(item.base, 0) + 1, v_before + item.n
       FROM contact_items(p_items) item ORDER BY item.n
     ON CONFLICT DO NOTHING
     RETURNING *),

@@ -142,26 +142,26 @@ export class FormsService {
     const count = changes.settings ? (await this.access.again(tx, ctx, opened)).response_count : 0;
     if (after.settings.anonymous !== before.settings.anonymous && count > 0)
       throw FormErrors.anonymityFixed.with();
-    const { draft, ...others } = changes;
+    const published = await this.published(tx, ctx, before);
+    const unpublishedChanges = published !== undefined && !isDeepStrictEqual(published, after.draft);
     await this.rows.update(tx, ctx, before.id, {
-      ...others,
-      ...(draft && {
-        draft,
-        unpublishedChanges: await this.differs(tx, ctx, before, draft),
-      }),
+      ...changes,
+      unpublishedChanges,
       draftRev: before.draftRev + 1,
       searchText: searchTextOf(after),
+      publishedSearchText: unpublishedChanges ? searchTextOf({ ...after, draft: published }) : null,
     });
     await this.events.record(tx, ctx, 'updated', before.id, { fields: Object.keys(changes) });
     if (before.accepting && isFull(after, count) && !isFull(before, count))
       await this.events.quotaReached(tx, ctx, before.id);
   }
 
-  private async differs(tx: Tx, ctx: RequestContext, form: Form, draft: Definition): Promise<boolean> {
-    const { id, currentVersion } = form;
-    if (currentVersion === null) return false;
-    const current = await this.forms.version(ctx.tenantId, id, currentVersion, tx);
-    return !isDeepStrictEqual(current?.definition, draft);
+  /** The current version; undefined before the first publication. */
+  private async published(tx: Tx, ctx: RequestContext, form: Form): Promise<Definition | undefined> {
+    const { id, currentVersion: current } = form;
+    return current === null
+      ? undefined
+      : (await this.forms.version(ctx.tenantId, id, current, tx))?.definition;
   }
 
   /** The draft for editors, the current version for others, or the given version. */

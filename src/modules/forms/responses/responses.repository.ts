@@ -26,7 +26,7 @@ export interface ResponseFilter {
   words: string[];
   /** Answers that a response must contain. */
   contains: Record<string, unknown>;
-  /** LIKE patterns of lower-case text by question id. */
+  /** LIKE patterns by question id; case does not matter. */
   texts: Map<string, string>;
 }
 
@@ -41,7 +41,7 @@ const FILTER = `response.tenant_id = $1 AND response.form_id = $2
       AND ($5::int IS NULL OR response.version = $5)
       AND response.search_text LIKE ALL ($6::text[]) AND response.answers @> $7::jsonb
       AND NOT EXISTS (SELECT FROM unnest($8::text[], $9::text[]) AS wanted (question, pattern)
-                       WHERE lower(coalesce(response.answers->>wanted.question, '')) NOT LIKE wanted.pattern)`;
+                       WHERE lower(coalesce(response.answers->>wanted.question, '')) NOT LIKE lower(wanted.pattern))`;
 
 // Index form_responses_list, backwards.
 const list = workspace.statement<ResponseRow>(

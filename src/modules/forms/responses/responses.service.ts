@@ -134,7 +134,7 @@ export class ResponsesService {
       const question = questions.get(name);
       const wanted = question && wantedAnswer(question, value);
       if (wanted === undefined) throw notFilterable(name);
-      if (wanted === null) texts.set(name, `%${value.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
+      if (wanted === null) texts.set(name, `%${value.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
       else contains[name] = wanted;
     }
     return { contains, texts };

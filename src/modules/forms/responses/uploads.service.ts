@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { ANSWER_LIMITS, type Question } from '../../../lib/forms/index.js';
@@ -69,7 +70,8 @@ export class FormUploadsService {
       const name = query.question_id ?? fields?.['question_id'];
       const question = typeof name === 'string' ? version?.checker.questions.get(name) : undefined;
       assertAccepted(question, file);
-      const uploadId = uuidv7();
+      // The time in an ordered id could identify the respondent of an anonymous form.
+      const uploadId = opened.settings.anonymous ? randomUUID() : uuidv7();
       const expiresAt = await this.store(ctx, id, uploadId, question.id, file);
       const { name: fileName, size, contentType: content_type } = file;
       const upload = {

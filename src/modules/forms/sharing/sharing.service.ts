@@ -17,12 +17,12 @@ import { type Form, FormAccessRow } from '../forms.entity.js';
 import { FormErrors } from '../forms.errors.js';
 import { FormsRepository } from '../forms.repository.js';
 import { FORMS } from '../forms.resource.js';
-import { principalName, PrincipalsRepository } from '../principals.repository.js';
+import { type Principal, principalName, PrincipalsRepository } from '../principals.repository.js';
 import type { SetFormAccess, ShareForm } from './sharing.dto.js';
 import { SharingErrors } from './sharing.errors.js';
 import type { FormAccessResponse } from './sharing.response.js';
 
-const access = workspace.statement<FormAccessResponse>(
+const access = workspace.statement<FormAccessResponse & Principal>(
   'form_access.list',
   `SELECT access.principal_kind AS kind, access.principal_id AS id, ${principalName('access')} AS name, access.role
      FROM form_access access WHERE access.tenant_id = $1 AND access.form_id = $2
@@ -89,16 +89,17 @@ export class FormSharingService implements ShareLinks<ShareForm> {
   async set(ctx: RequestContext, id: string, body: Checked<SetFormAccess>): Promise<JsonReply> {
     await this.access.open(ctx, id, 'owner');
     const entries = body.value.access;
-    const principals = await this.principals.read(
-      this.db,
-      ctx.tenantId,
-      'access',
-      entries,
-      SharingErrors.unknownUser,
-    );
     return this.db.tx(async (tx) => {
       if (!(await this.rows.lock(tx, ctx, id))) throw FORMS.notFound.with();
       const { tenantId } = ctx;
+      const principals = await this.principals.read(
+        tx,
+        tenantId,
+        'access',
+        entries,
+        SharingErrors.unknownUser,
+        await tx.query(access, [tenantId, id]),
+      );
       await rowsOf(tx, FormAccessRow).delete({ tenantId, formId: id });
       for (const [n, { kind, id: principalId }] of principals.entries()) {
         const values = { tenantId, formId: id, principalKind: kind, principalId, role: entries[n]!.role };

@@ -8,6 +8,7 @@ import { AccessErrors } from '../../access/index.js';
 import { PASSWORD_LIMIT, SecurityErrors } from '../../account-security/index.js';
 import { ProfileService } from './profile.service.js';
 import { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
+import { SettingsErrors } from '../settings.errors.js';
 import { DeactivatedProfileEnvelope, ProfileEnvelope } from '../settings.response.js';
 
 @ApiTags('settings')
@@ -30,6 +31,7 @@ export class ProfileController {
     summary: 'Update your profile',
     description: 'Omitted fields stay unchanged.',
     response: [ProfileEnvelope, 'The updated profile.'],
+    errors: [SettingsErrors.fieldLocked],
   })
   update(@Ctx() ctx: RequestContext, @Body() body: UpdateProfile): Promise<ProfileEnvelope> {
     return this.profiles.update(ctx, body);

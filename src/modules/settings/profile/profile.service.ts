@@ -15,6 +15,11 @@ import { type ProfileFields, ProfileRepository, type ProfileRow } from './profil
 import type { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
 import type { DeactivatedProfileEnvelope, ProfileEnvelope, ProfileResponse } from '../settings.response.js';
 
+/** A member is about to change these fields of their own profile. An effect may reject them. */
+export const PROFILE_CHANGING = new TxHook<{ tenantId: string; fields: readonly string[] }>(
+  'profile changing',
+);
+
 /** A member has changed their profile. */
 export const PROFILE_CHANGED = new TxHook<{ tenantId: string; userId: string }>('profile changed');
 
@@ -39,12 +44,14 @@ export class ProfileService {
     return { profile: present(await this.profiles.read(ctx.tenantId, ctx.userId)) };
   }
 
-  /** Omitted fields stay unchanged. @throws ApiError 422 for another e-mail address */
+  /** Omitted fields stay unchanged. @throws ApiError 422 for another e-mail address, and `field_locked` */
   async update(ctx: RequestContext, input: UpdateProfile): Promise<ProfileEnvelope> {
     return this.db.tx(async (tx) => {
       const before = await this.lock(tx, ctx);
       const { email, ...fields } = input;
       if (email !== undefined && email !== before.email) throw emailNotWritable();
+      const changed = Object.keys(changes({ ...before }, { ...fields }).after);
+      await this.hooks.run(tx, PROFILE_CHANGING, { tenantId: ctx.tenantId, fields: changed });
       return { profile: present(await this.change(tx, ctx, before, fields)) };
     });
   }

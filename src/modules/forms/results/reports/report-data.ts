@@ -13,6 +13,7 @@ import {
 } from '../../../../lib/forms/index.js';
 import { ResponseScan, type ScanRow } from '../response-scan.js';
 import { questionsById, type ReportDefinition, type ReportMetric } from './report-definition.js';
+import { largeEnough } from './suppression.js';
 
 const MAX_ROWS = 1_000;
 
@@ -52,7 +53,7 @@ export interface ReportData {
 
 /** Values of one metric. */
 class Metric {
-  private count = 0;
+  count = 0;
   private sum = 0;
   private min = Infinity;
   private max = -Infinity;
@@ -68,7 +69,9 @@ class Metric {
     this.max = Math.max(this.max, answer);
   }
 
-  value(): MetricValue {
+  /** @param isShown false: the value would show single answers */
+  value(isShown: boolean): MetricValue {
+    if (!isShown) return { ...this.metric, value: null };
     const { count, sum, min, max } = this;
     const values = { count, sum, mean: sum / count, min, max };
     const value = values[this.metric.function];
@@ -126,22 +129,22 @@ class Collector {
 
   /** @param withSamples whether texts of single responses are shown */
   aggregates(withSamples: boolean): ReportAggregates {
-    const { suppress_below: least, metrics } = this.definition;
+    const { suppress_below: least } = this.definition;
     const hidden = this.responses < least;
     const groups = hidden ? [] : this.shownGroups(least);
     return {
       responses: hidden ? null : this.responses,
       questions: hidden ? [] : this.summaries.all().map((summary) => shown(summary, least, withSamples)),
-      metrics: hidden
-        ? metrics.map((metric) => ({ ...metric, value: null }))
-        : this.total.map((one) => one.value()),
+      metrics: this.total.map((one, n) => one.value(!hidden && this.shownMetrics(n, [one]).has(one))),
       groups,
       suppressed_groups: this.groups.size - groups.length,
     };
   }
 
   private addToGroup(given: ReadonlyMap<string, Answer>, question: string): void {
-    const key = (given.get(question) as string | undefined) ?? null;
+    const answer = given.get(question);
+    // An older version may have asked for another type.
+    const key = typeof answer === 'string' ? answer : null;
     const group = this.groups.get(key) ?? {
       count: 0,
       metrics: this.definition.metrics.map((metric) => new Metric(metric)),
@@ -155,15 +158,29 @@ class Collector {
   private shownGroups(least: number): Group[] {
     const options = questionsById(this.versions).get(this.definition.group_by ?? '')?.options ?? [];
     const labels = new Map(options.map(({ id, label }) => [id, label]));
-    return [...this.groups]
-      .filter(([, { count }]) => count >= least)
-      .map(([key, { count, metrics }]) => ({
+    const all = [...this.groups].map(([key, group]) => ({ key, ...group }));
+    const groups = largeEnough(all, least, this.responses);
+    const values = this.total.map((_, n) =>
+      this.shownMetrics(
+        n,
+        groups.map(({ metrics }) => metrics[n]!),
+      ),
+    );
+    return groups
+      .map(({ key, count, metrics }) => ({
         key,
         label: key === null ? null : (labels.get(key) ?? key),
         count,
-        metrics: metrics.map((metric) => metric.value()),
+        metrics: metrics.map((metric, n) => metric.value(values[n]!.has(metric))),
       }))
       .toSorted((a, b) => b.count - a.count);
+  }
+
+  /** Those of the values of one metric that show no single answer. The largest and the smallest answer are single ones. */
+  private shownMetrics(n: number, values: readonly Metric[]): ReadonlySet<Metric> {
+    const { suppress_below: least, metrics } = this.definition;
+    const isSingle = ['min', 'max'].includes(metrics[n]!.function);
+    return new Set(least > 0 && isSingle ? [] : largeEnough(values, least, this.total[n]!.count));
   }
 }
 
@@ -178,8 +195,9 @@ function shown(
     return { id, title, type, removed, answered: 0, skipped: 0 };
   }
   const { options, rows, ranks, statistics, nps, range, ...counts } = summary;
-  const enough = <T extends { count: number }>(list: T[]): T[] =>
-    list.filter(({ count }) => count === 0 || count >= least);
+  // Several options of one answer have no known total.
+  const total = summary.type === 'multiple_choice' ? undefined : summary.answered;
+  const enough = <T extends { count: number }>(list: T[]): T[] => largeEnough(list, least, total);
   return {
     ...counts,
     ...(options && { options: enough(options) }),

@@ -29,7 +29,10 @@ export class FormReportDefinition {
   @ApiPropertyOptional({ example: 'attending' }) group_by?: string | null;
   @ApiPropertyOptional({ type: [FormReportMetric], maxItems: 50 }) metrics?: FormReportMetric[];
   @ApiPropertyOptional({ type: [FormReportChart], maxItems: 50 }) charts?: FormReportChart[];
-  /** Groups and options with fewer responses are not shown, nor details of single responses; 0 shows all. */
+  /**
+   * Groups, options and metrics with fewer responses are not shown, nor details of single responses, nor others from which they could
+   * be computed; 0 shows all.
+   */
   @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 100, default: 0, example: 5 })
   suppress_below?: number;
 }

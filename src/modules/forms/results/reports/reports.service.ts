@@ -119,6 +119,7 @@ export class ReportsService {
         'viewers',
         viewers,
         ReportErrors.unknownViewer,
+        await this.reports.viewers(tx, ctx.tenantId, id),
       );
       const { responses = before.exposeResponses, form = before.exposeForm } = expose;
       assertRowsAllowed(before.definition as ReportDefinition, responses);
