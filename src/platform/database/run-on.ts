@@ -1,5 +1,16 @@
-import type { ClientBase, QueryResult } from 'pg';
+import pg, { type ClientBase, type CustomTypesConfig, type QueryConfig, type QueryResult } from 'pg';
+import { ownBytes } from '../memory/own-bytes.js';
 import type { Statement } from './statement.js';
+
+/** Characters from which on a text becomes bytes. */
+const LONG = 1024;
+
+const longTextAsBytes = (text: string) => (text.length < LONG ? text : ownBytes(text));
+
+const LONG_TEXTS_AS_BYTES: CustomTypesConfig = {
+  getTypeParser: (type, format) =>
+    type === pg.types.builtins.TEXT ? longTextAsBytes : pg.types.getTypeParser(type, format),
+};
 
 /**
  * Runs a statement on a connection, and leaves nothing of it in the query object of pg: for `query_timeout`, and for its promises,
@@ -8,12 +19,13 @@ import type { Statement } from './statement.js';
  */
 export async function runOn<Row>(
   client: ClientBase,
-  { name, text }: Statement<Row>,
+  { name, text, longTextsAsBytes }: Statement<Row>,
   values: readonly unknown[],
 ): Promise<Row[]> {
   const sent = [...values];
   try {
-    return await send<Row>(client, { name, text, values: sent });
+    const types = longTextsAsBytes ? LONG_TEXTS_AS_BYTES : undefined;
+    return await send<Row>(client, { name, text, values: sent, types });
   } catch (error) {
     // The stack that pg makes begins at its socket.
     if (error instanceof Error) Error.captureStackTrace(error);
@@ -23,10 +35,7 @@ export async function runOn<Row>(
   }
 }
 
-function send<Row>(
-  client: ClientBase,
-  query: { name: string; text: string; values: unknown[] },
-): Promise<Row[]> {
+function send<Row>(client: ClientBase, query: QueryConfig & { values: unknown[] }): Promise<Row[]> {
   let pending: PromiseWithResolvers<Row[]> | undefined = Promise.withResolvers<Row[]>();
   const { promise } = pending;
   client.query(query, (error: Error | null, result: QueryResult) => {

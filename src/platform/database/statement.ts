@@ -9,6 +9,8 @@ export interface Statement<Row> {
   readonly reach: Reach;
   /** Reads a few rows by key: shares a connection with the statements of other callers (`ReadPipelines`). */
   readonly pipelined: boolean;
+  /** Long values of type `text` are bytes outside of the heap, for pages of JSON: strings survive collections while a page is incomplete. */
+  readonly longTextsAsBytes: boolean;
   /** Never set: carries the row type. */
   readonly row?: Row;
 }
@@ -40,14 +42,26 @@ export class Home {
    * @throws RangeError for a name that is too long, or that another text has
    * @param options.reach of a statement of a workspace; default: `tenant`
    * @param options.pipelined for reads of a few rows by key: it delays the statements of other callers while it runs
+   * @param options.longTextsAsBytes for pages of JSON; the caller frees the bytes (`freeBytes`), or `jsonList` does
    */
   statement<Row>(
     name: string,
     text: string,
-    { pipelined = false, reach = 'tenant' }: { pipelined?: boolean; reach?: Reach } = {},
+    {
+      pipelined = false,
+      reach = 'tenant',
+      longTextsAsBytes = false,
+    }: { pipelined?: boolean; reach?: Reach; longTextsAsBytes?: boolean } = {},
   ): Statement<Row> {
     if (name.length > MAX_NAME) throw new RangeError(`statement name longer than ${MAX_NAME}: ${name}`);
-    const made: Statement<Row> = Object.freeze({ name, text, home: this.name, reach, pipelined });
+    const made: Statement<Row> = Object.freeze({
+      name,
+      text,
+      home: this.name,
+      reach,
+      pipelined,
+      longTextsAsBytes,
+    });
     // PostgreSQL would run the first text, or reject the second one, once a connection has prepared both.
     if (name !== '' && (declared.get(name)?.text ?? text) !== text)
       throw new RangeError(`two statements have the name ${name}`);

@@ -1,5 +1,6 @@
 import type { RequestContext } from '../context/request-context.js';
 import type { Tx } from '../database/tx.js';
+import type { JsonText } from '../http/json-reply.js';
 
 export type FeedInclude = 'content' | 'summary';
 
@@ -7,7 +8,7 @@ export type FeedInclude = 'content' | 'summary';
 export interface FeedRow {
   seq: number;
   /** JSON of the item, or of its removal; null where the row exists but did not fit the page. */
-  json: string | null;
+  json: JsonText | null;
 }
 
 export interface FeedRead {
@@ -81,7 +82,7 @@ export interface FeedSqlRow {
   head: number;
   floor: number;
   seq: number | null;
-  json: string | null;
+  json: JsonText | null;
 }
 
 export function feedRead(rows: FeedSqlRow[]): FeedRead {

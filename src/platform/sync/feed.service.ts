@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
 import { Db } from '../database/db.js';
 import type { ApiError } from '../http/api-error.js';
-import { jsonList, JsonReply } from '../http/json-reply.js';
+import { jsonList, JsonReply, type JsonText } from '../http/json-reply.js';
 import type { ChangesQuery, IndexQuery } from './feed.dto.js';
 import type { FeedRead, FeedSource } from './feed-source.js';
 import { HeadWatch } from './head-watch.js';
@@ -137,10 +137,10 @@ function upTo({ head, floor, rows }: FeedRead, seq: number): FeedRead {
   return { head: Math.min(head, seq), floor, rows: rows.filter((row) => row.seq <= seq) };
 }
 
-function page({ rows }: FeedRead): { given: string[]; last: number; more: boolean } {
+function page({ rows }: FeedRead): { given: JsonText[]; last: number; more: boolean } {
   const fitting = rows.filter((row) => row.json !== null);
   return {
-    given: fitting.map((row) => row.json as string),
+    given: fitting.map((row) => row.json as JsonText),
     last: fitting.at(-1)?.seq ?? 0,
     more: fitting.length < rows.length,
   };
@@ -148,7 +148,7 @@ function page({ rows }: FeedRead): { given: string[]; last: number; more: boolea
 
 function reply(
   source: FeedSource,
-  items: string[],
+  items: JsonText[],
   cursor: string,
   next: string | null,
   extra: object,

@@ -34,6 +34,8 @@ export interface MemberFeedTables {
   readonly viewItem: string;
   /** Its column with an item's JSON. */
   readonly json: Record<FeedInclude, string>;
+  /** Whether long JSON is read as bytes. */
+  readonly longJsonAsBytes?: boolean;
   /** Further columns of it that come with each row. */
   readonly more?: readonly string[];
   /** SQL: the reason of the removal `entry`. */
@@ -59,9 +61,11 @@ export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements
     protected readonly db: Db,
     private readonly tables: MemberFeedTables,
   ) {
-    const { collection, members } = tables;
+    const { collection, members, longJsonAsBytes: longTextsAsBytes } = tables;
     const both = (name: string, where: string, order: 'ASC' | 'DESC'): Statements<Row> => ({
-      content: workspace.statement<Row>(`${collection}.${name}`, pageOf(tables, where, order, 'content')),
+      content: workspace.statement<Row>(`${collection}.${name}`, pageOf(tables, where, order, 'content'), {
+        longTextsAsBytes,
+      }),
       summary: workspace.statement<Row>(
         `${collection}.${name}_summary`,
         pageOf(tables, where, order, 'summary'),

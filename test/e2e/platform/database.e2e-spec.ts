@@ -19,6 +19,11 @@ const insert = either.statement<never>(
   'test.insert',
   `INSERT INTO job_runs (name, ran_at) VALUES ($1, now())`,
 );
+const texts = either.statement<{ short: string; long: Buffer; none: null; list: string[] }>(
+  'test.texts',
+  `SELECT 'é' AS short, repeat('é', $1) AS long, NULL::text AS none, ARRAY[repeat('é', $1)] AS list`,
+  { longTextsAsBytes: true },
+);
 const fail = either.statement<never>('test.fail', `SELECT 1 / (length($1) - 1)`);
 const serialization = either.statement<never>(
   'test.serialization',
@@ -148,6 +153,13 @@ describe('the database', () => {
     } finally {
       client.release();
     }
+  });
+
+  test('long texts are bytes where the statement says so', async () => {
+    const long = 'é'.repeat(2_000);
+    expect(await db.query(texts, [2_000])).toEqual([
+      { short: 'é', long: Buffer.from(long), none: null, list: [long] },
+    ]);
   });
 
   describe('a pool of one connection', () => {

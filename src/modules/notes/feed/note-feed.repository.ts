@@ -20,6 +20,7 @@ export class NoteFeedRepository extends MemberFeed {
       view: 'note_views',
       viewItem: 'note_id',
       json: { content: 'note', summary: 'summary' },
+      longJsonAsBytes: true,
       reason: 'entry.gone',
     });
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace, type Statement } from '../../../platform/database/statement.js';
+import type { JsonText } from '../../../platform/http/json-reply.js';
 import type { ListNotes } from '../notes.dto.js';
 
 /** Bytes of content in one page; the first note is in the page whatever its size. */
@@ -18,7 +19,7 @@ interface NoteListRow {
   /** Sort key, as text that PostgreSQL reads back exactly. */
   key: string;
   /** Null: the note exists but does not fit the page. */
-  json: string | null;
+  json: JsonText | null;
 }
 
 interface SortKey {
@@ -98,6 +99,7 @@ export class NoteListRepository {
       found = workspace.statement<NoteListRow>(
         `notes.list.${STATEMENTS.size}`,
         pageText(query, key, filters),
+        { longTextsAsBytes: query.include === 'content' },
       );
       STATEMENTS.set(variant, found);
     }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Errors } from '../../../platform/http/errors.js';
-import { listReply, type JsonReply } from '../../../platform/http/json-reply.js';
+import { listReply, type JsonReply, type JsonText } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { NoteListRepository } from './note-list.repository.js';
@@ -32,7 +32,7 @@ export class NoteListsService {
     const given = rows.filter((row) => row.json !== null);
     const last = given.at(-1);
     const next = last && given.length < rows.length ? this.cursors.write(page, [last.key, last.id]) : null;
-    const notes = given.map((row) => row.json as string);
+    const notes = given.map((row) => row.json as JsonText);
     return listReply('notes', notes, next);
   }
 

@@ -1,6 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { countForwardedBytes } from '../../memory/garbage.js';
+import { freeBytes } from '../../memory/own-bytes.js';
 import type { BodyReply } from './body-reply.js';
 import { JSON_HEADERS } from '../security-headers.js';
 
@@ -16,15 +17,17 @@ export function writeJson(
   extra: { etag?: string; location?: string; headers?: Record<string, string> } = {},
 ): void {
   const headers = FIXED_HEADERS.slice();
-  headers.push('Content-Length', String(typeof json === 'string' ? Buffer.byteLength(json) : json.length));
+  const length = typeof json === 'string' ? Buffer.byteLength(json) : json.length;
+  headers.push('Content-Length', String(length));
   pushRequestId(headers, response);
   if (extra.etag) headers.push('ETag', extra.etag);
   if (extra.location) headers.push('Location', extra.location);
   if (extra.headers) headers.push(...Object.entries(extra.headers).flat());
   response.writeHead(status, headers);
-  response.end(json);
+  if (typeof json === 'string') response.end(json);
+  else response.end(json, () => freeBytes(json));
   // Twice: the rows of the database and the text made of them.
-  if (json.length > LARGE) countForwardedBytes(2 * json.length);
+  if (length > LARGE) countForwardedBytes(2 * length);
 }
 
 /** Writes bytes or a stream with the security headers. */
