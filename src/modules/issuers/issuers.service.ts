@@ -96,7 +96,7 @@ export class IssuersService {
     await this.assertMayGive(ctx, input);
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.issuers.lock(tx, tenantId);
-      await this.assertDomains(tx, values);
+      await this.assertDomains(tx, values, []);
       const made = await rowsOf(tx, TenantIssuer).insert({ ...values, revision: 1, issuer: input.issuer });
       if (!made) throw IssuerErrors.alreadyExists.with();
       if ((await this.issuers.all(tenantId, tx)).length > MAX_ISSUERS)
@@ -127,7 +127,7 @@ export class IssuersService {
         ...this.newSecret(before, body.value),
       };
       if (Object.keys(changes).length === 0) throw IssuerErrors.noChanges.with();
-      await this.assertDomains(tx, { ...before, ...changes });
+      await this.assertDomains(tx, { ...before, ...changes }, before.domains);
       const values = { ...changes, revision: before.revision + 1, updatedAt: () => 'now()' };
       const [after] = await rowsOf(tx, TenantIssuer).update({ tenantId, id }, values);
       if (changes.isEnabled === false) await this.endSessions(tx, before);
@@ -199,14 +199,18 @@ export class IssuersService {
     await this.db.tx((tx) => this.admission.assertMayGive(tx, ctx, 'issuers.manage', { role, groupIds }));
   }
 
-  /** Whether the workspace may bind the domains to the issuer. The caller holds the lock. */
-  private async assertDomains(tx: Tx, { tenantId, id, domains }: TenantIssuer): Promise<void> {
+  /**
+   * Whether the workspace may bind the domains to the issuer. The caller holds the lock.
+   * @param bound domains of the issuer, which stay when the workspace has lost them (docs/adr/0058)
+   */
+  private async assertDomains(tx: Tx, issuer: TenantIssuer, bound: string[]): Promise<void> {
+    const { tenantId, id } = issuer;
+    const domains = issuer.domains.filter((domain) => !bound.includes(domain));
     for (const domain of domains)
       if ((await this.domains.ownerOf(`@${domain}`, tx)) !== tenantId)
         throw IssuerErrors.domainNotVerified.with({ body: { domain } });
-    const others = (await this.issuers.all(tenantId, tx)).filter((issuer) => issuer.id !== id);
-    const bound = new Set(others.flatMap((issuer) => issuer.domains));
-    const taken = domains.find((domain) => bound.has(domain));
+    const others = (await this.issuers.all(tenantId, tx)).filter((other) => other.id !== id);
+    const taken = domains.find((domain) => others.some((other) => other.domains.includes(domain)));
     if (taken !== undefined) throw IssuerErrors.domainBound.with({ body: { domain: taken } });
   }
 

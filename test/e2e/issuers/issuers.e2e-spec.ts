@@ -71,6 +71,24 @@ describe('issuers of a workspace', () => {
     expect(JSON.stringify([events, created.body])).not.toContain(SECRET);
   });
 
+  test('are changed and disabled after the removal of their domain, and bind no other unverified one', async () => {
+    const { issuer } = (await create()).body;
+    const path = `/tenant/issuers/${issuer.id}`;
+    await owner.api.delete('/tenant/domains/acme.example');
+    try {
+      const bind = { domains: ['acme.example', 'unverified.example'], base_revision: 1 };
+      expect((await owner.api.patch(path, bind)).body).toMatchObject({
+        error: 'domain_not_verified',
+        domain: 'unverified.example',
+      });
+      const disabled = await owner.api.patch(path, { enabled: false, base_revision: 1 });
+      expect([disabled.status, disabled.body.issuer?.enabled]).toEqual([200, false]);
+    } finally {
+      const domains = ['acme.example', 'acme.test', 'third.example'];
+      await provision(app.served.nest, { tenants: [{ slug: 'acme', domains, users: [] }] });
+    }
+  });
+
   test('store the secret encrypted with SECRET_KEYS', async () => {
     await create({ client_secret: SECRET });
     const [row] = await app.sql(
