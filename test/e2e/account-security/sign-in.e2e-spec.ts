@@ -34,6 +34,7 @@ describe('verifying a password at sign-in', () => {
         email,
         displayName: 'alice',
         secondFactor: false,
+        passwordChangedAt: null,
       });
   });
 
