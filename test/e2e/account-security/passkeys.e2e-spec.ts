@@ -7,7 +7,7 @@ import { enrolled, PASSWORD, personWithPassword, session } from '../../support/s
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { Browser } from '../../support/sign-in/relying-party.ts';
-import { stopClock } from '../../support/sign-in/totp.ts';
+import { Authenticator, stopClock } from '../../support/sign-in/totp.ts';
 import { type Deviation, SoftPasskey } from '../../support/sign-in/webauthn.ts';
 
 const PASSKEYS = '/settings/security/passkeys';
@@ -365,6 +365,24 @@ describe('passkeys of an account', () => {
       return { browser, path: new URL(body.url).pathname };
     };
     const optionsOf = (html: string) => JSON.parse(unescape(/data-options="([^"]*)"/.exec(html)![1]!));
+
+    test('ends when another session enables a second factor, until its session proves it', async () => {
+      const alice = await personWithPassword(app, 'alice');
+      const { browser, path } = await open(alice);
+      const credential = JSON.stringify(
+        new SoftPasskey(origin).create(optionsOf((await browser.open(path)).html)),
+      );
+      const other = await session(app, alice);
+      const { secret } = (await other.api.post('/auth/initiate-2fa', { password: PASSWORD })).body;
+      const authenticator = new Authenticator(secret);
+      expect((await other.api.post('/auth/enable-2fa', { code: authenticator.code(-1) })).status).toBe(200);
+      const body = new URLSearchParams({ step: 'add', name: 'Phone', credential });
+      expect((await browser.open(path, { method: 'POST', body })).status).toBe(404);
+      expect((await browser.open(path)).status).toBe(404);
+      expect((await other.api.get(PASSKEYS)).body.passkeys).toEqual([]);
+      expect((await alice.api.post('/auth/verify-2fa', { code: authenticator.code() })).status).toBe(200);
+      expect((await browser.open(path)).status).toBe(200);
+    });
 
     test('adds, renames and removes passkeys in four languages, with one script', async () => {
       const alice = await personWithPassword(app, 'alice');
