@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
@@ -117,7 +118,8 @@ export class IssuersService {
     expected: ExpectedRevision,
   ): Promise<JsonReply> {
     const { tenantId } = ctx;
-    if (!body.error) await this.assertMayGive(ctx, body.value);
+    const known = await this.existing(tenantId, id);
+    if (!body.error) await this.assertMayGive(ctx, body.value, known);
     return this.db.tx(async (tx) => {
       await this.issuers.lock(tx, tenantId);
       const before = await this.existing(tenantId, id, tx);
@@ -189,12 +191,21 @@ export class IssuersService {
     }
   }
 
-  /** Whether the caller may give the role and the groups to new members: a transaction of the workspace. */
+  /**
+   * Whether the caller may give the role and the groups to new members: a transaction of the workspace.
+   * @param known the issuer with the role and the groups that new members get already
+   */
   private async assertMayGive(
     ctx: RequestContext,
-    { default_role: role = 'member', group_mappings: mappings = [] }: CreateIssuer | UpdateIssuer,
+    input: CreateIssuer | UpdateIssuer,
+    known?: TenantIssuer,
   ): Promise<void> {
-    const groupIds = [...new Set(mappings.map(({ group_id: id }) => id.toLowerCase()))];
+    const { defaultRole = 'member', groupMappings = [] } = fieldsOf(input);
+    const role = defaultRole === known?.defaultRole ? 'member' : defaultRole;
+    const added = groupMappings.filter(
+      (each) => !known?.groupMappings.some((one) => isDeepStrictEqual(one, each)),
+    );
+    const groupIds = [...new Set(added.map(({ group_id: id }) => id))];
     if (role === 'member' && groupIds.length === 0) return;
     await this.db.tx((tx) => this.admission.assertMayGive(tx, ctx, 'issuers.manage', { role, groupIds }));
   }

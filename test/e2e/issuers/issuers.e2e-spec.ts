@@ -146,7 +146,21 @@ describe('issuers of a workspace', () => {
     const path = `/tenant/issuers/${made.body.issuer.id}`;
     const raised = await member.api.patch(path, { default_role: 'admin', base_revision: 1 });
     expect(raised.body.error).toBe('cannot_grant_unheld');
-    expect((await create({ ...mapped, domains: ['acme.test'] })).status).toBe(201);
+    await owner.api.patch(path, { ...mapped, default_role: 'admin', base_revision: 1 });
+    // Written back as it was read, also after the end of the group: nothing is given.
+    await owner.api.delete(`/rbac/groups/${strong.id}`);
+    const read = (await member.api.get(path)).body.issuer;
+    expect([read.default_role, read.group_mappings.length]).toEqual(['admin', 1]);
+    const renamed = await member.api.put(path, { ...read, name: 'Renamed', base_revision: read.revision });
+    expect([renamed.body.error, renamed.body.issuer?.name]).toEqual([undefined, 'Renamed']);
+    const other = [
+      { value: 'y', group_id: group.id },
+      { value: 'z', group_id: strong.id },
+    ];
+    const added = await member.api.patch(path, { group_mappings: other, base_revision: 3 });
+    expect(added.body.error).toBe('unknown_group');
+    const held = { groups_claim: 'groups', group_mappings: [{ value: 'x', group_id: group.id }] };
+    expect((await create({ ...held, domains: ['acme.test'] })).status).toBe(201);
     const unknown = { group_mappings: [{ value: 'x', group_id: owner.id }], domains: ['third.example'] };
     expect((await create(unknown)).body.error).toBe('unknown_group');
   });
