@@ -95,12 +95,22 @@ export class PasswordSignIn {
     counters: readonly GuessCounter[],
   ): Promise<{ wait: number; lock: FailedSignIn['lock'] }> {
     let lock: FailedSignIn['lock'] = null;
-    for (const { limit, subject, scope } of counters) {
+    for (const [index, { limit, subject, scope }] of counters.entries()) {
       const guess = await this.locks.begin(limit, subject);
-      if (!guess.allowed) return { wait: guess.wait, lock: null };
+      if (!guess.allowed) {
+        if (index > 0) await this.discount(counters.slice(0, index));
+        return { wait: guess.wait, lock: null };
+      }
       if (guess.last) lock = scope;
     }
     return { wait: 0, lock };
+  }
+
+  /** A guess that another lock rejects is not verified. */
+  private async discount(counters: readonly GuessCounter[]): Promise<void> {
+    await this.db.tx(async (tx) => {
+      for (const { limit, subject } of counters) await this.locks.giveBack(tx, limit, subject);
+    });
   }
 }
 
