@@ -170,7 +170,7 @@ export class InvitationPages {
     const proof = /^\d{6}$/.test(typed) ? { code: typed } : { recoveryCode: typed };
     const result = await this.factors.verify(account.id, proof, { ip: page.ip });
     if (result.outcome === 'locked') return { wait: result.wait };
-    return result.outcome === 'invalid' ? { alert: page.t('invalid_code') } : null;
+    return result.outcome === 'proven' ? null : { alert: page.t('invalid_code') };
   }
 
   /** @returns the hash of the new password; empty with an external issuer; a problem as text */

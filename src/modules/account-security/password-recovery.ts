@@ -4,7 +4,6 @@ import { API_PREFIX, Config } from '../../config/config.js';
 import { NO_TENANT } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import { type Language, translator } from '../../platform/languages/languages.js';
-import { GuessLocks } from '../../platform/rate-limits/guess-locks.js';
 import { networkOf } from '../../platform/rate-limits/rate-limit.js';
 import { RateLimits } from '../../platform/rate-limits/rate-limits.js';
 import type { MailContent, MailRequest, MailTemplate } from '../../platform/system-mail/mail-template.js';
@@ -18,7 +17,6 @@ import {
   SessionsApi,
 } from '../identity/index.js';
 import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
-import { SIGN_IN } from './model/guess-limits.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { SecurityLog } from './security-log.js';
 import { ACCOUNT_MAIL_TEXTS } from './recovery/account-mail-texts.js';
@@ -51,7 +49,6 @@ export class PasswordRecovery implements OnModuleInit {
     private readonly policy: PasswordPolicy,
     private readonly sessions: SessionsApi,
     private readonly applications: ApplicationPasswords,
-    private readonly locks: GuessLocks,
     private readonly limits: RateLimits,
     private readonly mails: SystemMail,
     private readonly log: SecurityLog,
@@ -113,7 +110,6 @@ export class PasswordRecovery implements OnModuleInit {
       if (!(await this.tokens.take(tx, 'password', token))) return false;
       if (!(await this.credentials.setPassword(tx, account.id, account.password_hash, hash))) return false;
       await this.tokens.endAccessLinks(tx, account.id);
-      await this.locks.forget(tx, SIGN_IN, emailKey(account.email));
       const ended = await this.sessions.endOthers(tx, account.id, null);
       const applications = await this.applications.endAll(tx, account.id, null);
       const actor = { tenantId: null, userId: account.id, ...origin, requestId: origin.requestId ?? '' };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
@@ -96,7 +97,7 @@ export class IssuersService {
     await this.assertMayGive(ctx, input);
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.issuers.lock(tx, tenantId);
-      await this.assertDomains(tx, values);
+      await this.assertDomains(tx, values, []);
       const made = await rowsOf(tx, TenantIssuer).insert({ ...values, revision: 1, issuer: input.issuer });
       if (!made) throw IssuerErrors.alreadyExists.with();
       if ((await this.issuers.all(tenantId, tx)).length > MAX_ISSUERS)
@@ -117,7 +118,8 @@ export class IssuersService {
     expected: ExpectedRevision,
   ): Promise<JsonReply> {
     const { tenantId } = ctx;
-    if (!body.error) await this.assertMayGive(ctx, body.value);
+    const known = await this.existing(tenantId, id);
+    if (!body.error) await this.assertMayGive(ctx, body.value, known);
     return this.db.tx(async (tx) => {
       await this.issuers.lock(tx, tenantId);
       const before = await this.existing(tenantId, id, tx);
@@ -127,7 +129,7 @@ export class IssuersService {
         ...this.newSecret(before, body.value),
       };
       if (Object.keys(changes).length === 0) throw IssuerErrors.noChanges.with();
-      await this.assertDomains(tx, { ...before, ...changes });
+      await this.assertDomains(tx, { ...before, ...changes }, before.domains);
       const values = { ...changes, revision: before.revision + 1, updatedAt: () => 'now()' };
       const [after] = await rowsOf(tx, TenantIssuer).update({ tenantId, id }, values);
       if (changes.isEnabled === false) await this.endSessions(tx, before);
@@ -189,24 +191,37 @@ export class IssuersService {
     }
   }
 
-  /** Whether the caller may give the role and the groups to new members: a transaction of the workspace. */
+  /**
+   * Whether the caller may give the role and the groups to new members: a transaction of the workspace.
+   * @param known the issuer with the role and the groups that new members get already
+   */
   private async assertMayGive(
     ctx: RequestContext,
-    { default_role: role = 'member', group_mappings: mappings = [] }: CreateIssuer | UpdateIssuer,
+    input: CreateIssuer | UpdateIssuer,
+    known?: TenantIssuer,
   ): Promise<void> {
-    const groupIds = [...new Set(mappings.map(({ group_id: id }) => id.toLowerCase()))];
+    const { defaultRole = 'member', groupMappings = [] } = fieldsOf(input);
+    const role = defaultRole === known?.defaultRole ? 'member' : defaultRole;
+    const added = groupMappings.filter(
+      (each) => !known?.groupMappings.some((one) => isDeepStrictEqual(one, each)),
+    );
+    const groupIds = [...new Set(added.map(({ group_id: id }) => id))];
     if (role === 'member' && groupIds.length === 0) return;
     await this.db.tx((tx) => this.admission.assertMayGive(tx, ctx, 'issuers.manage', { role, groupIds }));
   }
 
-  /** Whether the workspace may bind the domains to the issuer. The caller holds the lock. */
-  private async assertDomains(tx: Tx, { tenantId, id, domains }: TenantIssuer): Promise<void> {
+  /**
+   * Whether the workspace may bind the domains to the issuer. The caller holds the lock.
+   * @param bound domains of the issuer, which stay when the workspace has lost them (docs/adr/0058)
+   */
+  private async assertDomains(tx: Tx, issuer: TenantIssuer, bound: string[]): Promise<void> {
+    const { tenantId, id } = issuer;
+    const domains = issuer.domains.filter((domain) => !bound.includes(domain));
     for (const domain of domains)
       if ((await this.domains.ownerOf(`@${domain}`, tx)) !== tenantId)
         throw IssuerErrors.domainNotVerified.with({ body: { domain } });
-    const others = (await this.issuers.all(tenantId, tx)).filter((issuer) => issuer.id !== id);
-    const bound = new Set(others.flatMap((issuer) => issuer.domains));
-    const taken = domains.find((domain) => bound.has(domain));
+    const others = (await this.issuers.all(tenantId, tx)).filter((other) => other.id !== id);
+    const taken = domains.find((domain) => others.some((other) => other.domains.includes(domain)));
     if (taken !== undefined) throw IssuerErrors.domainBound.with({ body: { domain: taken } });
   }
 

@@ -47,7 +47,8 @@ export class Interactions {
       const client = await this.clients.find(String(params['client_id']));
       if (details.uid !== uid || client === null) return pages.expiredPage(locale);
       const csrf = this.forms.token(uid);
-      const signIn: SignIn = { request, response, provider, details, locale, client, csrf };
+      const pending = await this.pendingIn(details);
+      const signIn: SignIn = { request, response, provider, details, pending, locale, client, csrf };
       return request.method === 'POST' ? await this.submitted(signIn) : await this.currentPage(signIn);
     } catch (error) {
       const { errors } = await oidcLibrary();
@@ -59,13 +60,21 @@ export class Interactions {
     }
   }
 
+  /** Null also after a change of the password: an intruder who verified the old one must not continue. */
+  private async pendingIn(details: SignIn['details']): Promise<Pending | null> {
+    const pending = pendingOf(details);
+    if (!pending || pending.acr !== undefined) return pending;
+    const account = await this.sessions.account(pending.accountId);
+    return account?.passwordChangedAt?.getTime() === pending.passwordAt ? pending : null;
+  }
+
   /** The page of the current step. */
   private async currentPage(signIn: SignIn): Promise<pages.Page | null> {
     const { query } = signIn.request;
     if (signIn.request.method !== 'POST' && typeof query['callback'] === 'string')
       return this.issuerReturned(signIn);
     if (signIn.details.prompt.name === 'consent') return this.completion.consentPage(signIn);
-    const pending = pendingOf(signIn.details);
+    const { pending } = signIn;
     if (pending) return this.pendingPage(signIn, pending);
     const hint = signIn.details.params['login_hint'];
     return this.passwordPage(signIn, typeof hint === 'string' ? hint.slice(0, 320) : '');
@@ -89,7 +98,7 @@ export class Interactions {
       return step === 'consent'
         ? this.completion.consent(signIn, fields('workspace'))
         : this.currentPage(signIn);
-    const pending = pendingOf(signIn.details);
+    const { pending } = signIn;
     const enrolled =
       pending && isEnrolling(pending) && (await this.enrolment.submitted(signIn, pending, fields));
     if (pending && enrolled) return this.enrolled(signIn, pending, enrolled);
@@ -140,6 +149,7 @@ export class Interactions {
       at: Date.now(),
       amr: ['pwd'],
     };
+    if (attempt.passwordChangedAt) pending.passwordAt = attempt.passwordChangedAt.getTime();
     if (enrolment) pending.enrolment = enrolment;
     await this.savePending(signIn, pending);
     return this.pendingPage(signIn, pending);
@@ -160,7 +170,7 @@ export class Interactions {
   }
 
   private async code(signIn: SignIn, fields: (name: string) => string): Promise<pages.Page | null> {
-    const pending = pendingOf(signIn.details);
+    const { pending } = signIn;
     if (!pending) return this.passwordPage(signIn, '');
     const recovery = fields('recovery_code') !== '';
     const method = recovery ? 'recovery' : 'totp';
@@ -188,7 +198,7 @@ export class Interactions {
 
   /** After the password a passkey is the second factor, else the only one. */
   private async passkey(signIn: SignIn, response: string): Promise<pages.Page | null> {
-    const pending = pendingOf(signIn.details);
+    const { pending } = signIn;
     const alert = signIn.locale.t(response === '' ? 'passkey_missing' : 'passkey_invalid');
     const proof = {
       subject: signIn.details.uid,
@@ -208,7 +218,7 @@ export class Interactions {
   }
 
   private async otherMethod(signIn: SignIn, method: pages.FactorMethod): Promise<pages.Page> {
-    const pending = pendingOf(signIn.details);
+    const { pending } = signIn;
     return pending ? this.factorPage(signIn, pending, method) : this.passwordPage(signIn, '');
   }
 

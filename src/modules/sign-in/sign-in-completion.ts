@@ -34,9 +34,13 @@ export class SignInCompletion {
 
   /** Opens the grant at once when no consent or choice of workspace is needed. */
   async complete(signIn: SignIn, login: Login): Promise<pages.Page | null> {
-    const { workspaces, issuer, required } = await this.choices(signIn, login.accountId, login.acr);
+    const { workspaces, issuer, isConfined, required } = await this.choices(
+      signIn,
+      login.accountId,
+      login.acr,
+    );
     if (required && workspaces.length === 0) return this.requiredPage(signIn, login.accountId, required);
-    if (issuer && workspaces.length === 0) return notAMember(signIn);
+    if (isConfined && workspaces.length === 0) return notAMember(signIn);
     if (!signIn.client.firstParty || workspaces.length > 1)
       return this.finish(signIn, { login: { ...login } });
     const grantId = await this.open(signIn, login, workspaces[0]?.id ?? null, issuer);
@@ -48,9 +52,9 @@ export class SignInCompletion {
     const account = accountId === undefined ? null : await this.sessions.account(accountId);
     if (!account) return pages.expiredPage(signIn.locale);
     const { acr } = await this.loginOf(signIn);
-    const { workspaces, issuer, required } = await this.choices(signIn, account.id, acr);
+    const { workspaces, isConfined, required } = await this.choices(signIn, account.id, acr);
     if (workspaces.length === 0 && required) return this.requiredPage(signIn, account.id, required);
-    if (workspaces.length === 0 && (issuer || signIn.client.ownerTenantId !== null))
+    if (workspaces.length === 0 && (isConfined || signIn.client.ownerTenantId !== null))
       return notAMember(signIn);
     const host = pages.formTargetOf(signIn.details.params['redirect_uri']);
     return pages.consentPage(frameOf(signIn, alert), {
@@ -68,9 +72,9 @@ export class SignInCompletion {
     const accountId = session?.accountId;
     if (accountId === undefined) return pages.expiredPage(signIn.locale);
     const login = await this.loginOf(signIn);
-    const { workspaces, issuer, required } = await this.choices(signIn, accountId, login.acr);
+    const { workspaces, issuer, isConfined, required } = await this.choices(signIn, accountId, login.acr);
     if (workspaces.length === 0 && required) return this.requiredPage(signIn, accountId, required);
-    if (workspaces.length === 0 && (issuer || signIn.client.ownerTenantId !== null))
+    if (workspaces.length === 0 && (isConfined || signIn.client.ownerTenantId !== null))
       return notAMember(signIn);
     const chosen =
       workspaces.length === 1 && workspace === ''
@@ -100,7 +104,7 @@ export class SignInCompletion {
 
   /**
    * Workspaces that the account may choose after its sign-in: only the workspace of the issuer that signed it in, and none
-   * that requires its issuer after another sign-in.
+   * that requires its issuer after another sign-in. `isConfined`: by an issuer, which may have ended meanwhile.
    */
   private async choices(signIn: SignIn, accountId: string, acr: string | undefined) {
     const workspaces = await this.workspacesOf(signIn, accountId);
@@ -109,13 +113,19 @@ export class SignInCompletion {
       const issuer = await this.issuers.find(mark.tenantId, mark.id);
       return {
         workspaces: workspaces.filter(({ id }) => id === issuer?.tenantId),
-        issuer: mark && issuer,
+        issuer,
+        isConfined: true,
         required: null,
       };
     }
     const account = await this.sessions.account(accountId);
     const required = account && (await this.issuers.requiredFor(accountId, account.email));
-    return { workspaces: workspaces.filter(({ id }) => id !== required?.tenantId), issuer: null, required };
+    return {
+      workspaces: workspaces.filter(({ id }) => id !== required?.tenantId),
+      issuer: null,
+      isConfined: false,
+      required,
+    };
   }
 
   private async requiredPage(signIn: SignIn, accountId: string, { name }: SignInIssuer): Promise<pages.Page> {

@@ -77,6 +77,7 @@ export class SignInEnrolment {
     const { browser, system } = browserName(signIn.request.headers['user-agent']);
     const name = [browser, system].filter(Boolean).join(', ') || t('passkey');
     const result = await this.required.registerPasskey(actorOf(signIn, pending), name, parsed(response));
+    if (result.outcome === 'not_pending') return null;
     return result.outcome === 'enabled'
       ? enabled(signIn, pending, 'pop', result.recoveryCodes)
       : this.again(signIn, pending, t('passkey_invalid'));

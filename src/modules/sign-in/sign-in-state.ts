@@ -19,6 +19,8 @@ export interface SignIn {
   response: Response;
   provider: Provider;
   details: Interaction;
+  /** The steps so far, as this request found them; null: none. */
+  pending: Pending | null;
   locale: PageLocale;
   client: ClientRow;
   /** CSRF token of its forms. */
@@ -41,6 +43,8 @@ export interface Pending {
   email: string;
   /** Milliseconds since 1970. */
   at: number;
+  /** `passwordChangedAt` of the verified password, as milliseconds since 1970. */
+  passwordAt?: number;
   /** Set when the account must enable a second factor first. */
   enrolment?: PendingEnrolment;
   /** Methods so far (RFC 8176). */

@@ -71,7 +71,7 @@ export class GuessLocks implements OnModuleInit {
     await tx.query(forget, [limit.purpose, this.keyOf(limit, subject)]);
   }
 
-  /** Discounts a guess that was none, such as a correct code sent twice. */
+  /** Discounts a guess that was none: a correct code sent twice, or one that was not verified. */
   async giveBack(tx: Tx, limit: GuessLimit, subject: string): Promise<void> {
     await tx.query(giveBack, [limit.purpose, this.keyOf(limit, subject)]);
   }

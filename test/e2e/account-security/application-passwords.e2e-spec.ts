@@ -1,4 +1,5 @@
 import {
+  AccountRecovery,
   type ApplicationPasswordProvider,
   ApplicationPasswordProviders,
   ApplicationPasswordSignIn,
@@ -19,6 +20,8 @@ class MailService implements ApplicationPasswordProvider {
   readonly known = new Map<string, NewApplicationPassword>();
   readonly forgotten: { id: string; providerId: string | null }[] = [];
   trouble: 'none' | 'down' | 'response lost' = 'none';
+  /** Waits in each creation. */
+  gate: () => Promise<void> = async () => undefined;
 
   concerns(_: object, scopes: readonly string[]): boolean {
     return scopes.some((scope) => scope !== 'caldav' && scope !== 'carddav');
@@ -26,6 +29,7 @@ class MailService implements ApplicationPasswordProvider {
 
   async create(password: NewApplicationPassword): Promise<string> {
     if (this.trouble === 'down') throw new Error('connection rejected');
+    await this.gate();
     this.known.set(password.id, password);
     if (this.trouble === 'response lost') throw new Error('timeout');
     return `mail-${password.id}`;
@@ -326,6 +330,34 @@ describe('application passwords', () => {
         expect((await alice.api.get(PATH)).body.application_passwords).toEqual([]);
         mail.trouble = 'none';
         await retryNow();
+        await drain();
+        expect([...mail.known.values()].filter(({ userId }) => userId === alice.id)).toEqual([]);
+        expect(await rowsOf(alice)).toEqual([]);
+      },
+    );
+
+    test.each(['none', 'response lost'] as const)(
+      'a reset of the password ends a creation that is in flight (%s)',
+      async (trouble) => {
+        const alice = await newUser(mailed);
+        const begun = Promise.withResolvers<void>();
+        const end = Promise.withResolvers<void>();
+        mail.gate = async () => {
+          begun.resolve();
+          await end.promise;
+        };
+        const making = make(alice);
+        await begun.promise;
+        await mailed
+          .get<AccountRecovery>(AccountRecovery)
+          .setPassword(alice.id, 'seven purple teapots dance');
+        // The mail service has nothing to delete yet.
+        await drain();
+        mail.trouble = trouble;
+        mail.gate = async () => undefined;
+        end.resolve();
+        expect(errorOf(await making)).toEqual([503, 'mail_service_unavailable']);
+        mail.trouble = 'none';
         await drain();
         expect([...mail.known.values()].filter(({ userId }) => userId === alice.id)).toEqual([]);
         expect(await rowsOf(alice)).toEqual([]);

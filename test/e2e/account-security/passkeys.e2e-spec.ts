@@ -1,13 +1,16 @@
+import pg from 'pg';
 import { Config } from '../../../src/config/config.js';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
+import { lockWaits } from '../../support/database/locks.ts';
+import { until } from '../../support/until.ts';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { Browser } from '../../support/sign-in/relying-party.ts';
-import { stopClock } from '../../support/sign-in/totp.ts';
+import { Authenticator, stopClock } from '../../support/sign-in/totp.ts';
 import { type Deviation, SoftPasskey } from '../../support/sign-in/webauthn.ts';
 
 const PASSKEYS = '/settings/security/passkeys';
@@ -358,6 +361,33 @@ describe('passkeys of an account', () => {
     });
   });
 
+  test('a passkey that is added while the second factor is being disabled goes with it', async () => {
+    const { person: alice, authenticator } = await enrolled(app, 'alice');
+    const other = await session(app, alice, { aal2: true });
+    const credential = new SoftPasskey(origin).create(await creation(alice));
+    const holder = new pg.Client({ connectionString: app.databaseUrl });
+    await holder.connect();
+    const waits = (count: number) =>
+      until(`${count} requests to wait`, async () => (await lockWaits(holder)).length === count);
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [alice.id]);
+      const adding = alice.api.post(PASSKEYS, { name: 'Laptop', credential });
+      await waits(1);
+      const disabling = other.api.post('/auth/disable-2fa', {
+        password: PASSWORD,
+        code: authenticator.code(),
+      });
+      await waits(2);
+      await holder.query('COMMIT');
+      expect([(await adding).status, (await disabling).status]).toEqual([201, 200]);
+    } finally {
+      await holder.end();
+    }
+    const { body } = await alice.api.get('/settings/security');
+    expect([body.two_factor.enabled, body.passkeys]).toEqual([false, 0]);
+  });
+
   describe('the page', () => {
     const open = async (person: TestUser) => {
       const { body } = await person.api.post(`${PASSKEYS}/page`, { password: PASSWORD });
@@ -365,6 +395,24 @@ describe('passkeys of an account', () => {
       return { browser, path: new URL(body.url).pathname };
     };
     const optionsOf = (html: string) => JSON.parse(unescape(/data-options="([^"]*)"/.exec(html)![1]!));
+
+    test('ends when another session enables a second factor, until its session proves it', async () => {
+      const alice = await personWithPassword(app, 'alice');
+      const { browser, path } = await open(alice);
+      const credential = JSON.stringify(
+        new SoftPasskey(origin).create(optionsOf((await browser.open(path)).html)),
+      );
+      const other = await session(app, alice);
+      const { secret } = (await other.api.post('/auth/initiate-2fa', { password: PASSWORD })).body;
+      const authenticator = new Authenticator(secret);
+      expect((await other.api.post('/auth/enable-2fa', { code: authenticator.code(-1) })).status).toBe(200);
+      const body = new URLSearchParams({ step: 'add', name: 'Phone', credential });
+      expect((await browser.open(path, { method: 'POST', body })).status).toBe(404);
+      expect((await browser.open(path)).status).toBe(404);
+      expect((await other.api.get(PASSKEYS)).body.passkeys).toEqual([]);
+      expect((await alice.api.post('/auth/verify-2fa', { code: authenticator.code() })).status).toBe(200);
+      expect((await browser.open(path)).status).toBe(200);
+    });
 
     test('adds, renames and removes passkeys in four languages, with one script', async () => {
       const alice = await personWithPassword(app, 'alice');

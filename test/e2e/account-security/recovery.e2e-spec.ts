@@ -1,4 +1,4 @@
-import { AccountRecovery } from '../../../src/modules/account-security/index.js';
+import { AccountRecovery, PasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import { PASSWORD, session } from '../../support/sign-in/account.ts';
 import type { TestUser } from '../../support/app.ts';
@@ -57,6 +57,23 @@ describe('recovery of accounts by mail', () => {
       expect(row.second_factor_since).not.toBeNull();
       const audit = await at.app.sql(`SELECT action FROM audit_log WHERE actor_id = $1`, [ann.id]);
       expect(audit.map(({ action }) => action)).toContain('security.password_changed');
+    });
+
+    test('ends the locks of failed sign-ins, also that of a known browser', async () => {
+      const ann = await user();
+      const attempt = async (password: string, knownBrowser: string | null) =>
+        (
+          await at.app
+            .get<PasswordSignIn>(PasswordSignIn)
+            .verify({ email: ann.email, password, ip: '192.0.2.1', knownBrowser })
+        ).outcome;
+      for (const browser of [null, 'known']) {
+        for (let failures = 0; failures < 10; failures += 1) await attempt('incorrect', browser);
+        expect(await attempt(PASSWORD, browser)).toBe('limited');
+      }
+      await forgot(ann.email);
+      expect((await at.submit(await at.linkTo(ann.email), { new_password: NEW_PASSWORD })).status).toBe(200);
+      for (const browser of [null, 'known']) expect(await attempt(NEW_PASSWORD, browser)).toBe('ok');
     });
 
     test('the page of a reset names the secret addresses of calendars, which stay until the user deletes them', async () => {

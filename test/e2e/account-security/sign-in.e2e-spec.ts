@@ -34,6 +34,7 @@ describe('verifying a password at sign-in', () => {
         email,
         displayName: 'alice',
         secondFactor: false,
+        passwordChangedAt: null,
       });
   });
 
@@ -102,6 +103,15 @@ describe('verifying a password at sign-in', () => {
       expect(await signIn(email, '198.51.100.1', 'first')).toBe('limited');
       expect(await signIn(email, '198.51.100.1', 'second')).toBe('ok');
       expect(await signIn(email, '198.51.100.1')).toBe('ok');
+    });
+
+    test('an attempt that a lock rejects is no failure of its network', async () => {
+      const { email } = await account('judith');
+      for (let n = 1; n <= 6; n += 1) await fail(email, 9, `203.0.113.${n}`);
+      await fail(email, 12, '198.51.100.7');
+      expect(await signIn(email, '198.51.100.7')).toBe('limited');
+      await app.sql(`UPDATE guess_locks SET locked_until = now() WHERE purpose = 'sign-in-anywhere'`);
+      expect(await signIn(email, '198.51.100.7')).toBe('ok');
     });
 
     test('failures and locks are in the audit log of the workspace; an unknown address is not stored', async () => {

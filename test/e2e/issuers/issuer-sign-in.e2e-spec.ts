@@ -457,6 +457,25 @@ describe('sign-in by the issuer of a workspace', () => {
     await updateAcme({ enabled: true });
   });
 
+  test('an issuer that ends before the consent opens no session, also none without a workspace', async () => {
+    const email = 'consent@acme.example';
+    const theirs = await RelyingParty.discover(app, 'theirs');
+    const on = browser(app);
+    const offer = await on.submit(await on.open((await theirs.begin()).url), { email, step: 'issuer' });
+    acmeIssuer.claims = user(email);
+    const consent = await on.open(await acmeIssuer.approve(linkOf(offer)));
+    expect(consent.html).toContain('value="consent"');
+    await updateAcme({ enabled: false });
+    try {
+      const after = await on.submit(consent, { step: 'consent' });
+      expect([after.status, after.url.includes('code=')]).toEqual([403, false]);
+      const opened = `SELECT FROM sessions JOIN accounts account ON account.id = account_id WHERE account.email = $1`;
+      expect(await app.sql(opened, [email])).toEqual([]);
+    } finally {
+      await updateAcme({ enabled: true });
+    }
+  });
+
   test('a deactivated member and a closed account stay out', async () => {
     const email = 'leaver@acme.example';
     const claims = user(email);

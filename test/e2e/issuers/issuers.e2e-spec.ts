@@ -71,6 +71,24 @@ describe('issuers of a workspace', () => {
     expect(JSON.stringify([events, created.body])).not.toContain(SECRET);
   });
 
+  test('are changed and disabled after the removal of their domain, and bind no other unverified one', async () => {
+    const { issuer } = (await create()).body;
+    const path = `/tenant/issuers/${issuer.id}`;
+    await owner.api.delete('/tenant/domains/acme.example');
+    try {
+      const bind = { domains: ['acme.example', 'unverified.example'], base_revision: 1 };
+      expect((await owner.api.patch(path, bind)).body).toMatchObject({
+        error: 'domain_not_verified',
+        domain: 'unverified.example',
+      });
+      const disabled = await owner.api.patch(path, { enabled: false, base_revision: 1 });
+      expect([disabled.status, disabled.body.issuer?.enabled]).toEqual([200, false]);
+    } finally {
+      const domains = ['acme.example', 'acme.test', 'third.example'];
+      await provision(app.served.nest, { tenants: [{ slug: 'acme', domains, users: [] }] });
+    }
+  });
+
   test('store the secret encrypted with SECRET_KEYS', async () => {
     await create({ client_secret: SECRET });
     const [row] = await app.sql(
@@ -128,7 +146,21 @@ describe('issuers of a workspace', () => {
     const path = `/tenant/issuers/${made.body.issuer.id}`;
     const raised = await member.api.patch(path, { default_role: 'admin', base_revision: 1 });
     expect(raised.body.error).toBe('cannot_grant_unheld');
-    expect((await create({ ...mapped, domains: ['acme.test'] })).status).toBe(201);
+    await owner.api.patch(path, { ...mapped, default_role: 'admin', base_revision: 1 });
+    // Written back as it was read, also after the end of the group: nothing is given.
+    await owner.api.delete(`/rbac/groups/${strong.id}`);
+    const read = (await member.api.get(path)).body.issuer;
+    expect([read.default_role, read.group_mappings.length]).toEqual(['admin', 1]);
+    const renamed = await member.api.put(path, { ...read, name: 'Renamed', base_revision: read.revision });
+    expect([renamed.body.error, renamed.body.issuer?.name]).toEqual([undefined, 'Renamed']);
+    const other = [
+      { value: 'y', group_id: group.id },
+      { value: 'z', group_id: strong.id },
+    ];
+    const added = await member.api.patch(path, { group_mappings: other, base_revision: 3 });
+    expect(added.body.error).toBe('unknown_group');
+    const held = { groups_claim: 'groups', group_mappings: [{ value: 'x', group_id: group.id }] };
+    expect((await create({ ...held, domains: ['acme.test'] })).status).toBe(201);
     const unknown = { group_mappings: [{ value: 'x', group_id: owner.id }], domains: ['third.example'] };
     expect((await create(unknown)).body.error).toBe('unknown_group');
   });

@@ -1,9 +1,11 @@
 import { Config } from '../../../src/config/config.js';
+import { AccountRecovery } from '../../../src/modules/account-security/index.js';
 import { TenantPolicies } from '../../../src/modules/tenants/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import type { TestApp } from '../../support/app.ts';
+import { session } from '../../support/sign-in/account.ts';
 import { Browser, RelyingParty, type Shown } from '../../support/sign-in/relying-party.ts';
-import { clientFile, PASSWORD, startSignIn } from '../../support/sign-in/sign-in.ts';
+import { clientFile, PASSWORD, secondFactorOf, startSignIn } from '../../support/sign-in/sign-in.ts';
 import { Authenticator } from '../../support/sign-in/totp.ts';
 import { SoftPasskey } from '../../support/sign-in/webauthn.ts';
 
@@ -123,6 +125,55 @@ describe('a second factor that the workspace requires, at sign-in', () => {
     expect(tokens.claims()!['amr']).toEqual(['pwd', 'pop', 'mfa']);
     expect((await app.as(tokens.access_token).get('/notes')).status).toBe(200);
   });
+
+  test.each<[string, (page: Shown, key: SoftPasskey) => Record<string, string>]>([
+    [
+      'an authenticator application',
+      (page) => ({ step: 'enrol_code', code: new Authenticator(secretOf(page)!).code() }),
+    ],
+    [
+      'a passkey',
+      (page, key) => ({ step: 'enrol_passkey', credential: JSON.stringify(key.create(optionsOf(page))) }),
+    ],
+  ])('does not add %s once the account has a second factor', async (_, fields) => {
+    const user = await closed();
+    const { on, page } = await afterPassword(user.email);
+    const owner = await session(app, {
+      ...user,
+      tenantId: user.tenantIds[0]!,
+      token: '',
+      api: app.anonymous,
+    });
+    const path = '/settings/security/passkeys';
+    const { public_key: options } = (await owner.api.post(`${path}/options`, { password: PASSWORD })).body;
+    const credential = new SoftPasskey(ours.base).create(options);
+    expect((await owner.api.post(path, { name: 'Phone', credential })).status).toBe(201);
+    const after = await on.submit(page, fields(page, new SoftPasskey(ours.base)));
+    expect([codesOf(after), after.html.includes('name="password"')]).toEqual([[], true]);
+    expect((await owner.api.get(path)).body.passkeys).toHaveLength(1);
+    expect(
+      await app.sql(`SELECT FROM second_factors WHERE account_id = $1 AND state = 'active'`, [user.id]),
+    ).toEqual([]);
+    const again = await on.submit(after, { email: user.email, password: PASSWORD, step: 'password' });
+    expect(headingOf(again)).toBe('Confirm with your passkey');
+  });
+
+  test.each([true, false])(
+    'ends with a change of the password (second factor enabled: %s)',
+    async (isEnabled) => {
+      const user = await closed();
+      const factor = isEnabled ? await secondFactorOf(app, user.id) : null;
+      const { on, page } = await afterPassword(user.email);
+      await app.get<AccountRecovery>(AccountRecovery).setPassword(user.id, 'seven purple teapots dance');
+      const authenticator = factor?.authenticator ?? new Authenticator(secretOf(page)!);
+      const after = await on.submit(page, {
+        step: isEnabled ? 'code' : 'enrol_code',
+        code: authenticator.code(),
+      });
+      expect([after.status, codesOf(after), after.html.includes('name="password"')]).toEqual([200, [], true]);
+      expect((await on.open(page.url)).html).toContain('name="password"');
+    },
+  );
 
   test.each([
     ['en', 'Set up two-step sign-in', 'I have saved the codes'],

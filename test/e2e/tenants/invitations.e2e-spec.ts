@@ -138,6 +138,20 @@ describe('invitations to a workspace', () => {
     expect(await memberOf(email)).toMatchObject({ display_name: 'Vera', role: 'member' });
   });
 
+  test('an account whose second factor is a passkey proves it by a recovery code', async () => {
+    const email = address();
+    const file = { accounts: [{ email, name: 'Vera', password: PASSWORD }] };
+    const { users } = await provision(at.app.served.nest, file);
+    const { recoveryCode } = await secondFactorOf(at.app, users[0]!.id);
+    await at.app.sql('DELETE FROM second_factors WHERE account_id = $1', [users[0]!.id]);
+    await owner.api.post('/tenant/invitations', { email });
+    const link = await at.linkTo(email);
+    const guessed = await at.submit(link, { password: PASSWORD, code: '000000' });
+    expect([guessed.status, guessed.html.includes('The code is incorrect')]).toEqual([422, true]);
+    expect(await memberOf(email)).toBeUndefined();
+    expect((await at.submit(link, { password: PASSWORD, code: recoveryCode })).status).toBe(200);
+  });
+
   test('an account without a password sets one, with a security event', async () => {
     const email = address();
     const { users } = await provision(at.app.served.nest, { accounts: [{ email, name: 'Lea' }] });

@@ -10,6 +10,13 @@ import { ApplicationPasswords, REMOVING } from './application-passwords.service.
 
 const HOUSEKEEPING_SECONDS = 600;
 
+interface RemovingPayload {
+  id: string;
+  /** Set without a row. */
+  user_id?: string;
+  provider_id?: string | null;
+}
+
 /** Deletes ended application passwords from the mail service, then here; repeated until both succeed. */
 @Injectable()
 export class ApplicationPasswordRemoval implements OnModuleInit {
@@ -39,11 +46,12 @@ export class ApplicationPasswordRemoval implements OnModuleInit {
   }
 
   private async handle({ tenantId, payload }: DomainEvent): Promise<void> {
-    const id = String(payload['id']);
-    const key = await this.repository.removing(tenantId, id);
-    if (!key) return;
+    const { id, user_id, provider_id = null } = payload as unknown as RemovingPayload;
+    const row = await this.repository.removing(tenantId, id);
+    const userId = user_id ?? row?.userId;
+    if (userId === undefined) return;
     const { provider } = this.providers;
-    await provider?.remove({ tenantId, userId: key.userId, id, providerId: key.providerId });
+    await provider?.remove({ tenantId, userId, id, providerId: provider_id ?? row?.providerId ?? null });
     await this.db.tx((tx) => this.repository.forget(tx, tenantId, id));
   }
 }

@@ -87,7 +87,7 @@ const end = ending('end', `${OWN} AND ${LIVE}`);
 const abandon = ending('abandon', `${OWN} AND state = 'creating'`);
 const endAll = ending(
   'end_all',
-  `user_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2) AND state = 'active'`,
+  `user_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2) AND state IN ('creating', 'active')`,
   'account',
 );
 const endExpiredOf = ending(
@@ -144,9 +144,7 @@ export class ApplicationPasswordsRepository {
     return (await this.db.query(count, [tenantId, userId]))[0]?.count ?? 0;
   }
 
-  /**
-   * @param providerId of the mail service; null if it stores none @returns false when the creation was abandoned meanwhile
-   */
+  /** @param providerId of the mail service; null if it stores none @returns false when the password was ended meanwhile */
   async activate(
     tx: Tx,
     tenantId: string,
@@ -187,7 +185,7 @@ export class ApplicationPasswordsRepository {
     return (await tx.query(abandon, [tenantId, userId, id]))[0] ?? null;
   }
 
-  /** @param tenantId null: in all workspaces */
+  /** Also those in creation. @param tenantId null: in all workspaces */
   async endAll(tx: Tx, userId: string, tenantId: string | null): Promise<ApplicationPasswordKey[]> {
     return tx.query(endAll, [userId, tenantId]);
   }

@@ -28,7 +28,10 @@ import {
   ApplicationPasswordsRepository,
 } from './application-passwords.repository.js';
 
-/** Outbox event `{ id }`: the mail service must delete a password. Handled by `ApplicationPasswordRemoval`. */
+/**
+ * Outbox event: the mail service must delete a password, that of a row or, if the row was deleted before the mail service stored
+ * the password, that of the payload. Handled by `ApplicationPasswordRemoval`.
+ */
 export const REMOVING = 'application_password.removing';
 
 /** Passwords for mail and calendar programs of a user in one workspace. */
@@ -154,10 +157,10 @@ export class ApplicationPasswords {
   ): Promise<void> {
     const active = await this.db.tx(async (tx) => {
       const done = await this.repository.activate(tx, ctx.tenantId, ctx.userId, row.id, providerId);
-      if (done) await this.noteCreation(tx, ctx, row);
+      await (done ? this.noteCreation(tx, ctx, row) : this.removeLate(tx, ctx, row.id, providerId));
       return done;
     });
-    // The creation was abandoned as too slow.
+    // It was ended meanwhile: with all passwords of the user, or because its creation was too slow.
     if (!active) throw SecurityErrors.mailServiceUnavailable.with({ headers: { 'Retry-After': '5' } });
   }
 
@@ -171,7 +174,18 @@ export class ApplicationPasswords {
 
   private async abandon(tx: Tx, ctx: RequestContext, id: string): Promise<void> {
     const key = await this.repository.abandon(tx, ctx.tenantId, ctx.userId, id);
-    if (key) await this.remove(tx, [key]);
+    await (key ? this.remove(tx, [key]) : this.removeLate(tx, ctx, id, null));
+  }
+
+  /** Removes a password that was ended before the mail service stored it. */
+  private async removeLate(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    id: string,
+    providerId: string | null,
+  ): Promise<void> {
+    const payload = { id, user_id: userId, provider_id: providerId };
+    await this.outbox.append(tx, { tenantId, type: REMOVING, payload });
   }
 
   private async noteCreation(tx: Tx, ctx: RequestContext, row: ApplicationPasswordRow): Promise<void> {

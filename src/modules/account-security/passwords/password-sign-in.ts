@@ -26,6 +26,8 @@ export type SignInOutcome =
       displayName: string;
       /** When true, `SecondFactors.verify` must succeed before a session is opened. */
       secondFactor: boolean;
+      /** When the verified password was set; null: with the account. */
+      passwordChangedAt: Date | null;
     }
   /** Incorrect password, unknown or closed account: indistinguishable, also by time. */
   | { outcome: 'rejected' }
@@ -45,7 +47,7 @@ interface GuessCounter {
 /**
  * Verifies e-mail address and password of a sign-in. Failures are counted per address and network, so that an attacker in
  * another network does not lock the owner out, and for all networks together. A known browser has a counter of its own: the
- * locks of the others do not concern it.
+ * locks of the others do not concern it. A new password has new counters.
  */
 @Injectable()
 export class PasswordSignIn {
@@ -65,10 +67,11 @@ export class PasswordSignIn {
     if (wait > 0) return { outcome: 'limited', wait };
     if (email.length > MAX_EMAIL || password.length > MAX_PASSWORD || !isStorable(email))
       return { outcome: 'rejected' };
-    const counters = countersOf(emailKey(email), ip, knownBrowser);
+    const account = await this.credentials.byEmail(email);
+    const changedAt = account?.password_changed_at ?? null;
+    const counters = countersOf(`${emailKey(email)} ${changedAt?.getTime() ?? 0}`, ip, knownBrowser);
     const guess = await this.begin(counters);
     if (guess.wait > 0) return { outcome: 'limited', wait: guess.wait };
-    const account = await this.credentials.byEmail(email);
     const matches = await this.credentials.passwordMatches(account, password);
     if (!matches || account?.status !== 'active') {
       await this.log.failed({ accountId: account?.id ?? null, factor: 'password', ip, lock: guess.lock });
@@ -83,6 +86,7 @@ export class PasswordSignIn {
       email: account.email,
       displayName: account.display_name,
       secondFactor: account.second_factor_since !== null,
+      passwordChangedAt: account.password_changed_at,
     };
   }
 
@@ -91,12 +95,22 @@ export class PasswordSignIn {
     counters: readonly GuessCounter[],
   ): Promise<{ wait: number; lock: FailedSignIn['lock'] }> {
     let lock: FailedSignIn['lock'] = null;
-    for (const { limit, subject, scope } of counters) {
+    for (const [index, { limit, subject, scope }] of counters.entries()) {
       const guess = await this.locks.begin(limit, subject);
-      if (!guess.allowed) return { wait: guess.wait, lock: null };
+      if (!guess.allowed) {
+        if (index > 0) await this.discount(counters.slice(0, index));
+        return { wait: guess.wait, lock: null };
+      }
       if (guess.last) lock = scope;
     }
     return { wait: 0, lock };
+  }
+
+  /** A guess that another lock rejects is not verified. */
+  private async discount(counters: readonly GuessCounter[]): Promise<void> {
+    await this.db.tx(async (tx) => {
+      for (const { limit, subject } of counters) await this.locks.giveBack(tx, limit, subject);
+    });
   }
 }
 

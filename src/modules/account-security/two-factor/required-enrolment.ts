@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { Tx } from '../../../platform/database/tx.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { CredentialsApi } from '../../identity/index.js';
 import { TenantPolicies, TenantsApi } from '../../tenants/index.js';
@@ -67,17 +68,18 @@ export class RequiredEnrolment {
     return started ? fingerprintOf(started.secret) : null;
   }
 
-  /** @returns null when the secret with this fingerprint has expired or was replaced */
+  /** @returns null when the secret with this fingerprint has expired or was replaced, or the account has a factor */
   async authenticator(accountId: string, fingerprint: string): Promise<NewAuthenticator | null> {
     const account = await this.credentials.byId(accountId);
-    const pending = account && (await this.enrolment.pending(account));
+    const pending = account?.second_factor_since === null && (await this.enrolment.pending(account));
     if (!pending || fingerprintOf(pending.secret) !== fingerprint) return null;
     return { ...pending, qr: await qrSvg(pending.url) };
   }
 
   /** Enables the authenticator application with its first code. */
   async enable(actor: SecurityActor, code: string): Promise<Enrolled> {
-    return this.enrolment.enable(actor.userId, digits(code), (tx) => this.twoFactor.enabled(tx, actor));
+    const onEnabled = (tx: Tx) => this.twoFactor.enabled(tx, actor);
+    return this.enrolment.enable(actor.userId, digits(code), onEnabled, true);
   }
 
   /** Options of WebAuthn for a new passkey; null where passkeys are not available. */
@@ -91,9 +93,10 @@ export class RequiredEnrolment {
       const { recoveryCodes } = await this.passkeys.register(ownerOf(actor), name, credential);
       return { outcome: 'enabled', recoveryCodes };
     } catch (error) {
-      const { invalidPasskey, passkeyRegistered } = SecurityErrors;
-      if (error instanceof ApiError && (error.kind === invalidPasskey || error.kind === passkeyRegistered))
-        return { outcome: 'invalid' };
+      if (!(error instanceof ApiError)) throw error;
+      const { alreadyEnabled, invalidPasskey, passkeyRegistered } = SecurityErrors;
+      if (error.kind === alreadyEnabled) return { outcome: 'not_pending' };
+      if (error.kind === invalidPasskey || error.kind === passkeyRegistered) return { outcome: 'invalid' };
       throw error;
     }
   }

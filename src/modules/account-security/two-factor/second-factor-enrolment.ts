@@ -3,7 +3,7 @@ import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
-import type { CredentialsRow } from '../../identity/index.js';
+import { type CredentialsRow, IdentityApi } from '../../identity/index.js';
 import { SECOND_FACTOR } from '../model/guess-limits.js';
 import { qrPng } from './qr-code.js';
 import { newRecoveryCodes, plainRecoveryCode } from './recovery-codes.js';
@@ -20,7 +20,7 @@ const ISSUER = 'Workspace';
 export type EnableOutcome =
   | { outcome: 'enabled'; recoveryCodes: string[] }
   | { outcome: 'invalid' }
-  /** Expired, restarted or enabled by another request meanwhile. */
+  /** Expired, restarted or enabled by another request meanwhile, or not the first factor. */
   | { outcome: 'not_pending' }
   | { outcome: 'locked'; wait: number };
 
@@ -31,6 +31,7 @@ export class SecondFactorEnrolment {
     private readonly repository: SecondFactorsRepository,
     private readonly locks: GuessLocks,
     private readonly box: SecretBox,
+    private readonly identity: IdentityApi,
     private readonly db: Db,
   ) {}
 
@@ -75,11 +76,13 @@ export class SecondFactorEnrolment {
   /**
    * Enables the pending factor with its first code, which is then used.
    * @param onEnabled runs in the same transaction
+   * @param isFirst whether the account must not have another factor
    */
   async enable(
     accountId: string,
     code: string,
     onEnabled: (tx: Tx) => Promise<void>,
+    isFirst = false,
   ): Promise<EnableOutcome> {
     const factor = await this.repository.read(accountId);
     if (factor?.state !== 'pending') return { outcome: 'not_pending' };
@@ -88,6 +91,8 @@ export class SecondFactorEnrolment {
     const found = totpStep(this.box.open(TOTP_SECRET, accountId, factor.secret), code, Date.now());
     if (!found) return { outcome: 'invalid' };
     const recoveryCodes = await this.db.tx(async (tx) => {
+      await this.identity.lockAccount(tx, accountId);
+      if (isFirst && (await this.repository.methods(tx, accountId)).passkey) return null;
       if (!(await this.repository.activate(tx, accountId, factor.secret, found.step))) return null;
       await this.locks.forget(tx, SECOND_FACTOR, accountId);
       await onEnabled(tx);
@@ -108,6 +113,7 @@ export class SecondFactorEnrolment {
 
   /** Removes all factors, passkeys included. @returns whether the account had one */
   async remove(tx: Tx, accountId: string): Promise<boolean> {
+    await this.identity.lockAccount(tx, accountId);
     await this.locks.forget(tx, SECOND_FACTOR, accountId);
     return this.repository.remove(tx, accountId);
   }

@@ -17,6 +17,8 @@ interface LiveSession {
   displayName: string;
   /** False: the client has not fetched a token yet. */
   isActivated: boolean;
+  /** The account has a second factor that this session has not proven. */
+  secondFactorPending: boolean;
 }
 
 /** Seconds in which a client must fetch the first token of a session: the lifetime of a device code, and a minute. */
@@ -70,6 +72,8 @@ export interface SignInAccount {
   displayName: string;
   /** The account requires a second factor. */
   secondFactor: boolean;
+  /** When the password was set; null: with the account. */
+  passwordChangedAt: Date | null;
   /** A browser that signed in earlier must sign in again: after a global sign-out or a change of password or factor. */
   signInsValidAfter: Date | null;
   /** Database time in seconds since 1970, to compare with `signInsValidAfter`. */
@@ -79,7 +83,9 @@ export interface SignInAccount {
 const live = directory.statement<LiveSession>(
   'sign_in_sessions.live',
   `SELECT session.id, session.account_id AS "accountId", session.tenant_id AS "tenantId", session.client_id AS "clientId",
-          session.expires_at AS "expiresAt", session.activated_at IS NOT NULL AS "isActivated", account.email, account.display_name AS "displayName"
+          session.expires_at AS "expiresAt", session.activated_at IS NOT NULL AS "isActivated", account.email,
+          account.display_name AS "displayName",
+          account.second_factor_since IS NOT NULL AND session.aal2_at IS NULL AS "secondFactorPending"
      FROM sessions session JOIN accounts account ON account.id = session.account_id
     WHERE session.id = $1 AND session.revoked_at IS NULL AND session.expires_at > now() AND account.status = 'active'`,
 );
@@ -119,6 +125,7 @@ const endOfIssuer = directory.statement<{ id: string }>(
 const account = directory.statement<SignInAccount>(
   'sign_in_sessions.account',
   `SELECT id, email, display_name AS "displayName", second_factor_since IS NOT NULL AS "secondFactor",
+          password_changed_at AS "passwordChangedAt",
           greatest(tokens_valid_after, password_changed_at, second_factor_since) AS "signInsValidAfter",
           extract(epoch FROM clock_timestamp())::float8 AS now
      FROM accounts WHERE id = $1 AND status = 'active'`,

@@ -19,7 +19,7 @@ import { type CreationOptions, creationOptions, verifyCreation } from './webauth
 /** Passkeys of one account. */
 const MAX_PASSKEYS = 20;
 
-/** The owner of passkeys in a session. */
+/** The owner of passkeys in a session; `sessionId` null: in a sign-in, which has proven the password only. */
 export type PasskeyOwner = Pick<AccountContext, 'userId' | 'tenantId' | 'sessionId'> &
   Partial<Pick<AccountContext, 'requestId' | 'ip'>>;
 
@@ -92,9 +92,11 @@ export class Passkeys implements OnModuleInit {
   }
 
   /**
-   * Registers the passkey of a response to `begin` and uses its challenge. The session is then verified.
+   * Registers the passkey of a response to `begin` and uses its challenge. The session is then verified. A sign-in registers
+   * the first factor only.
    * @param credential RegistrationResponseJSON of WebAuthn; any other value is invalid
-   * @throws ApiError 422 `invalid_passkey`, 422 `too_many_passkeys`, 409 `passkey_registered`, and those of `begin`
+   * @throws ApiError 422 `invalid_passkey`, 422 `too_many_passkeys`, 409 `passkey_registered`, 409 `second_factor_enabled`,
+   *   and those of `begin`
    */
   async register(owner: PasskeyOwner, name: string, credential: unknown): Promise<Registered> {
     await this.requireAllowed(owner);
@@ -103,6 +105,8 @@ export class Passkeys implements OnModuleInit {
     if (!created) throw SecurityErrors.invalidPasskey.with();
     const registered = await this.db.tx(async (tx) => {
       await this.lock(tx, owner.userId);
+      if (owner.sessionId === null && (await this.hasFactor(tx, owner.userId)))
+        throw SecurityErrors.alreadyEnabled.with();
       const known = await this.repository.list(owner.userId, tx);
       if (known.length >= MAX_PASSKEYS) throw SecurityErrors.tooManyPasskeys.with();
       const passkey = await this.repository.insert(tx, uuidv7(), owner.userId, name, created);
