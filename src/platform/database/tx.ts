@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { Client } from 'pg';
 import { tracedStatement, tracer } from '../telemetry/tracer.js';
-import { isResponseTimeout } from './database-errors.js';
+import { isReadOnly, isResponseTimeout } from './database-errors.js';
 import { runOn } from './run-on.js';
 import type { Statement } from './statement.js';
 
@@ -45,6 +45,7 @@ export class OpenTx extends Tx {
     private readonly client: Client,
     readonly runner: QueryRunner,
     private readonly count: () => void,
+    private readonly onReadOnly: () => void,
   ) {
     super();
   }
@@ -72,11 +73,13 @@ export class OpenTx extends Tx {
 
   /**
    * Ends the transaction without its changes.
-   * @param cause the error that ended it. A connection without response is closed, which ends its transaction: a ROLLBACK would
-   *   not get a response either
+   * @param cause the error that ended it. A connection without response, or to a replica, is closed, which ends its transaction: a
+   *   ROLLBACK would not get a response either
    */
   async rollBack(cause?: unknown): Promise<void> {
-    const isUsable = !isResponseTimeout(cause) && (await this.tryRollBack());
+    const isReplica = isReadOnly(cause);
+    const isUsable = !isReplica && !isResponseTimeout(cause) && (await this.tryRollBack());
+    if (isReplica) this.onReadOnly();
     if (!isUsable) void this.client.end().catch(() => undefined);
   }
 
