@@ -111,19 +111,21 @@ export class Database {
   }
 
   /** Opens a READ COMMITTED transaction. The caller ends it, and releases it afterwards. */
-  async begin(): Promise<OpenTx> {
+  async begin({ hasLongStatements = false } = {}): Promise<OpenTx> {
     const runner = this.dataSource.createQueryRunner();
     let client: Client | undefined;
     try {
       client = (await runner.connect()) as Client;
       this.trips += 1;
       await runner.startTransaction();
-      return new OpenTx(
+      const tx = new OpenTx(
         client,
         runner,
         () => (this.trips += 1),
         () => this.reconnect(),
       );
+      if (hasLongStatements) await tx.allowLongStatements();
+      return tx;
     } catch (error) {
       if (isResponseTimeout(error)) void client?.end().catch(() => undefined);
       await runner.release();
