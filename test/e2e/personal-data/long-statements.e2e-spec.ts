@@ -39,9 +39,10 @@ describe.each([
 
   test('are exported by them', async () => {
     const statement = workspace.statement<never>('test.export_slowly', personalRows(SLOW));
-    const rows = await app
-      .get(PersonalRows)
-      .read(statement, [randomUUID(), randomUUID()], (batches) => Array.fromAsync(batches));
-    expect(rows).toEqual([['{"slept": ""}']]);
+    const rows: string[] = [];
+    await app.get(PersonalRows).read(statement, [randomUUID(), randomUUID()], async (batches) => {
+      for await (const batch of batches) rows.push(...batch);
+    });
+    expect(rows).toEqual(['{"slept": ""}']);
   });
 });

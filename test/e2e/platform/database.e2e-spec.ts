@@ -224,7 +224,7 @@ describe('the database', () => {
       const reads = () => Promise.all([1, 2].map(() => narrowDb.query(isReplica, [])));
       await Promise.all([narrowDb.query(demote(true), []), narrowDb.query(demote(true), [])]);
       expect((await reads()).flat()).toEqual([{ on: 'on' }, { on: 'on' }]);
-      for (const headers of [{}, { 'idempotency-key': 'replica' }]) {
+      for (const headers of [{}, { 'idempotency-key': 'replica' }] as Record<string, string>[]) {
         await narrowDb.query(demote(false), []);
         const write = () => api.post('/notes', {}, { headers });
         const rejected = await write();
