@@ -7,6 +7,7 @@ import { IdentityApi } from '../../modules/identity/index.js';
 import { MailApi } from '../../modules/mail/index.js';
 import { Audit, operator } from '../../platform/audit/audit.js';
 import { CellsRepository } from '../../platform/cells/cells.repository.js';
+import { isConnectionError } from '../../platform/database/database-errors.js';
 import { MAIN } from '../../platform/database/db.js';
 import { asTx, replicate } from '../../platform/database/long-session.js';
 import { gidOf } from '../../platform/database/spanning-tx.js';
@@ -103,6 +104,8 @@ export async function importWorkspace(
         ...result,
       };
     } catch (error) {
+      // Without a response, the rows may have committed. If not, the collectors remove the files within a day.
+      if (isConnectionError(error)) throw error;
       for (const client of clients) await client.query('ROLLBACK');
       await files.release();
       throw error;
@@ -161,7 +164,8 @@ async function commitBoth(
     await repository.decide(asTx(directory), id);
     await directory.query('COMMIT');
   } catch (error) {
-    await cell.query(`ROLLBACK PREPARED '${gid}'`);
+    // Without a response to the commit, the decision may be in force.
+    if (!isConnectionError(error)) await cell.query(`ROLLBACK PREPARED '${gid}'`);
     throw error;
   }
   await cell.query(`COMMIT PREPARED '${gid}'`);

@@ -53,11 +53,6 @@ const dropTokens = mailService.statement<never>(
   'accounts.drop_tokens',
   `DELETE FROM access_tokens WHERE user_id = $1`,
 );
-// A mailbox has more rows than a request deletes.
-const erasureTimeout = mailService.statement<never>(
-  'accounts.erasure_timeout',
-  `SET LOCAL statement_timeout = '120s'`,
-);
 const lock = mailService.statement<{ id: string }>(
   'accounts.lock',
   `SELECT id FROM users WHERE id = $1 FOR UPDATE`,
@@ -154,7 +149,8 @@ export class AccountsRepository {
   /** Deletes an account with all its messages, also queued ones. @returns false for an unknown account */
   async remove(id: string): Promise<boolean> {
     return this.db.tx(async (tx: Tx) => {
-      await tx.query(erasureTimeout, []);
+      // A mailbox has more rows than a request deletes.
+      await tx.allowLongStatements();
       if ((await tx.query(lock, [id])).length === 0) return false;
       for (const statement of [deleteQueued, deleteMessages, remove]) await tx.query(statement, [id]);
       return true;

@@ -15,6 +15,11 @@ const keep = workspace.statement<{ kept: boolean }>(
   `SELECT blob_keep($1, $2, $3, $4, $5) AS kept`,
 );
 
+const renew = workspace.statement<never>(
+  'blobs.renew',
+  `UPDATE blobs SET due_at = now() + interval '1 hour' WHERE tenant_id = $1 AND id = $2 AND state = 'pending'`,
+);
+
 const release = workspace.statement<never>('blobs.release', `SELECT blob_release($1, $2)`);
 
 const forget = workspace.statement<never>(
@@ -46,6 +51,11 @@ export class BlobsRepository {
   /** @param userId who uploads it; null: no user */
   async insert({ tenantId, id }: BlobKey, userId: string | null): Promise<void> {
     await this.db.single((tx) => tx.query(insert, [tenantId, id, userId]));
+  }
+
+  /** Keeps a pending blob from the collector for another hour. */
+  async renew({ tenantId, id }: BlobKey): Promise<void> {
+    await this.db.single((tx) => tx.query(renew, [tenantId, id]));
   }
 
   /** @returns false when the blob is no longer pending */

@@ -23,6 +23,9 @@ import { Measured, TooManyBytesError } from './store/measured.js';
 /** The name of the dependency. */
 export const BLOB_STORE = 'blob_store';
 
+/** Period in which a blob that is being written is kept from the collector again, milliseconds. */
+const RENEW_MS = 20 * 60_000;
+
 const RETRY_AFTER = { headers: { 'Retry-After': '5' } };
 
 /** A stored blob without references. `keep` or `discard` it. */
@@ -39,7 +42,7 @@ export interface StoredBlob {
 /**
  * The files of all domains. Bytes are written before the transaction that references them and removed after the transaction
  * that drops the reference: `put`, then `keep` in the transaction that writes the id into a row, later `release` in the
- * transaction that deletes that row. A blob that is not kept within an hour is removed.
+ * transaction that deletes that row. A blob that is not kept within an hour after it was written is removed.
  */
 @Injectable()
 export class Blobs {
@@ -74,6 +77,7 @@ export class Blobs {
     const left = userId === undefined ? null : await this.limits.left(tenantId, userId);
     const bytes = new Measured(source, Math.min(maxBytes, left?.bytes ?? maxBytes), headBytes);
     await this.repository.insert(key, userId ?? null);
+    const renewal = setInterval(() => this.renew(key), RENEW_MS);
     try {
       await this.store.write(key, bytes);
     } catch (error) {
@@ -81,6 +85,8 @@ export class Blobs {
       if (error instanceof TooManyBytesError)
         throw left && left.bytes < maxBytes ? left.reached : fileTooLarge(maxBytes);
       throw error instanceof BlobStoreError ? this.unavailable('write', error) : error;
+    } finally {
+      clearInterval(renewal);
     }
     this.metrics.moved('in', bytes.size);
     return { id: key.id, size: bytes.size, sha256: bytes.digest(), head: bytes.head, userId };
@@ -130,6 +136,12 @@ export class Blobs {
       }
       throw error;
     }
+  }
+
+  private renew(key: BlobKey): void {
+    this.repository
+      .renew(key)
+      .catch((error: unknown) => this.logger.warn({ err: error, ...key }, 'renewal of a blob failed'));
   }
 
   private async removeNow(key: BlobKey): Promise<void> {

@@ -60,12 +60,15 @@ const CONNECTION = new Set([
 export const isResponseTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('Query read timeout');
 
+/** read_only_sql_transaction: after a fail-over, the server of this connection is a replica. */
+export const isReadOnly = (error: unknown): boolean => errorCode(error) === '25006';
+
 /** The database is unreachable, does not respond, is starting or is shutting down. */
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof CellUnavailableError) return true;
   // PostgreSQL has ended the session, or accepts none for this database.
   if ((error as { severity?: unknown } | null)?.severity === 'FATAL') return true;
-  if (isResponseTimeout(error)) return true;
+  if (isResponseTimeout(error) || isReadOnly(error)) return true;
   const code = errorCode(error);
   if (code !== undefined && (CONNECTION.has(code) || code.startsWith('08'))) return true;
   return (
@@ -81,7 +84,9 @@ const OF_A_PLAN = /^(?:0A|26|42|XX)/;
 
 /** Whether the connection of a failed statement works on: PostgreSQL has rejected its values, or ended it in time. */
 export const leavesConnection = (error: unknown): boolean =>
-  (error as { severity?: unknown } | null)?.severity === 'ERROR' && !OF_A_PLAN.test(errorCode(error) ?? 'XX');
+  (error as { severity?: unknown } | null)?.severity === 'ERROR' &&
+  !isReadOnly(error) &&
+  !OF_A_PLAN.test(errorCode(error) ?? 'XX');
 
 /** lock_not_available and query_canceled (statement_timeout): the row is contended or the server is overloaded. */
 export function isTimeout(error: unknown): boolean {

@@ -5,6 +5,7 @@ import { tracedStatement, tracer } from '../telemetry/tracer.js';
 import {
   DatabaseBusyError,
   isConnectionError,
+  isReadOnly,
   isResponseTimeout,
   leavesConnection,
 } from './database-errors.js';
@@ -15,6 +16,9 @@ import { OpenTx } from './tx.js';
 
 /** Statements that may wait for each connection; further requests are rejected with 503. */
 const MAX_WAITING_PER_CONNECTION = 50;
+
+/** Time between two replacements of all connections, at least. */
+const RECONNECT_MS = 1_000;
 
 /** Number of connections for pipelined reads, besides the pool. With more of them each carries fewer statements at once. */
 export const READ_PIPELINES = 2;
@@ -32,6 +36,7 @@ export class Database {
   /** Round trips made so far for requests and jobs of this process. */
   trips = 0;
   private readonly pipelines: ReadPipelines;
+  private reconnectedAt = -Infinity;
 
   /**
    * @param name of the cell
@@ -61,10 +66,8 @@ export class Database {
   limit({ pool, pipelines }: ConnectionLimits): void {
     this.pool.options.max = pool;
     this.pipelines.resize(pipelines);
-    const { totalCount, idleCount } = this.pool;
-    const surplus = Math.min(totalCount - pool, idleCount);
-    // The pool closes a connection that comes back with an error; a busy one after it was idle for a while.
-    for (let n = 0; n < surplus; n += 1) this.pool.connect((_error, _client, done) => done(true));
+    // A busy one closes after it was idle for a while.
+    this.closeIdle(this.pool.totalCount - pool);
   }
 
   /** @throws DatabaseBusyError when too many statements wait for a connection */
@@ -99,6 +102,7 @@ export class Database {
       return await runOn(client, statement, values);
     } catch (error) {
       isUsable = leavesConnection(error);
+      if (isReadOnly(error)) this.reconnect();
       throw error;
     } finally {
       client.off('error', ignore);
@@ -107,14 +111,21 @@ export class Database {
   }
 
   /** Opens a READ COMMITTED transaction. The caller ends it, and releases it afterwards. */
-  async begin(): Promise<OpenTx> {
+  async begin({ hasLongStatements = false } = {}): Promise<OpenTx> {
     const runner = this.dataSource.createQueryRunner();
     let client: Client | undefined;
     try {
       client = (await runner.connect()) as Client;
       this.trips += 1;
       await runner.startTransaction();
-      return new OpenTx(client, runner, () => (this.trips += 1));
+      const tx = new OpenTx(
+        client,
+        runner,
+        () => (this.trips += 1),
+        () => this.reconnect(),
+      );
+      if (hasLongStatements) await tx.allowLongStatements();
+      return tx;
     } catch (error) {
       if (isResponseTimeout(error)) void client?.end().catch(() => undefined);
       await runner.release();
@@ -125,6 +136,21 @@ export class Database {
   async close(): Promise<void> {
     await this.pipelines.close();
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+
+  /** Replaces the connections: after a fail-over they may lead to a replica, whose rows are old. Busy ones find out at a write. */
+  private reconnect(): void {
+    // Writes fail until the fail-over is complete.
+    if (performance.now() - this.reconnectedAt < RECONNECT_MS) return;
+    this.reconnectedAt = performance.now();
+    this.pipelines.reconnect();
+    this.closeIdle(this.pool.idleCount);
+  }
+
+  /** The pool closes a connection that comes back with an error. */
+  private closeIdle(count: number): void {
+    for (let n = Math.min(count, this.pool.idleCount); n > 0; n -= 1)
+      this.pool.connect((_error, _client, done) => done(true));
   }
 
   private get maxConnections(): number {

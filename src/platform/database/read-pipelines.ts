@@ -41,6 +41,13 @@ export class ReadPipelines {
     for (const pipeline of this.pipelines.splice(size)) void pipeline?.client.end();
   }
 
+  /** Opens other connections for the next statements. */
+  reconnect(): void {
+    const { size } = this;
+    this.resize(0);
+    this.resize(size);
+  }
+
   /** Statements sent, without a result yet. */
   get pending(): number {
     return this.pipelines.reduce((sum, pipeline) => sum + (pipeline?.pending ?? 0), 0);

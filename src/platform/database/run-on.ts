@@ -16,16 +16,18 @@ const LONG_TEXTS_AS_BYTES: CustomTypesConfig = {
  * Runs a statement on a connection, and leaves nothing of it in the query object of pg: for `query_timeout`, and for its promises,
  * pg assigns a function literal to a property of the query. V8 allocates such functions in the old generation, where each keeps the
  * objects that it refers to until the whole heap is collected. Values and rows would stay with it (test/bench/README.md).
+ * @param responseLimit time without a response, milliseconds; default: that of the connection
  */
 export async function runOn<Row>(
   client: ClientBase,
   { name, text, longTextsAsBytes }: Statement<Row>,
   values: readonly unknown[],
+  responseLimit?: number,
 ): Promise<Row[]> {
   const sent = [...values];
   try {
     const types = longTextsAsBytes ? LONG_TEXTS_AS_BYTES : undefined;
-    return await send<Row>(client, { name, text, values: sent, types });
+    return await send<Row>(client, { name, text, values: sent, types, query_timeout: responseLimit });
   } catch (error) {
     // The stack that pg makes begins at its socket.
     if (error instanceof Error) Error.captureStackTrace(error);
@@ -35,7 +37,10 @@ export async function runOn<Row>(
   }
 }
 
-function send<Row>(client: ClientBase, query: QueryConfig & { values: unknown[] }): Promise<Row[]> {
+function send<Row>(
+  client: ClientBase,
+  query: QueryConfig & { values: unknown[]; query_timeout: number | undefined },
+): Promise<Row[]> {
   let pending: PromiseWithResolvers<Row[]> | undefined = Promise.withResolvers<Row[]>();
   const { promise } = pending;
   client.query(query, (error: Error | null, result: QueryResult) => {

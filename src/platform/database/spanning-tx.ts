@@ -37,6 +37,7 @@ export class SpanningTx extends Tx {
   /** Databases of workspaces. */
   private readonly databases = new Map<string, Promise<Database>>();
   private last: OpenTx | undefined;
+  private hasLongStatements = false;
 
   constructor(
     private readonly main: Database,
@@ -63,6 +64,11 @@ export class SpanningTx extends Tx {
   async managerOf(tenantId: string | null): Promise<EntityManager> {
     const database = tenantId === null ? this.main : await this.databaseOf(tenantId);
     return (await this.part(database)).managerOf();
+  }
+
+  async allowLongStatements(): Promise<void> {
+    this.hasLongStatements = true;
+    for (const [, part] of await this.opened()) await part.allowLongStatements();
   }
 
   /** @throws the error of a part that could not commit; nothing is committed then, unless the connection was lost meanwhile */
@@ -144,7 +150,7 @@ export class SpanningTx extends Tx {
     let part = this.parts.get(database);
     if (!part) {
       database.rejectWhenOverloaded();
-      part = database.begin();
+      part = database.begin({ hasLongStatements: this.hasLongStatements });
       this.parts.set(database, part);
     }
     return part;

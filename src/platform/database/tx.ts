@@ -1,9 +1,18 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { Client } from 'pg';
 import { tracedStatement, tracer } from '../telemetry/tracer.js';
-import { isResponseTimeout } from './database-errors.js';
+import { isReadOnly, isResponseTimeout } from './database-errors.js';
 import { runOn } from './run-on.js';
-import type { Statement } from './statement.js';
+import { either, type Statement } from './statement.js';
+
+/** Limit of the statements of `allowLongStatements`, and of the time without their response, milliseconds. */
+const LONG = { statement: 120_000, response: 125_000 } as const;
+
+const longStatements = either.statement<never>(
+  'tx.long_statements',
+  `SET LOCAL statement_timeout = ${LONG.statement}`,
+  { reach: 'transaction' },
+);
 
 /** Anything that can read: the pool (`Db`) or an open transaction (`Tx`). Writes ask for a `Tx` by type. */
 export interface Reader {
@@ -33,6 +42,9 @@ export abstract class Tx implements Reader {
 
   abstract managerOf(tenantId: string | null): EntityManager | Promise<EntityManager>;
 
+  /** Lets its statements take two minutes: they read or delete what was written in years. */
+  abstract allowLongStatements(): Promise<void>;
+
   /** Runs `effect` once the transaction has committed; its failure is logged and changes nothing. */
   afterCommit(effect: () => void): void {
     this.effects.push(effect);
@@ -41,10 +53,14 @@ export abstract class Tx implements Reader {
 
 /** Several statements between BEGIN and COMMIT on one connection of one database. */
 export class OpenTx extends Tx {
+  /** Time without a response, milliseconds; undefined: that of the connection. */
+  private responseLimit: number | undefined;
+
   constructor(
     private readonly client: Client,
     readonly runner: QueryRunner,
     private readonly count: () => void,
+    private readonly onReadOnly: () => void,
   ) {
     super();
   }
@@ -65,6 +81,11 @@ export class OpenTx extends Tx {
     return this.runner.manager;
   }
 
+  async allowLongStatements(): Promise<void> {
+    await this.query(longStatements, []);
+    this.responseLimit = LONG.response;
+  }
+
   async commit(): Promise<void> {
     this.count();
     await this.runner.commitTransaction();
@@ -72,11 +93,13 @@ export class OpenTx extends Tx {
 
   /**
    * Ends the transaction without its changes.
-   * @param cause the error that ended it. A connection without response is closed, which ends its transaction: a ROLLBACK would
-   *   not get a response either
+   * @param cause the error that ended it. A connection without response, or to a replica, is closed, which ends its transaction: a
+   *   ROLLBACK would not get a response either
    */
   async rollBack(cause?: unknown): Promise<void> {
-    const isUsable = !isResponseTimeout(cause) && (await this.tryRollBack());
+    const isReplica = isReadOnly(cause);
+    const isUsable = !isReplica && !isResponseTimeout(cause) && (await this.tryRollBack());
+    if (isReplica) this.onReadOnly();
     if (!isUsable) void this.client.end().catch(() => undefined);
   }
 
@@ -114,7 +137,7 @@ export class OpenTx extends Tx {
   }
 
   private run<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    return runOn(this.client, statement, values);
+    return runOn(this.client, statement, values, this.responseLimit);
   }
 }
 
@@ -138,6 +161,10 @@ export class SingleTx extends Tx {
       throw new Error(`Db.single allows one statement; ${statement.name} is the second: use Db.tx`);
     this.used = true;
     return this.reader.query(statement, values);
+  }
+
+  async allowLongStatements(): Promise<void> {
+    throw new Error('Db.single has the limits of requests: use Db.tx');
   }
 
   async managerOf(): Promise<EntityManager> {

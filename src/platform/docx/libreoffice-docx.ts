@@ -59,9 +59,9 @@ export class LibreOfficeDocx implements DocxEngine {
 
   private async run(slot: number, source: DocxSource, signal: AbortSignal): Promise<Uint8Array> {
     const page = await this.pages.run(source, signal);
-    this.home ??= mkdtemp(path.join(tmpdir(), 'docx-'));
-    const profile = path.join(await this.home, `profile-${slot}`);
-    const directory = path.join(await this.home, `work-${slot}`);
+    const home = await this.createdHome();
+    const profile = path.join(home, `profile-${slot}`);
+    const directory = path.join(home, `work-${slot}`);
     await mkdir(directory, { recursive: true });
     try {
       const input = path.join(directory, 'note.html');
@@ -75,6 +75,15 @@ export class LibreOfficeDocx implements DocxEngine {
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
+  }
+
+  /** Creates the directory at the first use, and again after a failure: the disk may have been full. */
+  private createdHome(): Promise<string> {
+    this.home ??= mkdtemp(path.join(tmpdir(), 'docx-')).catch((error: unknown) => {
+      this.home = undefined;
+      throw error;
+    });
+    return this.home;
   }
 
   private options(profile: string, directory: string, input: string): string[] {

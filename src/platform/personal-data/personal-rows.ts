@@ -19,12 +19,6 @@ const idleTimeout = either.statement<never>(
   `SET LOCAL idle_in_transaction_session_timeout = '120s'`,
   { reach: 'transaction' },
 );
-/** For the transaction: a member may have written for years, so a statement reads or deletes more rows than a request. */
-export const statementTimeout = either.statement<never>(
-  'personal_data.statement_timeout',
-  `SET LOCAL statement_timeout = '120s'`,
-  { reach: 'transaction' },
-);
 
 /** Reads the rows of an export in batches, in one snapshot and with flat memory. */
 @Injectable()
@@ -41,9 +35,9 @@ export class PersonalRows {
     use: (batches: AsyncIterable<string[]>) => Promise<T>,
   ): Promise<T> {
     return this.db.tx(async (tx) => {
+      await tx.allowLongStatements();
       await tx.query(statement, values);
       await tx.query(idleTimeout, []);
-      await tx.query(statementTimeout, []);
       return use(batchesOf(tx));
     });
   }

@@ -17,6 +17,8 @@ import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
+import { UnfinishedCommits } from '../../../src/platform/cells/unfinished-commits.js';
+import { Db } from '../../../src/platform/database/db.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
@@ -71,6 +73,19 @@ const imported = (
   options: ImportOptions,
   report: Report = silent,
 ) => at(into, (installation) => importWorkspace(installation, options, report));
+
+/** Commits, and loses the connection before the response. */
+function losingCommit(client: pg.Client): pg.Client {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  const lose = async (): Promise<never> => {
+    await query('COMMIT');
+    await client.end();
+    throw new Error('Connection terminated unexpectedly');
+  };
+  client.query = ((...args: unknown[]) =>
+    args[0] === 'COMMIT' ? lose() : query(...args)) as typeof client.query;
+  return client;
+}
 
 /** Numbers of rows of all tables with rows. */
 async function rowsOf(url: string): Promise<Record<string, number>> {
@@ -366,6 +381,28 @@ describe('a workspace that moves to another installation', () => {
     afterAll(async () => {
       await spread?.stop();
       for (const cell of cells ?? []) await cell.drop();
+    });
+
+    test('has both parts after an import whose last response was lost', async () => {
+      const app = await TestApp.start();
+      const [west] = (await addCells(app.served.nest, 'west')) as [TestCell];
+      try {
+        const lost = at(app, (installation) => {
+          const { open, db } = installation;
+          installation.open = async (of) => (of === db.main ? losingCommit(await open(of)) : open(of));
+          return importWorkspace(installation, { from: place, cell: 'west' }, silent);
+        });
+        await expect(lost).rejects.toThrow('Connection terminated');
+        const commits = app.get<UnfinishedCommits>(UnfinishedCommits);
+        commits.abandonedSeconds = 0;
+        await app.get<Db>(Db).inCell('west', () => commits.run());
+        const slugs = await app.sql('SELECT slug FROM tenants');
+        const notes = await west.sql('SELECT FROM notes');
+        expect([slugs, notes.length > 0]).toEqual([[{ slug: 'demo' }], true]);
+      } finally {
+        await app.stop();
+        await west.drop();
+      }
     });
 
     test('is imported into a cell, and exported from it', async () => {

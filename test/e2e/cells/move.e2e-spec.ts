@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import pg from 'pg';
 import { CellAdministration } from '../../../src/platform/cells/cell-administration.js';
+import { CellsRepository } from '../../../src/platform/cells/cells.repository.js';
+import { MovesRepository } from '../../../src/platform/cells/move/moves.repository.js';
 import { WorkspaceMoves } from '../../../src/platform/cells/move/workspace-moves.js';
 import { UnfinishedCommits } from '../../../src/platform/cells/unfinished-commits.js';
 import { Db } from '../../../src/platform/database/db.js';
@@ -304,7 +307,7 @@ describe('the move of a workspace to another cell', () => {
       expect(await read()).toEqual(before);
       expect((await gil.api.post('/notes', { title: 'Not now' })).status).toBe(503);
       await proxy.cut();
-      await expect(moving).rejects.toThrow();
+      await expect(moving).rejects.toThrow(/Connection terminated|ECONNRESET/);
       await proxy.mend();
       await moves.finish(0);
       expect(await cellOf(app, gil.tenantId!)).toBe('west');
@@ -319,6 +322,35 @@ describe('the move of a workspace to another cell', () => {
       await proxy.cut();
       await drop();
     }
+  });
+
+  test('a decision whose response was lost is carried out, and loses nothing', async () => {
+    const read = async () => (await gil.api.get('/notes')).body.notes.map(({ id }: any) => id);
+    const before = await read();
+    const [from, to] = await sides();
+    const lost = new Error('Connection terminated unexpectedly');
+    const db = app.get<Db>(Db);
+    const tx = db.tx.bind(db);
+    let isDecided = false;
+    const decide = jest.spyOn(app.get(CellsRepository), 'decide');
+    const end = jest.spyOn(app.get(MovesRepository), 'end').mockRejectedValue(lost);
+    db.tx = async (work) => {
+      const result = await tx(work);
+      if (decide.mock.calls.length === 0 || isDecided) return result;
+      isDecided = true;
+      throw lost;
+    };
+    try {
+      await expect(moves.move(gil.tenantId!, to.name)).rejects.toBe(lost);
+    } finally {
+      db.tx = tx;
+      decide.mockRestore();
+      end.mockRestore();
+    }
+    await moves.finish(0);
+    expect(await cellOf(app, gil.tenantId!)).toBe(to.name);
+    expect(await read()).toEqual(before);
+    expect(await rowsOf(from, gil.tenantId)).toBe(0);
   });
 
   test('a commit in several databases whose process ended is finished by its decision', async () => {

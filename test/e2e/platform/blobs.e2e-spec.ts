@@ -2,13 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { BlobStore, objectName } from '../../../src/platform/blobs/store/blob-store.js';
 import { Blobs } from '../../../src/platform/blobs/blobs.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TestApp } from '../../support/app.ts';
+import { fakeOnly } from '../../support/clock.ts';
 import { childEnv } from '../../support/installation/child-env.ts';
+import { until } from '../../support/until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
@@ -138,6 +141,26 @@ describe('the blobs', () => {
     await expect(blobs.open(tenant, released.id)).rejects.toMatchObject({
       kind: { status: 503, code: 'blob_store_unavailable' },
     });
+  });
+
+  test('a blob that is written for more than an hour stays, and can be kept', async () => {
+    const source = async function* () {
+      yield randomBytes(10);
+      await age();
+      jest.advanceTimersByTime(1_200_000);
+      await until('the renewal', async () => (await due()).length === 0);
+      await collect();
+      yield randomBytes(10);
+    };
+    const due = () => app.sql('SELECT FROM blobs WHERE tenant_id = $1 AND due_at <= now()', [tenant]);
+    fakeOnly(['setInterval', 'clearInterval']);
+    try {
+      const blob = await blobs.put(tenant, source(), { maxBytes: 1_000 });
+      await app.get(Db).tx((tx) => blobs.keep(tx, tenant, blob, 'text/plain'));
+      expect(await read(blob.id)).toHaveLength(20);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('a release that is rolled back changes nothing', async () => {

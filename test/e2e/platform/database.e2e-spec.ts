@@ -211,6 +211,33 @@ describe('the database', () => {
       expect(await narrowDb.query(changing, [])).toEqual([]);
     });
 
+    test('connects again when its server has become a read-only replica, for pipelined reads too', async () => {
+      const narrowDb = narrow.get<Db>(Db);
+      const demote = (pipelined: boolean) =>
+        either.statement<never>('', 'SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY', { pipelined });
+      const isReplica = either.statement<{ on: string }>(
+        'test.is_replica',
+        `SELECT current_setting('default_transaction_read_only') AS on`,
+        { pipelined: true },
+      );
+      const api = narrow.as(alice.token);
+      const reads = () => Promise.all([1, 2].map(() => narrowDb.query(isReplica, [])));
+      await Promise.all([narrowDb.query(demote(true), []), narrowDb.query(demote(true), [])]);
+      expect((await reads()).flat()).toEqual([{ on: 'on' }, { on: 'on' }]);
+      for (const headers of [{}, { 'idempotency-key': 'replica' }] as Record<string, string>[]) {
+        await narrowDb.query(demote(false), []);
+        const write = () => api.post('/notes', {}, { headers });
+        const rejected = await write();
+        expect([rejected.status, rejected.body.error, rejected.headers.get('retry-after')]).toEqual([
+          503,
+          'database_unavailable',
+          '1',
+        ]);
+        expect((await write()).status).toBe(201);
+      }
+      expect((await reads()).flat()).toEqual([{ on: 'off' }, { on: 'off' }]);
+    });
+
     test('when too many wait for it, new requests are turned away, and those that wait are served', async () => {
       const narrowDb = narrow.get<Db>(Db);
       let release: () => void = () => undefined;

@@ -148,6 +148,19 @@ describe('the LibreOffice engine', () => {
     expect(existsSync(path.dirname(cwd!))).toBe(false);
   });
 
+  it('converts again after its directory could not be created', async () => {
+    const one = office('cat "$in" > "$out"');
+    const before = process.env['TMPDIR'];
+    process.env['TMPDIR'] = path.join(directory, 'missing');
+    try {
+      await expect(one.convert(source('x'))).rejects.toMatchObject({ code: 'ENOENT' });
+    } finally {
+      if (before === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = before;
+    }
+    expect((await one.convert(source('x'))).length).toBeGreaterThan(0);
+  });
+
   it('reports a missing program', async () => {
     const none = new LibreOfficeDocx('no-such-office-program', LIMITS);
     engines.push(none);

@@ -10,6 +10,7 @@ describe('an error that no controller handles', () => {
     ['a full disk, reported by TypeORM', { driverError: error('53100') }, 500, 'internal_error', undefined],
     ['a full file system', new Error('x', { cause: error('ENOSPC') }), 507, 'storage_full', '10'],
     ['a lost connection', error('57P01'), 503, 'database_unavailable', '1'],
+    ['a database that became a read-only replica', error('25006'), 503, 'database_unavailable', '1'],
     ['anything else', new Error('x'), 500, 'internal_error', undefined],
   ])('%s', (_, thrown, status, code, retryAfter) => {
     const { kind, extras } = asApiError(thrown);

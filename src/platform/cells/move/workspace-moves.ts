@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { isConnectionError } from '../../database/database-errors.js';
 import { Db, MAIN } from '../../database/db.js';
 import { asTx, openSession, replicate } from '../../database/long-session.js';
 import type { Schema } from '../../database/schema/schema-part.js';
@@ -121,7 +122,7 @@ export class WorkspaceMoves implements OnModuleInit {
       await source.end();
       throw error;
     });
-    let decided = false;
+    let isLeftToJob = false;
     try {
       const tables = await movedTables(source, workspaceTableNames(this.db.dataSource, this.schema));
       await target.query('BEGIN');
@@ -133,13 +134,12 @@ export class WorkspaceMoves implements OnModuleInit {
       for (const table of tables) repeated += await table.catchUp(source, target, tenantId, since);
       const total = await compare(source, target, tables, tenantId);
       tell('stopped', repeated);
-      await this.switchCell(target, move, () => (decided = true));
+      await this.switchCell(target, move, () => (isLeftToJob = true));
       const seconds = (performance.now() - stopped) / 1000;
       tell('switched', total);
       return { rows: total, write_stop_seconds: Math.round(seconds * 1000) / 1000 };
     } catch (error) {
-      // The job completes a move that was decided.
-      if (decided) throw error;
+      if (isLeftToJob) throw error;
       await target.query('ROLLBACK').catch(() => undefined);
       await this.abort(move).catch((cause: unknown) =>
         this.logger.warn({ err: cause }, 'the failed move of a workspace will be ended by a job'),
@@ -153,16 +153,20 @@ export class WorkspaceMoves implements OnModuleInit {
   /**
    * Commits the copy, then sends requests to it. In this order, so that no request meets a copy that is not committed yet: until
    * the last step they read the former cell, whose writes are stopped.
-   * @param onDecided called when the move can no longer be undone
+   * @param leaveToJob called when the move is decided, or when the response to its decision was lost: a job reads the decision
    */
-  private async switchCell(target: pg.Client, move: Move, onDecided: () => void): Promise<void> {
+  private async switchCell(target: pg.Client, move: Move, leaveToJob: () => void): Promise<void> {
     const members = await this.moves.membersOf(move.tenant_id);
+    const rejectUndecided = (error: unknown): never => {
+      if (isConnectionError(error)) leaveToJob();
+      throw error;
+    };
     if (move.target === MAIN) {
       // The directory is in the same database.
       await this.moves.decide(asTx(target), move);
       await this.moves.place(asTx(target), move);
-      await target.query('COMMIT');
-      onDecided();
+      await target.query('COMMIT').catch(rejectUndecided);
+      leaveToJob();
       return;
     }
     const id = uuidv7();
@@ -175,10 +179,10 @@ export class WorkspaceMoves implements OnModuleInit {
         await this.cellRows.decide(tx, id);
       });
     } catch (error) {
-      await target.query(`ROLLBACK PREPARED '${gid}'`).catch(() => undefined);
-      throw error;
+      if (!isConnectionError(error)) await target.query(`ROLLBACK PREPARED '${gid}'`).catch(() => undefined);
+      rejectUndecided(error);
     }
-    onDecided();
+    leaveToJob();
     await target.query(`COMMIT PREPARED '${gid}'`);
     await this.db.tx((tx) => this.moves.place(tx, move));
   }

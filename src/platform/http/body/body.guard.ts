@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import { ClientDisconnectedError } from '../abort-signal.js';
 import { Errors } from '../errors.js';
 import { LargeBodies } from './large-bodies.js';
 import { lengthOfLong, parsedLong, readLong } from './long-body.js';
@@ -65,7 +66,10 @@ export class BodyGuard implements CanActivate {
       request.body = bytes ? Buffer.alloc(0) : {};
       return true;
     }
-    if (bytes) return this.readBytes(request, http.getResponse<Response>(), bytes);
+    const response = http.getResponse<Response>();
+    // While an earlier guard waited for the database. Neither the request nor the response reports it again.
+    if (response.closed) throw new ClientDisconnectedError();
+    if (bytes) return this.readBytes(request, response, bytes);
     if (this.reflector.get<boolean>(MULTIPART, context.getHandler())) {
       if (!isForm(request)) throw Errors.unsupportedMediaType.with({ message: NO_FORM });
       return true;
@@ -77,7 +81,6 @@ export class BodyGuard implements CanActivate {
     const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
     // The parser would read the whole body first.
     if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();
-    const response = http.getResponse<Response>();
     if (limit > LARGE && mayBeLarge(request)) {
       const release = this.large.enter(request.ctx?.userId ?? '');
       response.once('close', release);

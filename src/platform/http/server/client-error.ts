@@ -46,7 +46,7 @@ export function createHttpServer(application: RequestListener): Server {
   });
   server.on('checkExpectation', (_request, response: ServerResponse) => reject(response, EXPECTATION_FAILED));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    if (error.code === 'ECONNRESET' || !socket.writable || hasBegunResponse(socket)) {
       socket.destroy();
       return;
     }
@@ -56,6 +56,12 @@ export function createHttpServer(application: RequestListener): Server {
     socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${head}\r\n\r\n${body}`);
   });
   return server;
+}
+
+/** Whether a response to an earlier request is in flight: another one would become a part of its body. Node checks the same. */
+function hasBegunResponse(socket: Socket): boolean {
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  return response?.headersSent === true;
 }
 
 /** Whether a header occurs twice that a proxy and this server must read alike. */
