@@ -127,7 +127,15 @@ describe('concurrent use of chat rooms', () => {
     await other.connect();
     try {
       const ids = { id: randomUUID(), client_msg_id: randomUUID() };
-      const input = { ...ids, fingerprint: '00', body: 'x', format: 'plain', mentions: [], attachments: [], tsv: '' };
+      const input = {
+        ...ids,
+        fingerprint: '00',
+        body: 'x',
+        format: 'plain',
+        mentions: [],
+        attachments: [],
+        tsv: '',
+      };
       await other.query('BEGIN');
       await other.query('SELECT chat_send($1, $2, $3, $4)', [alice.tenantId, alice.id, room, input]);
       const reading = alice.api.put(`/chat/rooms/${room}/read`, { seq: 0 });

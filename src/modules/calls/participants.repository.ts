@@ -99,10 +99,27 @@ const unwanted = workspace.statement<UnwantedParticipant>(
                       AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email))) END`,
 );
 
+// Those of the identities that are members of the audience of a livestream.
+const listeners = workspace.statement<{ identity: string }>(
+  'call_participants.listeners',
+  `SELECT participant.identity FROM calls call
+     JOIN call_participants participant ON participant.tenant_id = $1 AND participant.call_id = call.id
+      AND participant.principal_kind = 'user' AND participant.left_at IS NULL AND participant.identity = ANY ($3::text[])
+     JOIN call_access access ON access.tenant_id = $1 AND access.call_id = call.id
+      AND access.user_id = participant.principal_id AND access.role = 'member'
+    WHERE call.tenant_id = $1 AND call.id = $2 AND call.kind = 'livestream'`,
+);
+
 const connected = workspace.statement<{ identity: string }>(
   'call_participants.connected',
   `SELECT identity FROM call_participants
     WHERE tenant_id = $1 AND call_id = $2 AND left_at IS NULL AND ($3::text IS NULL OR identity = $3)`,
+);
+
+const connectedUsers = workspace.statement<{ identity: string; user_id: string }>(
+  'call_participants.connected_users',
+  `SELECT identity, principal_id AS user_id FROM call_participants
+    WHERE tenant_id = $1 AND call_id = $2 AND left_at IS NULL AND principal_kind = 'user'`,
 );
 
 /** Connections of participants, as the media server reports them. Lock the call before a change. */
@@ -161,6 +178,16 @@ export class ParticipantsRepository {
 
   async isConnected(call: CallKey, identity: string): Promise<boolean> {
     return (await this.db.query(connected, [...keyOf(call), identity])).length > 0;
+  }
+
+  async connectedUsers(call: CallKey): Promise<{ identity: string; user_id: string }[]> {
+    return this.db.query(connectedUsers, keyOf(call));
+  }
+
+  /** Those of the identities that may only listen. */
+  async listeners(call: CallKey, identities: readonly string[]): Promise<string[]> {
+    const found = await this.db.query(listeners, [...keyOf(call), identities]);
+    return found.map(({ identity }) => identity);
   }
 
   /** Connected participants who may not be in the call any more. */

@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { type CallKey, identityOf } from '../model/call-identity.js';
+import { SessionsApi } from '../../identity/index.js';
+import { type CallKey, identityOf, userIdentity } from '../model/call-identity.js';
 import { CallServer } from '../call-server.js';
 import { ParticipantsRepository } from '../participants.repository.js';
 
@@ -30,6 +31,7 @@ export class Kicks {
 
   constructor(
     private readonly participants: ParticipantsRepository,
+    private readonly sessions: SessionsApi,
     private readonly server: CallServer,
     private readonly db: Db,
   ) {}
@@ -50,14 +52,40 @@ export class Kicks {
 
   /** Disconnects all participants of a call without access. */
   async enforce(call: CallKey): Promise<void> {
-    for (const identity of await this.participants.unwanted(call)) await this.kick(call, identity);
+    for (const identity of await this.unwanted(call)) await this.kick(call, identity);
     await this.db.single((tx) => tx.query(settled, [call.tenantId, call.callId]));
+  }
+
+  /**
+   * Revokes the right to publish of members of the audience, such as former moderators.
+   * @param publishing identities with this right
+   */
+  async makeListeners(call: CallKey, publishing: readonly string[]): Promise<void> {
+    if (publishing.length === 0) return;
+    for (const identity of await this.participants.listeners(call, publishing))
+      await this.server.makeListener(call, identity);
   }
 
   /** Disconnects a participant who has just connected, unless they may be in the call. */
   async admit(call: CallKey, identity: string): Promise<void> {
     const isConnected = await this.participants.isConnected(call, identity);
-    const unwanted = isConnected ? await this.participants.unwanted(call) : [identity];
+    const unwanted = isConnected ? await this.unwanted(call) : [identity];
     if (unwanted.includes(identity)) await this.kick(call, identity);
+  }
+
+  /** Connected participants without access, and those whose session has ended. */
+  private async unwanted(call: CallKey): Promise<string[]> {
+    const unwanted = await this.participants.unwanted(call);
+    const users = await this.participants.connectedUsers(call);
+    const accounts = [...new Set(users.map(({ user_id }) => user_id))];
+    if (accounts.length === 0) return unwanted;
+    const live = await this.sessions.liveOf(accounts);
+    // Tokens of other issuers have no session.
+    const identities = new Set([
+      ...accounts.map((account) => userIdentity(account, null)),
+      ...live.map(({ account_id, id }) => userIdentity(account_id, id)),
+    ]);
+    const ended = users.filter(({ identity }) => !identities.has(identity)).map(({ identity }) => identity);
+    return [...new Set([...unwanted, ...ended])];
   }
 }
