@@ -116,12 +116,6 @@ const connected = workspace.statement<{ identity: string }>(
     WHERE tenant_id = $1 AND call_id = $2 AND left_at IS NULL AND ($3::text IS NULL OR identity = $3)`,
 );
 
-const connectedUsers = workspace.statement<{ identity: string; user_id: string }>(
-  'call_participants.connected_users',
-  `SELECT identity, principal_id AS user_id FROM call_participants
-    WHERE tenant_id = $1 AND call_id = $2 AND left_at IS NULL AND principal_kind = 'user'`,
-);
-
 /** Connections of participants, as the media server reports them. Lock the call before a change. */
 @Injectable()
 export class ParticipantsRepository {
@@ -180,8 +174,9 @@ export class ParticipantsRepository {
     return (await this.db.query(connected, [...keyOf(call), identity])).length > 0;
   }
 
-  async connectedUsers(call: CallKey): Promise<{ identity: string; user_id: string }[]> {
-    return this.db.query(connectedUsers, keyOf(call));
+  /** Identities of the connected participants. */
+  async connected(call: CallKey): Promise<string[]> {
+    return (await this.db.query(connected, [...keyOf(call), null])).map(({ identity }) => identity);
   }
 
   /** Those of the identities that may only listen. */

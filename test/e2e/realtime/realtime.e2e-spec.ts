@@ -175,14 +175,16 @@ describe('sockets', () => {
         tenant_id: alice.tenantId,
         session_id: decodeJwt(other.token)['sid'],
       };
+      const report = async () => {
+        await setImmediate();
+        const { listeners } = one.get(AccessWatch) as unknown as { listeners: ((row: object) => void)[] };
+        for (const listener of listeners) listener(change);
+      };
       const callers = one.get<TokenResolver>(TokenResolver);
       const isValid = callers.isValid.bind(callers);
       callers.isValid = async (identity) => {
         const result = await isValid(identity);
-        void setImmediate().then(() => {
-          for (const listener of one.get(AccessWatch)['listeners' as never] as ((change: object) => void)[])
-            listener(change);
-        });
+        void report();
         return result;
       };
       try {
