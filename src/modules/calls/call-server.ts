@@ -28,6 +28,8 @@ export interface ServerParticipant {
   /** New for each connection of the same identity. */
   connectionId: string;
   joinedAt: Date;
+  /** Whether they may publish tracks. */
+  canPublish: boolean;
 }
 
 /** State of a recording at the media server. `limit_reached`: the file is complete up to a limit of the media server. */
@@ -90,6 +92,9 @@ export abstract class CallServer {
 
   /** Disconnects a participant. They can connect again with a valid token. @returns false when they are not connected */
   abstract removeParticipant(call: CallKey, identity: string): Promise<boolean>;
+
+  /** Leaves a participant the rights of a `listener`. @returns false when they are not connected */
+  abstract makeListener(call: CallKey, identity: string): Promise<boolean>;
 
   /** Those of the calls that have a room. */
   abstract listRooms(calls: readonly CallKey[]): Promise<CallKey[]>;

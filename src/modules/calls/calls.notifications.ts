@@ -47,9 +47,13 @@ const missedBy = workspace.statement<{ user_id: string }>(
     LIMIT $3`,
 );
 
+// An automatic recording is tried several times: of those that did not start, the first one has recipients.
 const recordedBy = workspace.statement<{ user_id: string }>(
   'recordings.requested_by',
-  `SELECT requested_by AS user_id FROM recordings WHERE tenant_id = $1 AND id = $2
+  `SELECT recording.requested_by AS user_id FROM recordings recording
+    WHERE recording.tenant_id = $1 AND recording.id = $2 AND NOT EXISTS (
+      SELECT FROM recordings before WHERE before.tenant_id = $1 AND before.call_id = recording.call_id AND before.id < recording.id
+         AND before.requested_by = recording.requested_by AND before.error = 'not_started' AND recording.error = 'not_started')
     UNION SELECT participant.principal_id FROM recordings recording
      JOIN call_participants participant ON participant.tenant_id = $1 AND participant.call_id = recording.call_id
       AND participant.principal_kind = 'user'

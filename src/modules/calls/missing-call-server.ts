@@ -14,6 +14,7 @@ export class MissingCallServer extends CallServer {
   override deleteRoom = reject;
   override mintToken = reject;
   override removeParticipant = reject;
+  override makeListener = reject;
   override listRooms = reject;
   override listParticipants = reject;
   override startRecording = reject;

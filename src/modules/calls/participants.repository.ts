@@ -99,6 +99,17 @@ const unwanted = workspace.statement<UnwantedParticipant>(
                       AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email))) END`,
 );
 
+// Those of the identities that are members of the audience of a livestream.
+const listeners = workspace.statement<{ identity: string }>(
+  'call_participants.listeners',
+  `SELECT participant.identity FROM calls call
+     JOIN call_participants participant ON participant.tenant_id = $1 AND participant.call_id = call.id
+      AND participant.principal_kind = 'user' AND participant.left_at IS NULL AND participant.identity = ANY ($3::text[])
+     JOIN call_access access ON access.tenant_id = $1 AND access.call_id = call.id
+      AND access.user_id = participant.principal_id AND access.role = 'member'
+    WHERE call.tenant_id = $1 AND call.id = $2 AND call.kind = 'livestream'`,
+);
+
 const connected = workspace.statement<{ identity: string }>(
   'call_participants.connected',
   `SELECT identity FROM call_participants
@@ -161,6 +172,17 @@ export class ParticipantsRepository {
 
   async isConnected(call: CallKey, identity: string): Promise<boolean> {
     return (await this.db.query(connected, [...keyOf(call), identity])).length > 0;
+  }
+
+  /** Identities of the connected participants. */
+  async connected(call: CallKey): Promise<string[]> {
+    return (await this.db.query(connected, [...keyOf(call), null])).map(({ identity }) => identity);
+  }
+
+  /** Those of the identities that may only listen. */
+  async listeners(call: CallKey, identities: readonly string[]): Promise<string[]> {
+    const found = await this.db.query(listeners, [...keyOf(call), identities]);
+    return found.map(({ identity }) => identity);
   }
 
   /** Connected participants who may not be in the call any more. */

@@ -109,9 +109,10 @@ export class PgBus extends Bus implements OnModuleDestroy {
     while (this.queue.length > 0 || this.hasLost) {
       const batch = this.queue.splice(0, BATCH);
       if (this.hasLost) batch.push(JSON.stringify({ topic: 'bus.loss' }));
+      // A loss during the statement is reported by the next one.
+      this.hasLost = false;
       try {
         await this.notify(batch);
-        this.hasLost = false;
       } catch (error) {
         this.logger.warn({ err: error, messages: batch.length }, 'messages between processes not sent');
         this.hasLost = true;

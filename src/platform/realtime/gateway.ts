@@ -134,10 +134,10 @@ export class RealtimeGateway {
   private async authenticate(socket: Socket): Promise<void> {
     const { token } = socket.handshake.auth as { token?: unknown };
     const identity = await this.identify(token);
-    if (!identity) throw new Error('unauthorized');
-    const { tenantId, userId, sessionId } = identity;
-    // In a turn of its own: Socket.IO connects this socket before the next one is counted.
+    // In a turn of its own: Socket.IO connects this socket before the next one is counted, and before access changes again.
     await setImmediate();
+    if (!identity || this.hasChangedSince(identity)) throw new Error('unauthorized');
+    const { tenantId, userId, sessionId } = identity;
     if (this.connections.of(tenantId, userId).size >= this.options.maxPerUser)
       throw new Error('too_many_sockets');
     const ctx: RequestContext = { tenantId, userId, sessionId, role: null, requestId: randomUUID() };
@@ -149,8 +149,7 @@ export class RealtimeGateway {
       await this.bus.listen();
       const identity = await this.tokens.use(token);
       // A process that had not yet read the end of the session may have issued the token.
-      if (!identity || !(await this.callers.isValid(identity))) return undefined;
-      return this.hasChangedSince(identity) ? undefined : identity;
+      return identity && (await this.callers.isValid(identity)) ? identity : undefined;
     } catch (error) {
       this.logger.error({ err: error }, 'a socket cannot be authenticated');
       throw new Error('unavailable', { cause: error });

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
+import { until } from '../../support/until.ts';
+import { session } from '../../support/sign-in/account.ts';
 
 describe('rights to calls at the time of use', () => {
   let app: TestApp;
@@ -47,6 +50,58 @@ describe('rights to calls at the time of use', () => {
     await app.get(OutboxWorker).drain();
     const { recordings } = (await alice.api.get(`/meetings/recordings?call_id=${call.id}`)).body;
     expect(recordings).toEqual([]);
+  });
+
+  test('a recording that auto_record could not start is tried again, with one notification', async () => {
+    const call = await makeCall({ title: 'Retried', settings: { auto_record: true } });
+    const recordings = async (state: string): Promise<any[]> => {
+      await app.sql('UPDATE outbox SET due_at = now() WHERE last_error IS NOT NULL');
+      await app.get(OutboxWorker).drain();
+      const { body } = await alice.api.get(`/meetings/recordings?call_id=${call.id}`);
+      return body.recordings.filter((recording: any) => recording.state === state);
+    };
+    livekit.failing.add('Egress/StartRoomCompositeEgress');
+    await livekit.join((await mint(call.id)).body.token);
+    await until('two failed attempts', async () => (await recordings('failed')).length >= 2);
+    livekit.failing.clear();
+    await until('the recording', async () => (await recordings('starting')).length === 1);
+    const { notifications } = (await alice.api.get('/notifications?limit=200')).body;
+    expect(notifications.filter(({ type }: any) => type === 'recording.failed')).toHaveLength(1);
+  });
+
+  test('the end of a session ends its connections to calls, and those with its old tokens', async () => {
+    const call = await makeCall({ title: 'Sessions', member_ids: [bob.id] });
+    const other = await session(app, bob);
+    const [kept, ended] = [
+      await livekit.join((await mint(call.id, bob)).body.token),
+      await livekit.join((await mint(call.id, other)).body.token),
+    ];
+    await livekit.webhooks.settled();
+    expect((await other.api.post('/auth/sign-out')).status).toBe(200);
+    await app.get(Reconciler).run();
+    expect([livekit.isConnected(kept), livekit.isConnected(ended)]).toEqual([true, false]);
+    const again = await livekit.join(ended.freshToken);
+    await livekit.webhooks.settled();
+    expect([livekit.isConnected(kept), livekit.isConnected(again)]).toEqual([true, false]);
+  });
+
+  test('a moderator of a livestream who is a member from now on no longer publishes', async () => {
+    const room = await makeRoom();
+    const setRole = (role: string) =>
+      alice.api.post(`/chat/rooms/${room}/members`, { user_id: bob.id, role });
+    expect((await setRole('moderator')).status).toBe(201);
+    const call = await makeCall({ room_id: room, kind: 'livestream' });
+    const [host, moderator] = [
+      await livekit.join((await mint(call.id)).body.token),
+      await livekit.join((await mint(call.id, bob)).body.token),
+    ];
+    await livekit.webhooks.settled();
+    await app.get(Reconciler).run();
+    expect([host, moderator].map(livekit.canPublish)).toEqual([true, true]);
+    expect((await setRole('member')).status).toBe(201);
+    await app.get(Reconciler).run();
+    expect([host, moderator].map(livekit.canPublish)).toEqual([true, false]);
+    expect(livekit.isConnected(moderator)).toBe(true);
   });
 
   test('a scheduled call does not start in an archived room', async () => {

@@ -154,6 +154,40 @@ describe('chat', () => {
       expect(ok(await zoe.api.get(`/chat/rooms?updated_after=${past}`)).rooms).toHaveLength(3);
     });
 
+    test('updated_after finds rooms whose messages were edited, deleted or got a reaction', async () => {
+      const { id: room } = await newRoom();
+      const message = await send(room);
+      const path = `/chat/rooms/${room}/messages/${message.id}`;
+      const since = new Date(Date.now() - 60_000).toISOString();
+      const find = async (): Promise<boolean> => {
+        const { rooms } = ok(await alice.api.get(`/chat/rooms?limit=200&updated_after=${since}`));
+        return rooms.some(({ id }: any) => id === room);
+      };
+      for (const change of [
+        () => alice.api.put(`${path}/reactions`, { emoji: '👍' }),
+        () => alice.api.patch(path, { body: 'edited' }),
+        () => alice.api.delete(path),
+      ]) {
+        await app.sql(
+          `UPDATE chat_rooms SET active_at = now() - interval '1 day', updated_at = now() - interval '1 day' WHERE id = $1`,
+          [room],
+        );
+        expect(await find()).toBe(false);
+        ok(await change());
+        expect(await find()).toBe(true);
+      }
+    });
+
+    test('a room may be written back as it was read', async () => {
+      const direct = await newRoom({ type: 'direct', name: undefined, member_ids: [carol.id] });
+      const group = await newRoom({ topic: 't' });
+      for (const { id } of [direct, group]) {
+        const before = await read(id);
+        expect(ok(await alice.api.put(`/chat/rooms/${id}`, before)).room).toEqual(before);
+      }
+      rejected(await alice.api.put(`/chat/rooms/${group.id}`, { name: null }), 422, 'validation_failed');
+    });
+
     test('any user finds and joins a channel of the workspace', async () => {
       const { id } = await newRoom({ type: 'channel', name: 'all', visibility: 'tenant' });
       await send(id, { body: 'before' });

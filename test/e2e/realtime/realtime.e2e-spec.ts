@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { decodeJwt } from 'jose';
 import { SessionsApi } from '../../../src/modules/identity/index.js';
 import { AccessWatch } from '../../../src/modules/identity/access-watch.js';
+import { FanoutRepository } from '../../../src/modules/chat/messages/fanout.repository.js';
+import { TokenResolver } from '../../../src/platform/context/token-resolver.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { workspace } from '../../../src/platform/database/statement.js';
 import { Bus } from '../../../src/platform/bus/bus.js';
@@ -163,6 +165,33 @@ describe('sockets', () => {
         await late(dora, null),
       ])
         await expect(TestSocket.with(two, token)).rejects.toThrow('unauthorized');
+    });
+
+    test('a session that ends after the check of its token has no socket', async () => {
+      const other = await session(one, alice);
+      const { token } = (await other.api.post('/auth/socket/token')).body;
+      const change = {
+        account_id: alice.id,
+        tenant_id: alice.tenantId,
+        session_id: decodeJwt(other.token)['sid'],
+      };
+      const report = async () => {
+        await setImmediate();
+        const { listeners } = one.get(AccessWatch) as unknown as { listeners: ((row: object) => void)[] };
+        for (const listener of listeners) listener(change);
+      };
+      const callers = one.get<TokenResolver>(TokenResolver);
+      const isValid = callers.isValid.bind(callers);
+      callers.isValid = async (identity) => {
+        const result = await isValid(identity);
+        void report();
+        return result;
+      };
+      try {
+        await expect(TestSocket.with(one, token)).rejects.toThrow('unauthorized');
+      } finally {
+        callers.isValid = isValid;
+      }
     });
 
     test('a deactivated member loses their sockets', async () => {
@@ -543,6 +572,46 @@ describe('sockets', () => {
       const invalid = await socket.send('session.resume', { rooms: { x: 1 } });
       expect(invalid).toMatchObject({ ok: false, status: 422, error: 'validation_failed' });
       expect((await socket.send('session.resume', { rooms: { [UNKNOWN]: 1 } })).removed).toEqual([UNKNOWN]);
+    });
+
+    test('a resume returns no message after the removal of its user', async () => {
+      const room = await newRoom(bob);
+      const socket = await connect(one, bob);
+      const repository = one.get(FanoutRepository);
+      const positions = repository.positions.bind(repository);
+      repository.positions = async (ctx) => {
+        const found = await positions(ctx);
+        await alice.api.delete(`/chat/rooms/${room}/members/${bob.id}`);
+        await post(alice, room, 'without you');
+        return found;
+      };
+      try {
+        await post(alice, room, 'with you');
+        const { rooms } = await socket.send('session.resume', { rooms: { [room]: 0 } });
+        expect(JSON.stringify(rooms)).not.toContain('without you');
+      } finally {
+        repository.positions = positions;
+      }
+    });
+
+    test('a repeated old request sends no history to the other members', async () => {
+      const room = await newRoom(bob);
+      const first = text(room, 'first');
+      expect((await (await connect(one, alice)).send('message.send', first)).ok).toBe(true);
+      const filler = { format: 'plain', fingerprint: '00', mentions: [], attachments: [], tsv: '' };
+      await one.sql(
+        `SELECT chat_send($1, $2, $3, $4 || jsonb_build_object(
+                  'id', gen_random_uuid(), 'client_msg_id', gen_random_uuid(), 'body', n))
+           FROM generate_series(1, 300) AS n`,
+        [alice.tenantId, alice.id, room, filler],
+      );
+      const socket = await connect(two, bob);
+      await socket.send('session.resume', { rooms: {} });
+      const { room_id: _, ...message } = first;
+      expect((await alice.api.post(`/chat/rooms/${room}/messages`, message)).body.duplicate).toBe(true);
+      await post(alice, room, 'new');
+      await socket.next('message.created', (payload) => payload.message.body === 'new');
+      expect(socket.named('message.created').filter(inRoom(room))).toHaveLength(1);
     });
   });
 

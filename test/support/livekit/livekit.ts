@@ -16,12 +16,14 @@ import {
   ListRoomsRequest,
   ListRoomsResponse,
   ParticipantInfo,
+  ParticipantPermission,
   Room,
   RoomCompositeEgressRequest,
   RoomParticipantIdentity,
   StopEgressRequest,
   CreateRoomRequest,
   DeleteRoomRequest,
+  UpdateParticipantRequest,
   WebhookEvent,
 } from '@livekit/protocol';
 import { SignJWT } from 'jose';
@@ -73,6 +75,8 @@ export class LiveKit {
   readonly requests: string[] = [];
   /** Methods without a response. */
   readonly hanging = new Set<string>();
+  /** Methods that fail with 503. */
+  readonly failing = new Set<string>();
   /** Every request fails with 503. */
   unavailable = false;
   /** A stopped recording completes at once. */
@@ -143,6 +147,7 @@ export class LiveKit {
       name,
       joinedAt: BigInt(Math.floor(now / 1000)),
       joinedAtMs: BigInt(now),
+      permission: new ParticipantPermission({ canPublish: grants.canPublish ?? true }),
     });
     live.participants.set(identity, participant);
     await this.send('participant_joined', { room: live.room, participant });
@@ -159,6 +164,10 @@ export class LiveKit {
   isConnected({ room, identity, sid }: Connection): boolean {
     return this.rooms.get(room)?.participants.get(identity)?.sid === sid;
   }
+
+  /** Whether a connected participant may publish tracks. */
+  canPublish = ({ room, identity }: Connection): boolean | undefined =>
+    this.rooms.get(room)?.participants.get(identity)?.permission?.canPublish;
 
   /** Identities of a room. */
   connected = (room: string): string[] => [...(this.rooms.get(room)?.participants.keys() ?? [])].toSorted();
@@ -253,7 +262,8 @@ export class LiveKit {
     this.requests.push(method);
     if (this.hanging.has(method)) return;
     try {
-      if (this.unavailable) throw new TwirpFailure('unavailable', 503, 'no healthy nodes');
+      if (this.unavailable || this.failing.has(method))
+        throw new TwirpFailure('unavailable', 503, 'no healthy nodes');
       const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
       const grants = await this.authorize(request.headers.authorization);
       const result = await this.run(method, body as never, grants);
@@ -309,6 +319,14 @@ export class LiveKit {
         if (!this.live(room).participants.has(identity)) throw NOT_FOUND('participant');
         await this.disconnect(room, identity, DisconnectReason.PARTICIPANT_REMOVED);
         return {};
+      }
+      case 'RoomService/UpdateParticipant': {
+        const { room, identity, permission } = UpdateParticipantRequest.fromJson(body, options);
+        need(grants.roomAdmin && grants.room === room);
+        const participant = this.live(room).participants.get(identity);
+        if (!participant) throw NOT_FOUND('participant');
+        if (permission) participant.permission = permission;
+        return participant.toJson();
       }
       case 'Egress/StartRoomCompositeEgress':
         need(grants.roomRecord);

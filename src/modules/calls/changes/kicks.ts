@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { type CallKey, identityOf } from '../model/call-identity.js';
+import { SessionsApi } from '../../identity/index.js';
+import { type CallIdentity, type CallKey, identityOf, userIdentity } from '../model/call-identity.js';
 import { CallServer } from '../call-server.js';
 import { ParticipantsRepository } from '../participants.repository.js';
 
@@ -30,6 +31,7 @@ export class Kicks {
 
   constructor(
     private readonly participants: ParticipantsRepository,
+    private readonly sessions: SessionsApi,
     private readonly server: CallServer,
     private readonly db: Db,
   ) {}
@@ -48,16 +50,45 @@ export class Kicks {
     return true;
   }
 
-  /** Disconnects all participants of a call without access. */
+  /** Disconnects all participants of a call without access, or whose session has ended. */
   async enforce(call: CallKey): Promise<void> {
-    for (const identity of await this.participants.unwanted(call)) await this.kick(call, identity);
+    const unwanted = await this.participants.unwanted(call);
+    const ended = await this.ofEndedSessions(await this.participants.connected(call));
+    for (const identity of new Set([...unwanted, ...ended])) await this.kick(call, identity);
     await this.db.single((tx) => tx.query(settled, [call.tenantId, call.callId]));
+  }
+
+  /**
+   * Revokes the right to publish of members of the audience, such as former moderators.
+   * @param publishing identities with this right
+   */
+  async makeListeners(call: CallKey, publishing: readonly string[]): Promise<void> {
+    if (publishing.length === 0) return;
+    for (const identity of await this.participants.listeners(call, publishing))
+      await this.server.makeListener(call, identity);
   }
 
   /** Disconnects a participant who has just connected, unless they may be in the call. */
   async admit(call: CallKey, identity: string): Promise<void> {
     const isConnected = await this.participants.isConnected(call, identity);
-    const unwanted = isConnected ? await this.participants.unwanted(call) : [identity];
-    if (unwanted.includes(identity)) await this.kick(call, identity);
+    const isUnwanted =
+      !isConnected ||
+      (await this.participants.unwanted(call)).includes(identity) ||
+      (await this.ofEndedSessions([identity])).length > 0;
+    if (isUnwanted) await this.kick(call, identity);
+  }
+
+  /** Those of the identities that belong to an ended session of a user. */
+  private async ofEndedSessions(identities: readonly string[]): Promise<string[]> {
+    const users = identities.filter((identity) => identityOf(identity)?.kind === 'user');
+    if (users.length === 0) return [];
+    const accounts = [...new Set(users.map((identity) => (identityOf(identity) as CallIdentity).id))];
+    const live = await this.sessions.liveOf(accounts);
+    // Tokens of other issuers have no session.
+    const valid = new Set([
+      ...accounts.map((account) => userIdentity(account, null)),
+      ...live.map(({ account_id, id }) => userIdentity(account_id, id)),
+    ]);
+    return users.filter((identity) => !valid.has(identity));
   }
 }

@@ -64,6 +64,8 @@ export class Reconciler implements OnModuleInit {
       return isEmptyFor(await this.calls.find(key, tx));
     });
     await this.kicks.enforce(key);
+    const publishing = listed.filter(({ canPublish }) => canPublish).map(({ identity }) => identity);
+    await this.kicks.makeListeners(key, publishing);
     if (isOverdue) await this.ending.end(key, { only: isEmptyFor });
   }
 

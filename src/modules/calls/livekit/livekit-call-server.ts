@@ -100,6 +100,15 @@ export class LiveKitCallServer extends CallServer {
     return this.request('remove a participant', remove, false);
   }
 
+  override async makeListener(call: CallKey, identity: string): Promise<boolean> {
+    const permission = { canPublish: false, canPublishData: false, canSubscribe: true };
+    const update = async ({ rooms }: Clients) => {
+      await rooms.updateParticipant(roomNameOf(call), identity, { permission });
+      return true;
+    };
+    return this.request('revoke the right to publish', update, false);
+  }
+
   override async listRooms(calls: readonly CallKey[]): Promise<CallKey[]> {
     if (calls.length === 0) return [];
     const rooms = await this.request('list rooms', (clients) =>

@@ -26,10 +26,12 @@ export const participantOf = ({
   sid,
   joinedAt,
   joinedAtMs,
+  permission,
 }: ParticipantInfo): ServerParticipant => ({
   identity,
   connectionId: sid,
   joinedAt: new Date(Number(joinedAtMs > 0n ? joinedAtMs : joinedAt * 1000n)),
+  canPublish: permission?.canPublish ?? false,
 });
 
 /** @returns undefined for a recording of another service, or one that writes no file */

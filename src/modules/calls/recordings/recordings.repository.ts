@@ -85,6 +85,12 @@ const audience = workspace.statement<{ user_id: string }>(
     WHERE recording.tenant_id = $1 AND recording.id = $2`,
 );
 
+// Index: recordings_of_call.
+const started = workspace.statement<{ id: string }>(
+  'recordings.started',
+  `SELECT id FROM recordings WHERE tenant_id = $1 AND call_id = $2 AND (state <> 'failed' OR egress_id IS NOT NULL) LIMIT 1`,
+);
+
 // Index: recordings_open.
 const open = workspace.statement<{
   tenant_id: string;
@@ -169,9 +175,9 @@ export class RecordingsRepository {
     await rowsOf(tx, Recording).delete({ tenantId, id });
   }
 
-  /** Whether the call has a recording, in any state. */
+  /** Whether the call has a recording, in any state, that the media server may have started. */
   async exists({ tenantId, callId }: CallKey): Promise<boolean> {
-    return (await rowsOf(this.db, Recording).count({ tenantId, callId })) > 0;
+    return (await this.db.query(started, [tenantId, callId])).length > 0;
   }
 
   /** Recordings of all workspaces that are not finished, by id. */

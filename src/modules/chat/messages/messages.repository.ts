@@ -88,13 +88,15 @@ const react = workspace.statement<ChatOutcome>(
   `SELECT ${OUTCOME} FROM chat_react($1, $2, $3, $4, $5, $6, $7)`,
 );
 
+// The row of the member may be newer than that of the room: the sending of an own message, which changes both, may commit meanwhile.
 const markRead = workspace.statement<{ last_read_seq: number; unread: number }>(
   'chat_messages.mark_read',
   `UPDATE chat_members member SET last_read_seq = greatest(member.last_read_seq, least($4::bigint, room.last_seq))
      FROM chat_rooms room
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3
       AND room.tenant_id = $1 AND room.id = $3 AND room.deleted_at IS NULL
-   RETURNING member.last_read_seq::float8 AS last_read_seq, (room.last_seq - member.last_read_seq)::float8 AS unread`,
+   RETURNING member.last_read_seq::float8 AS last_read_seq,
+             greatest(room.last_seq - member.last_read_seq, 0)::float8 AS unread`,
 );
 
 // The direct room is found by its id, or by the id of the other user.

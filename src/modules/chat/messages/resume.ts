@@ -4,6 +4,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import type { ChatMessageResponse } from '../message.response.js';
 import { FanoutRepository } from './fanout.repository.js';
+import { MessagesRepository } from './messages.repository.js';
 import type { Resume } from './message-sockets.dto.js';
 import { RoomFanout } from './room-fanout.js';
 import type { ResumedResponse, ResumedRoomResponse } from './resume.response.js';
@@ -17,6 +18,7 @@ const MAX_CHARACTERS = 1024 * 1024;
 export class ResumeService {
   constructor(
     private readonly repository: FanoutRepository,
+    private readonly messages: MessagesRepository,
     private readonly fanout: RoomFanout,
   ) {}
 
@@ -43,22 +45,28 @@ export class ResumeService {
   }
 
   private async changes(
-    { tenantId }: RequestContext,
+    ctx: RequestContext,
     id: string,
     from: number,
     left: { messages: number; characters: number },
   ): Promise<ResumedRoomResponse | undefined> {
     if (left.messages <= 0 || left.characters <= 0) return { messages: [], mod_seq: from, more: true };
-    const found = await this.repository.changes(tenantId, id, from, left.messages + 1);
-    if (!found) return undefined;
+    // Checks the membership again: the rooms before may have taken a while.
+    const page = await this.messages.page(ctx, id, {
+      direction: 'changes',
+      position: from,
+      limit: left.messages,
+    });
+    if (!page) return undefined;
     const messages: ChatMessageResponse[] = [];
-    for (const text of found) {
+    for (const text of page.messages) {
       if (left.messages <= 0 || left.characters <= 0) break;
       messages.push(JSON.parse(text) as ChatMessageResponse);
       left.messages -= 1;
       left.characters -= text.length;
     }
-    return { messages, mod_seq: messages.at(-1)?.mod_seq ?? from, more: found.length > messages.length };
+    const more = page.messages.length > messages.length;
+    return { messages, mod_seq: messages.at(-1)?.mod_seq ?? from, more };
   }
 }
 

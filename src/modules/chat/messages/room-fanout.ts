@@ -51,8 +51,11 @@ export class RoomFanout implements OnModuleInit {
 
   onModuleInit(): void {
     this.changes.subscribe(ROOM_CHANGED, ({ tenant, room, mod_seq: modSeq, message }) => {
-      if (message && this.connections.hasTenant(tenant)) this.changes.keep({ tenant, room }, modSeq, message);
-      this.changed({ tenant, room }, modSeq);
+      const key = { tenant, room };
+      // Of a repeated request: clients that miss a change so old have seen a gap before later ones.
+      if (modSeq <= (this.states.get(key)?.start ?? 0) - BATCH) return;
+      if (message && this.connections.hasTenant(tenant)) this.changes.keep(key, modSeq, message);
+      this.changed(key, modSeq);
     });
     this.changes.subscribe(ROOM_DELETED, (room) => this.deleted(room));
     this.changes.subscribe(ROOM_ADDED, ({ users, ...room }) => this.added(room, users, 0));

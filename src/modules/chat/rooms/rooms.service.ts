@@ -17,7 +17,7 @@ import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
 import { ChatErrors } from '../chat.errors.js';
-import { atLeast, checkNewRoom, checkVisibility, directKey } from './room-rules.js';
+import { atLeast, checkNewRoom, checkVisibility, directKey, invalid } from './room-rules.js';
 import { RoomMembersRepository } from './room-members.repository.js';
 import { RoomUsers } from './room-users.js';
 import type { CreateRoom, ListRooms, UpdateRoom } from './rooms.dto.js';
@@ -155,6 +155,7 @@ export class RoomsService implements OnModuleInit {
     if (Object.keys(changes).length === 0) return;
     if (room.type === 'direct') throw ChatErrors.directRoom.with();
     await this.assertRole(ctx, role, 'moderator');
+    if (name === null) throw invalid('name', 'required', 'name is required');
     checkVisibility(room.type, visibility);
     await this.rooms.update(tx, ctx, room.id, changes);
     const { archivedAt: _, ...fields } = changes;

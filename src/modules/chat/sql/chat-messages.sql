@@ -132,11 +132,13 @@ BEGIN
        ORDER BY id FOR UPDATE) file), '[]');
 END $$;
 
--- Gives a changed message of a locked room its number. PL/pgSQL: PostgreSQL would plan an SQL function again for each call.
+-- Gives a changed message of a locked room its number. `updated_at` shows the change to clients that poll the list of rooms.
+-- PL/pgSQL: PostgreSQL would plan an SQL function again for each call.
 CREATE FUNCTION chat_changed(p_tenant uuid, p_room uuid) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE v_mod_seq bigint;
 BEGIN
-  UPDATE chat_rooms SET mod_seq = mod_seq + 1 WHERE tenant_id = p_tenant AND id = p_room RETURNING mod_seq INTO v_mod_seq;
+  UPDATE chat_rooms SET mod_seq = mod_seq + 1, updated_at = clock_timestamp()
+   WHERE tenant_id = p_tenant AND id = p_room RETURNING mod_seq INTO v_mod_seq;
   RETURN v_mod_seq;
 END $$;
 

@@ -32,6 +32,11 @@ export class SessionsApi {
     return this.sessions.liveIn(accountId, tenantId, MAX_SHOWN);
   }
 
+  /** Ids of the live sessions of accounts. */
+  async liveOf(accountIds: readonly string[]): Promise<{ id: string; account_id: string }[]> {
+    return this.sessions.liveOf(accountIds);
+  }
+
   /**
    * Ends the sessions of an account in one workspace.
    * @param sessionId only this one; null: all @returns number of ended sessions

@@ -32,6 +32,12 @@ const liveIn = directory.statement<SessionRow>(
     ORDER BY coalesce(last_seen_at, created_at) DESC, id DESC LIMIT $3`,
 );
 
+// Index: sessions_account.
+const liveOf = directory.statement<{ id: string; account_id: string }>(
+  'identity.live_sessions_of_accounts',
+  `SELECT id, account_id FROM sessions WHERE account_id = ANY ($1::uuid[]) AND ${LIVE}`,
+);
+
 const revokeIn = directory.statement<{ id: string }>(
   'identity.revoke_sessions_of_member',
   `UPDATE sessions SET revoked_at = now()
@@ -94,6 +100,10 @@ export class SessionsRepository {
 
   async liveIn(accountId: string, tenantId: string, limit: number): Promise<SessionRow[]> {
     return this.db.query(liveIn, [accountId, tenantId, limit]);
+  }
+
+  async liveOf(accountIds: readonly string[]): Promise<{ id: string; account_id: string }[]> {
+    return this.db.query(liveOf, [accountIds]);
   }
 
   /** @param sessionId null: all @returns number of ended sessions */
