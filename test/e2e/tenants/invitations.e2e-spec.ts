@@ -185,6 +185,21 @@ describe('invitations to a workspace', () => {
       );
   });
 
+  test('each new link is valid for as many days as the first one', async () => {
+    const { id } = await invite(owner, { expires_in_days: 3 });
+    const daysLeft = [];
+    for (let day = 0; day < 3; day += 1) {
+      await at.app.sql(
+        `UPDATE tenant_invitations SET created_at = created_at - interval '2 days', resent_at = resent_at - interval '2 days',
+                expires_at = expires_at - interval '2 days' WHERE id = $1`,
+        [id],
+      );
+      const { invitation } = (await owner.api.post(`/tenant/invitations/${id}/resend`)).body;
+      daysLeft.push(Math.round((Date.parse(invitation.expires_at) - Date.now()) / 86_400_000));
+    }
+    expect(daysLeft).toEqual([3, 3, 3]);
+  });
+
   test('an expired invitation is invalid and is replaced', async () => {
     const { email, id } = await invite(owner);
     const link = await at.linkTo(email);
@@ -312,6 +327,26 @@ describe('invitations to a workspace', () => {
       await at.app.sql(insert, [boss.tenantId]);
       expect((await boss.api.delete('/tenant/domains/xn--strae-oqa.example')).status).toBe(200);
       expect(JSON.stringify((await boss.api.get('/tenant/domains')).body)).not.toContain('stra');
+    });
+
+    test('links that visitors request for a domain take no place of invitations by administrators', async () => {
+      const [boss] = await at.app.tenant('crowded', 'boss');
+      await at.app.sql(
+        `INSERT INTO tenant_invitations (tenant_id, id, email, email_key, role, language, expires_at)
+         SELECT $1, gen_random_uuid(), n || '@crowd.example', n || '@crowd.example', 'member', 'en', now() + interval '1 day'
+           FROM generate_series(1, 1000) AS n`,
+        [boss.tenantId],
+      );
+      const { status } = await boss.api.post('/tenant/invitations', { email: address() });
+      expect(status).toBe(201);
+    });
+
+    test('that the operator adds are verified, also those that wait for their TXT record', async () => {
+      const [boss] = await at.app.tenant('operated', 'boss');
+      await boss.api.post('/tenant/domains', { domain: 'operated.example' });
+      await provision(at.app.served.nest, { tenants: [{ slug: 'operated', domains: ['operated.example'] }] });
+      const { domains } = (await boss.api.get('/tenant/domains')).body;
+      expect(domains).toMatchObject([{ domain: 'operated.example', verified: true }]);
     });
 
     test('a name server without a response is a 503', async () => {
