@@ -50,6 +50,13 @@ const beginErasure = workspace.statement<{ email: string }>(
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'deactivated' RETURNING email`,
 );
 
+// Like a new membership: its time of the policy for a second factor starts again.
+const restoreErased = workspace.statement<{ user_id: string }>(
+  'tenants.restore_erased_members',
+  `UPDATE tenant_members SET status = 'active', role = 'member', created_at = now(), deactivated_at = NULL, erased_at = NULL
+    WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND erased_at IS NOT NULL RETURNING user_id`,
+);
+
 const hasUnerased = workspace.statement<{ user_id: string }>(
   'tenants.has_unerased_membership',
   `SELECT user_id FROM tenant_members WHERE user_id = $1 AND erased_at IS NULL LIMIT 1`,
@@ -68,6 +75,17 @@ export class MembershipStatusRepository {
         ? await tx.query(setStatusEverywhere, [userId, status])
         : await tx.query(setMemberStatus, [tenantId, userId, status]);
     return rows.length;
+  }
+
+  /** @returns null for a user who has no membership, or an erased one */
+  async status(tx: Tx, tenantId: string, userId: string): Promise<MemberStatus | null> {
+    const member = await rowsOf(tx, TenantMember).one({ tenantId, userId });
+    return member?.erasedAt === null ? member.status : null;
+  }
+
+  /** Begins memberships that were erased anew. @returns their users */
+  async restoreErased(tx: Tx, tenantId: string, userIds: string[]): Promise<string[]> {
+    return (await tx.query(restoreErased, [tenantId, userIds])).map((row) => row.user_id);
   }
 
   async isErased(tx: Tx, tenantId: string, userId: string): Promise<boolean> {

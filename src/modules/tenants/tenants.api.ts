@@ -5,6 +5,7 @@ import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import {
+  ERASED_MEMBER_JOINING,
   MEMBERS_PROVISIONED,
   MEMBER_ROLES_SET,
   MEMBERSHIP_CHANGING,
@@ -70,6 +71,11 @@ export class TenantsApi {
     return found && { email: found.email, displayName: found.display_name };
   }
 
+  /** The status of a membership; null: the user may join, because there is none or its data were erased. */
+  async memberStatus(tx: Tx, tenantId: string, userId: string): Promise<MemberStatus | null> {
+    return this.statuses.status(tx, tenantId, userId);
+  }
+
   /** Whether the member is a service account. */
   async isService(tenantId: string, userId: string): Promise<boolean> {
     return this.tenants.isService(tenantId, userId);
@@ -118,13 +124,16 @@ export class TenantsApi {
     return id;
   }
 
-  /** @returns members whose role changed: the caller invalidates their cached access */
+  /**
+   * Adds members, or updates them. A former member whose data were erased becomes a new one, a deactivated one stays deactivated.
+   * @returns members whose role changed: the caller invalidates their cached access
+   * @throws ApiError 409 `member_erased` while an erasure runs
+   */
   async provisionMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<string[]> {
-    await this.cells.addAccounts(
-      tx,
-      tenantId,
-      members.map(({ userId }) => userId),
-    );
+    const ids = members.map(({ userId }) => userId);
+    await this.cells.addAccounts(tx, tenantId, ids);
+    for (const userId of await this.statuses.restoreErased(tx, tenantId, ids))
+      await this.hooks.run(tx, ERASED_MEMBER_JOINING, { tenantId, userId });
     const changed = await this.tenants.upsertMembers(tx, tenantId, members);
     const withRole = members.flatMap(({ userId, role }) => (role === null ? [] : [{ userId, role }]));
     if (withRole.length > 0) await this.hooks.run(tx, MEMBER_ROLES_SET, { tenantId, members: withRole });

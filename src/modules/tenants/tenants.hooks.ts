@@ -26,6 +26,11 @@ export const MEMBERSHIP_CHANGING = new TxHook<{
   status: MemberStatus;
 }>('membership changing');
 
+/** A former member whose data were erased joins the workspace again. A handler may throw to reject this. */
+export const ERASED_MEMBER_JOINING = new TxHook<{ tenantId: string; userId: string }>(
+  'erased member joining',
+);
+
 /** The policy of a workspace was changed. @param sessionDays lifetime of sessions; null: that of the deployment */
 export const TENANT_POLICY_CHANGED = new TxHook<{ tenantId: string; sessionDays: number | null }>(
   'tenant policy changed',

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { provision } from '../../../src/provision/provision.js';
 import type { TestUser } from '../../support/app.ts';
 import { PASSWORD } from '../../support/sign-in/account.ts';
@@ -198,6 +199,29 @@ describe('invitations to a workspace', () => {
       daysLeft.push(Math.round((Date.parse(invitation.expires_at) - Date.now()) / 86_400_000));
     }
     expect(daysLeft).toEqual([3, 3, 3]);
+  });
+
+  test('a former member whose data were erased joins again by an invitation', async () => {
+    const email = address();
+    for (const slug of ['acme', 'elsewhere'])
+      await provision(at.app.served.nest, {
+        tenants: [{ slug, users: [{ email, name: 'Ada', password: PASSWORD }] }],
+      });
+    const { user_id: id } = await memberOf(email);
+    expect((await owner.api.post(`/tenant/members/${id}/deactivate`)).status).toBe(200);
+    await at.app.sql(
+      `INSERT INTO personal_erasures (tenant_id, user_id, state, due_at) VALUES ($1, $2, 'pending', now())`,
+      [owner.tenantId, id],
+    );
+    await at.app.inCells(() => at.app.get<PersonalErasureWorker>(PersonalErasureWorker).runDue());
+    expect(await memberOf(email)).toBeUndefined();
+
+    const group = (await owner.api.post('/rbac/groups', { name: 'Returned' })).body.group;
+    expect((await owner.api.post('/tenant/invitations', { email, groups: [group.id] })).status).toBe(201);
+    expect((await at.submit(await at.linkTo(email), { password: PASSWORD })).status).toBe(200);
+    expect(await memberOf(email)).toMatchObject({ user_id: id, status: 'active', role: 'member' });
+    const { members } = (await owner.api.get(`/rbac/groups/${group.id}/members`)).body;
+    expect(members.map((row: any) => row.user_id)).toEqual([id]);
   });
 
   test('an expired invitation is invalid and is replaced', async () => {
