@@ -168,22 +168,32 @@ export class TenantsApi {
   }
 
   /**
-   * Deactivates or activates memberships.
-   * @param tenantId null: all workspaces of the user
-   * @returns number of memberships
+   * Deactivates or activates a membership.
+   * @returns false without a membership
    * @throws ApiError 409 `member_erased`; errors of MEMBERSHIP_CHANGING handlers, e.g. ApiError 409 `last_admin`
    */
-  async setMemberStatus(
-    tx: Tx,
-    userId: string,
-    tenantId: string | null,
-    status: MemberStatus,
-  ): Promise<number> {
+  async setMemberStatus(tx: Tx, userId: string, tenantId: string, status: MemberStatus): Promise<boolean> {
     await this.hooks.run(tx, MEMBERSHIP_CHANGING, { userId, tenantId, status });
-    const changed = await this.statuses.setStatus(tx, userId, tenantId, status);
-    if (changed === 0 && tenantId !== null && (await this.statuses.isErased(tx, tenantId, userId)))
+    const isSet = await this.statuses.set(tx, userId, tenantId, status);
+    if (!isSet && (await this.statuses.isErased(tx, tenantId, userId)))
       throw TenantErrors.memberErased.with();
-    return changed;
+    return isSet;
+  }
+
+  /**
+   * Deactivates all memberships of a user with the account.
+   * @returns their workspaces @throws errors of MEMBERSHIP_CHANGING handlers, e.g. ApiError 409 `last_admin`
+   */
+  async endMemberships(tx: Tx, userId: string): Promise<string[]> {
+    await this.hooks.run(tx, MEMBERSHIP_CHANGING, { userId, tenantId: null, status: 'deactivated' });
+    return this.statuses.endAll(tx, userId);
+  }
+
+  /** Activates the memberships that ended with the account; those that ended by themselves stay. @returns their workspaces */
+  async restoreMemberships(tx: Tx, userId: string): Promise<string[]> {
+    const ended = await this.statuses.endedWithAccount(tx, userId);
+    for (const tenantId of ended) await this.setMemberStatus(tx, userId, tenantId, 'active');
+    return ended;
   }
 
   /** Former members whose membership ended at least `days` ago and whose data are not erased. Services have no personal data. */

@@ -293,6 +293,17 @@ describe('erasure of personal data', () => {
     expect(members.map((each: { user_id: string }) => each.user_id)).toContain(user.id);
   });
 
+  test('reopening the account keeps the erasure in a workspace whose membership ended before', async () => {
+    const [owner, user] = await app.tenant(`erase-${(made += 1)}`, 'ann', 'uma');
+    const second = await app.member(`erase-${(made += 1)}`, user.email);
+    ok(await owner.api.post(`/tenant/members/${user.id}/deactivate`, {}));
+    for (const name of ['deactivate', 'erase', 'activate'])
+      expect((await cli(name, '--email', user.email)).code).toBe(0);
+    expect([await stateOf(user), await stateOf(second)]).toEqual(['pending', undefined]);
+    ok(await owner.api.post(`/tenant/members/${user.id}/activate`, {}));
+    expect(await stateOf(user)).toBeUndefined();
+  });
+
   test('an account with an active membership is rejected, and an erased member cannot be activated', async () => {
     const [owner, user] = await app.tenant(`erase-${(made += 1)}`, 'ann', 'uma');
     const rejected = await cli('erase', '--email', user.email, '--now');

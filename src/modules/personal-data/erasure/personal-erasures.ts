@@ -31,7 +31,7 @@ export class PersonalErasures implements OnModuleInit {
 
   onModuleInit(): void {
     this.hooks.on(MEMBERSHIP_CHANGING, async (tx, { tenantId, userId, status }) => {
-      if (status === 'active') await this.erasures.cancel(tx, tenantId, userId);
+      if (status === 'active' && tenantId !== null) await this.erasures.cancel(tx, tenantId, userId);
     });
     this.hooks.on(ERASED_MEMBER_JOINING, async (tx, { tenantId, userId }) => {
       if (!(await this.erasures.forgetDone(tx, tenantId, userId))) throw TenantErrors.memberErased.with();
