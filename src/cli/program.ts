@@ -86,7 +86,11 @@ export function createProgram(loadConfig: () => Config): Command {
   const user = program.command('user').description('users');
   for (const [name, status, description] of [
     ['deactivate', 'deactivated', 'close an account, or only its membership of one workspace'],
-    ['activate', 'active', 'reopen a closed account, or only its membership of one workspace'],
+    [
+      'activate',
+      'active',
+      'reopen a closed account with the memberships that ended with it, or only its membership of one workspace',
+    ],
   ] as const) {
     user
       .command(name)
@@ -168,16 +172,29 @@ async function setStatus(
     app.get(Audit, { strict: false }),
   ];
   const tenantId = slug === undefined ? null : await tenantNamed(app, slug);
+  const isActive = status === 'active';
   await app.get(Db).tx(async (tx) => {
-    const memberships = await tenants.setMemberStatus(tx, accountId, tenantId, status);
-    if (tenantId !== null && status === 'active' && !(await identity.reopen(tx, accountId)))
-      throw new Error('The account is closed: run user activate without --tenant first.');
-    if (tenantId === null)
-      await (status === 'active' ? identity.activate(tx, accountId) : identity.deactivate(tx, accountId));
-    else if (memberships === 0) throw new Error(`This account is not a member of "${slug}".`);
-    else await identity.recordAccessChange(tx, accountId, tenantId);
-    const action = status === 'active' ? 'user.activated' : 'user.deactivated';
-    await audit.record(tx, operator(tenantId), { action, objectKind: 'user', objectId: accountId });
+    const entry = {
+      action: isActive ? 'user.activated' : 'user.deactivated',
+      objectKind: 'user',
+      objectId: accountId,
+    };
+    if (tenantId === null) {
+      const changed = isActive
+        ? await tenants.restoreMemberships(tx, accountId)
+        : await tenants.endMemberships(tx, accountId);
+      for (const id of changed)
+        await audit.record(tx, operator(id), { ...entry, data: { with_account: true } });
+      await (isActive ? identity.activate(tx, accountId) : identity.deactivate(tx, accountId));
+    } else {
+      if (!(await tenants.setMemberStatus(tx, accountId, tenantId, status)))
+        throw new Error(`This account is not a member of "${slug}".`);
+      if (!isActive) await identity.endSessionsIn(tx, accountId, tenantId);
+      else if (await identity.reopen(tx, accountId))
+        await identity.recordAccessChange(tx, accountId, tenantId);
+      else throw new Error('The account is closed: run user activate without --tenant first.');
+    }
+    await audit.record(tx, operator(tenantId), entry);
   });
 }
 

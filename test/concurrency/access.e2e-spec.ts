@@ -61,7 +61,7 @@ describe('concurrent changes of groups', () => {
         app.as(user.token).delete(`/rbac/groups/${group('owners')}/members/${user.id}`);
       const close = one
         .get(Db)
-        .tx((tx) => one.get(TenantsApi).setMemberStatus(tx, cat.id, null, 'deactivated'))
+        .tx((tx) => one.get(TenantsApi).endMemberships(tx, cat.id))
         .catch((error: unknown) => error);
       await Promise.all([leave(one, ann), leave(two, ben), close]);
       expect(await activeOwners(ann.tenantId)).toHaveLength(1);

@@ -18,6 +18,10 @@ export const accessSchema: SchemaPart = {
       new URL('migrations/0002-transfer-permission.sql', import.meta.url),
     ),
     sqlMigration('Invitations1797100000001', new URL('migrations/0003-invitations.sql', import.meta.url)),
+    sqlMigration(
+      'ResentInvitations1798800000011',
+      new URL('migrations/0004-resent-invitations.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'groups'),
 };

@@ -128,11 +128,10 @@ export class IssuerAccounts {
     const linked = await this.issuers.linkedAccount(issuer, user.subject, tx);
     const account =
       linked === null ? await this.linkOrOpen(tx, issuer, user) : await this.byId(issuer, linked, tx);
-    const members = await this.tenants.findMembers(tenantId, [account.id], tx);
-    const isNew = members.size === 0;
+    const status = await this.tenants.memberStatus(tx, tenantId, account.id);
+    if (status === 'deactivated') throw new RejectedError('member_deactivated');
+    const isNew = status === null;
     if (isNew) await this.join(tx, issuer, user, account);
-    else if ((await this.tenants.activeRole(tenantId, account.id, tx)) === null)
-      throw new RejectedError('member_deactivated');
     if (linked === null || isNew)
       await this.audit.record(
         tx,

@@ -1,5 +1,6 @@
 export { TenantsApi } from './tenants.api.js';
 export {
+  ERASED_MEMBER_JOINING,
   MEMBERS_PROVISIONED,
   MEMBER_ROLES_SET,
   MEMBERSHIP_CHANGING,

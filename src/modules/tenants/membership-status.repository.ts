@@ -15,19 +15,26 @@ export interface EndedMembership {
   erased_at: Date | null;
 }
 
-const SINCE = (status: string): string =>
-  `deactivated_at = CASE WHEN ${status} = 'deactivated' THEN coalesce(deactivated_at, now()) END`;
-
-const setMemberStatus = workspace.statement<{ user_id: string }>(
+const setMemberStatus = workspace.statement<{ tenant_id: string }>(
   'tenants.set_member_status',
-  `UPDATE tenant_members SET status = $3, ${SINCE('$3')}
-    WHERE tenant_id = $1 AND user_id = $2 AND ($3 <> 'active' OR erased_at IS NULL) RETURNING user_id`,
+  `UPDATE tenant_members
+      SET status = $3, ended_separately = ($3 = 'deactivated'),
+          deactivated_at = CASE WHEN $3 = 'deactivated' THEN coalesce(deactivated_at, now()) END
+    WHERE tenant_id = $1 AND user_id = $2 AND ($3 <> 'active' OR erased_at IS NULL) RETURNING tenant_id`,
 );
 
-const setStatusEverywhere = workspace.statement<{ user_id: string }>(
-  'tenants.set_status_everywhere',
-  `UPDATE tenant_members SET status = $2, ${SINCE('$2')}
-    WHERE user_id = $1 AND ($2 <> 'active' OR erased_at IS NULL) RETURNING user_id`,
+const endAll = workspace.statement<{ tenant_id: string }>(
+  'tenants.end_memberships',
+  `UPDATE tenant_members SET status = 'deactivated', ended_separately = false, deactivated_at = now()
+    WHERE user_id = $1 AND status = 'active' RETURNING tenant_id`,
+  { reach: 'account' },
+);
+
+// In the lock order of changes of several workspaces.
+const endedWithAccount = workspace.statement<{ tenant_id: string }>(
+  'tenants.ended_with_account',
+  `SELECT tenant_id FROM tenant_members
+    WHERE user_id = $1 AND status = 'deactivated' AND NOT ended_separately AND erased_at IS NULL ORDER BY tenant_id`,
   { reach: 'account' },
 );
 
@@ -50,6 +57,14 @@ const beginErasure = workspace.statement<{ email: string }>(
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'deactivated' RETURNING email`,
 );
 
+// Like a new membership: its time of the policy for a second factor starts again.
+const restoreErased = workspace.statement<{ user_id: string }>(
+  'tenants.restore_erased_members',
+  `UPDATE tenant_members
+      SET status = 'active', role = 'member', created_at = now(), ended_separately = false, deactivated_at = NULL, erased_at = NULL
+    WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND erased_at IS NOT NULL RETURNING user_id`,
+);
+
 const hasUnerased = workspace.statement<{ user_id: string }>(
   'tenants.has_unerased_membership',
   `SELECT user_id FROM tenant_members WHERE user_id = $1 AND erased_at IS NULL LIMIT 1`,
@@ -61,13 +76,29 @@ const hasUnerased = workspace.statement<{ user_id: string }>(
 export class MembershipStatusRepository {
   constructor(private readonly db: Db) {}
 
-  /** @returns number of memberships */
-  async setStatus(tx: Tx, userId: string, tenantId: string | null, status: MemberStatus): Promise<number> {
-    const rows =
-      tenantId === null
-        ? await tx.query(setStatusEverywhere, [userId, status])
-        : await tx.query(setMemberStatus, [tenantId, userId, status]);
-    return rows.length;
+  /** @returns false without a membership, and for the activation of an erased one */
+  async set(tx: Tx, userId: string, tenantId: string, status: MemberStatus): Promise<boolean> {
+    return (await tx.query(setMemberStatus, [tenantId, userId, status])).length > 0;
+  }
+
+  /** @returns the workspaces of the ended memberships */
+  async endAll(tx: Tx, userId: string): Promise<string[]> {
+    return (await tx.query(endAll, [userId])).map((row) => row.tenant_id);
+  }
+
+  /** @returns null for a user who has no membership, or an erased one */
+  async status(tx: Tx, tenantId: string, userId: string): Promise<MemberStatus | null> {
+    const member = await rowsOf(tx, TenantMember).one({ tenantId, userId });
+    return member?.erasedAt === null ? member.status : null;
+  }
+
+  /** Begins memberships that were erased anew. @returns their users */
+  async restoreErased(tx: Tx, tenantId: string, userIds: string[]): Promise<string[]> {
+    return (await tx.query(restoreErased, [tenantId, userIds])).map((row) => row.user_id);
+  }
+
+  async endedWithAccount(tx: Tx, userId: string): Promise<string[]> {
+    return (await tx.query(endedWithAccount, [userId])).map((row) => row.tenant_id);
   }
 
   async isErased(tx: Tx, tenantId: string, userId: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import {
+  ERASED_MEMBER_JOINING,
   MEMBERS_PROVISIONED,
   MEMBER_ROLES_SET,
   MEMBERSHIP_CHANGING,
@@ -70,6 +71,11 @@ export class TenantsApi {
     return found && { email: found.email, displayName: found.display_name };
   }
 
+  /** The status of a membership; null: the user may join, because there is none or its data were erased. */
+  async memberStatus(tx: Tx, tenantId: string, userId: string): Promise<MemberStatus | null> {
+    return this.statuses.status(tx, tenantId, userId);
+  }
+
   /** Whether the member is a service account. */
   async isService(tenantId: string, userId: string): Promise<boolean> {
     return this.tenants.isService(tenantId, userId);
@@ -118,13 +124,16 @@ export class TenantsApi {
     return id;
   }
 
-  /** @returns members whose role changed: the caller invalidates their cached access */
+  /**
+   * Adds members, or updates them. A former member whose data were erased becomes a new one, a deactivated one stays deactivated.
+   * @returns members whose role changed: the caller invalidates their cached access
+   * @throws ApiError 409 `member_erased` while an erasure runs
+   */
   async provisionMembers(tx: Tx, tenantId: string, members: MemberInput[]): Promise<string[]> {
-    await this.cells.addAccounts(
-      tx,
-      tenantId,
-      members.map(({ userId }) => userId),
-    );
+    const ids = members.map(({ userId }) => userId);
+    await this.cells.addAccounts(tx, tenantId, ids);
+    for (const userId of await this.statuses.restoreErased(tx, tenantId, ids))
+      await this.hooks.run(tx, ERASED_MEMBER_JOINING, { tenantId, userId });
     const changed = await this.tenants.upsertMembers(tx, tenantId, members);
     const withRole = members.flatMap(({ userId, role }) => (role === null ? [] : [{ userId, role }]));
     if (withRole.length > 0) await this.hooks.run(tx, MEMBER_ROLES_SET, { tenantId, members: withRole });
@@ -159,22 +168,32 @@ export class TenantsApi {
   }
 
   /**
-   * Deactivates or activates memberships.
-   * @param tenantId null: all workspaces of the user
-   * @returns number of memberships
+   * Deactivates or activates a membership.
+   * @returns false without a membership
    * @throws ApiError 409 `member_erased`; errors of MEMBERSHIP_CHANGING handlers, e.g. ApiError 409 `last_admin`
    */
-  async setMemberStatus(
-    tx: Tx,
-    userId: string,
-    tenantId: string | null,
-    status: MemberStatus,
-  ): Promise<number> {
+  async setMemberStatus(tx: Tx, userId: string, tenantId: string, status: MemberStatus): Promise<boolean> {
     await this.hooks.run(tx, MEMBERSHIP_CHANGING, { userId, tenantId, status });
-    const changed = await this.statuses.setStatus(tx, userId, tenantId, status);
-    if (changed === 0 && tenantId !== null && (await this.statuses.isErased(tx, tenantId, userId)))
+    const isSet = await this.statuses.set(tx, userId, tenantId, status);
+    if (!isSet && (await this.statuses.isErased(tx, tenantId, userId)))
       throw TenantErrors.memberErased.with();
-    return changed;
+    return isSet;
+  }
+
+  /**
+   * Deactivates all memberships of a user with the account.
+   * @returns their workspaces @throws errors of MEMBERSHIP_CHANGING handlers, e.g. ApiError 409 `last_admin`
+   */
+  async endMemberships(tx: Tx, userId: string): Promise<string[]> {
+    await this.hooks.run(tx, MEMBERSHIP_CHANGING, { userId, tenantId: null, status: 'deactivated' });
+    return this.statuses.endAll(tx, userId);
+  }
+
+  /** Activates the memberships that ended with the account; those that ended by themselves stay. @returns their workspaces */
+  async restoreMemberships(tx: Tx, userId: string): Promise<string[]> {
+    const ended = await this.statuses.endedWithAccount(tx, userId);
+    for (const tenantId of ended) await this.setMemberStatus(tx, userId, tenantId, 'active');
+    return ended;
   }
 
   /** Former members whose membership ended at least `days` ago and whose data are not erased. Services have no personal data. */

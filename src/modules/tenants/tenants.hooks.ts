@@ -17,14 +17,19 @@ export const MEMBERS_PROVISIONED = new TxHook<{ tenantId: string; userIds: reado
 );
 
 /**
- * A membership of a user (`tenantId` null: all memberships) is about to be deactivated or activated. A handler may throw to
- * reject the change, and ends what depends on the membership, such as application passwords.
+ * A membership of a user is about to be deactivated or activated (`tenantId` null: all are about to be deactivated). A handler
+ * may throw to reject the change, and ends what depends on the membership, such as application passwords.
  */
 export const MEMBERSHIP_CHANGING = new TxHook<{
   userId: string;
   tenantId: string | null;
   status: MemberStatus;
 }>('membership changing');
+
+/** A former member whose data were erased joins the workspace again. A handler may throw to reject this. */
+export const ERASED_MEMBER_JOINING = new TxHook<{ tenantId: string; userId: string }>(
+  'erased member joining',
+);
 
 /** The policy of a workspace was changed. @param sessionDays lifetime of sessions; null: that of the deployment */
 export const TENANT_POLICY_CHANGED = new TxHook<{ tenantId: string; sessionDays: number | null }>(

@@ -23,6 +23,7 @@ export const tenantsSchema: SchemaPart = {
       new URL('migrations/0201-services-and-logos.sql', import.meta.url),
     ),
     sqlMigration('MemberErasure1798112308251', new URL('migrations/0301-erasure.sql', import.meta.url)),
+    sqlMigration('SeparateEnds1798800000012', new URL('migrations/0302-separate-ends.sql', import.meta.url)),
   ],
   sql: [...sqlFiles('workspace', SQL, 'member-profiles'), ...sqlFiles('directory', SQL, 'tenant-names')],
 };

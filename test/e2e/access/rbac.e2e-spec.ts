@@ -417,7 +417,7 @@ describe('groups, members and permissions', () => {
       const group = await create(owner, 'G');
       await app
         .get(Db)
-        .tx((tx) => app.get(TenantsApi).setMemberStatus(tx, max.id, max.tenantId, 'deactivated'));
+        .tx((tx) => app.get(TenantsApi).setMemberStatus(tx, max.id, max.tenantId!, 'deactivated'));
       for (const id of [outsider.id, UNKNOWN, max.id]) {
         rejected(await owner.api.post(of(group, '/members'), { user_ids: [mia.id, id] }), 404, 'not_found');
         rejected(await owner.api.post(of(group, `/members/${id}`)), 404, 'not_found');
@@ -429,19 +429,21 @@ describe('groups, members and permissions', () => {
   });
 
   describe('a workspace keeps an active owner', () => {
-    const deactivate = (user: TestUser, tenantId = user.tenantId) =>
-      app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, user.id, tenantId, 'deactivated'));
+    const deactivate = (user: TestUser) =>
+      app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, user.id, user.tenantId!, 'deactivated'));
+    const deactivateAll = (user: TestUser) =>
+      app.get(Db).tx((tx) => app.get(TenantsApi).endMemberships(tx, user.id));
 
     test('for any removal of the last one', async () => {
       const { owner, mia, owners } = await workspace();
       rejected(await owner.api.delete(of(owners, `/members/${owner.id}`)), 409, 'last_admin');
       await expect(deactivate(owner)).rejects.toMatchObject({ kind: { code: 'last_admin' } });
-      await expect(deactivate(owner, null)).rejects.toMatchObject({ kind: { code: 'last_admin' } });
+      await expect(deactivateAll(owner)).rejects.toMatchObject({ kind: { code: 'last_admin' } });
       await owner.api.post(of(owners, `/members/${mia.id}`));
       await deactivate(mia);
       // A deactivated owner does not count.
       rejected(await owner.api.delete(of(owners, `/members/${owner.id}`)), 409, 'last_admin');
-      await app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, mia.id, null, 'active'));
+      await app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, mia.id, mia.tenantId!, 'active'));
       expect((await owner.api.delete(of(owners, `/members/${owner.id}`))).status).toBe(200);
       rejected(await owner.api.get('/rbac/groups'), 403, 'forbidden');
     });
@@ -514,7 +516,10 @@ describe('groups, members and permissions', () => {
           app
             .get(Db)
             .tx(async (tx) => {
-              await app.get(TenantsApi).setMemberStatus(tx, target.id, null, status);
+              const tenants = app.get(TenantsApi);
+              await (status === 'active'
+                ? tenants.restoreMemberships(tx, target.id)
+                : tenants.endMemberships(tx, target.id));
               const identity = app.get(IdentityApi);
               await (status === 'active'
                 ? identity.activate(tx, target.id)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { verifyPassword } from '../../../src/modules/identity/passwords.js';
-import { TestApp } from '../../support/app.ts';
+import { TestApp, type TestUser } from '../../support/app.ts';
 import { type CliResult, json, spawnWorkspace, workspace } from '../../support/installation/cli.ts';
 import { emptyDatabase } from '../../support/database/database.ts';
 import { until } from '../../support/until.ts';
@@ -295,6 +295,44 @@ describe('workspace, the admin command line', () => {
         { action: 'user.activated' },
         { action: 'identity.token.issued', origin: 'cli' },
       ]);
+    });
+
+    test('reopening an account restores no membership that ended before, and no session of a membership', async () => {
+      const [gus, dana] = await app.tenant('gamma', 'gus', 'dana');
+      const [eve] = await app.tenant('delta', 'eve');
+      await app.member('delta', dana.email);
+      const set = async (name: string, ...more: string[]) =>
+        succeeded(await run('user', name, '--email', dana.email, ...more));
+      await set('deactivate', '--tenant', 'gamma');
+      await set('activate', '--tenant', 'gamma');
+      await app.readAccessChanges();
+      expect((await dana.api.get('/notes')).status).toBe(401);
+
+      const directory = async () => JSON.stringify((await gus.api.get('/contact/directory')).body);
+      expect(await directory()).toContain(dana.email);
+      expect((await gus.api.post(`/tenant/members/${dana.id}/deactivate`)).status).toBe(200);
+      await set('deactivate');
+      await set('activate');
+      const statusIn = async (owner: TestUser) =>
+        (await owner.api.get('/tenant/members')).body.members.find((row: any) => row.user_id === dana.id)
+          .status;
+      expect([await statusIn(gus), await statusIn(eve)]).toEqual(['deactivated', 'active']);
+      expect(await directory()).not.toContain(dana.email);
+      const entries = async (owner: TestUser) =>
+        (await owner.api.get(`/tenant/audit?object_id=${dana.id}`)).body.events
+          .filter(({ action }: any) => /^user\.(de)?activated$/.test(action))
+          .map(({ origin, action, data }: any) => [origin, action, data.with_account ?? false]);
+      expect(await entries(gus)).toEqual([
+        ['api', 'user.deactivated', false],
+        ['cli', 'user.activated', false],
+        ['cli', 'user.deactivated', false],
+      ]);
+      expect(await entries(eve)).toEqual([
+        ['cli', 'user.activated', true],
+        ['cli', 'user.deactivated', true],
+      ]);
+      await set('activate', '--tenant', 'gamma');
+      expect(await statusIn(gus)).toBe('active');
     });
 
     test('feeds expire: previous cursors are invalid in processes started later', async () => {

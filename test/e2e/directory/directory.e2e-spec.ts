@@ -84,7 +84,7 @@ describe('the directory', () => {
     expect(await names('martina')).not.toContain('Martina');
     const id = ids.get('Stephen Hawkins') as string;
     const set = (status: 'active' | 'deactivated') =>
-      app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, id, alice.tenantId, status));
+      app.get(Db).tx((tx) => app.get(TenantsApi).setMemberStatus(tx, id, alice.tenantId!, status));
     await set('deactivated');
     expect(await names('hawkins')).toEqual([]);
     expect(await names('stephan hawkins')).toEqual([]);

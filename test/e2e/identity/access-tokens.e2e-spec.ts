@@ -317,7 +317,7 @@ describe('access tokens', () => {
       const [one, two] = made as [Required<ProvisionedUser>, Required<ProvisionedUser>];
       await lost([one.token], () =>
         app.get<Db>(Db).tx(async (tx) => {
-          await app.get<TenantsApi>(TenantsApi).setMemberStatus(tx, one.id, one.tenant_id, 'deactivated');
+          await app.get<TenantsApi>(TenantsApi).setMemberStatus(tx, one.id, one.tenant_id!, 'deactivated');
           await identity().recordAccessChange(tx, one.id, one.tenant_id);
         }),
       );

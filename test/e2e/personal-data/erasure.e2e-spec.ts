@@ -293,6 +293,17 @@ describe('erasure of personal data', () => {
     expect(members.map((each: { user_id: string }) => each.user_id)).toContain(user.id);
   });
 
+  test('reopening the account keeps the erasure in a workspace whose membership ended before', async () => {
+    const [owner, user] = await app.tenant(`erase-${(made += 1)}`, 'ann', 'uma');
+    const second = await app.member(`erase-${(made += 1)}`, user.email);
+    ok(await owner.api.post(`/tenant/members/${user.id}/deactivate`, {}));
+    for (const name of ['deactivate', 'erase', 'activate'])
+      expect((await cli(name, '--email', user.email)).code).toBe(0);
+    expect([await stateOf(user), await stateOf(second)]).toEqual(['pending', undefined]);
+    ok(await owner.api.post(`/tenant/members/${user.id}/activate`, {}));
+    expect(await stateOf(user)).toBeUndefined();
+  });
+
   test('an account with an active membership is rejected, and an erased member cannot be activated', async () => {
     const [owner, user] = await app.tenant(`erase-${(made += 1)}`, 'ann', 'uma');
     const rejected = await cli('erase', '--email', user.email, '--now');
@@ -350,6 +361,57 @@ describe('erasure of personal data', () => {
     await app.inCells(() => worker().runDue());
     expect(await stateOf(user, second.tenantId)).toBe('done');
     expect((await accountOf(user)).email).toBe(`deleted-${user.id}@deleted.invalid`);
+  });
+
+  test('a user with an account elsewhere joins again after the erasure, without the old data, and is erased again', async () => {
+    const slug = `erase-${(made += 1)}`;
+    const [owner, user] = await app.tenant(slug, 'ann', 'uma');
+    await app.member(`erase-${(made += 1)}`, user.email);
+    ok(await user.api.put('/settings/profile', { title: MARKER }));
+    await app.member(slug, user.email, 'admin');
+    const erase = async () => {
+      ok(await owner.api.post(`/tenant/members/${user.id}/deactivate`, {}));
+      await app.sql(
+        `INSERT INTO personal_erasures (tenant_id, user_id, state, due_at) VALUES ($1, $2, 'pending', now())`,
+        [user.tenantId, user.id],
+      );
+      await app.inCells(() => worker().runDue());
+    };
+    await erase();
+    expect((await owner.api.post(`/tenant/members/${user.id}/activate`, {})).body.error).toBe(
+      'member_erased',
+    );
+    const members = async () =>
+      ok(await owner.api.get('/tenant/members')).members.filter(
+        (each: { user_id: string }) => each.user_id === user.id,
+      );
+
+    const set = (values: string) =>
+      app.sql(`UPDATE personal_erasures SET ${values} WHERE tenant_id = $1 AND user_id = $2`, [
+        user.tenantId,
+        user.id,
+      ]);
+    await set(
+      "state = 'running', lease_id = gen_random_uuid(), due_at = now() + interval '1 hour', finished_at = NULL",
+    );
+    await expect(app.member(slug, user.email)).rejects.toMatchObject({ kind: { code: 'member_erased' } });
+    await set("state = 'done', lease_id = NULL, due_at = NULL, finished_at = now()");
+    const again = await provision(
+      app.served.nest,
+      { tenants: [{ slug, users: [{ email: user.email, name: 'Uma' }] }] },
+      true,
+    );
+    expect(again.users[0]!.id).toBe(user.id);
+    const api = app.as(again.users[0]!.token as string);
+    expect(ok(await api.get('/settings/profile')).profile).toMatchObject({ title: '', role: 'member' });
+    expect(await members()).toEqual([
+      expect.objectContaining({ email: user.email, display_name: 'Uma', role: 'member', status: 'active' }),
+    ]);
+    expect(await stateOf(user)).toBeUndefined();
+
+    await erase();
+    expect(await stateOf(user)).toBe('done');
+    expect(await members()).toEqual([expect.objectContaining({ display_name: 'Deleted user' })]);
   });
 
   test('erasures that fail again and again make their job fail until they succeed', async () => {

@@ -153,6 +153,17 @@ describe('groups by SCIM', () => {
     );
   });
 
+  test('a change of the externalId is in the audit log', async () => {
+    const { id } = await create({ externalId: 'old' });
+    await scim.patch(`/Groups/${id}`, [{ op: 'replace', path: 'externalId', value: 'new' }]);
+    await scim.patch(`/Groups/${id}`, [{ op: 'replace', path: 'externalId', value: 'new' }]);
+    await scim.patch(`/Groups/${id}`, [{ op: 'remove', path: 'externalId' }]);
+    const { events } = (await owner.api.get(`/tenant/audit?object_id=${id}&action=scim.group.updated`)).body;
+    expect(events.map(({ data }: any) => data)).toEqual(
+      [null, 'new', 'old'].map((external_id) => ({ external_id, scim_token: expect.any(String) })),
+    );
+  });
+
   test('another workspace sees and changes nothing', async () => {
     const [mallory] = await app.tenant('evil', 'mallory');
     const evil = await ScimClient.of(app, mallory, 'evil.example');

@@ -269,6 +269,16 @@ describe('settings', () => {
       ]);
     });
 
+    test('a signature that is sent back with the derived text that was read keeps deriving it', async () => {
+      const [ann] = await people('ann');
+      const read = await create(ann, { html: '<p>Ann</p>' });
+      const put = async (body: object) =>
+        (await ann.api.put(`/settings/signatures/${read.id}`, body)).body.signature;
+      expect(await put(read)).toEqual(read);
+      expect(await put({ ...read, html: '<p>Ann Lee</p>' })).toMatchObject({ text: 'Ann Lee' });
+      expect(await put({ html: '<p>Ann Ray</p>' })).toMatchObject({ text: 'Ann Ray' });
+    });
+
     test('nothing in them runs, loads scripts or sends forms', async () => {
       const signature = await create(alice, {
         html: '<form action="https://evil.example"><input name="p"></form><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">x</a><p>ok</p>',

@@ -196,7 +196,7 @@ describe('signing in with a browser', () => {
         'its owner leaves the workspace',
         (id: string) =>
           app.get<Db>(Db).tx(async (tx) => {
-            await app.get<TenantsApi>(TenantsApi).setMemberStatus(tx, id, null, 'deactivated');
+            await app.get<TenantsApi>(TenantsApi).endMemberships(tx, id);
             await app.get<IdentityApi>(IdentityApi).recordAccessChange(tx, id);
           }),
       ],

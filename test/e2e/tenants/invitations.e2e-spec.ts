@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { provision } from '../../../src/provision/provision.js';
 import type { TestUser } from '../../support/app.ts';
 import { PASSWORD } from '../../support/sign-in/account.ts';
@@ -199,6 +200,44 @@ describe('invitations to a workspace', () => {
       );
   });
 
+  test('each new link is valid for as many days as the first one', async () => {
+    const { id } = await invite(owner, { expires_in_days: 3 });
+    const daysLeft = [];
+    for (let day = 0; day < 3; day += 1) {
+      await at.app.sql(
+        `UPDATE tenant_invitations SET created_at = created_at - interval '2 days', resent_at = resent_at - interval '2 days',
+                expires_at = expires_at - interval '2 days' WHERE id = $1`,
+        [id],
+      );
+      const { invitation } = (await owner.api.post(`/tenant/invitations/${id}/resend`)).body;
+      daysLeft.push(Math.round((Date.parse(invitation.expires_at) - Date.now()) / 86_400_000));
+    }
+    expect(daysLeft).toEqual([3, 3, 3]);
+  });
+
+  test('a former member whose data were erased joins again by an invitation', async () => {
+    const email = address();
+    for (const slug of ['acme', 'elsewhere'])
+      await provision(at.app.served.nest, {
+        tenants: [{ slug, users: [{ email, name: 'Ada', password: PASSWORD }] }],
+      });
+    const { user_id: id } = await memberOf(email);
+    expect((await owner.api.post(`/tenant/members/${id}/deactivate`)).status).toBe(200);
+    await at.app.sql(
+      `INSERT INTO personal_erasures (tenant_id, user_id, state, due_at) VALUES ($1, $2, 'pending', now())`,
+      [owner.tenantId, id],
+    );
+    await at.app.inCells(() => at.app.get<PersonalErasureWorker>(PersonalErasureWorker).runDue());
+    expect(await memberOf(email)).toBeUndefined();
+
+    const group = (await owner.api.post('/rbac/groups', { name: 'Returned' })).body.group;
+    expect((await owner.api.post('/tenant/invitations', { email, groups: [group.id] })).status).toBe(201);
+    expect((await at.submit(await at.linkTo(email), { password: PASSWORD })).status).toBe(200);
+    expect(await memberOf(email)).toMatchObject({ user_id: id, status: 'active', role: 'member' });
+    const { members } = (await owner.api.get(`/rbac/groups/${group.id}/members`)).body;
+    expect(members.map((row: any) => row.user_id)).toEqual([id]);
+  });
+
   test('an expired invitation is invalid and is replaced', async () => {
     const { email, id } = await invite(owner);
     const link = await at.linkTo(email);
@@ -326,6 +365,26 @@ describe('invitations to a workspace', () => {
       await at.app.sql(insert, [boss.tenantId]);
       expect((await boss.api.delete('/tenant/domains/xn--strae-oqa.example')).status).toBe(200);
       expect(JSON.stringify((await boss.api.get('/tenant/domains')).body)).not.toContain('stra');
+    });
+
+    test('links that visitors request for a domain take no place of invitations by administrators', async () => {
+      const [boss] = await at.app.tenant('crowded', 'boss');
+      await at.app.sql(
+        `INSERT INTO tenant_invitations (tenant_id, id, email, email_key, role, language, expires_at)
+         SELECT $1, gen_random_uuid(), n || '@crowd.example', n || '@crowd.example', 'member', 'en', now() + interval '1 day'
+           FROM generate_series(1, 1000) AS n`,
+        [boss.tenantId],
+      );
+      const { status } = await boss.api.post('/tenant/invitations', { email: address() });
+      expect(status).toBe(201);
+    });
+
+    test('that the operator adds are verified, also those that wait for their TXT record', async () => {
+      const [boss] = await at.app.tenant('operated', 'boss');
+      await boss.api.post('/tenant/domains', { domain: 'operated.example' });
+      await provision(at.app.served.nest, { tenants: [{ slug: 'operated', domains: ['operated.example'] }] });
+      const { domains } = (await boss.api.get('/tenant/domains')).body;
+      expect(domains).toMatchObject([{ domain: 'operated.example', verified: true }]);
     });
 
     test('a name server without a response is a 503', async () => {

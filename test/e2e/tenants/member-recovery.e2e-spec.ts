@@ -138,6 +138,21 @@ describe('recovery of members by administrators', () => {
       expect(await hasFactor(lost)).toBe(true);
     });
 
+    test('a request of an administrator who was dismissed meanwhile does not count', async () => {
+      const [lost, owner, admin] = (await workspace('owner', 'owner', 'admin')) as [
+        TestUser,
+        TestUser,
+        TestUser,
+      ];
+      await secondFactorOf(app, lost.id);
+      expect(await reset(admin, lost)).toEqual([200, 'approval_required']);
+      const { groups } = (await owner.api.get('/rbac/groups')).body;
+      const admins = groups.find((group: any) => group.key === 'admins').id;
+      expect((await owner.api.delete(`/rbac/groups/${admins}/members/${admin.id}`)).status).toBe(200);
+      expect(await reset(owner, lost)).toEqual([200, 'approval_required']);
+      expect(await hasFactor(lost)).toBe(true);
+    });
+
     test('parallel requests of one owner are one request', async () => {
       const [lost, owner] = (await workspace('owner', 'owner')) as [TestUser, TestUser];
       await secondFactorOf(app, lost.id);

@@ -73,9 +73,9 @@ export class InvitationAcceptance {
       await this.repository.lock(tx, tenantId);
       const invitation = await rowsOf(tx, TenantInvitation).lock({ tenantId, id });
       if (invitation?.state !== 'pending' || !(await this.isBacked(tx, invitation))) return false;
-      if ((await this.tenants.findMembers(tenantId, [account.id], tx)).size === 0)
-        await this.join(tx, invitation, account);
-      else if ((await this.tenants.activeRole(tenantId, account.id, tx)) === null) return false;
+      const status = await this.tenants.memberStatus(tx, tenantId, account.id);
+      if (status === 'deactivated') return false;
+      if (status === null) await this.join(tx, invitation, account);
       await this.invitations.end(tx, tenantId, id, 'accepted', account.id);
       const { invitedBy, role, groupIds } = invitation;
       await this.audit.record(

@@ -25,6 +25,8 @@ export class TenantInvitation {
   @Column('uuid', { name: 'accepted_by', nullable: true }) acceptedBy!: string | null;
   @Column('int') sent!: number;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  /** When the current link replaced an earlier one. */
+  @Column('timestamptz', { name: 'resent_at', nullable: true }) resentAt!: Date | null;
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
   @Column('timestamptz', { name: 'ended_at', nullable: true }) endedAt!: Date | null;
 }

@@ -11,7 +11,7 @@ type InvitationState = TenantInvitation['state'];
 const list = workspace.statement<object>(
   'access.list_invitations',
   `SELECT tenant_id, id, email, email_key, role, group_ids, message, language, state, token_hash, invited_by, accepted_by, sent,
-          created_at, expires_at, ended_at
+          created_at, resent_at, expires_at, ended_at
      FROM tenant_invitations
     WHERE tenant_id = $1 AND id > $2 AND ($3::text IS NULL
           OR $3 = CASE WHEN state = 'pending' AND expires_at <= now() THEN 'expired' ELSE state END)
@@ -27,7 +27,8 @@ const expire = workspace.statement<never>(
 
 const countPending = workspace.statement<{ count: number }>(
   'access.count_invitations',
-  `SELECT count(*)::int AS count FROM tenant_invitations WHERE tenant_id = $1 AND state = 'pending'`,
+  `SELECT count(*)::int AS count FROM tenant_invitations WHERE tenant_id = $1 AND state = 'pending'
+    AND (invited_by IS NULL) = $2`,
 );
 
 const purge = workspace.statement<never>(
@@ -52,10 +53,10 @@ export class InvitationsRepository {
     return found.map((row) => rows.hydrate(row));
   }
 
-  /** Ends the expired invitations of a workspace. @returns the number of pending ones */
-  async expire(tx: Tx, tenantId: string): Promise<number> {
+  /** Ends the expired invitations of a workspace. @returns the number of pending ones by members, or by a verified domain */
+  async expire(tx: Tx, tenantId: string, by: 'member' | 'domain'): Promise<number> {
     await tx.query(expire, [tenantId]);
-    return (await tx.query(countPending, [tenantId]))[0]?.count ?? 0;
+    return (await tx.query(countPending, [tenantId, by === 'domain']))[0]?.count ?? 0;
   }
 
   async end(

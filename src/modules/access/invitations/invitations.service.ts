@@ -70,7 +70,7 @@ export class InvitationsService implements OnModuleInit {
       assertHolds(held, await this.groups.permissionsOf(tx, tenantId, role, groupIds));
       if ((await this.tenants.findMembers(tenantId, [email], tx)).size > 0)
         throw AccessErrors.alreadyMember.with();
-      if ((await this.invitations.expire(tx, tenantId)) >= MAX_PENDING)
+      if ((await this.invitations.expire(tx, tenantId, 'member')) >= MAX_PENDING)
         throw AccessErrors.tooManyInvitations.with();
       const { token, hash } = newToken(tenantId);
       const invitation = await rowsOf(tx, TenantInvitation).insert({
@@ -120,13 +120,14 @@ export class InvitationsService implements OnModuleInit {
       const before = await this.pending(tx, tenantId, id);
       if (before.sent >= MAX_SENT) throw AccessErrors.invitationEnded.with();
       assertHolds(held, await this.groups.permissionsOf(tx, tenantId, before.role, before.groupIds));
-      const lifetime = before.expiresAt.getTime() - before.createdAt.getTime();
+      const lifetime = before.expiresAt.getTime() - (before.resentAt ?? before.createdAt).getTime();
       const { token, hash } = newToken(tenantId);
       const [invitation] = await rowsOf(tx, TenantInvitation).update(
         { tenantId, id },
         {
           tokenHash: hash,
           sent: before.sent + 1,
+          resentAt: () => 'now()',
           invitedBy: ctx.userId,
           expiresAt: new Date(Date.now() + Math.min(lifetime, 60 * DAY_MS)),
         },
@@ -168,7 +169,7 @@ export class InvitationsService implements OnModuleInit {
 
   private storeForDomain(tenantId: string, email: string, language: Language, tokenHash: Buffer) {
     return this.db.tx(async (tx) => {
-      if ((await this.invitations.expire(tx, tenantId)) >= MAX_PENDING) return null;
+      if ((await this.invitations.expire(tx, tenantId, 'domain')) >= MAX_PENDING) return null;
       const expiresAt = new Date(Date.now() + DAY_MS);
       const values = { tokenHash, language, expiresAt };
       const key = emailKey(email);

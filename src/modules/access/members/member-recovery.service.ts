@@ -101,12 +101,13 @@ export class MemberRecoveryService {
     const pending = await rows.lock({ tenantId, userId });
     const isPending = pending !== null && pending.expiresAt.getTime() > Date.now();
     if (isPending && pending.requestedBy !== ctx.userId) {
-      const requester = await this.members.read(tenantId, pending.requestedBy, tx);
-      const isActive = requester?.status === 'active';
+      const { requestedBy } = pending;
       // Not the role of the token, which is up to five seconds old.
       const caller = await this.members.read(tenantId, ctx.userId, tx);
-      if (isActive && (caller?.role === 'owner' || requester.role === 'owner')) return null;
-      if (isActive) throw AccessErrors.cannotGrantUnheld.with({ body: { permissions: ['owners.manage'] } });
+      const requester = await this.members.read(tenantId, requestedBy, tx);
+      const mayRequest = (await this.authority.inTx(tx, tenantId, requestedBy)).has('users.recover');
+      if (mayRequest && (caller?.role === 'owner' || requester?.role === 'owner')) return null;
+      if (mayRequest) throw AccessErrors.cannotGrantUnheld.with({ body: { permissions: ['owners.manage'] } });
     }
     const expiresAt = new Date(Date.now() + APPROVAL_MS);
     await rows.store(['tenantId', 'userId'], { tenantId, userId, requestedBy: ctx.userId, expiresAt });

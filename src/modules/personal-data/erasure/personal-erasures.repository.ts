@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { DataOwner } from '../../../platform/personal-data/personal-data.js';
-import type { ErasureState } from './personal-erasure.entity.js';
+import { type ErasureState, PersonalErasure } from './personal-erasure.entity.js';
 
 /** An erasure that this process runs. */
 export interface ClaimedErasure extends DataOwner {
@@ -35,11 +36,9 @@ const cancel = workspace.statement<never>(
   `DELETE FROM personal_erasures WHERE tenant_id = $1 AND user_id = $2 AND state = 'pending' AND attempts = 0`,
 );
 
-// Across workspaces: the account is opened again. Index: personal_erasures_user.
-const cancelEverywhere = workspace.statement<never>(
-  'personal_erasures.cancel_everywhere',
-  `DELETE FROM personal_erasures WHERE user_id = $1 AND state = 'pending' AND attempts = 0`,
-  { reach: 'account' },
+const forgetDone = workspace.statement<never>(
+  'personal_erasures.forget_done',
+  `DELETE FROM personal_erasures WHERE tenant_id = $1 AND user_id = $2 AND state = 'done'`,
 );
 
 // Index: personal_erasures_due.
@@ -106,9 +105,15 @@ export class PersonalErasuresRepository {
     await tx.query(schedule, [tenantId, userIds, due]);
   }
 
-  /** Cancels erasures that have not begun. @param tenantId null: in all workspaces */
-  async cancel(tx: Tx, tenantId: string | null, userId: string): Promise<void> {
-    await (tenantId === null ? tx.query(cancelEverywhere, [userId]) : tx.query(cancel, [tenantId, userId]));
+  /** Cancels an erasure that has not begun. */
+  async cancel(tx: Tx, tenantId: string, userId: string): Promise<void> {
+    await tx.query(cancel, [tenantId, userId]);
+  }
+
+  /** Forgets a finished erasure, so that another one can follow. @returns false when the erasure is not finished */
+  async forgetDone(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
+    await tx.query(forgetDone, [tenantId, userId]);
+    return (await rowsOf(tx, PersonalErasure).one({ tenantId, userId })) === null;
   }
 
   /** Takes an erasure that is due, for `leaseSeconds`. */

@@ -2,7 +2,13 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Audit, operator } from '../../../platform/audit/audit.js';
 import { Db } from '../../../platform/database/db.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
-import { MEMBERSHIP_CHANGING, TenantPolicies, TenantsApi } from '../../tenants/index.js';
+import {
+  ERASED_MEMBER_JOINING,
+  MEMBERSHIP_CHANGING,
+  TenantErrors,
+  TenantPolicies,
+  TenantsApi,
+} from '../../tenants/index.js';
 import { PersonalErasureWorker } from './personal-erasure.worker.js';
 import { type ErasureRow, PersonalErasuresRepository } from './personal-erasures.repository.js';
 
@@ -25,7 +31,10 @@ export class PersonalErasures implements OnModuleInit {
 
   onModuleInit(): void {
     this.hooks.on(MEMBERSHIP_CHANGING, async (tx, { tenantId, userId, status }) => {
-      if (status === 'active') await this.erasures.cancel(tx, tenantId, userId);
+      if (status === 'active' && tenantId !== null) await this.erasures.cancel(tx, tenantId, userId);
+    });
+    this.hooks.on(ERASED_MEMBER_JOINING, async (tx, { tenantId, userId }) => {
+      if (!(await this.erasures.forgetDone(tx, tenantId, userId))) throw TenantErrors.memberErased.with();
     });
   }
 

@@ -11,6 +11,7 @@ import {
   project,
   scopeOf,
 } from '../../../lib/scim/index.js';
+import { Audit } from '../../../platform/audit/audit.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
@@ -38,6 +39,7 @@ export class ScimGroupsService extends ScimResources<ScimGroupRow> {
   constructor(
     private readonly groups: ScimGroupsRepository,
     private readonly users: VisibleUsers,
+    private readonly audit: Audit,
     provisioning: Provisioning,
     db: Db,
     config: Config,
@@ -62,7 +64,7 @@ export class ScimGroupsService extends ScimResources<ScimGroupRow> {
     return this.db.tx(async (tx) => {
       await this.provisioning.lock(tx, actor.tenantId);
       const created = await this.provisioning.createGroup(tx, actor, values.name);
-      await this.write(tx, actor, created, values, []);
+      await this.write(tx, actor, created, values, { external_id: null, members: [] });
       return created;
     });
   }
@@ -81,30 +83,29 @@ export class ScimGroupsService extends ScimResources<ScimGroupRow> {
       const row = await this.locked(tx, actor, target);
       const values = valuesOf(changed(this.present(row)));
       await this.provisioning.renameGroup(tx, actor, row.id, values.name);
-      await this.write(
-        tx,
-        actor,
-        row.id,
-        values,
-        (row.members ?? []).map(({ value }) => value),
-      );
+      await this.write(tx, actor, row.id, values, row);
     });
   }
 
-  /** @param before ids of the members */
   private async write(
     tx: Tx,
     actor: ScimActor,
     id: string,
     { externalId, members }: GroupValues,
-    before: string[],
+    before: Pick<ScimGroupRow, 'external_id' | 'members'>,
   ): Promise<void> {
     const { tenantId } = actor;
     if (!(await this.groups.writeExternalId(tx, tenantId, id, externalId)))
       throw scimError(409, 'The workspace has a group with this externalId.', 'uniqueness');
-    const [current, wanted] = [new Set(before), new Set(members)];
+    if (externalId !== before.external_id) {
+      const data = { external_id: externalId };
+      const entry = { action: 'scim.group.updated', objectKind: 'group', objectId: id, data };
+      await this.audit.record(tx, actor, entry);
+    }
+    const current = new Set(before.members?.map(({ value }) => value));
+    const wanted = new Set(members);
     const add = [...wanted].filter((userId) => !current.has(userId));
-    const remove = before.filter((userId) => !wanted.has(userId));
+    const remove = [...current].filter((userId) => !wanted.has(userId));
     const known = await this.users.among(tx, tenantId, add.filter(isUuid));
     const unknown = add.find((userId) => !known.has(userId));
     if (unknown !== undefined)

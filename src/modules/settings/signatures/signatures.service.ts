@@ -68,7 +68,9 @@ export class SignaturesService {
     }));
     return this.change(ctx, id, 'signature.updated', (before) => {
       const { html = before.html, name, is_default: isDefault, text } = checked.value;
-      const ownText = text === undefined ? before.ownText : text !== null;
+      // A derived text that is sent back as it was read stays derived.
+      const isUnchanged = text === undefined || text === before.text;
+      const ownText = isUnchanged ? before.ownText : text !== null;
       return { name, html, isDefault, ownText, text: ownText ? (text ?? before.text) : plainText(html) };
     });
   }

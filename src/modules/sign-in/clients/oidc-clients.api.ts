@@ -142,7 +142,7 @@ export class OidcClientsApi {
       if (accountId === undefined) return null;
       const ended = await this.sessions.endOfClient(tx, id);
       if (accountId !== null) {
-        await this.tenants.setMemberStatus(tx, accountId, null, 'deactivated');
+        await this.tenants.endMemberships(tx, accountId);
         await this.identity.deactivate(tx, accountId);
       }
       await this.audit.record(tx, actor, {
