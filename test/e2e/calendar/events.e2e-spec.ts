@@ -638,4 +638,44 @@ describe('events', () => {
     const byEve = await create({ title: 'New', start: '2026-03-03' }, team, eve);
     expect(byEve).toMatchObject({ created_by: eve.id, organizer: { id: ann.id, self: false } });
   });
+
+  test('an instance that is sent back with another title keeps it, and follows its series in the rest', async () => {
+    const event = await create({
+      title: 'Open',
+      location: 'Room 1',
+      start: at('2026-03-02T09:00:00'),
+      recurrence: { rules: ['FREQ=WEEKLY;COUNT=3'] },
+    });
+    const instance = `${path(event)}_20260309T080000Z`;
+    const read = (await ann.api.get(instance)).body.event;
+    for (const name of ['recurrence', 'proposals_allowed', 'calendar_id']) delete read[name];
+    const { status, body } = await ann.api.put(instance, { ...read, title: 'Special' });
+    expect([status, body.event.title, body.event.type]).toEqual([200, 'Special', 'exception']);
+    await ann.api.put(path(event), { location: 'Room 2' });
+    expect((await ann.api.get(instance)).body.event).toMatchObject({ title: 'Special', location: 'Room 2' });
+    const longer = await ann.api.put(instance, { duration: 'PT2H' });
+    expect(longer.body.event).toMatchObject({
+      start: at('2026-03-09T09:00:00'),
+      end: at('2026-03-09T11:00:00'),
+      title: 'Special',
+    });
+  });
+
+  test('an instance that is private is not changed or deleted by a writer who does not see its details', async () => {
+    const shared = await newCalendar('Private date', [{ user_id: bob.id, role: 'writer' }]);
+    const event = await create(
+      { title: 'Open', start: at('2026-03-02T09:00:00'), recurrence: { rules: ['FREQ=WEEKLY;COUNT=3'] } },
+      shared,
+    );
+    const series = path(event, shared);
+    const one = { scope: 'this', recurrence_id: at('2026-03-09T09:00:00') };
+    await ann.api.put(series, { ...one, visibility: 'private', title: 'Hidden' });
+    for (const refused of [
+      await bob.api.put(series, { ...one, visibility: 'default' }),
+      await bob.api.delete(series, one),
+    ])
+      expect([refused.status, refused.body.error]).toEqual([403, 'forbidden']);
+    const other = { ...one, recurrence_id: at('2026-03-16T09:00:00') };
+    expect((await bob.api.put(series, { ...other, title: 'By Bob' })).status).toBe(200);
+  });
 });

@@ -9,7 +9,7 @@ import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import type { UpdateEvent } from '../input/event.dto.js';
 import { eventResponse } from '../responses/event.presenter.js';
 import { recordIn } from '../model/attendance.js';
-import { isAtLeast, permissionsOf } from '../model/event-policy.js';
+import { isAtLeast, permissionsOf, seesInstance } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import type { EventRecord, ProposalRow } from '../model/event-record.js';
 import { type EventChange } from './event-write.js';
@@ -73,6 +73,8 @@ export class EventUpdates {
     const scope = fields.scope ?? (key === null ? 'all' : 'this');
     if (scope !== 'all' && key === null)
       throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
+    if (scope === 'this' && !seesInstance(record, calendar, ctx.userId, key as string))
+      throw Errors.forbidden.with();
     const job = { tx, ctx, locked, fields, now };
     if (!permissions.edit) return this.settings.update(job, key);
     if (scope === 'this') return this.updateOne(job, key as string);

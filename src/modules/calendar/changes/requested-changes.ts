@@ -65,7 +65,10 @@ function requestedTimes(fields: UpdateEvent, current: EventTimes, zone: string):
 
 function instanceTimes(record: EventRecord, key: string): EventTimes {
   const occurrence = occurrenceOf(record, key, 'UTC');
-  return occurrence ? contentAt(record, occurrence) : record;
+  const { starts, ends, time_zone, end_time_zone, exact_duration } = occurrence
+    ? contentAt(record, occurrence)
+    : record;
+  return { starts, ends, time_zone, end_time_zone, exact_duration };
 }
 
 /**
