@@ -144,9 +144,13 @@ export class EventsService {
       return await write();
     } catch (error) {
       if (!(error instanceof DuplicateUidError)) throw error;
-      const found = await this.found(ctx, calendarId, error.eventId);
-      const viewer = { userId: ctx.userId, calendar: found.calendar, readerZone: found.calendar.time_zone };
-      throw CalendarErrors.duplicateUid.with({ body: { event: shown(found, viewer, null) } });
+      const found = await this.events.find(this.db, ctx, calendarId, error.eventId);
+      if (!found) throw CalendarErrors.calendarNotFound.with();
+      const { calendar } = found;
+      const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+      // An invitation that the attendee has removed is not shown.
+      const event = found.record && shown(found, viewer, null);
+      throw CalendarErrors.duplicateUid.with({ body: { event } });
     }
   }
 }
