@@ -11,6 +11,7 @@ import { eventResponse } from '../responses/event.presenter.js';
 import { recordIn } from '../model/attendance.js';
 import { isAtLeast, permissionsOf, seesInstance } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
+import { withoutCall } from './event-calls.js';
 import type { EventRecord, ProposalRow } from '../model/event-record.js';
 import { type EventChange } from './event-write.js';
 import { EventMoves, movedEntries, moveTo } from './event-moves.js';
@@ -149,7 +150,7 @@ export class EventUpdates {
       throw invalidField('calendar_id', 'whole_event_only', 'changes with scope all only');
     const id = uuidv7();
     const own = { id, uid: id, split_from: record.id, sequence: 0, dtstamp: now, created_at: now };
-    const begun: EventRecord = { ...later, ...own };
+    const begun: EventRecord = { ...later, ...own, conference: withoutCall(later.conference) };
     const changes = await this.changes(job, begun, wholeTimes(begun, fields, key, calendar.time_zone));
     const next = changeAll(begun, changes, now)?.record ?? begun;
     assertInstances(next);
