@@ -206,6 +206,8 @@ describe('calls with guests, and calls of events', () => {
       })
     ).body;
     const path = `/calendar/${calendar.id}/events/${event.id}`;
+    const echoed = await alice.api.put(path, { ...event, conference: { kind: 'call' } });
+    expect([echoed.status, echoed.body.revision]).toEqual([200, event.revision]);
     const { body } = await alice.api.put(path, {
       scope: 'this_and_following',
       recurrence_id: '2027-03-15T09:00:00Z',

@@ -121,8 +121,15 @@ export class EventUpdates {
   private async updateOne(job: UpdateJob, key: string): Promise<Updated> {
     const { tx, ctx, locked, fields, now } = job;
     const { calendar, record, entries } = locked;
+    // As the response shows an instance.
+    const shown = {
+      recurrence: null,
+      rrule: null,
+      proposals_allowed: record.proposals_allowed,
+      calendar_id: calendar.id,
+    };
     for (const name of WHOLE_ONLY)
-      if (fields[name] !== undefined)
+      if (fields[name] !== undefined && fields[name] !== shown[name])
         throw invalidField(name, 'whole_event_only', 'changes with scope all or this_and_following only');
     const changes = changesForOne(record, fields, key, calendar.time_zone);
     if (fields.attendees !== undefined)
@@ -146,7 +153,7 @@ export class EventUpdates {
   ): Promise<Updated> {
     const { tx, ctx, locked, fields, now } = job;
     const { calendar, record, entries } = locked;
-    if (fields.calendar_id !== undefined)
+    if (fields.calendar_id !== undefined && fields.calendar_id !== calendar.id)
       throw invalidField('calendar_id', 'whole_event_only', 'changes with scope all only');
     const id = uuidv7();
     const own = { id, uid: id, split_from: record.id, sequence: 0, dtstamp: now, created_at: now };
