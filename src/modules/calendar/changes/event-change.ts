@@ -151,11 +151,7 @@ export function changeOne(record: EventRecord, key: string, changes: Changes, no
   const moved = fields.some((field) => (TIME_FIELDS as readonly string[]).includes(field));
   const isRescheduled = moved || fields.includes('status');
   const sequence = record.sequence + (isRescheduled ? 1 : 0);
-  // What the request repeats stays that of the series. Times belong together.
-  const isOwn = (name: string): boolean =>
-    fields.includes(name) || (moved && (TIME_FIELDS as readonly string[]).includes(name));
-  const changed = Object.fromEntries(Object.entries(wanted).filter(([name]) => isOwn(name)));
-  const patch = { ...occurrence.override?.patch, ...changed };
+  const patch = { ...occurrence.override?.patch, ...wanted };
   const override = { recurrence_key: key, patch, sequence, dtstamp: now };
   const others = record.overrides.filter(({ recurrence_key }) => recurrence_key !== key);
   const participants = moved ? askedForOne(invited, key) : invited.participants;

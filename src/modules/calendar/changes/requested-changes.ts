@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { UpdateEvent } from '../input/event.dto.js';
-import type { EventRecord, EventTimes } from '../model/event-record.js';
+import type { EventContent, EventRecord, EventTimes } from '../model/event-record.js';
 import { clockTimes, contentOf as contentAt, isSeries, occurrenceOf } from '../model/event-series.js';
 import { instantOf, isDay, lengthAt, nominalLength, wallIn, wallOf, wallText } from '../model/event-times.js';
 import { withCallOf } from './event-calls.js';
@@ -18,10 +19,16 @@ export function changesFor(record: EventRecord, fields: UpdateEvent, times: Even
   };
 }
 
-/** The changes of a request to one instance. */
+/** The changes of a request to one instance. What it repeats stays that of the series. */
 export function changesForOne(record: EventRecord, fields: UpdateEvent, key: string, zone: string): Changes {
-  const times = hasTimes(fields) ? requestedTimes(fields, instanceTimes(record, key), zone) : undefined;
-  return { content: withCallOf(record, contentOf(fields)), times };
+  const occurrence = occurrenceOf(record, key, 'UTC');
+  const before: EventContent = occurrence ? contentAt(record, occurrence) : record;
+  const content = Object.entries(withCallOf(record, contentOf(fields))).filter(
+    ([name, value]) => !isDeepStrictEqual(value, before[name as keyof EventContent]),
+  );
+  const current = instanceTimes(record, key);
+  const times = hasTimes(fields) ? requestedTimes(fields, current, zone) : current;
+  return { content: Object.fromEntries(content), times: times === current ? undefined : times };
 }
 
 /**
