@@ -1,7 +1,16 @@
 import pg from 'pg';
 import { CalendarHousekeeping } from '../../src/modules/calendar/calendar-housekeeping.js';
 import { type TestUser, TestApp } from '../support/app.ts';
-import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../support/domains/calendars.ts';
+import {
+  at,
+  defaultCalendar,
+  eventPath,
+  icsFile,
+  importFile,
+  newCalendar,
+  newEvent,
+  vevent,
+} from '../support/domains/calendars.ts';
 import { lockWaits } from '../support/database/locks.ts';
 import { PATIENT, withTimeouts } from '../support/database/timeouts.ts';
 import { until } from '../support/until.ts';
@@ -178,6 +187,29 @@ describe('calendars under concurrency', () => {
     );
     expect(outcome).toEqual([422, 'validation_failed']);
     expect((await owner.api.get(eventPath(source, event))).body.event.title).toBe('Kept');
+  });
+
+  test('batches, pushes and imports write nothing when they waited for the end of the share', async () => {
+    const [owner, writer] = users.slice(9, 11) as [TestUser, TestUser];
+    const id = await newCalendar(owner, 'Ending');
+    const event = { title: 'Late', start: '2026-03-02' };
+    const file = icsFile(...vevent('UID:late', 'DTSTART:20260302T080000Z', 'SUMMARY:Late'));
+    const end = (other: pg.Client) =>
+      other.query(
+        `WITH locked AS (SELECT id FROM calendars WHERE id = $1 FOR UPDATE)
+         DELETE FROM calendar_shares WHERE calendar_id IN (SELECT id FROM locked)`,
+        [id],
+      );
+    for (const send of [
+      () => writer.api.post(`/calendar/${id}/events/batch`, { events: [event] }),
+      () =>
+        writer.api.post(`/calendar/${id}/sync`, { changes: [{ op: 'upsert', client_id: 'late', event }] }),
+      () => importFile(writer, id, file),
+    ]) {
+      await owner.api.put(`/calendar/${id}`, { shares: [{ user_id: writer.id, role: 'writer' }] });
+      expect(await afterChange(end, send)).toEqual([404, 'not_found']);
+    }
+    expect((await owner.api.get(`/calendar/${id}/events`)).body.events).toEqual([]);
   });
 
   test('meetings that share attendees do not block each other; the same uid is created once', async () => {

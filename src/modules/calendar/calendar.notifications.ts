@@ -26,10 +26,19 @@ const invited = workspace.statement<{ user_id: string; sequence: number; status:
              AND absent.email = participant.email AND absent.uninvited))`,
 );
 
-// Participants, also of a deleted event, and owners of a calendar with the event.
+// Participants, also of a deleted event, and owners of a calendar with the event. A guest of some instances reads the title of the first.
 const titles = workspace.statement<{ id: string; title: string }>(
   'calendar.event_titles',
-  `SELECT event.id, event.title FROM calendar_events event
+  `SELECT event.id, coalesce((
+      SELECT override.patch->>'title' FROM event_participants guest
+        LEFT JOIN event_overrides override ON override.tenant_id = $1 AND override.event_id = event.id
+         AND override.recurrence_key = guest.recurrence_key
+       WHERE guest.tenant_id = $1 AND guest.event_id = event.id AND guest.user_id = $2 AND NOT guest.uninvited
+         AND event.organizer_id IS DISTINCT FROM $2 AND NOT EXISTS (
+           SELECT FROM event_participants whole WHERE whole.tenant_id = $1 AND whole.event_id = event.id
+              AND whole.user_id = $2 AND whole.recurrence_key = '')
+       ORDER BY guest.recurrence_key LIMIT 1), event.title) AS title
+     FROM calendar_events event
     WHERE event.tenant_id = $1 AND event.id = ANY ($3::uuid[]) AND (
       EXISTS (SELECT FROM event_participants participant
                WHERE participant.tenant_id = $1 AND participant.event_id = event.id AND participant.user_id = $2)

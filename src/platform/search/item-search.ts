@@ -49,6 +49,11 @@ export abstract class ItemSearch<Row extends SearchRow> {
   /** The JSON of each hit, without score and excerpts. */
   protected abstract shown(ctx: RequestContext, rows: Found<Row>[]): Promise<string[]>;
 
+  /** The texts that the caller sees instead of the indexed ones; null: the indexed ones. The body is HTML. */
+  protected textsOf(_ctx: RequestContext, _row: Row): { title: string; body: string } | null {
+    return null;
+  }
+
   /** `{ <plural>, total, next, query }`. @throws ApiError 422 `invalid_cursor`; `validation_failed` for too many words */
   protected async respond(ctx: RequestContext, input: SearchInput): Promise<JsonReply> {
     const { q, limit, state, filter, values, cursor } = input;
@@ -71,7 +76,11 @@ export abstract class ItemSearch<Row extends SearchRow> {
     const excerpts = await this.excerpts(ctx, query, given);
     const items = await this.shown(ctx, given);
     const hits = given.map((row, n) => {
-      const highlights = { title: highlight(row.title, query), [this.bodyName]: excerpts[n] };
+      const own = this.textsOf(ctx, row);
+      const highlights = {
+        title: highlight(own?.title ?? row.title, query),
+        [this.bodyName]: own ? snippet(own.body, query).html : excerpts[n],
+      };
       return `${(items[n] as string).slice(0, -1)},"score":${row.score},"highlights":${JSON.stringify(highlights)}}`;
     });
     return this.reply(hits, rows[0]?.total ?? 0, next, q);
@@ -99,15 +108,17 @@ export abstract class ItemSearch<Row extends SearchRow> {
         overlay: [],
       });
       const weight = n === 0 ? RELATED_WHOLE : RELATED_WORD;
-      for (const { id, title, score, listed } of rows)
+      for (const row of rows) {
+        const { id, score, listed } = row;
         if (id !== null && !found.has(id))
           found.set(id, {
             id,
-            title,
+            title: this.textsOf(ctx, row)?.title ?? row.title,
             reason: 'title',
             score: round(weight * Math.min(1, 0.5 + Number(score) / 2)),
             date: new Date(listed).toISOString(),
           });
+      }
     }
     return [...found.values()];
   }

@@ -291,5 +291,19 @@ describe('batches, synchronisation, search', () => {
       expect((await suggest('?limit=1')).length).toBe(1);
       expect((await ann.api.get('/calendar/title-suggestions?limit=x')).status).toBe(422);
     });
+
+    test('suggests no title of an event that has become private', async () => {
+      const { id } = (
+        await ann.api.post('/calendar', { name: 'Shared', shares: [{ user_id: bob.id, role: 'writer' }] })
+      ).body.calendar;
+      const event = await newEvent(bob, id, { title: 'Placeholder', start: '2026-03-02' });
+      const suggested = async (q: string) =>
+        (await bob.api.get(`/calendar/title-suggestions?q=${q}`)).body.suggestions.map(
+          ({ title }: any) => title,
+        );
+      expect(await suggested('placeholder')).toEqual(['Placeholder']);
+      await ann.api.put(eventPath(id, event), { title: 'Surgery', visibility: 'private' });
+      expect(await suggested('surgery')).toEqual([]);
+    });
   });
 });

@@ -167,4 +167,31 @@ describe('calendars', () => {
     const id = made.body.calendar.id;
     expect((await ann.api.post('/calendar', { name: 'Twice', id })).body.error).toBe('already_exists');
   });
+
+  test('may be written back as they were read: by a role owner, and with the share of a former member', async () => {
+    const [owner, uma, vic] = await app.tenant('echo', 'owner', 'uma', 'vic');
+    const { id } = (
+      await uma.api.post('/calendar', {
+        name: 'Team',
+        shares: [
+          { user_id: vic.id, role: 'reader' },
+          { user_id: owner.id, role: 'owner' },
+        ],
+      })
+    ).body.calendar;
+    const read = async (person: TestUser) =>
+      (await person.api.get('/calendar')).body.calendars.find((each: any) => each.id === id);
+    const back = await owner.api.put(`/calendar/${id}`, await read(owner));
+    expect([back.status, back.body.error]).toEqual([200, undefined]);
+    const claimed = await owner.api.put(`/calendar/${id}`, { is_default: true });
+    expect(claimed.status).toBe(403);
+    await owner.api.post(`/tenant/members/${vic.id}/deactivate`);
+    const { shares, ...rest } = await read(uma);
+    const renamed = await uma.api.put(`/calendar/${id}`, { ...rest, shares, name: 'Ours' });
+    expect([renamed.status, renamed.body.calendar.name, renamed.body.calendar.shares]).toEqual([
+      200,
+      'Ours',
+      expect.arrayContaining(shares),
+    ]);
+  });
 });

@@ -638,4 +638,63 @@ describe('events', () => {
     const byEve = await create({ title: 'New', start: '2026-03-03' }, team, eve);
     expect(byEve).toMatchObject({ created_by: eve.id, organizer: { id: ann.id, self: false } });
   });
+
+  test('an instance that is sent back with another title keeps it, and follows its series in the rest', async () => {
+    const event = await create({
+      title: 'Open',
+      location: 'Room 1',
+      start: at('2026-03-02T09:00:00'),
+      recurrence: { rules: ['FREQ=WEEKLY;COUNT=3'] },
+    });
+    const instance = `${path(event)}_20260309T080000Z`;
+    const read = (await ann.api.get(instance)).body.event;
+    const { status, body } = await ann.api.put(instance, { ...read, title: 'Special' });
+    expect([status, body.event.title, body.event.type]).toEqual([200, 'Special', 'exception']);
+    await ann.api.put(path(event), { location: 'Room 2' });
+    expect((await ann.api.get(instance)).body.event).toMatchObject({ title: 'Special', location: 'Room 2' });
+    const longer = await ann.api.put(instance, { duration: 'PT2H' });
+    expect(longer.body.event).toMatchObject({
+      start: at('2026-03-09T09:00:00'),
+      end: at('2026-03-09T11:00:00'),
+      title: 'Special',
+    });
+  });
+
+  test('an event that is sent back as it was read does not change, and keeps the responses of its attendees', async () => {
+    const berlin = { start: at('2026-03-28T20:00:00'), duration: 'PT90M' };
+    const weekly = { rules: ['FREQ=WEEKLY;COUNT=5'], excluded: [at('2026-04-04T20:00:00')] };
+    for (const fields of [
+      { ...berlin, attendees: [bob.id], recurrence: weekly },
+      { ...berlin, attendees: [bob.id] },
+      { start: at('2026-03-29T01:30:00'), duration: 'PT2H', recurrence: { rules: ['FREQ=DAILY;COUNT=3'] } },
+      { start: '2026-03-28', recurrence: { rules: ['FREQ=DAILY;COUNT=3'] } },
+      { start: { date_time: '2026-03-28T09:00:00', time_zone: null }, duration: 'PT45M' },
+    ]) {
+      const { id } = await create({ title: 'Same', ...fields });
+      const found = await window(calendar, '2026-03-01', '2026-05-01', ann, `&event_id=${id}`);
+      const read = (await ann.api.get(path({ id }))).body.event;
+      for (const item of [read, ...found]) {
+        const { status, body } = await ann.api.put(path(item), item);
+        expect([status, body.details, body.revision]).toEqual([200, undefined, 1]);
+      }
+    }
+  });
+
+  test('an instance that is private is not changed or deleted by a writer who does not see its details', async () => {
+    const shared = await newCalendar('Private date', [{ user_id: bob.id, role: 'writer' }]);
+    const event = await create(
+      { title: 'Open', start: at('2026-03-02T09:00:00'), recurrence: { rules: ['FREQ=WEEKLY;COUNT=3'] } },
+      shared,
+    );
+    const series = path(event, shared);
+    const one = { scope: 'this', recurrence_id: at('2026-03-09T09:00:00') };
+    await ann.api.put(series, { ...one, visibility: 'private', title: 'Hidden' });
+    for (const refused of [
+      await bob.api.put(series, { ...one, visibility: 'default' }),
+      await bob.api.delete(series, one),
+    ])
+      expect([refused.status, refused.body.error]).toEqual([403, 'forbidden']);
+    const other = { ...one, recurrence_id: at('2026-03-16T09:00:00') };
+    expect((await bob.api.put(series, { ...other, title: 'By Bob' })).status).toBe(200);
+  });
 });

@@ -304,6 +304,22 @@ describe('attendees and visibility of one instance', () => {
       });
       expect([refused.status, refused.body.details[0].code]).toEqual([422, 'whole_event_only']);
     }
+    const proposed = await ann.api.put(eventPath(shared, event), { attendees: [eve.id] });
+    expect(proposed.status).toBe(200);
+    await put(event, { ...hide, visibility: 'private' }, ann, shared);
+    const other = await eve.api.post(`${eventPath(eves, event)}/proposals`, {
+      start: at('2026-03-09T11:00:00'),
+      end: at('2026-03-09T12:00:00'),
+      recurrence_id: hide.recurrence_id,
+      comment: 'Not for Bob',
+    });
+    expect(other.status).toBe(201);
+    await put(event, { visibility: 'default' }, ann, shared);
+    const comments = async (person: TestUser) =>
+      (await person.api.get(`${eventPath(shared, event)}?include=proposals`)).body.event.proposals.map(
+        ({ comment }: any) => comment,
+      );
+    expect([await comments(ann), await comments(bob)]).toEqual([['Not for Bob'], []]);
     const unknown = await ann.api.put(eventPath(shared, event), {
       scope: 'this',
       recurrence_id: at('2026-03-16T09:00:00'),

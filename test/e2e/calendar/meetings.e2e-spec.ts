@@ -270,4 +270,23 @@ describe('meetings', () => {
       'cursor_expired',
     );
   });
+
+  test('an invitation does not move into a calendar that contains its uid; one that was removed keeps the uid', async () => {
+    const other = await newCalendar(bob, 'Other');
+    const uid = 'meeting-1@example.com';
+    const copy = await newEvent(bob, other, { title: 'Copy', uid, start: '2026-03-02' });
+    const event = await newEvent(ann, calendar, {
+      title: 'Meeting',
+      uid,
+      start: at('2026-03-02T09:00:00'),
+      attendees: [bob.id],
+    });
+    const moved = await bob.api.put(eventPath(bobs, event), { calendar_id: other });
+    expect([moved.status, moved.body.error, moved.body.event.id]).toEqual([409, 'duplicate_uid', copy.id]);
+    expect((await bob.api.get(eventPath(bobs, event))).status).toBe(200);
+
+    await bob.api.delete(eventPath(bobs, event));
+    const again = await bob.api.post(`/calendar/${bobs}/events`, { title: 'Own', uid, start: '2026-03-02' });
+    expect([again.status, again.body.error, again.body.event]).toEqual([409, 'duplicate_uid', null]);
+  });
 });

@@ -283,4 +283,16 @@ describe('polls', () => {
     expect([again.status, again.body.poll.revision]).toEqual([200, cancelled.body.poll.revision]);
     expect((await ann.api.post(`/calendar/polls/${poll.id}/cancel`)).body.error).toBe('already_finalized');
   });
+
+  test('delete their tentative events also in the calendar to which these were moved', async () => {
+    const { id } = (await ann.api.post('/calendar', { name: 'Old' })).body.calendar;
+    const poll = await create({ title: 'Moved', hold: true, calendar_id: id });
+    const home = (await ann.api.get('/calendar')).body.calendars.find((each: any) => each.is_default).id;
+    expect((await ann.api.delete(`/calendar/${id}?move_events_to=${home}`)).status).toBe(200);
+    const titles = async () =>
+      (await ann.api.get(`/calendar/${home}/events?q=moved`)).body.events.map(({ title }: any) => title);
+    expect(await titles()).toEqual(['Moved', 'Moved']);
+    expect((await ann.api.post(`/calendar/polls/${poll.id}/cancel`)).status).toBe(200);
+    expect(await titles()).toEqual([]);
+  });
 });

@@ -122,6 +122,44 @@ describe('related items', () => {
     const { status, body } = await ann.api.get(`/calendar/related?${query}`);
     expect([status, body.error]).toEqual([422, 'validation_failed']);
   });
+
+  test('a guest of one instance reads its texts, not those of the series: related items, search, lists, notifications', async () => {
+    const [eve, kim] = await app.tenant('acme', 'eve', 'kim');
+    const series = await create({
+      title: 'Layoffs planning',
+      description: 'Names of the dismissed',
+      recurrence: { rules: ['FREQ=WEEKLY;COUNT=3'] },
+    });
+    await ann.api.put(`/calendar/${calendar}/events/${series.id}`, {
+      scope: 'this',
+      recurrence_id: '2026-05-11T10:00:00Z',
+      title: 'Planning talk',
+      description: 'With guests',
+      attendees: [eve.id, bob.id],
+      send_updates: 'none',
+    });
+    await app.get(OutboxWorker).drain();
+    const own = (await eve.api.get('/calendar')).body.calendars[0].id;
+    await eve.api.put(`/calendar/${own}`, { shares: [{ user_id: kim.id, role: 'reader' }] });
+    const titles = (items: any[]) => items.map(({ title }) => title);
+    for (const person of [eve, kim]) {
+      for (const query of ['q=planning', `email=${bob.email}`, 'start=2026-05-11&end=2026-05-12'])
+        expect(titles((await related(person, `${query}&types=events`)).events)).toEqual(['Planning talk']);
+      const { events } = (await person.api.get('/search/calendar?q=planning')).body;
+      expect(events).toMatchObject([
+        {
+          title: 'Planning talk',
+          highlights: { title: '<mark>Planning</mark> talk', description: 'With guests' },
+        },
+      ]);
+      const listed = async (q: string) =>
+        titles((await person.api.get(`/calendar/${own}/events?q=${q}`)).body.events);
+      expect([await listed('layoffs'), await listed('planning')]).toEqual([[], ['Planning talk']]);
+    }
+    expect(titles((await eve.api.get('/notifications')).body.notifications)).toEqual([
+      'Ann invited you to “Planning talk”',
+    ]);
+  });
 });
 
 describe('related messages', () => {
@@ -254,6 +292,35 @@ describe('the transfer of calendars to another member', () => {
       const { changes } = (await reader.api.post(`/calendar/${own}/sync`, { sync_token: token })).body;
       expect(changes).toMatchObject([{ op: 'upsert', event: { id: event.id, organizer: { id: heir.id } } }]);
       expect((await heir.api.put(path, { title: 'Ours' })).status).toBe(200);
+    } finally {
+      await app.stop();
+    }
+  });
+
+  test('events that move into the default calendar of the new owner, who is an attendee, are not cancelled', async () => {
+    const app = await TestApp.start();
+    try {
+      const [owner, leaver, heir, guest] = await app.tenant('acme', 'owner', 'leaver', 'heir', 'guest');
+      const home = async ({ api }: TestUser) => (await api.get('/calendar')).body.calendars[0].id;
+      const [heirs, guests] = [await home(heir), await home(guest)];
+      const { id } = (await leaver.api.post('/calendar', { name: 'Team' })).body.calendar;
+      const { event } = (
+        await leaver.api.post(`/calendar/${id}/events`, {
+          title: 'Weekly',
+          start: '2026-05-04T10:00:00Z',
+          attendees: [heir.id, guest.id],
+        })
+      ).body;
+      await owner.api.post(`/tenant/members/${leaver.id}/deactivate`);
+      await owner.api.post(`/tenant/members/${leaver.id}/transfer`, { to: heir.id });
+      const token = (await guest.api.post(`/calendar/${guests}/sync`, {})).body.sync_token;
+      expect((await heir.api.delete(`/calendar/${id}?move_events_to=${heirs}`)).status).toBe(200);
+      expect((await heir.api.get(`/calendar/${heirs}/events/${event.id}`)).body.event).toMatchObject({
+        status: 'confirmed',
+        permissions: { edit: true },
+      });
+      const { changes } = (await guest.api.post(`/calendar/${guests}/sync`, { sync_token: token })).body;
+      expect(changes).toMatchObject([{ op: 'upsert', event: { id: event.id, status: 'confirmed' } }]);
     } finally {
       await app.stop();
     }

@@ -132,4 +132,16 @@ describe('reminders of events', () => {
     await tickAt(start);
     expect((await due(id)).map(({ minutes }: any) => minutes)).toEqual([120]);
   });
+
+  test('the reminders of the receiving calendar apply to events that move there when theirs is deleted', async () => {
+    const silent = await ann.api.post('/calendar', { name: 'Silent', default_reminders: [] });
+    const { id } = silent.body.calendar;
+    const receiver = (await ann.api.post('/calendar', { name: 'Receiver' })).body.calendar.id;
+    const made = await ann.api.post(`/calendar/${id}/events`, { title: 'Moved', start: utc(now + 4 * HOUR) });
+    const { event } = made.body;
+    await tickAt(now + 3 * HOUR);
+    await ann.api.delete(`/calendar/${id}?move_events_to=${receiver}`);
+    await tickAt(now + 4 * HOUR - MINUTE);
+    expect(await due(event.id)).toHaveLength(1);
+  });
 });

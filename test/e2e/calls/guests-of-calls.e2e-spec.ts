@@ -193,4 +193,35 @@ describe('calls with guests, and calls of events', () => {
     expect((await alice.api.get(`/call/${callId}`)).body.call.state).toBe('ended');
     await app.get(OutboxWorker).drain();
   });
+
+  test('the later part of a series that is split has a call of its own, which stays when the earlier part is deleted', async () => {
+    const { calendar } = (await alice.api.post('/calendar', { name: 'Split' })).body;
+    const { event } = (
+      await alice.api.post(`/calendar/${calendar.id}/events`, {
+        title: 'Weekly',
+        start: '2027-03-01T09:00:00Z',
+        recurrence: { rules: ['FREQ=WEEKLY;COUNT=4'] },
+        attendees: [{ user_id: bob.id }],
+        conference: { create: true },
+      })
+    ).body;
+    const path = `/calendar/${calendar.id}/events/${event.id}`;
+    const echoed = await alice.api.put(path, { ...event, conference: { kind: 'call' } });
+    expect([echoed.status, echoed.body.revision]).toEqual([200, event.revision]);
+    const { body } = await alice.api.put(path, {
+      scope: 'this_and_following',
+      recurrence_id: '2027-03-15T09:00:00Z',
+      title: 'Later',
+    });
+    const { room_id: earlier } = body.event.conference;
+    const { room_id: later } = body.new_event.conference;
+    expect([earlier, later === earlier]).toEqual([event.conference.room_id, false]);
+    expect((await alice.api.delete(path)).status).toBe(200);
+    expect((await alice.api.get(`/call/${earlier}`)).body.call.state).toBe('ended');
+    expect((await bob.api.get(`/call/${later}`)).body.call).toMatchObject({
+      state: 'scheduled',
+      scheduled_at: '2027-03-15T09:00:00.000Z',
+    });
+    await app.get(OutboxWorker).drain();
+  });
 });

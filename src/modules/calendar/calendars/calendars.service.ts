@@ -108,8 +108,7 @@ export class CalendarsService {
       const { color, hidden, order, base_revision: _revision, ...shared } = body.value;
       const common = { ...shared, ...(isOwner && color && { color }) };
       if (Object.values(common).some((value) => value !== undefined)) {
-        if (before.role !== 'owner' || (common.is_default !== undefined && !isOwner))
-          throw Errors.forbidden.with();
+        if (before.role !== 'owner' || (common.is_default && !isOwner)) throw Errors.forbidden.with();
         await this.change(tx, ctx, before, common);
       }
       await this.calendars.prefer(tx, {
@@ -184,7 +183,12 @@ export class CalendarsService {
     if (given['defaultReminders'] || given['timeZone'])
       await this.calendars.rescheduleReminders(tx, tenantId, before.id);
     if (input.shares)
-      await this.share(tx, ctx, before.id, await this.grantees(ctx, input.shares, before.owner_id, tx));
+      await this.share(
+        tx,
+        ctx,
+        before.id,
+        await this.grantees(ctx, input.shares, before.owner_id, before.shares, tx),
+      );
   }
 
   private async share(tx: Tx, ctx: RequestContext, id: string, shares: Grantee[]): Promise<void> {
@@ -200,11 +204,15 @@ export class CalendarsService {
     });
   }
 
-  /** @throws ApiError 422 `unknown_grantee` */
+  /**
+   * @param present shares of the calendar: a request may repeat those with former members and deleted groups
+   * @throws ApiError 422 `unknown_grantee`
+   */
   private async grantees(
     ctx: RequestContext,
     shares: readonly ShareFields[],
     ownerId: string,
+    present: CalendarRow['shares'] = null,
     reader: Reader = this.db,
   ): Promise<Grantee[]> {
     const wanted = new Map<string, Grantee>();
@@ -216,6 +224,7 @@ export class CalendarsService {
     const named = Map.groupBy(wanted.values(), ({ granteeKind }) => granteeKind);
     const ids = (kind: 'user' | 'group') => (named.get(kind) ?? []).map(({ granteeId }) => granteeId);
     const known = await this.calendars.knownGrantees(reader, ctx.tenantId, ids('user'), ids('group'));
+    for (const { user_id, group_id } of present ?? []) known.add((user_id ?? group_id) as string);
     const unknown = [...wanted.keys()].filter((granteeId) => !known.has(granteeId));
     if (unknown.length > 0)
       throw CalendarErrors.unknownGrantee.with({

@@ -75,17 +75,19 @@ export class EventBatch {
   /**
    * Locks all events of the operations, their calendars, and the calendars that attendees and moves add: a batch that locks one
    * of them later deadlocks with another one.
+   * @returns the calendar as the caller sees it under the lock; null without access
    */
   async lock(
     tx: Tx,
     ctx: RequestContext,
     calendarId: string,
     operations: readonly BatchOperation[],
-  ): Promise<void> {
+  ): Promise<CalendarContext | null> {
     const ids = operations.flatMap(({ event_id }) => parseEventRef(event_id ?? '')?.id ?? []);
     if (ids.length > 0) await tx.query(lockEvents, [ctx.tenantId, ids, calendarId]);
     const added = await this.addedCalendars(tx, ctx, operations);
     await tx.query(lockCalendars, [ctx.tenantId, ids, [calendarId, ...added]]);
+    return this.events.context(tx, ctx, calendarId);
   }
 
   /** The calendars that events of the operations enter. The fields are not validated yet. */

@@ -2,11 +2,26 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { CallsApi } from '../../calls/index.js';
+import type { EventContent, EventRecord } from '../model/event-record.js';
 import { instantOf, wallOf } from '../model/event-times.js';
 import type { EventChange } from './event-write.js';
 
 /** The kind of conference that is a call of this workspace. */
 const CALL = 'call';
+
+/** The conference of a copy of an event, which gets a call of its own: a call ends with its event. */
+export const withoutCall = (conference: EventRecord['conference']): EventRecord['conference'] =>
+  conference?.kind === CALL ? { ...conference, url: null, room_id: null } : conference;
+
+/** The content of a request; a call that the event has stays its call. */
+export function withCallOf(
+  { conference: known }: EventRecord,
+  content: Partial<EventContent>,
+): Partial<EventContent> {
+  return content.conference?.kind === CALL && known?.kind === CALL
+    ? { ...content, conference: known }
+    : content;
+}
 
 /** Calls of events: created with the event, joined by its attendees of the workspace, closed with it. */
 @Injectable()

@@ -9,7 +9,7 @@ import type { MessageDue } from '../calendar.events.js';
 import type { DeleteEvent } from '../input/event.dto.js';
 import { eventResponse } from '../responses/event.presenter.js';
 import { instanceAttendees, recordIn } from '../model/attendance.js';
-import { FOLLOWING, participantOf, permissionsOf } from '../model/event-policy.js';
+import { FOLLOWING, participantOf, permissionsOf, seesInstance } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
 import { EARLIEST, occurrencesIn } from '../model/event-series.js';
@@ -65,6 +65,8 @@ export class EventRemovals {
     const scope = fields.scope ?? (key === null ? 'all' : 'this');
     if (scope !== 'all' && key === null)
       throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
+    if (scope === 'this' && !seesInstance(record, calendar, ctx.userId, key as string))
+      throw Errors.forbidden.with();
     const job = { tx, ctx, locked, fields, now };
     if (permissions.edit) await this.removeAsOrganizer(job, scope === 'all' ? null : key, scope === 'this');
     else await this.removeAsAttendee(job, scope === 'all' ? null : key, scope === 'this');

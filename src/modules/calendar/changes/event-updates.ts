@@ -9,8 +9,9 @@ import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import type { UpdateEvent } from '../input/event.dto.js';
 import { eventResponse } from '../responses/event.presenter.js';
 import { recordIn } from '../model/attendance.js';
-import { isAtLeast, permissionsOf } from '../model/event-policy.js';
+import { isAtLeast, permissionsOf, seesInstance } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
+import { withoutCall } from './event-calls.js';
 import type { EventRecord, ProposalRow } from '../model/event-record.js';
 import { type EventChange } from './event-write.js';
 import { EventMoves, movedEntries, moveTo } from './event-moves.js';
@@ -73,6 +74,8 @@ export class EventUpdates {
     const scope = fields.scope ?? (key === null ? 'all' : 'this');
     if (scope !== 'all' && key === null)
       throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
+    if (scope === 'this' && !seesInstance(record, calendar, ctx.userId, key as string))
+      throw Errors.forbidden.with();
     const job = { tx, ctx, locked, fields, now };
     if (!permissions.edit) return this.settings.update(job, key);
     if (scope === 'this') return this.updateOne(job, key as string);
@@ -118,8 +121,15 @@ export class EventUpdates {
   private async updateOne(job: UpdateJob, key: string): Promise<Updated> {
     const { tx, ctx, locked, fields, now } = job;
     const { calendar, record, entries } = locked;
+    // As the response shows an instance.
+    const shown = {
+      recurrence: null,
+      rrule: null,
+      proposals_allowed: record.proposals_allowed,
+      calendar_id: calendar.id,
+    };
     for (const name of WHOLE_ONLY)
-      if (fields[name] !== undefined)
+      if (fields[name] !== undefined && fields[name] !== shown[name])
         throw invalidField(name, 'whole_event_only', 'changes with scope all or this_and_following only');
     const changes = changesForOne(record, fields, key, calendar.time_zone);
     if (fields.attendees !== undefined)
@@ -143,11 +153,11 @@ export class EventUpdates {
   ): Promise<Updated> {
     const { tx, ctx, locked, fields, now } = job;
     const { calendar, record, entries } = locked;
-    if (fields.calendar_id !== undefined)
+    if (fields.calendar_id !== undefined && fields.calendar_id !== calendar.id)
       throw invalidField('calendar_id', 'whole_event_only', 'changes with scope all only');
     const id = uuidv7();
     const own = { id, uid: id, split_from: record.id, sequence: 0, dtstamp: now, created_at: now };
-    const begun: EventRecord = { ...later, ...own };
+    const begun: EventRecord = { ...later, ...own, conference: withoutCall(later.conference) };
     const changes = await this.changes(job, begun, wholeTimes(begun, fields, key, calendar.time_zone));
     const next = changeAll(begun, changes, now)?.record ?? begun;
     assertInstances(next);

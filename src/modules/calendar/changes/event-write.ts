@@ -44,6 +44,8 @@ export interface WriteJson {
     overrides?: OverrideRow[];
     proposals?: ProposalRow[];
     history?: object;
+    /** The calendar into which an attendee moves the event. */
+    moved_to?: string;
   }[];
   outbox: { type: string; payload: object }[];
 }

@@ -143,7 +143,11 @@ export class EventWriter {
     return done;
   }
 
-  /** Writes the settings of a placement, which do not change the event. */
+  /**
+   * Writes the settings of a placement, which do not change the event.
+   * @param from the calendar that the placement leaves
+   * @throws DuplicateUidError
+   */
   async commitEntry(
     tx: Tx,
     ctx: RequestContext,
@@ -153,7 +157,8 @@ export class EventWriter {
   ): Promise<void> {
     const { participants: _participants, overrides: _overrides, ...row } = record;
     const removed = from === undefined ? [] : [from];
-    const event = { row, is_new: false, entries: [entry], removed };
+    const moved_to = from === undefined ? undefined : entry.calendar_id;
+    const event = { row, is_new: false, entries: [entry], removed, moved_to };
     const calendars = [entry.calendar_id, ...removed];
     assertWritten(await this.events.write(tx, ctx.tenantId, { calendars, events: [event], outbox: [] }));
   }

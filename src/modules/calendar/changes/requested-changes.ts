@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { UpdateEvent } from '../input/event.dto.js';
-import type { EventRecord, EventTimes } from '../model/event-record.js';
+import type { EventContent, EventRecord, EventTimes } from '../model/event-record.js';
 import { clockTimes, contentOf as contentAt, isSeries, occurrenceOf } from '../model/event-series.js';
 import { instantOf, isDay, lengthAt, nominalLength, wallIn, wallOf, wallText } from '../model/event-times.js';
+import { withCallOf } from './event-calls.js';
 import type { Changes } from './event-change.js';
 import { contentOf, hasTimes, recurrenceOf, timesOf } from '../input/event-patch.js';
 
@@ -10,17 +12,23 @@ export function changesFor(record: EventRecord, fields: UpdateEvent, times: Even
   const { proposals_allowed } = fields;
   const recurrence = recurrenceOf(fields, times ?? record, record);
   return {
-    content: contentOf(fields),
+    content: withCallOf(record, contentOf(fields)),
     times,
     recurrence,
     ...(proposals_allowed !== undefined && { proposals_allowed }),
   };
 }
 
-/** The changes of a request to one instance. */
+/** The changes of a request to one instance. What it repeats stays that of the series. */
 export function changesForOne(record: EventRecord, fields: UpdateEvent, key: string, zone: string): Changes {
-  const times = hasTimes(fields) ? requestedTimes(fields, instanceTimes(record, key), zone) : undefined;
-  return { content: contentOf(fields), times };
+  const occurrence = occurrenceOf(record, key, 'UTC');
+  const before: EventContent = occurrence ? contentAt(record, occurrence) : record;
+  const content = Object.entries(withCallOf(record, contentOf(fields))).filter(
+    ([name, value]) => !isDeepStrictEqual(value, before[name as keyof EventContent]),
+  );
+  const current = instanceTimes(record, key);
+  const times = hasTimes(fields) ? requestedTimes(fields, current, zone) : current;
+  return { content: Object.fromEntries(content), times: times === current ? undefined : times };
 }
 
 /**
@@ -34,9 +42,8 @@ export function wholeTimes(
   zone: string,
 ): EventTimes | undefined {
   if (!hasTimes(fields)) return undefined;
-  if (key === null)
-    return isSeries(record) ? timesOf(fields, record, zone) : requestedTimes(fields, record, zone);
-  const times = timesOf(fields, instanceTimes(record, key), zone);
+  if (key === null) return requestedTimes(fields, record, zone, isSeries(record));
+  const times = requestedTimes(fields, instanceTimes(record, key), zone);
   const isDate = isDay(times.starts);
   const start =
     isDate === isDay(record.starts)
@@ -46,26 +53,35 @@ export function wholeTimes(
 }
 
 /**
- * The times of an instance or a single event after a request. A request that repeats the times of a response changes nothing, so
+ * The times of an event or an instance after a request. A request that repeats the times of a response changes nothing, so
  * it keeps the responses of attendees.
+ * @param isPattern a series, whose response states its start and end without clock changes
  */
-function requestedTimes(fields: UpdateEvent, current: EventTimes, zone: string): EventTimes {
+function requestedTimes(
+  fields: UpdateEvent,
+  current: EventTimes,
+  zone: string,
+  isPattern = false,
+): EventTimes {
   const times = timesOf(fields, current, zone);
   const wall = wallOf(current.starts);
   const start = instantOf(wall, current.time_zone);
-  const shown = clockTimes(current, { start, end: start + lengthAt(current, wall, start) }, 'UTC');
+  const clock = clockTimes(current, { start, end: start + lengthAt(current, wall, start) }, 'UTC');
   const isRepeated =
-    times.starts === shown.starts &&
-    times.ends === shown.ends &&
+    times.starts === (isPattern ? current.starts : clock.starts) &&
+    times.ends === (isPattern && !current.exact_duration ? current.ends : clock.ends) &&
     times.time_zone === current.time_zone &&
     times.end_time_zone === current.end_time_zone &&
-    times.exact_duration === current.exact_duration;
+    (times.exact_duration === current.exact_duration || Boolean(fields.end));
   return isRepeated ? current : times;
 }
 
 function instanceTimes(record: EventRecord, key: string): EventTimes {
   const occurrence = occurrenceOf(record, key, 'UTC');
-  return occurrence ? contentAt(record, occurrence) : record;
+  const { starts, ends, time_zone, end_time_zone, exact_duration } = occurrence
+    ? contentAt(record, occurrence)
+    : record;
+  return { starts, ends, time_zone, end_time_zone, exact_duration };
 }
 
 /**

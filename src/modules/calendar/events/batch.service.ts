@@ -25,11 +25,11 @@ export class EventBatchService {
     body: Checked<BatchEvents>,
   ): Promise<JsonReply> {
     return this.writes.runTx(ctx, key, async (tx) => {
-      const calendar = await this.events.context(tx, ctx, calendarId);
-      if (!calendar) throw CalendarErrors.calendarNotFound.with();
+      if (!(await this.events.context(tx, ctx, calendarId))) throw CalendarErrors.calendarNotFound.with();
       const { operations, events = [], atomic = false } = body.value;
       const wanted: BatchOperation[] = operations ?? events.map((event) => ({ op: 'create', event }));
-      await this.batch.lock(tx, ctx, calendarId, wanted);
+      const calendar = await this.batch.lock(tx, ctx, calendarId, wanted);
+      if (!calendar) throw CalendarErrors.calendarNotFound.with();
       const results: BatchResult[] = [];
       for (const [index, operation] of wanted.entries())
         results.push(await this.batch.apply(tx, ctx, calendar, operation, index));

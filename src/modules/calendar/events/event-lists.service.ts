@@ -14,8 +14,10 @@ import {
   type Viewer,
 } from '../responses/event.presenter.js';
 import { readTime } from '../input/event-input-times.js';
+import { recordIn } from '../model/attendance.js';
 import { isWithin } from '../model/event-bounds.js';
 import { permissionsOf } from '../model/event-policy.js';
+import type { EventRecord } from '../model/event-record.js';
 import { contentOf } from '../model/event-series.js';
 import { formatInstant, hasOffset, instantOf, zoneNamed } from '../model/event-times.js';
 import { EventListRepository, type ListFilters } from './event-list.repository.js';
@@ -61,7 +63,10 @@ export class EventListsService {
     const token = next === null && isWhole ? this.tokens.write(ctx, calendar, seq) : null;
     const instant = (text: string | undefined) => (text === undefined ? null : instantIn(text, zone));
     const bounds = { from: instant(query.from), to: instant(query.to) };
-    const within = page.filter(({ record }) => isWithin(record, bounds, viewer.readerZone));
+    const own = page.map(({ record, entry }) => ({ record: recordIn(record, calendar), entry }));
+    const within = own.filter(
+      ({ record }) => isWithin(record, bounds, viewer.readerZone) && hasNames(record, query, viewer),
+    );
     const items = within.flatMap(({ record, entry }) => [
       JSON.stringify(eventResponse(record, entry, viewer)),
       ...(include ? overrideResponses(record, entry, viewer).map((item) => JSON.stringify(item)) : []),
@@ -106,6 +111,16 @@ export class EventListsService {
     if ([query.from, query.to].every((text) => text === undefined || hasOffset(text))) return null;
     return (await this.calendars.calendar(this.db, ctx, calendarId)).time_zone;
   }
+}
+
+/** Whether the viewer sees what the query names: SQL compares the series, also for a guest of some instances. */
+function hasNames(record: EventRecord, { q, uid, attendee }: ListEvents, viewer: Viewer): boolean {
+  if ((q ?? uid ?? attendee) === undefined) return true;
+  return (
+    permissionsOf(record, viewer.calendar, viewer.userId).see_details &&
+    (q === undefined || fold(record.title).includes(fold(q))) &&
+    (attendee === undefined || record.participants.some(({ email }) => email === attendee.toLowerCase()))
+  );
 }
 
 /** Start, event and key of an instance, and the window. */

@@ -17,7 +17,7 @@ import {
 } from '../responses/event.presenter.js';
 import { EventOperations } from '../changes/event-operations.js';
 import { recordIn } from '../model/attendance.js';
-import { FOLLOWING, permissionsOf } from '../model/event-policy.js';
+import { FOLLOWING, permissionsOf, seesInstance } from '../model/event-policy.js';
 import type { EventRecord } from '../model/event-record.js';
 import { occurrenceOf } from '../model/event-series.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
@@ -85,7 +85,10 @@ export class EventsService {
     if (include.has('proposals') && seesDetails) {
       const proposals = await this.events.proposals(this.db, ctx.tenantId, record.id);
       event.proposals = proposals
-        .filter(({ recurrence_key }) => isReceived(record, recurrence_key))
+        .filter(
+          ({ recurrence_key: at }) =>
+            isReceived(record, at) && (at === '' || seesInstance(record, calendar, ctx.userId, at)),
+        )
         .map((proposal) => proposalResponse(record, proposal));
     }
     const extra: Record<string, unknown> = {};
@@ -144,9 +147,13 @@ export class EventsService {
       return await write();
     } catch (error) {
       if (!(error instanceof DuplicateUidError)) throw error;
-      const found = await this.found(ctx, calendarId, error.eventId);
-      const viewer = { userId: ctx.userId, calendar: found.calendar, readerZone: found.calendar.time_zone };
-      throw CalendarErrors.duplicateUid.with({ body: { event: shown(found, viewer, null) } });
+      const found = await this.events.find(this.db, ctx, calendarId, error.eventId);
+      if (!found) throw CalendarErrors.calendarNotFound.with();
+      const { calendar } = found;
+      const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+      // An invitation that the attendee has removed is not shown.
+      const event = found.record && shown(found, viewer, null);
+      throw CalendarErrors.duplicateUid.with({ body: { event } });
     }
   }
 }

@@ -85,7 +85,7 @@ export class IcsImport {
       );
       const results: ImportResult[] = [];
       for await (const events of batchesOf(file.events()))
-        results.push(...(await this.db.tx((tx) => this.write(tx, ctx, calendar, events))));
+        results.push(...(await this.db.tx((tx) => this.write(tx, ctx, calendarId, events))));
       const failed = results.filter(({ error }) => error !== null).length;
       return new JsonReply(JSON.stringify({ results, applied: results.length - failed, failed }));
     });
@@ -94,19 +94,22 @@ export class IcsImport {
   private async write(
     tx: Tx,
     ctx: RequestContext,
-    calendar: CalendarContext,
+    calendarId: string,
     events: readonly FileEvent[],
   ): Promise<ImportResult[]> {
     const uids = events.map(({ uid }) => uid);
-    const known = await this.known(tx, ctx, calendar, uids);
-    await this.batch.lock(
+    const known = await this.known(tx, ctx, calendarId, uids);
+    // The upload may have taken long.
+    const calendar = await this.batch.lock(
       tx,
       ctx,
-      calendar.id,
+      calendarId,
       [...known.values()].map((event_id) => ({ op: 'update', event_id })),
     );
+    if (!calendar) throw CalendarErrors.calendarNotFound.with();
+    this.operations.assertWriter(calendar);
     // Another request may have written a UID before the lock: the transaction is repeated.
-    if (!isDeepStrictEqual(await this.known(tx, ctx, calendar, uids), known))
+    if (!isDeepStrictEqual(await this.known(tx, ctx, calendarId, uids), known))
       throw new ConcurrentChangeError('uids');
     const read = events.map((event) => ({ event, found: event.master && caught(() => found(event)) }));
     const emails = read.flatMap(({ found: each }) =>
@@ -136,10 +139,10 @@ export class IcsImport {
   private async known(
     tx: Tx,
     ctx: RequestContext,
-    calendar: CalendarContext,
+    calendarId: string,
     uids: readonly string[],
   ): Promise<Map<string, string>> {
-    const rows = await tx.query(placed, [ctx.tenantId, calendar.id, uids]);
+    const rows = await tx.query(placed, [ctx.tenantId, calendarId, uids]);
     return new Map(rows.map(({ uid, event_id }) => [uid, event_id]));
   }
 

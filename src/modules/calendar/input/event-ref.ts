@@ -57,13 +57,17 @@ export const EventId = (): ParameterDecorator => (target, key, index) => {
  * @returns its key, or null: the event itself
  * @throws ApiError 404 for a path without such an instance, 422 `not_an_instance` for a body
  */
-export function instanceKey(record: EventRecord, ref: EventRef, named: TimeInput | undefined): string | null {
+export function instanceKey(
+  record: EventRecord,
+  ref: EventRef,
+  named: TimeInput | null | undefined,
+): string | null {
   if (ref.instance !== null) {
     const key = keyOfText(record, ref.instance);
     if (key === null) throw CalendarErrors.eventNotFound.with();
     return key;
   }
-  if (named === undefined) return null;
+  if (named === undefined || named === null) return null;
   const key = keyOfTime(record, named);
   if (key === null) throw CalendarErrors.notAnInstance.with();
   return key;

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
-import { OneOf, Optional, Text } from '../../../platform/http/input.decorators.js';
+import { Nullable, OneOf, Optional, Text } from '../../../platform/http/input.decorators.js';
 import { ClientId } from '../../../platform/resources/folder.dto.js';
 import { EventFields, type Scope, SCOPES, SEND_UPDATES, type SendUpdates } from './event-fields.dto.js';
 import { IsEventTime, timeSchema, OptionalId } from './event-parts.dto.js';
@@ -37,12 +37,12 @@ export class CreateEvent extends IntersectionType(
 /** Which instances of a series a change concerns. */
 export class ScopeFields {
   /**
-   * Default: `this` where an instance is named, else `all`. With `this`, `attendees` are those of the instance, and `recurrence`,
-   * `rrule`, `proposals_allowed` and `calendar_id` are rejected with the code `whole_event_only`.
+   * Default: `this` where an instance is named, else `all`. With `this`, `attendees` are those of the instance, and changes of
+   * `recurrence`, `rrule`, `proposals_allowed` and `calendar_id` are rejected with the code `whole_event_only`.
    */
   @Optional() @OneOf(SCOPES, { example: 'this' }) scope?: Scope;
-  /** The nominal start of the instance. Or use the id of the instance in the path. */
-  @ApiPropertyOptional(KEY) @Optional() @IsEventTime() recurrence_id?: TimeInput;
+  /** The nominal start of the instance; null: the whole event. Or use the id of the instance in the path. */
+  @ApiPropertyOptional(KEY) @Nullable() @IsEventTime() recurrence_id?: TimeInput | null;
 }
 
 export class CommentField {

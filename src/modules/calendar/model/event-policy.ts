@@ -51,8 +51,8 @@ export interface EventPermissions {
 }
 
 /** Whether a user acts for the organizer: in the calendar of the event, for an organizer of this workspace. */
-const isOrigin = (record: EventRecord, calendar: CalendarContext): boolean =>
-  record.origin_calendar_id === calendar.id && record.origin === 'internal';
+const isOrigin = (record: EventRecord, { id }: Pick<CalendarContext, 'id'>): boolean =>
+  record.origin_calendar_id === id && record.origin === 'internal';
 
 /** The part of an event that rights apply to: the event itself, or an instance with its own visibility and attendees. */
 export interface EventPart {
@@ -66,7 +66,7 @@ export interface EventPart {
  */
 export function permissionsOf(
   record: EventRecord,
-  calendar: CalendarContext,
+  calendar: Pick<CalendarContext, 'id' | 'owner_id' | 'role'>,
   userId: string,
   { key, visibility }: EventPart = { key: null, visibility: record.visibility },
 ): EventPermissions {
@@ -85,4 +85,16 @@ export function permissionsOf(
     see_details,
     delete: edit || (isOwner && mayWrite),
   };
+}
+
+/** Whether a user sees the details of an instance, which may be private in a series that is not. */
+export function seesInstance(
+  record: EventRecord,
+  calendar: CalendarContext,
+  userId: string,
+  key: string,
+): boolean {
+  const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  const visibility = override?.patch.visibility ?? record.visibility;
+  return permissionsOf(record, calendar, userId, { key, visibility }).see_details;
 }

@@ -67,7 +67,7 @@ export class PollFinalization {
       if (poll.owner_id !== ctx.userId) throw Errors.forbidden.with();
       if (poll.option_id !== null) throw PollErrors.alreadyFinalized.with();
       if (poll.cancelled_at !== null) return poll;
-      await this.holds.release(tx, ctx, poll.calendar_id, poll.options);
+      await this.holds.release(tx, ctx, poll.options);
       await this.polls.cancel(tx, ctx.tenantId, id);
       return this.service.found(tx, ctx, id);
     });
@@ -82,7 +82,7 @@ export class PollFinalization {
     input: FinalizePoll,
   ): Promise<CalendarEventResponse> {
     const calendar = await this.holds.calendar(tx, ctx, input.calendar_id?.toLowerCase() ?? poll.calendar_id);
-    await this.holds.release(tx, ctx, poll.calendar_id, poll.options);
+    await this.holds.release(tx, ctx, poll.options);
     const now = new Date().toISOString();
     const fields = eventOf(poll, option, input);
     const organizer = { organizer_email: calendar.owner_email.toLowerCase() };

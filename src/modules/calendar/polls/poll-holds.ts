@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
+import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Checked } from '../../../platform/http/input.pipe.js';
@@ -14,6 +17,12 @@ import { CreateEvent, DeleteEvent } from '../input/event.dto.js';
 import type { CalendarContext } from '../model/event-record.js';
 import { isDay, parseInstant, wallIn, wallText } from '../model/event-times.js';
 import type { OptionRow, PollRow } from './poll-record.js';
+
+const holds = workspace.statement<{ calendar_id: string; event_id: string }>(
+  'calendar.poll_holds',
+  `SELECT event.origin_calendar_id AS calendar_id, event.id AS event_id FROM calendar_events event
+    WHERE event.tenant_id = $1 AND event.id = ANY ($2) AND event.deleted_at IS NULL ORDER BY event.id`,
+);
 
 /** Tentative events that keep the times of the options of a poll free. */
 @Injectable()
@@ -64,27 +73,27 @@ export class PollHolds {
     return options.map((option, n) => ({ ...option, hold_event_id: (changes[n] as EventChange).record.id }));
   }
 
-  /** Deletes the events that still exist and that the caller may delete. */
-  async release(
-    tx: Tx,
-    ctx: RequestContext,
-    calendarId: string | null,
-    options: readonly OptionRow[],
-  ): Promise<void> {
-    const ids = options.flatMap(({ hold_event_id: id }) => id ?? []).toSorted();
-    if (calendarId === null || ids.length === 0) return;
-    await this.batch.lock(
-      tx,
-      ctx,
-      calendarId,
-      ids.map((event_id) => ({ op: 'delete', event_id })),
-    );
+  /** Deletes the events that still exist and that the caller may delete, also those that were moved to another calendar. */
+  async release(tx: Tx, ctx: RequestContext, options: readonly OptionRow[]): Promise<void> {
+    const ids = options.flatMap(({ hold_event_id: id }) => id ?? []);
+    if (ids.length === 0) return;
+    const held = await tx.query(holds, [ctx.tenantId, ids]);
+    const byCalendar = Map.groupBy(held, ({ calendar_id }) => calendar_id);
+    for (const [calendarId, events] of byCalendar)
+      await this.batch.lock(
+        tx,
+        ctx,
+        calendarId,
+        events.map(({ event_id }) => ({ op: 'delete', event_id })),
+      );
+    if (!isDeepStrictEqual(await tx.query(holds, [ctx.tenantId, ids]), held))
+      throw new ConcurrentChangeError('holds');
     const silent = Checked.of(DeleteEvent, { send_updates: 'none' });
-    for (const id of ids)
+    for (const { event_id: id, calendar_id: calendarId } of held)
       try {
         await this.removals.remove(tx, ctx, calendarId, { id, instance: null }, null, silent);
       } catch (error) {
-        // The owner has deleted it, or no longer writes in the calendar.
+        // The caller no longer writes in the calendar.
         if (!(error instanceof ApiError && [403, 404].includes(error.kind.status))) throw error;
       }
   }

@@ -2,10 +2,17 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import { recordIn } from '../model/attendance.js';
+import { permissionsOf } from '../model/event-policy.js';
 import { type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
 
 /** Events that a list compares. */
 const MAX_EVENTS = 200;
+
+interface PlacedJson extends EventJson {
+  calendar_id: string;
+  owner_id: string;
+}
 
 // Placements whose details the caller sees; free_busy calendars and private events of others are left out.
 const READABLE = `
@@ -19,14 +26,18 @@ const READABLE = `
 const OWN = `SELECT DISTINCT access.calendar_id FROM calendar_access access
               WHERE access.tenant_id = $1 AND access.user_id = $2 AND access.role >= 'reader'`;
 
-const RECORDS = `SELECT record.event, record.participants, record.overrides
+/** An event with the calendar in which the caller sees it, own calendars first. */
+const PLACED = `entry.event_id, calendar.id AS calendar_id, calendar.owner_id`;
+const OWN_FIRST = `calendar.owner_id = $2 DESC, calendar.id`;
+
+const RECORDS = `SELECT found.calendar_id, found.owner_id, record.event, record.participants, record.overrides
      FROM found JOIN event_records record ON record.tenant_id = $1 AND record.id = found.event_id`;
 
 // Index calendar_entries_start, once for each calendar. $5: the window less the reach of events that are not wide.
-const inWindow = workspace.statement<EventJson>(
+const inWindow = workspace.statement<PlacedJson>(
   'calendar.related_in_window',
   `WITH found AS (
-     SELECT DISTINCT entry.event_id FROM (${OWN}) own
+     SELECT DISTINCT ON (entry.event_id) ${PLACED} FROM (${OWN}) own
       CROSS JOIN LATERAL (
         (SELECT * FROM calendar_entries placed
           WHERE placed.tenant_id = $1 AND placed.calendar_id = own.calendar_id AND NOT placed.wide
@@ -35,12 +46,12 @@ const inWindow = workspace.statement<EventJson>(
         (SELECT * FROM calendar_entries placed
           WHERE placed.tenant_id = $1 AND placed.calendar_id = own.calendar_id AND placed.wide
             AND placed.span_start < $4 AND placed.span_end > $3 LIMIT ${MAX_EVENTS})) entry
-      ${READABLE} LIMIT ${MAX_EVENTS})
+      ${READABLE} ORDER BY entry.event_id, ${OWN_FIRST} LIMIT ${MAX_EVENTS})
    ${RECORDS}`,
 );
 
 // Index event_participants_email.
-const withAttendees = workspace.statement<EventJson>(
+const withAttendees = workspace.statement<PlacedJson>(
   'calendar.related_with_attendees',
   `WITH own AS MATERIALIZED (${OWN}),
    shared AS (
@@ -48,11 +59,11 @@ const withAttendees = workspace.statement<EventJson>(
       WHERE participant.tenant_id = $1 AND participant.email = ANY ($3)
       ORDER BY participant.event_id DESC LIMIT 1000),
    found AS (
-     SELECT DISTINCT entry.event_id FROM shared
+     SELECT DISTINCT ON (entry.event_id) ${PLACED} FROM shared
        JOIN calendar_entries entry ON entry.tenant_id = $1 AND entry.event_id = shared.event_id
         AND entry.calendar_id IN (SELECT calendar_id FROM own)
       ${READABLE.replace('WHERE entry.tenant_id = $1 AND', 'WHERE')}
-      ORDER BY entry.event_id DESC LIMIT ${MAX_EVENTS})
+      ORDER BY entry.event_id DESC, ${OWN_FIRST} LIMIT ${MAX_EVENTS})
    ${RECORDS}`,
 );
 
@@ -66,6 +77,13 @@ const placement = workspace.statement<{ calendar_id: string }>(
     ORDER BY access.role DESC, entry.calendar_id LIMIT 1`,
 );
 
+/** The event as its calendar receives it; none where the user does not see its details there. */
+function receivedBy(userId: string, row: PlacedJson): EventRecord[] {
+  const calendar = { id: row.calendar_id, owner_id: row.owner_id, role: 'reader' as const };
+  const record = recordIn(recordOf(row), calendar);
+  return permissionsOf(record, calendar, userId).see_details ? [record] : [];
+}
+
 /** Events by time and by attendee. */
 @Injectable()
 export class RelatedRepository {
@@ -76,7 +94,8 @@ export class RelatedRepository {
     { tenantId, userId }: RequestContext,
     { from, to, reach }: { from: string; to: string; reach: string },
   ): Promise<EventRecord[]> {
-    return (await this.db.query(inWindow, [tenantId, userId, from, to, reach])).map(recordOf);
+    const rows = await this.db.query(inWindow, [tenantId, userId, from, to, reach]);
+    return rows.flatMap((row) => receivedBy(userId, row));
   }
 
   /** @param emails lower case */
@@ -84,7 +103,8 @@ export class RelatedRepository {
     { tenantId, userId }: RequestContext,
     emails: readonly string[],
   ): Promise<EventRecord[]> {
-    return (await this.db.query(withAttendees, [tenantId, userId, emails])).map(recordOf);
+    const rows = await this.db.query(withAttendees, [tenantId, userId, emails]);
+    return rows.flatMap((row) => receivedBy(userId, row));
   }
 
   /** The calendar through which the caller reads an event, or undefined. */

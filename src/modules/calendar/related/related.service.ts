@@ -13,7 +13,7 @@ import {
 import { CalendarErrors } from '../calendar.errors.js';
 import { EventsRepository } from '../events.repository.js';
 import { readTime } from '../input/event-input-times.js';
-import { recordFor } from '../model/attendance.js';
+import { recordIn } from '../model/attendance.js';
 import { permissionsOf } from '../model/event-policy.js';
 import type { EventLink, EventRecord } from '../model/event-record.js';
 import { NARROW_REACH, occurrencesIn } from '../model/event-series.js';
@@ -99,7 +99,8 @@ export class RelatedService {
     const calendarId = await this.repository.calendarOf(ctx, eventId);
     const found = calendarId === undefined ? null : await this.events.find(this.db, ctx, calendarId, eventId);
     if (!found?.record) throw CalendarErrors.eventNotFound.with();
-    return permissionsOf(found.record, found.calendar, ctx.userId).see_details ? found.record : null;
+    const record = recordIn(found.record, found.calendar);
+    return permissionsOf(record, found.calendar, ctx.userId).see_details ? record : null;
   }
 
   private async linked(
@@ -128,8 +129,7 @@ export class RelatedService {
         to: formatInstant(to),
         reach: formatInstant(from - NARROW_REACH),
       };
-      for (const event of await this.repository.inWindow(ctx, range)) {
-        const record = recordFor(event, ({ user_id }) => user_id === ctx.userId);
+      for (const record of await this.repository.inWindow(ctx, range)) {
         const [first] = occurrencesIn(record, { from, to, readerZone: 'UTC' }, 1);
         if (first) found.push({ ...itemOf(record, first.start), reason: 'time', score: 0.9 });
       }

@@ -221,5 +221,6 @@ export class CalendarEventResponse extends OmitType(ItemFields, ['id']) {
 /** 409 `duplicate_uid`: the event that has the uid. */
 export class DuplicateUidResponse extends ErrorResponse {
   @ApiProperty({ enum: ['duplicate_uid'], example: 'duplicate_uid' }) override error!: 'duplicate_uid';
-  event!: CalendarEventResponse;
+  /** Null: an invitation that the attendee has removed. */
+  @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
 }

@@ -13,8 +13,10 @@ import {
 } from '../../../platform/search/item-search.repository.js';
 import type { CalendarRole } from '../calendar.entity.js';
 import { eventResponse } from '../responses/event.presenter.js';
+import { recordIn } from '../model/attendance.js';
+import { permissionsOf } from '../model/event-policy.js';
 import { readTime } from '../input/event-input-times.js';
-import { type CalendarContext, type EventJson, recordOf } from '../model/event-record.js';
+import { type CalendarContext, type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
 import { formatInstant, instantOf } from '../model/event-times.js';
 import type { FoundEvent } from '../events.repository.js';
 import { EventIndexRepository } from './event-index.js';
@@ -77,6 +79,17 @@ export class EventSearchService extends ItemSearch<EventSearchRow> {
     return readerLexeme('');
   }
 
+  /** A guest of some instances sees their texts, not those of the series. */
+  protected override textsOf({ userId }: RequestContext, row: EventSearchRow) {
+    const { shown: event, participants, overrides, role, locale } = row;
+    const whole = recordOf({ event, participants, overrides });
+    const calendar = { ...row.calendar, role, locale };
+    const record = recordIn(whole, calendar);
+    if (record === whole) return null;
+    const seesDetails = permissionsOf(record, calendar, userId).see_details;
+    return seesDetails ? { title: record.title, body: bodyOf(record) } : { title: '', body: '' };
+  }
+
   protected shown(ctx: RequestContext, rows: Found<EventSearchRow>[]): Promise<string[]> {
     const items = rows.map(
       ({ shown: event, participants, overrides, calendar: own, role, locale, entry }) => {
@@ -88,6 +101,10 @@ export class EventSearchService extends ItemSearch<EventSearchRow> {
     return Promise.resolve(items);
   }
 }
+
+/** As `EVENT_SEARCH` indexes it. */
+const bodyOf = ({ location, description }: EventRecord): string =>
+  `${location}\n${description}`.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 function instant(text: string | undefined): string | null {
   if (text === undefined) return null;

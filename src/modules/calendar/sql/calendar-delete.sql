@@ -31,6 +31,7 @@ BEGIN
 END $$;
 
 -- Moves all placements of a calendar to another one; the caller has locked them. Events whose uid the other calendar contains stay.
+-- The other calendar also becomes that of events which it contains already, for their organizer as an attendee.
 CREATE FUNCTION calendar_move_all(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moved constant uuid[] := ARRAY(
@@ -38,18 +39,28 @@ DECLARE
      WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND NOT EXISTS (
        SELECT FROM calendar_entries other WHERE other.tenant_id = p_tenant AND other.calendar_id = p_target
           AND (other.uid = entry.uid OR other.event_id = entry.event_id)));
+  known constant uuid[] := ARRAY(
+    SELECT entry.event_id FROM calendar_entries entry
+      JOIN calendar_events event ON event.tenant_id = p_tenant AND event.id = entry.event_id AND event.origin_calendar_id = p_calendar
+      JOIN calendar_entries other ON other.tenant_id = p_tenant AND other.calendar_id = p_target AND other.event_id = entry.event_id
+     WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar);
 BEGIN
   UPDATE calendars SET change_seq = change_seq + cardinality(moved) WHERE tenant_id = p_tenant AND id = p_target;
   DELETE FROM entry_tombstones WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (moved);
   UPDATE calendar_entries entry
-     SET calendar_id = p_target, change_seq = target.change_seq - array_position(moved, entry.event_id) + 1
+     SET calendar_id = p_target, change_seq = target.change_seq - array_position(moved, entry.event_id) + 1,
+         -- The default reminders may differ.
+         next_reminder_at = CASE WHEN NOT entry.hidden AND entry.span_end > now() THEN now() END
     FROM calendars target
    WHERE target.tenant_id = p_tenant AND target.id = p_target
      AND entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND entry.event_id = ANY (moved);
   UPDATE calendar_events
      SET origin_calendar_id = p_target, revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
-   WHERE tenant_id = p_tenant AND id = ANY (moved) AND origin_calendar_id = p_calendar;
-  PERFORM events_report(p_tenant, moved, 'calendar.event.updated', p_actor);
+   WHERE tenant_id = p_tenant AND id = ANY (moved || known) AND origin_calendar_id = p_calendar;
+  UPDATE calendar_entries SET hidden = false
+   WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (known);
+  PERFORM calendars_renumber(p_tenant, known, '{}', p_calendar);
+  PERFORM events_report(p_tenant, moved || known, 'calendar.event.updated', p_actor);
 END $$;
 
 -- Locks a calendar, one that receives its events or null, their events, and all calendars of these: events first, each by id, in the

@@ -128,7 +128,7 @@ END $$;
 -- One write of events with everything that commits with it: rows, placements, feed numbers, history, outbox. The caller holds
 -- the locks of existing events. Order of locks: events, then calendars by id.
 -- @param p_write calendars: all calendars whose placements change; events: row, is_new, entries, removed, and optionally
---   participants, overrides, proposals, history; outbox: type and payload
+--   participants, overrides, proposals, history, moved_to (the calendar into which an attendee moves it); outbox: type and payload
 -- @returns ok, already_exists, calendar_deleted, or duplicate_uid with the id of the other event
 CREATE FUNCTION calendar_write(p_tenant uuid, p_write jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -147,8 +147,8 @@ BEGIN
     event := jsonb_populate_record(NULL::calendar_events, change->'row');
     event.tenant_id := p_tenant;
     SELECT entry.event_id INTO other FROM calendar_entries entry
-     WHERE entry.tenant_id = p_tenant AND entry.calendar_id = event.origin_calendar_id AND entry.uid = event.uid
-       AND entry.event_id <> event.id;
+     WHERE entry.tenant_id = p_tenant AND entry.calendar_id IN (event.origin_calendar_id, (change->>'moved_to')::uuid)
+       AND entry.uid = event.uid AND entry.event_id <> event.id;
     IF FOUND THEN RETURN 'duplicate_uid ' || other; END IF;
     IF NOT event_put(event, (change->>'is_new')::boolean) THEN RETURN 'already_exists'; END IF;
   END LOOP;

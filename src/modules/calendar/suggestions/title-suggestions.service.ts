@@ -27,6 +27,11 @@ const suggest = workspace.statement<SuggestionRow>(
         AND EXISTS (SELECT FROM calendar_access access
                      WHERE access.tenant_id = $1 AND access.calendar_id = event.origin_calendar_id
                        AND access.user_id = $2 AND access.role >= 'reader')
+        AND (visibility <> 'private' OR organizer_id = $2
+             OR EXISTS (SELECT FROM calendars calendar WHERE calendar.tenant_id = $1
+                           AND calendar.id = event.origin_calendar_id AND calendar.owner_id = $2)
+             OR EXISTS (SELECT FROM event_participants participant WHERE participant.tenant_id = $1
+                           AND participant.event_id = event.id AND participant.user_id = $2))
       ORDER BY created_at DESC LIMIT 2000),
    titles AS (
      SELECT count(*)::int AS count, max(created_at) AS last_used_at,

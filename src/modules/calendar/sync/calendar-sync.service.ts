@@ -48,7 +48,7 @@ export class CalendarSyncService {
         if (!calendar) throw CalendarErrors.calendarNotFound.with();
         const { sync_token } = body.value;
         if (sync_token) this.assertValid(this.tokens.read(ctx, calendar.id, sync_token), calendar);
-        return this.pull(ctx, calendarId, body, await this.push(tx, ctx, calendar, body.value));
+        return this.pull(ctx, calendarId, body, await this.push(tx, ctx, calendarId, body.value));
       }),
     );
   }
@@ -56,15 +56,16 @@ export class CalendarSyncService {
   private async push(
     tx: Tx,
     ctx: RequestContext,
-    calendar: CalendarContext,
+    calendarId: string,
     { changes = [], conflict = 'server' }: SyncCalendar,
   ): Promise<SyncResultResponse[]> {
     const uids = changes.flatMap((change) => (change.event_id === undefined ? (uidOf(change) ?? []) : []));
-    const known = await this.feed.eventsOfUids(tx, ctx.tenantId, calendar.id, uids);
-    await this.batch.lock(tx, ctx, calendar.id, [
+    const known = await this.feed.eventsOfUids(tx, ctx.tenantId, calendarId, uids);
+    const calendar = await this.batch.lock(tx, ctx, calendarId, [
       ...changes.map(({ event_id, event }): BatchOperation => ({ op: 'update', event_id, event })),
       ...known.map((event_id): BatchOperation => ({ op: 'update', event_id })),
     ]);
+    if (!calendar) throw CalendarErrors.calendarNotFound.with();
     const results: SyncResultResponse[] = [];
     for (const [index, change] of changes.entries()) {
       const operation = await this.operationOf(tx, ctx, calendar, change, conflict === 'client');
