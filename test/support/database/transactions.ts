@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { QueryRunner } from 'typeorm';
 import type { Db } from '../../../src/platform/database/db.js';
 import type { Statement } from '../../../src/platform/database/statement.js';
-import type { OpenTx } from '../../../src/platform/database/tx.js';
+import type { OpenTx, Tx } from '../../../src/platform/database/tx.js';
 import { schema } from '../../../src/schema.js';
 
 /**
@@ -26,7 +26,10 @@ const SPANNING: Record<string, readonly string[]> = {
   ],
   cli: ['status of an account: its memberships follow'],
   test: ['a test calls the interfaces of several modules in one transaction'],
-  issuers: ['first sign-in by an issuer: account, link and membership appear together'],
+  issuers: [
+    'first sign-in by an issuer: account, link and membership appear together',
+    'change with an idempotency key: the workspace remembers its response',
+  ],
   'personal-data': [
     'erasure of an account: only without another membership, and its end closes what depends on it',
   ],
@@ -144,9 +147,13 @@ export function checkTransactions(db: Db): void {
   };
   const generated = checkGenerated(db);
   const begin = db.tx.bind(db);
+  /** The module that each transaction belongs to. */
+  const modules = new WeakMap<Tx, string>();
   db.tx = (work) => {
     const module = currentModule();
     return begin(async (tx) => {
+      // The handler of a request with an idempotency key joins the transaction in which the platform remembers its response.
+      if ((modules.get(tx) ?? 'platform') === 'platform') modules.set(tx, module);
       const names: Touched = {};
       const query = tx.query.bind(tx);
       tx.query = (statement, values) => {
@@ -159,9 +166,10 @@ export function checkTransactions(db: Db): void {
         generated('runner' in tx ? (tx as OpenTx).runner : undefined),
       ))
         (names[home] ??= []).push(...tables);
-      if (names['directory'] && names['workspace'] && !(module in SPANNING)) {
+      const owner = modules.get(tx) as string;
+      if (names['directory'] && names['workspace'] && !(owner in SPANNING)) {
         const both = [...names['directory'], ...names['workspace']].join(', ');
-        throw new Error(`a transaction of ${module} touches the directory and a workspace: ${both}`);
+        throw new Error(`a transaction of ${owner} touches the directory and a workspace: ${both}`);
       }
       return result;
     });
