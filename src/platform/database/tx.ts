@@ -42,7 +42,7 @@ export abstract class Tx implements Reader {
 
   abstract managerOf(tenantId: string | null): EntityManager | Promise<EntityManager>;
 
-  /** Lets its statements take two minutes: they read or delete what was written in years. */
+  /** Raises the time limit of its statements to two minutes, for those that read or delete the rows of many years. */
   abstract allowLongStatements(): Promise<void>;
 
   /** Runs `effect` once the transaction has committed; its failure is logged and changes nothing. */

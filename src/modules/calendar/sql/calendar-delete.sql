@@ -81,6 +81,7 @@ END $$;
 -- Deletes a calendar. @param p_target receives its events; null: they are cancelled
 CREATE FUNCTION calendar_delete(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+  -- The service has locked them before its checks. Processes of the previous release have not.
   PERFORM calendar_lock_all(p_tenant, p_calendar, p_target);
   IF p_target IS NOT NULL THEN PERFORM calendar_move_all(p_tenant, p_calendar, p_target, p_actor); END IF;
   PERFORM calendar_cancel_all(p_tenant, p_calendar, p_actor);

@@ -82,7 +82,7 @@ export class GuestAccessService {
     const result = await this.db.tx(async (tx) => {
       const claimed = await this.guests.claim(tx, visitor, values, SESSION_SECONDS, this.codes.isOpen);
       if (claimed.outcome === 'ok' && claimed.is_new)
-        await this.approvals.waiting(tx, visitor.tenantId, claimed);
+        await this.approvals.waiting(tx, visitor.tenantId, claimed.id);
       return claimed;
     });
     if (result.outcome === 'otp_required') throw codeRequired(input);
@@ -123,7 +123,7 @@ export class GuestAccessService {
     const result = await this.guests.enter(visitor);
     const { tenantId } = visitor;
     if (result.outcome === 'waiting') {
-      if (result.is_new) await this.db.tx((tx) => this.approvals.waiting(tx, tenantId, result));
+      if (result.is_new) await this.db.tx((tx) => this.approvals.waiting(tx, tenantId, result.id));
       return new JsonReply(JSON.stringify({ state: 'waiting', poll_after: POLL_SECONDS }), { status: 202 });
     }
     if (result.outcome === 'not_live') throw GuestErrors.callNotLive.with();

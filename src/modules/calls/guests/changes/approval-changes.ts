@@ -43,7 +43,7 @@ export class ApprovalChanges implements OnModuleInit {
   }
 
   /** A guest has joined the queue. */
-  async waiting(tx: Tx, tenant: string, { id: guest }: { id: string }): Promise<void> {
+  async waiting(tx: Tx, tenant: string, guest: string): Promise<void> {
     const found = await this.approvals.reviewers(tx, tenant, guest);
     const recipients = found.map(({ user_id }) => user_id);
     const data = {
