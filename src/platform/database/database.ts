@@ -48,6 +48,10 @@ export class Database {
     { pipelines }: Pick<ConnectionLimits, 'pipelines'> = { pipelines: READ_PIPELINES },
   ) {
     this.pool = (dataSource.driver as PostgresDriver).master as Pool;
+    // The pool listens to idle connections only. A connection can end before its caller has it, which ended the process.
+    this.pool.on('acquire', (client) => {
+      if (!client.listeners('error').includes(ignore)) client.on('error', ignore);
+    });
     // The pool hides its password from copies.
     const { password } = this.pool.options;
     this.pipelines = new ReadPipelines(
@@ -95,8 +99,6 @@ export class Database {
   async queryAlways<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     // Pool.query() closes the connection after each error, also when PostgreSQL has only rejected a value.
     const client = await this.pool.connect();
-    // An error of the connection fails the statement too.
-    client.on('error', ignore);
     let isUsable = true;
     try {
       return await runOn(client, statement, values);
@@ -105,7 +107,6 @@ export class Database {
       if (isReadOnly(error)) this.reconnect();
       throw error;
     } finally {
-      client.off('error', ignore);
       client.release(!isUsable);
     }
   }
@@ -180,6 +181,7 @@ export class Database {
   }
 }
 
+/** Of an error of the connection: it fails the statement too. */
 const ignore = (): void => undefined;
 
 export interface PoolState {

@@ -1,4 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { Config } from '../../../src/config/config.js';
+import { createDataSource } from '../../../src/platform/database/data-source.js';
+import { isConnectionError } from '../../../src/platform/database/database-errors.js';
+import { Database } from '../../../src/platform/database/database.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { runOn } from '../../../src/platform/database/run-on.js';
 import { either } from '../../../src/platform/database/statement.js';
@@ -361,6 +365,28 @@ describe('the database', () => {
         await admin.end();
       }
       await until('a response', async () => (await client.get('/notes')).status === 200);
+    });
+
+    test('a connection that the server ends as soon as it is made fails its statement, and not the process', async () => {
+      const proxy = await DatabaseProxy.start(app.databaseUrl);
+      const source = createDataSource(app.get(Config), proxy.url, { entities: [], migrations: [] });
+      const database = new Database('other', await source.initialize());
+      // The data source has made one connection.
+      const tx = await database.begin();
+      try {
+        proxy.joinToStart((pid) => app.sql('SELECT pg_terminate_backend($1)', [pid]));
+        const error = await database.query(touch, ['a']).catch((reason: unknown) => reason);
+        expect([(error as Error).message, isConnectionError(error)]).toEqual([
+          'Client has encountered a connection error and is not queryable',
+          true,
+        ]);
+        expect(await database.query(touch, ['a'])).toEqual([{ name: 'a' }]);
+      } finally {
+        await tx.rollBack();
+        await tx.release();
+        await database.close();
+        await proxy.cut();
+      }
     });
 
     test('a row that stays locked is 503, not an endless wait', async () => {

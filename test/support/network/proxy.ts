@@ -2,6 +2,10 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Transform } from 'node:stream';
 
+/** BackendKeyData, whose process id follows, and ReadyForQuery outside a transaction (PostgreSQL, "Message Formats"). */
+const KEY = Buffer.from([0x4b, 0, 0, 0, 12]);
+const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+
 /** A proxy between the application and its database, which can cut the connections. */
 export class DatabaseProxy {
   private server: Server | undefined;
@@ -9,6 +13,7 @@ export class DatabaseProxy {
   private port = 0;
   private silent = false;
   private held: { text: string; seen: () => void } | undefined;
+  private onStart: ((pid: number) => unknown) | undefined;
 
   private constructor(private readonly target: URL) {}
 
@@ -50,12 +55,36 @@ export class DatabaseProxy {
     return new Promise((seen) => (this.held = { text, seen }));
   }
 
+  /**
+   * Holds back the end of the start of the next connection, until its server sends more: the client receives both at once.
+   * @param work called meanwhile, with the process id of the server; makes it send more
+   */
+  joinToStart(work: (pid: number) => unknown): void {
+    this.onStart = work;
+  }
+
   private gate(): Transform {
     return new Transform({
       transform: (data: Buffer, _encoding, forward) => {
         if (!this.held || !data.includes(this.held.text)) return forward(null, data);
         this.held.seen();
         this.held = undefined;
+      },
+    });
+  }
+
+  /** Of the responses. */
+  private startGate(): Transform {
+    let started: Buffer | undefined;
+    return new Transform({
+      transform: (data: Buffer, _encoding, forward) => {
+        if (started) data = Buffer.concat([started, data]);
+        started = undefined;
+        if (!this.onStart || !data.subarray(-READY.length).equals(READY)) return forward(null, data);
+        started = data;
+        this.onStart(data.readInt32BE(data.indexOf(KEY) + KEY.length));
+        this.onStart = undefined;
+        forward();
       },
     });
   }
@@ -86,7 +115,7 @@ export class DatabaseProxy {
         this.sockets.add(one);
         one.on('error', () => other.destroy()).on('close', () => this.sockets.delete(one));
       }
-      from.pipe(this.gate()).pipe(to).pipe(from);
+      from.pipe(this.gate()).pipe(to).pipe(this.startGate()).pipe(from);
     });
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
     this.port = (server.address() as AddressInfo).port;
