@@ -6,7 +6,7 @@ const INLINE = new Set(
     ' ',
   ),
 );
-const NAME = /[a-zA-Z][^\s/>]*/y;
+const [EXCLAMATION, SLASH, EQUALS, GREATER, QUESTION] = [0x21, 0x2f, 0x3d, 0x3e, 0x3f] as const;
 const ENTITY = /&(?:#\d+;?|#[xX][\da-fA-F]+;?|[a-zA-Z][a-zA-Z\d]{1,31};?)/g;
 const COMMON: Record<string, string> = {
   '&amp;': '&',
@@ -30,13 +30,17 @@ const LONGEST_PIECE = 65_536;
  */
 export function* textPieces(html: string): Generator<string> {
   let piece = '';
+  // Asking `piece` would make V8 copy it.
+  let endsLine = false;
   let at = 0;
   while (at < html.length) {
     const open = html.indexOf('<', at);
     const until = open < 0 ? html.length : open;
     while (at < until) {
       const end = textEnd(html, at, until);
-      piece += decoded(html.slice(at, end));
+      const text = decoded(html.slice(at, end));
+      piece += text;
+      endsLine = text.endsWith('\n');
       at = end;
       if (at < until) {
         yield piece;
@@ -47,15 +51,20 @@ export function* textPieces(html: string): Generator<string> {
     const { end, name } = tagAt(html, open);
     if (end === open) {
       piece += '<';
+      endsLine = false;
       at = open + 1;
       continue;
     }
     at = end;
     const separates = name !== '' && !INLINE.has(name.toLowerCase());
-    if (separates && !piece.endsWith('\n')) piece += '\n';
+    if (separates && !endsLine) {
+      piece += '\n';
+      endsLine = true;
+    }
     if ((separates && piece.length >= PIECE) || piece.length >= LONGEST_PIECE) {
       yield piece;
       piece = '';
+      endsLine = false;
     }
   }
   if (piece !== '') yield piece;
@@ -66,15 +75,20 @@ export function* textPieces(html: string): Generator<string> {
  * contains the rest of the text, as in browsers.
  */
 function tagAt(html: string, open: number): { end: number; name: string } {
-  const next = html[open + 1] ?? '';
-  if (next === '!' || next === '?')
+  const next = html.charCodeAt(open + 1);
+  if (next === EXCLAMATION || next === QUESTION)
     return { end: after(html, html.startsWith('<!--', open) ? '-->' : '>', open), name: '' };
-  const start = next === '/' ? open + 2 : open + 1;
-  NAME.lastIndex = start;
-  const name = NAME.exec(html)?.[0];
-  if (name !== undefined) return { end: attributesEnd(html, start + name.length), name };
+  const start = next === SLASH ? open + 2 : open + 1;
+  if (isLetter(html.charCodeAt(start))) {
+    let end = start + 1;
+    for (; end < html.length; end += 1) {
+      const code = html.charCodeAt(end);
+      if (code === GREATER || code === SLASH || isSpace(code)) break;
+    }
+    return { end: attributesEnd(html, end), name: html.slice(start, end) };
+  }
   // Browsers read `</` without a name as a comment, and as text at the end.
-  const comment = next === '/' && start < html.length;
+  const comment = next === SLASH && start < html.length;
   return { end: comment ? after(html, '>', open) : open, name: '' };
 }
 
@@ -82,28 +96,28 @@ function tagAt(html: string, open: number): { end: number; name: string } {
 function attributesEnd(html: string, from: number): number {
   let named = false;
   for (let at = from; at < html.length; at += 1) {
-    const character = html[at] as string;
-    if (character === '>') return at + 1;
-    if (character === '/') named = false;
-    else if (character === '=' && named) {
+    const code = html.charCodeAt(at);
+    if (code === GREATER) return at + 1;
+    if (code === SLASH) named = false;
+    else if (code === EQUALS && named) {
       at = valueEnd(html, at + 1) - 1;
       named = false;
-    } else if (!isSpace(character)) named = true;
+    } else if (!isSpace(code)) named = true;
   }
   return html.length;
 }
 
 function valueEnd(html: string, from: number): number {
   let at = from;
-  while (isSpace(html[at])) at += 1;
+  while (isSpace(html.charCodeAt(at))) at += 1;
   const quote = html[at];
   if (quote === '"' || quote === "'") return after(html, quote, at + 1);
-  while (at < html.length && html[at] !== '>' && !isSpace(html[at])) at += 1;
+  while (at < html.length && html.charCodeAt(at) !== GREATER && !isSpace(html.charCodeAt(at))) at += 1;
   return at;
 }
 
-const isSpace = (character: string | undefined): boolean =>
-  character === ' ' || character === '\n' || character === '\t' || character === '\r' || character === '\f';
+const isLetter = (code: number): boolean => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
+const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d && code !== 0x0b);
 
 function after(html: string, what: string, from: number): number {
   const at = html.indexOf(what, from);

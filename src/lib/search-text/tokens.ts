@@ -24,11 +24,12 @@ const SPACELESS =
 const WORDLIKE = '[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060\\u2100-\\u214f\\u3300-\\u33ff]';
 const LETTERS = '[\\p{L}\\p{N}\\p{M}]';
 const LAST_ASCII = 0x7f;
+const NOT_ASCII = /[^\0-\x7f]/;
 /** With U+0338 (struck through), an arrow is another character and no sign. */
 const SIGNS = '\\p{RI}{2}|\\p{Extended_Pictographic}(?!\\u0338)';
 const pattern = (characters: string, flags: string): RegExp =>
   new RegExp(`([${characters}&&[${SPACELESS}]]+)|[${characters}--[${SPACELESS}]]+|${SIGNS}`, `v${flags}`);
-const SPAN_HERE = pattern(WORDLIKE, 'y');
+const SPANS = pattern(WORDLIKE, 'g');
 const FOLDED = pattern(LETTERS, 'g');
 
 /**
@@ -45,67 +46,92 @@ export class SpanReader implements Span {
   start = 0;
   end = 0;
   tokens: readonly Token[] = [];
+  private chunkStart = 0;
+  private chunkEnd = 0;
+  private spans: readonly Span[] = [];
+  private read = 0;
 
   constructor(private readonly text: string) {}
 
   /** Moves to the next span. @returns false at the end of the text */
   next(): boolean {
-    const { text } = this;
-    for (let at = this.end; at < text.length;) {
-      // Most words of most texts are plain: those need no look at the tables of Unicode, which are ten times slower.
-      const end = plainEnd(text, at);
-      if (end > at && !(text.charCodeAt(end) > LAST_ASCII)) return this.moveTo(at, end, plainTokens);
-      if (end === at && text.charCodeAt(at) <= LAST_ASCII) {
-        at += 1;
-        continue;
-      }
-      SPAN_HERE.lastIndex = at;
-      const [whole] = SPAN_HERE.exec(text) ?? [];
-      if (whole === undefined) at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
-      else if (this.moveTo(at, at + whole.length, foldedTokens)) return true;
-      else at = this.end;
-    }
-    return false;
+    while (this.read === this.spans.length) if (!this.nextChunk()) return false;
+    const span = this.spans[this.read] as Span;
+    this.read += 1;
+    this.start = this.chunkStart + span.start;
+    this.end = this.chunkStart + span.end;
+    this.tokens = span.tokens;
+    return true;
   }
 
-  /** @returns false for a span without tokens */
-  private moveTo(start: number, end: number, tokensOf: (span: string) => readonly Token[]): boolean {
-    this.start = start;
-    this.end = end;
-    this.tokens = cached(this.text.slice(start, end), tokensOf);
-    return this.tokens.length > 0;
+  /** Moves to the characters up to the next ASCII character that is in no span. @returns false at the end of the text */
+  private nextChunk(): boolean {
+    const { text } = this;
+    let start = this.chunkEnd;
+    while (start < text.length && isSeparator(text.charCodeAt(start))) start += 1;
+    let hash = 0;
+    let end = start;
+    for (; end < text.length; end += 1) {
+      const code = text.charCodeAt(end);
+      if (isSeparator(code)) break;
+      hash = (Math.imul(hash, 31) + code) | 0;
+    }
+    this.chunkStart = start;
+    this.chunkEnd = end;
+    this.read = 0;
+    this.spans =
+      end - start > LATELY_LENGTH ? spansOf(text.slice(start, end)) : cached(text, start, end, hash);
+    return end > start;
   }
 }
 
-function plainEnd(text: string, from: number): number {
-  let at = from;
-  for (; at < text.length; at += 1) {
-    const code = text.charCodeAt(at) | 0x20;
-    if (!(code >= 0x61 && code <= 0x7a) && !(code >= 0x30 && code <= 0x39 && text.charCodeAt(at) === code))
-      break;
-  }
-  return at;
+const SEPARATORS = Uint8Array.from({ length: LAST_ASCII + 1 }, (_, code) =>
+  /[^a-z\d]/i.test(String.fromCharCode(code)) ? 1 : 0,
+);
+const isSeparator = (code: number): boolean => code <= LAST_ASCII && SEPARATORS[code] === 1;
+
+/** Spans of a chunk; their places are relative to it. */
+interface Chunk {
+  text: string;
+  spans: readonly Span[];
+}
+
+/**
+ * Chunks met lately, at the place that their hash names: folding a word anew costs more than ten look-ups, and texts repeat their
+ * words.
+ */
+const lately = Array.from({ length: 8_192 }, (): Chunk => ({ text: '', spans: [] }));
+/** V8 copies a part of a text up to this length. A longer part keeps the whole text in memory. */
+const LATELY_LENGTH = 12;
+
+function cached(text: string, start: number, end: number, hash: number): readonly Span[] {
+  const place = (hash ^ (hash >>> 13)) & (lately.length - 1);
+  const known = lately[place] as Chunk;
+  if (known.text.length === end - start && isAt(text, start, known.text)) return known.spans;
+  const chunk = text.slice(start, end);
+  const spans = spansOf(chunk);
+  lately[place] = { text: chunk, spans };
+  return spans;
+}
+
+function isAt(text: string, start: number, part: string): boolean {
+  for (let n = 0; n < part.length; n += 1)
+    if (text.charCodeAt(start + n) !== part.charCodeAt(n)) return false;
+  return true;
 }
 
 const wordToken = (text: string): Token => ({ kind: 'word', text: cut(text) });
 
-/** Tokens of words met lately: folding a word anew costs more than ten look-ups, and texts repeat their words. */
-const lately = new Map<string, readonly Token[]>();
-const LATELY = 4_096;
-/** V8 copies a part of a text up to this length. A longer part keeps the whole text in memory. */
-const LATELY_LENGTH = 12;
-
-function cached(span: string, tokensOf: (span: string) => readonly Token[]): readonly Token[] {
-  if (span.length > LATELY_LENGTH) return tokensOf(span);
-  const known = lately.get(span);
-  if (known) return known;
-  if (lately.size >= LATELY) lately.clear();
-  const tokens = tokensOf(span);
-  lately.set(span, tokens);
-  return tokens;
+/** Most words are plain: those need no look at the tables of Unicode, which are ten times slower. */
+function spansOf(chunk: string): Span[] {
+  if (!NOT_ASCII.test(chunk))
+    return chunk ? [{ start: 0, end: chunk.length, tokens: [wordToken(chunk.toLowerCase())] }] : [];
+  return Array.from(chunk.matchAll(SPANS), ({ 0: span, index: start }) => ({
+    start,
+    end: start + span.length,
+    tokens: foldedTokens(span),
+  })).filter(({ tokens }) => tokens.length > 0);
 }
-
-const plainTokens = (span: string): Token[] => [wordToken(span.toLowerCase())];
 
 /** Folding can bring separators forth (`½` is `1⁄2`, `ﷺ` four words), hence the second look. */
 function foldedTokens(span: string): Token[] {

@@ -14,8 +14,10 @@ import {
 const MAX_ROUNDS = 5;
 /** Recently indexed items in the cache. */
 const LATELY = 1_000;
-/** Bytes of the bodies of one batch. */
-const BATCH_BYTES = 512 * 1024;
+/** Items of one read and one write. More of them stay in memory long enough to survive the young collections. */
+const PART = 25;
+/** Bytes of the bodies of one part. */
+const PART_BYTES = 512 * 1024;
 const REPAIR_SECONDS = 15;
 /** Longest run of a repair; the next run continues from there. */
 const REPAIR_MS = 10_000;
@@ -93,8 +95,8 @@ export abstract class ItemIndexer {
   }
 
   /**
-   * Indexes the items of many events by two statements, before the events are delivered. An item that another process writes at
-   * the same time is left to the delivery of its event.
+   * Indexes the items of many events by two statements for each {@link PART}, before the events are delivered. An item that another
+   * process writes at the same time is left to the delivery of its event.
    */
   private async prepare(events: readonly DomainEvent[]): Promise<void> {
     const newest = new Map<string, ItemRevision>();
@@ -105,11 +107,17 @@ export abstract class ItemIndexer {
       if (item.revision >= (newest.get(key)?.revision ?? 0)) newest.set(key, item);
     }
     if (newest.size < 2) return;
-    const items = await this.index.staleOf([...newest.values()], BATCH_BYTES);
+    const items = [...newest.values()];
+    for (let from = 0; from < items.length; from += PART)
+      await this.indexPart(items.slice(from, from + PART));
+  }
+
+  private async indexPart(part: readonly ItemRevision[]): Promise<void> {
+    const items = await this.index.staleOf(part, PART_BYTES);
     const rows = [];
     for (const item of items) {
       rows.push({ item, document: await indexedItem(item) });
-      // A batch takes 10 ms and more. Requests run between its documents.
+      // A part takes several milliseconds. Requests run between its documents.
       await setImmediate();
     }
     if (rows.length === 0) return;

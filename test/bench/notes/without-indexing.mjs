@@ -6,3 +6,8 @@ Outbox.prototype.subscribe = function (type, consumer, handler) {
   const nothing = async () => undefined;
   subscribe.call(this, type, consumer, consumer === 'note-search' ? nothing : handler);
 };
+
+const { value: prepareBatches } = Object.getOwnPropertyDescriptor(Outbox.prototype, 'prepareBatches');
+Outbox.prototype.prepareBatches = function (consumer, prepare) {
+  if (consumer !== 'note-search') prepareBatches.call(this, consumer, prepare);
+};

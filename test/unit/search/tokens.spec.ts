@@ -80,6 +80,28 @@ describe('the words of a text', () => {
     );
   });
 
+  test('a text is read the same alone, again, and behind another one', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (before, text) => {
+        const alone = [...spans(text)];
+        const moved = alone.map(({ start, end, ...held }) => ({
+          start: start + before.length + 1,
+          end: end + before.length + 1,
+          ...held,
+        }));
+        expect([...spans(`${before} ${text}`)]).toEqual([...spans(before), ...moved]);
+        expect([...spans(text)]).toEqual(alone);
+      }),
+    );
+  });
+
+  test('words of one place in the cache stay apart', () => {
+    // More words than places.
+    const words = Array.from({ length: 20_000 }, (_, n) => `w${n}`);
+    expect(tokens(words.join(' '))).toEqual(words);
+    expect(tokens(words.join(' '))).toEqual(words);
+  });
+
   test('an arrow struck through is no sign, composed or not', () => {
     expect(tokens('\u21ae')).toEqual([]);
     expect(tokens('\u2194\u0338')).toEqual([]);
