@@ -28,8 +28,6 @@ export class ExportArchives {
   /** @returns the archive, which is not kept yet @throws the error of a source, or the reason of `signal` */
   async store(owner: DataOwner, options: ArchiveOptions): Promise<{ blob: StoredBlob; omitted: number }> {
     const stream = new PassThrough();
-    // The store may fail, or the first source, before the other one uses the stream.
-    stream.on('error', () => undefined);
     const stored = this.blobs.put(owner.tenantId, stream, { maxBytes: MAX_ZIP_BYTES });
     // A failure of the store must end a writer that waits for the stream.
     stored.catch((error: Error) => stream.destroy(error));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import { isStorageFull } from '../database/storage-full.js';
 import type { Tx } from '../database/tx.js';
@@ -73,6 +74,8 @@ export class Blobs {
     options: { maxBytes: number; headBytes?: number; userId?: string | null | undefined },
   ): Promise<StoredBlob> {
     const { maxBytes, headBytes, userId } = options;
+    // Its reader gets the error. Before there is one, an error without a listener would end the process.
+    if (source instanceof Readable) source.on('error', () => undefined);
     const key = { tenantId, id: randomUUID() };
     const left = userId === undefined ? null : await this.limits.left(tenantId, userId);
     const bytes = new Measured(source, Math.min(maxBytes, left?.bytes ?? maxBytes), headBytes);

@@ -1,9 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, truncateSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, truncateSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
 import { Controller, Get, Inject, Post } from '@nestjs/common';
 import fc from 'fast-check';
+import pg from 'pg';
 import { objectName } from '../../../src/platform/blobs/store/blob-store.js';
 import { Blobs } from '../../../src/platform/blobs/blobs.js';
 import { BlobsModule } from '../../../src/platform/blobs/blobs.module.js';
@@ -18,6 +20,7 @@ import { Errors } from '../../../src/platform/http/errors.js';
 import { Id } from '../../../src/platform/http/id.pipe.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
+import { lockWaits } from '../../support/database/locks.ts';
 import type { RequestOptions } from '../../support/network/client.ts';
 import { form, SlowRequest, upload } from '../../support/network/multipart.ts';
 import { until } from '../../support/until.ts';
@@ -131,6 +134,26 @@ describe('uploads and downloads', () => {
       bytes: Buffer.from(await response.arrayBuffer()),
     };
   };
+
+  test('a source that fails before it is read fails the upload, and not the process', async () => {
+    const holder = new pg.Client({ connectionString: app.databaseUrl });
+    await holder.connect();
+    try {
+      await leavesNothing(async () => {
+        const missing = app.get(Blobs).put(alice.tenantId!, createReadStream('/missing'), { maxBytes: 10 });
+        await expect(missing).rejects.toMatchObject({ code: 'ENOENT' });
+        await holder.query('BEGIN; LOCK TABLE blobs IN EXCLUSIVE MODE');
+        const source = new PassThrough();
+        const gone = app.get(Blobs).put(alice.tenantId!, source, { maxBytes: 10 });
+        await until('the upload to wait', async () => (await lockWaits(holder)).length === 1);
+        source.destroy(new Error('the client has left'));
+        await holder.query('COMMIT');
+        await expect(gone).rejects.toThrow('the client has left');
+      });
+    } finally {
+      await holder.end();
+    }
+  });
 
   describe('a file that is sent', () => {
     test('comes back as it was', async () => {
