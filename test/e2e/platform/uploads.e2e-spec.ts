@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createReadStream, existsSync, readdirSync, truncateSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import path from 'node:path';
@@ -39,6 +40,9 @@ const find = either.statement<Row>(
   `SELECT content_type, size::int, encode(sha256, 'hex') AS sha256 FROM blobs WHERE tenant_id = $1 AND id = $2`,
 );
 
+/** Runs before a form is read, as services wait for the database. */
+let beforeReading: (form: UploadForm) => Promise<unknown> = async () => undefined;
+
 /** A domain that only stores files. */
 @Controller('test-files')
 class FilesController {
@@ -52,6 +56,7 @@ class FilesController {
   @Post(':id')
   async upload(@Ctx() ctx: RequestContext, @Id() id: string, @Form() form: UploadForm) {
     if (id === NOWHERE) throw Errors.notFound.with();
+    await beforeReading(form);
     return this.uploads.receive(ctx, form, MAX, async (file) => {
       await this.db.tx((tx) => file.keep(tx));
       if (id === FAILING) throw Errors.forbidden.with();
@@ -395,6 +400,36 @@ describe('uploads and downloads', () => {
       request.abort();
       await until('everything to be removed', async () => (await blobs()).length === count);
       expect(files().filter((name) => name.includes('unfinished'))).toEqual([]);
+    });
+
+    test('that goes away before its form is read keeps no place', async () => {
+      const limits = app.get(UploadLimits);
+      const { perUser } = limits;
+      limits.perUser = 1;
+      try {
+        const arrived = Promise.withResolvers<void>();
+        const closed = new Promise<void>((resolve) => {
+          beforeReading = async ({ response }) => {
+            const close = once(response, 'close');
+            arrived.resolve();
+            await close;
+            resolve();
+          };
+        });
+        // Little enough that the server reads on, and so sees the end of the connection.
+        const request = new SlowRequest(alice.api, 'POST', target, {
+          ...form({ content: 'x' }).headers,
+          'content-length': 1_000,
+        });
+        await arrived.promise;
+        request.abort();
+        await closed;
+        beforeReading = async () => undefined;
+        await stored('of the same user');
+      } finally {
+        limits.perUser = perUser;
+        beforeReading = async () => undefined;
+      }
     });
 
     test('that stops sending returns 408 and leaves nothing', async () => {

@@ -80,7 +80,8 @@ export class Uploads {
     { isKept = true } = {},
   ): Promise<T> {
     if (Number(form.request.headers['content-length']) > maxBytes + FORM_BYTES) throw fileTooLarge(maxBytes);
-    const part = await this.read(ctx, form, maxBytes, isKept);
+    const limits = { maxBytes, userId: isKept ? ctx.userId : undefined };
+    const part = await this.inPlace(ctx, form, (expired) => this.read(ctx, form, limits, expired));
     const blob = await part.stored;
     let kept = false;
     const { id: blobId, size, sha256 } = blob;
@@ -111,12 +112,12 @@ export class Uploads {
    */
   async receiveBody<T>(
     ctx: RequestContext,
-    { request }: UploadForm,
+    form: UploadForm,
     maxBytes: number,
     use: (blob: StoredBlob) => Promise<T>,
   ): Promise<T> {
-    if (Number(request.headers['content-length']) > maxBytes) throw fileTooLarge(maxBytes);
-    const blob = await this.readBody(ctx, request, maxBytes);
+    if (Number(form.request.headers['content-length']) > maxBytes) throw fileTooLarge(maxBytes);
+    const blob = await this.inPlace(ctx, form, (expired) => this.readBody(ctx, form, maxBytes, expired));
     try {
       return await use(blob);
     } finally {
@@ -124,9 +125,34 @@ export class Uploads {
     }
   }
 
-  private async readBody(ctx: RequestContext, request: Request, maxBytes: number): Promise<StoredBlob> {
-    const leave = this.gate.enter(ctx.userId);
+  /**
+   * Runs `work` in a place of the user.
+   * @param work gets a promise that rejects when the client sends too slowly
+   * @throws ApiError 429 `too_many_uploads`, 503 `overloaded`; ClientDisconnectedError
+   */
+  private async inPlace<T>(
+    { userId }: RequestContext,
+    { request, response }: UploadForm,
+    work: (expired: Promise<never>) => Promise<T>,
+  ): Promise<T> {
+    // While the service waited for the database. Neither the request nor the response reports it again.
+    if (response.closed) throw new ClientDisconnectedError();
+    const leave = this.gate.enter(userId);
     const clock = new UploadClock(request, this.limits);
+    try {
+      return await work(clock.expired);
+    } finally {
+      clock.stop();
+      leave();
+    }
+  }
+
+  private async readBody(
+    ctx: RequestContext,
+    { request }: UploadForm,
+    maxBytes: number,
+    expired: Promise<never>,
+  ): Promise<StoredBlob> {
     // The store destroys its source when it fails. The request must live until the response is sent.
     const body = request.pipe(new PassThrough());
     // A complete request closes too, possibly before the store has read it.
@@ -136,7 +162,7 @@ export class Uploads {
     request.once('close', disconnected);
     const stored = this.blobs.put(ctx.tenantId, body, { maxBytes });
     try {
-      return await Promise.race([stored, clock.expired]);
+      return await Promise.race([stored, expired]);
     } catch (error) {
       request.unpipe(body).resume();
       body.destroy(error instanceof Error ? error : undefined);
@@ -145,8 +171,6 @@ export class Uploads {
       throw request.destroyed && !request.complete ? new ClientDisconnectedError() : error;
     } finally {
       request.off('close', disconnected);
-      clock.stop();
-      leave();
     }
   }
 
@@ -154,14 +178,11 @@ export class Uploads {
   private async read(
     ctx: RequestContext,
     { request, response }: UploadForm,
-    maxBytes: number,
-    isKept: boolean,
+    limits: { maxBytes: number; userId: string | undefined },
+    expired: Promise<never>,
   ): Promise<FilePart> {
-    const leave = this.gate.enter(ctx.userId);
-    const clock = new UploadClock(request, this.limits);
     const failed = Promise.withResolvers<never>();
     let part: FilePart | undefined;
-    const limits = { maxBytes, userId: isKept ? ctx.userId : undefined };
     const storage = this.engine(ctx.tenantId, limits, (started) => {
       part = started;
       started.stored.catch(failed.reject);
@@ -172,7 +193,7 @@ export class Uploads {
     });
     try {
       // An error of the store ends the request at once. multer would read the body to its end first.
-      await Promise.race([parsed, failed.promise, clock.expired]);
+      await Promise.race([parsed, failed.promise, expired]);
       if (!part) throw fieldError('file', 'required', 'file is required');
       return part;
     } catch (error) {
@@ -181,9 +202,6 @@ export class Uploads {
       throw request.destroyed && !request.complete
         ? new ClientDisconnectedError()
         : outcome(error, rejection, part);
-    } finally {
-      clock.stop();
-      leave();
     }
   }
 
