@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
+import { ConcurrentChangeError, errorCode } from '../../platform/database/database-errors.js';
 import { directory } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 
@@ -31,7 +32,7 @@ const setPassword = directory.statement<{ id: string }>(
     WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $2 RETURNING id`,
 );
 
-// An address that another account has stays with it. A concurrent change to the same address fails by the unique index.
+// An address that another account has stays with it.
 const setEmail = directory.statement<{ id: string }>(
   'identity.set_email',
   `UPDATE accounts SET email = $2, email_key = $3, updated_at = now()
@@ -72,7 +73,13 @@ export class CredentialsRepository {
 
   /** @returns false when another account has the address */
   async setEmail(tx: Tx, accountId: string, email: string, key: string): Promise<boolean> {
-    return (await tx.query(setEmail, [accountId, email, key])).length > 0;
+    try {
+      return (await tx.query(setEmail, [accountId, email, key])).length > 0;
+    } catch (error) {
+      // Another account got the address meanwhile: the transaction is repeated, and sees it.
+      if (errorCode(error) === '23505') throw new ConcurrentChangeError('the address is taken');
+      throw error;
+    }
   }
 
   async setSecondFactor(tx: Tx, accountId: string, on: boolean): Promise<void> {
