@@ -26,6 +26,12 @@ const byId = directory.statement<CredentialsRow>(
   `SELECT ${COLUMNS} FROM accounts WHERE id = $1`,
 );
 
+const open = directory.statement<{ id: string }>(
+  'identity.open_account',
+  `INSERT INTO accounts (id, email, email_key, display_name, password_hash) VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT (email_key) DO NOTHING RETURNING id`,
+);
+
 const setPassword = directory.statement<{ id: string }>(
   'identity.set_password',
   `UPDATE accounts SET password_hash = $3, password_changed_at = now(), updated_at = now()
@@ -60,6 +66,20 @@ export class CredentialsRepository {
 
   async byId(accountId: string, reader: Reader = this.db): Promise<CredentialsRow | null> {
     return (await reader.query(byId, [accountId]))[0] ?? null;
+  }
+
+  /** Opens an account. @returns false when another account has the address */
+  async open(
+    tx: Tx,
+    {
+      id,
+      email,
+      display_name: name,
+      password_hash: hash,
+    }: Pick<CredentialsRow, 'id' | 'email' | 'display_name' | 'password_hash'>,
+    key: string,
+  ): Promise<boolean> {
+    return (await tx.query(open, [id, email, key, name, hash])).length > 0;
   }
 
   /** @returns false when the password is no longer `oldHash` */
