@@ -8,11 +8,13 @@ import {
   type RoomCompositeEgressRequest,
   WebhookEvent,
 } from '@livekit/protocol';
+import { CallsRepository } from '../../../src/modules/calls/calls.repository.js';
 import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
 import { RecordingEvents } from '../../../src/modules/calls/recordings/recording-events.js';
 import { RecordingFiles } from '../../../src/modules/calls/recordings/recording-files.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { CatchUp } from '../../../src/platform/realtime/catch-up.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
 import { TestSocket } from '../../support/network/socket.ts';
@@ -328,6 +330,26 @@ describe('calls of members', () => {
     expect(await post(new WebhookEvent({ ...event, id: 'EV_r', participant: recorder }))).toBe(200);
     expect((await read(call.id)).participants).toBe(1);
     expect(livekit.webhooks.statuses.filter((status) => status >= 500)).toEqual([]);
+  });
+
+  test('calls of two workspaces with the same id are different calls', async () => {
+    const [here, there] = [await TestSocket.open(app, alice), await TestSocket.open(app, mallory)];
+    const { id } = await makeCall({ title: 'Here' });
+    await here.next('call.started', ({ call }) => call.id === id);
+    await app.sql(
+      `INSERT INTO calls (tenant_id, id, title, kind, state, host_id, started_at, empty_since)
+       SELECT $1, id, 'There', kind, state, $2, now(), now() FROM calls WHERE id = $3`,
+      [mallory.tenantId, mallory.id, id],
+    );
+    await app.get(CatchUp).run();
+    await there.next('call.started', ({ call }) => call.title === 'There');
+    const calls = app.get(CallsRepository);
+    const tenants: string[] = [];
+    for (let [next] = await calls.live(null, 1); next; [next] = await calls.live(next, 1))
+      if (next.callId === id) tenants.push(next.tenantId);
+    expect(tenants.toSorted()).toEqual([alice.tenantId!, mallory.tenantId!].toSorted());
+    await app.sql('DELETE FROM calls WHERE tenant_id = $1 AND id = $2', [mallory.tenantId, id]);
+    for (const socket of [here, there]) socket.close();
   });
 
   describe('recordings', () => {

@@ -105,8 +105,9 @@ const open = workspace.statement<{
   `SELECT recording.tenant_id, recording.id, recording.call_id, recording.egress_id, recording.state,
           extract(epoch FROM now() - recording.updated_at)::float8 AS age, call.state = 'live' AS is_live
      FROM recordings recording JOIN calls call ON call.tenant_id = recording.tenant_id AND call.id = recording.call_id
-    WHERE recording.state IN ('starting', 'active', 'stopping', 'processing') AND ($1::uuid IS NULL OR recording.id > $1)
-    ORDER BY recording.id LIMIT $2`,
+    WHERE recording.state IN ('starting', 'active', 'stopping', 'processing')
+      AND ($1::uuid IS NULL OR (recording.id, recording.tenant_id) > ($1, $2::uuid))
+    ORDER BY recording.id, recording.tenant_id LIMIT $3`,
   { reach: 'cell' },
 );
 
@@ -181,8 +182,8 @@ export class RecordingsRepository {
   }
 
   /** Recordings of all workspaces that are not finished, by id. */
-  async open(after: string | null, limit: number): Promise<OpenRecording[]> {
-    const rows = await this.db.query(open, [after, limit]);
+  async open(after: OpenRecording | null, limit: number): Promise<OpenRecording[]> {
+    const rows = await this.db.query(open, [after?.id ?? null, after?.tenantId ?? null, limit]);
     return rows.map((row) => ({
       tenantId: row.tenant_id,
       callId: row.call_id,
