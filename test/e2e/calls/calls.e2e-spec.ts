@@ -435,10 +435,31 @@ describe('calls of members', () => {
         await app.sql(`UPDATE recordings SET updated_at = now() - interval '2 minutes' WHERE id = $1`, [id]);
         await app.get(RecordingEvents).reconcile();
         await drain();
-        expect(await one(id)).toMatchObject(expected);
+        expect(await one(id)).toMatchObject({ ...expected, expires_at: expect.any(String) });
         livekit.webhooks.deliverBy(() => 'deliver');
         expect((await start(call.id)).status).toBe(201);
       }
+    });
+
+    test('a failed recording is deleted after 90 days, with the file that the media server left', async () => {
+      const call = await makeCall({ title: 'Half' });
+      const { room } = (await mint(call.id)).body;
+      const { id } = (await start(call.id)).body.recording;
+      await livekit.complete(
+        livekit.egressOf(room).egressId,
+        Buffer.from('half'),
+        EgressStatus.EGRESS_FAILED,
+      );
+      await livekit.webhooks.settled();
+      const file = path.join(livekit.directory, `${id}.mp4`);
+      const expire = async (days: number) => {
+        const earlier = `UPDATE recordings SET expires_at = expires_at - make_interval(days => $2) WHERE id = $1`;
+        await app.sql(earlier, [id, days]);
+        await app.get(RecordingFiles).expire();
+        return [await one(id), existsSync(file)];
+      };
+      expect(await expire(89)).toEqual([expect.objectContaining({ state: 'failed' }), true]);
+      expect(await expire(1)).toEqual([undefined, false]);
     });
 
     test('a recording that started although the response was lost is stopped', async () => {

@@ -112,11 +112,11 @@ const open = workspace.statement<{
 );
 
 // Index: recordings_expired. A trigger releases the files.
-const expire = workspace.statement<{ id: string }>(
+const expire = workspace.statement<{ file: string }>(
   'recordings.expire',
   `DELETE FROM recordings WHERE (tenant_id, id) IN (
      SELECT tenant_id, id FROM recordings WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-   RETURNING id`,
+   RETURNING file`,
   { reach: 'cell' },
 );
 
@@ -195,8 +195,9 @@ export class RecordingsRepository {
     }));
   }
 
-  /** Deletes expired recordings. @returns their number, at most `limit` */
-  async expire(limit: number): Promise<number> {
-    return (await this.db.single((tx) => tx.query(expire, [limit]))).length;
+  /** Deletes expired recordings. @returns the names of their files, at most `limit` */
+  async expire(limit: number): Promise<string[]> {
+    const rows = await this.db.single((tx) => tx.query(expire, [limit]));
+    return rows.map(({ file }) => file);
   }
 }
