@@ -139,12 +139,17 @@ describe('calendars under concurrency', () => {
     return [status, body.error];
   };
 
-  test('a feed of a calendar that is being deleted is 404', async () => {
-    const deleted = await newCalendar(ann, 'Short');
-    const outcome = await outcomeAfter(deleting(deleted), () =>
-      ann.api.post(`/calendar/${deleted}/feeds`, {}),
-    );
-    expect(outcome).toEqual([404, 'not_found']);
+  test('a feed and an event of a calendar that is being deleted are 404', async () => {
+    for (const [path, body] of [
+      ['feeds', {}],
+      ['events', { title: 'Late', start: '2026-03-02' }],
+    ] as const) {
+      const deleted = await newCalendar(ann, 'Short');
+      const outcome = await outcomeAfter(deleting(deleted), () =>
+        ann.api.post(`/calendar/${deleted}/${path}`, body),
+      );
+      expect([path, ...outcome]).toEqual([path, 404, 'not_found']);
+    }
   });
 
   test('the deletion of a calendar sees changes that it waited for', async () => {
