@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { CalendarHousekeeping } from '../../src/modules/calendar/calendar-housekeeping.js';
 import { type TestUser, TestApp } from '../support/app.ts';
 import {
@@ -11,9 +11,8 @@ import {
   newEvent,
   vevent,
 } from '../support/domains/calendars.ts';
-import { lockWaits } from '../support/database/locks.ts';
+import { afterChange } from '../support/database/locks.ts';
 import { PATIENT, withTimeouts } from '../support/database/timeouts.ts';
-import { until } from '../support/until.ts';
 
 describe('calendars under concurrency', () => {
   let app: TestApp;
@@ -135,28 +134,22 @@ describe('calendars under concurrency', () => {
     other.query('DELETE FROM calendars WHERE id = $1', [id]);
 
   /** Sends a request that waits for the changes of another transaction, which commits then. */
-  const afterChange = async (change: (other: pg.Client) => Promise<unknown>, send: () => Promise<any>) => {
-    const blocker = new pg.Client({ connectionString: await app.databaseOf(ann.tenantId!) });
-    await blocker.connect();
-    try {
-      await blocker.query('BEGIN');
-      await change(blocker);
-      const sent = send();
-      await until('the request to wait for the other change', async () => (await lockWaits(blocker))[0]);
-      await blocker.query('COMMIT');
-      const { status, body } = await sent;
-      return [status, body.error];
-    } finally {
-      await blocker.end();
-    }
+  const outcomeAfter = async (change: (other: pg.Client) => Promise<unknown>, send: () => Promise<any>) => {
+    const { status, body } = await afterChange(await app.databaseOf(ann.tenantId!), change, send);
+    return [status, body.error];
   };
 
-  test('a feed of a calendar that is being deleted is 404', async () => {
-    const deleted = await newCalendar(ann, 'Short');
-    const outcome = await afterChange(deleting(deleted), () =>
-      ann.api.post(`/calendar/${deleted}/feeds`, {}),
-    );
-    expect(outcome).toEqual([404, 'not_found']);
+  test('a feed and an event of a calendar that is being deleted are 404', async () => {
+    for (const [path, body] of [
+      ['feeds', {}],
+      ['events', { title: 'Late', start: '2026-03-02' }],
+    ] as const) {
+      const deleted = await newCalendar(ann, 'Short');
+      const outcome = await outcomeAfter(deleting(deleted), () =>
+        ann.api.post(`/calendar/${deleted}/${path}`, body),
+      );
+      expect([path, ...outcome]).toEqual([path, 404, 'not_found']);
+    }
   });
 
   test('the deletion of a calendar sees changes that it waited for', async () => {
@@ -171,10 +164,10 @@ describe('calendars under concurrency', () => {
       owner.api.delete(`/calendar/${id}`, undefined, {
         headers: { 'if-match': `"calendar:${id}:r${revision}"` },
       });
-    expect(await afterChange(makeDefault, remove(next, 2))).toEqual([409, 'default_calendar']);
+    expect(await outcomeAfter(makeDefault, remove(next, 2))).toEqual([409, 'default_calendar']);
     const raise = (other: pg.Client) =>
       other.query('UPDATE calendars SET revision = revision + 1 WHERE id = $1', [former]);
-    expect(await afterChange(raise, remove(former, 1))).toEqual([409, 'conflict']);
+    expect(await outcomeAfter(raise, remove(former, 1))).toEqual([409, 'conflict']);
   });
 
   test('events stay when the calendar that they would move to is deleted first', async () => {
@@ -182,33 +175,40 @@ describe('calendars under concurrency', () => {
     const source = await newCalendar(owner, 'Source');
     const target = await newCalendar(owner, 'Target');
     const event = await newEvent(owner, source, { title: 'Kept', start: '2026-03-02' });
-    const outcome = await afterChange(deleting(target), () =>
+    const outcome = await outcomeAfter(deleting(target), () =>
       owner.api.delete(`/calendar/${source}?move_events_to=${target}`),
     );
     expect(outcome).toEqual([422, 'validation_failed']);
     expect((await owner.api.get(eventPath(source, event))).body.event.title).toBe('Kept');
   });
 
-  test('batches, pushes and imports write nothing when they waited for the end of the share', async () => {
+  test('creations, batches, pushes and imports write nothing when they waited for the end of the share', async () => {
     const [owner, writer] = users.slice(9, 11) as [TestUser, TestUser];
     const id = await newCalendar(owner, 'Ending');
     const event = { title: 'Late', start: '2026-03-02' };
     const file = icsFile(...vevent('UID:late', 'DTSTART:20260302T080000Z', 'SUMMARY:Late'));
+    const locked = `WITH locked AS (SELECT id FROM calendars WHERE id = $1 FOR UPDATE)`;
     const end = (other: pg.Client) =>
-      other.query(
-        `WITH locked AS (SELECT id FROM calendars WHERE id = $1 FOR UPDATE)
-         DELETE FROM calendar_shares WHERE calendar_id IN (SELECT id FROM locked)`,
-        [id],
-      );
+      other.query(`${locked} DELETE FROM calendar_shares WHERE calendar_id IN (SELECT id FROM locked)`, [id]);
+    const create = () => writer.api.post(`/calendar/${id}/events`, event);
     for (const send of [
+      create,
+      () => writer.api.post(`/calendar/${id}/events`, { ...event, attendees: [owner.email, ann.email] }),
       () => writer.api.post(`/calendar/${id}/events/batch`, { events: [event] }),
       () =>
         writer.api.post(`/calendar/${id}/sync`, { changes: [{ op: 'upsert', client_id: 'late', event }] }),
       () => importFile(writer, id, file),
     ]) {
       await owner.api.put(`/calendar/${id}`, { shares: [{ user_id: writer.id, role: 'writer' }] });
-      expect(await afterChange(end, send)).toEqual([404, 'not_found']);
+      expect(await outcomeAfter(end, send)).toEqual([404, 'not_found']);
     }
+    await owner.api.put(`/calendar/${id}`, { shares: [{ user_id: writer.id, role: 'writer' }] });
+    const lower = (other: pg.Client) =>
+      other.query(
+        `${locked} UPDATE calendar_shares SET role = 'reader' WHERE calendar_id IN (SELECT id FROM locked)`,
+        [id],
+      );
+    expect(await outcomeAfter(lower, create)).toEqual([403, 'forbidden']);
     expect((await owner.api.get(`/calendar/${id}/events`)).body.events).toEqual([]);
   });
 

@@ -13,7 +13,6 @@ import {
 import {
   CredentialsApi,
   type CredentialsRow,
-  emailKey,
   IdentityApi,
   Passwords,
   sameMailbox,
@@ -137,9 +136,10 @@ export class InvitationPages {
       return { alert: page.t('name_missing') };
     const hash = await this.hash(page, { email, display_name: name }, tenantId);
     if (typeof hash === 'object') return hash;
-    const hashes = new Map(hash === '' ? [] : [[emailKey(email), hash]]);
-    await this.db.tx((tx) => this.identity.provision(tx, [{ email, name }], hashes));
-    return { account: (await this.credentials.byEmail(email)) as CredentialsRow };
+    const id = await this.db.tx((tx) => this.identity.open(tx, { email, name }, hash || null));
+    // Another request has opened an account, which proves itself by its password.
+    if (id === null) return { alert: page.t('try_again') };
+    return { account: (await this.credentials.byId(id)) as CredentialsRow };
   }
 
   /** The link proves the mailbox, as a link for a forgotten password does; a second factor is verified too. */

@@ -79,7 +79,7 @@ const openIn = workspace.statement<{ id: string }>(
 const live = workspace.statement<{ tenant_id: string; id: string; empty_seconds: number | null }>(
   'calls.live',
   `SELECT tenant_id, id, extract(epoch FROM now() - empty_since)::float8 AS empty_seconds
-     FROM calls WHERE state = 'live' AND ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2`,
+     FROM calls WHERE state = 'live' AND ($1::uuid IS NULL OR (id, tenant_id) > ($1, $2::uuid)) ORDER BY id, tenant_id LIMIT $3`,
   { reach: 'cell' },
 );
 
@@ -144,8 +144,8 @@ export class CallsRepository {
   }
 
   /** Live calls of all workspaces, by id. */
-  async live(after: string | null, limit: number): Promise<LiveCall[]> {
-    const rows = await this.db.query(live, [after, limit]);
+  async live(after: CallKey | null, limit: number): Promise<LiveCall[]> {
+    const rows = await this.db.query(live, [after?.callId ?? null, after?.tenantId ?? null, limit]);
     return rows.map((row) => ({ tenantId: row.tenant_id, callId: row.id, emptySeconds: row.empty_seconds }));
   }
 }

@@ -46,6 +46,10 @@ export const callsSchema: SchemaPart = {
       new URL('migrations/0002-reusable-calls.sql', import.meta.url),
     ),
     sqlMigration('CallDeclines1796900000041', new URL('migrations/0003-call-declines.sql', import.meta.url)),
+    sqlMigration(
+      'FailedRecordings1798800000071',
+      new URL('migrations/0004-failed-recordings.sql', import.meta.url),
+    ),
     ...guestsSchema.migrations,
   ],
   sql: [

@@ -63,6 +63,9 @@ export type ContactSource = (typeof CONTACT_SOURCES)[number];
   where: 'linked_user_id IS NOT NULL AND gone_at IS NULL',
 })
 @Index('contacts_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
+@Index('contacts_gone_external_id', ['tenantId', 'addressbookId', 'externalId'], {
+  where: 'gone_at IS NOT NULL',
+})
 @Index('contacts_photo', ['tenantId', 'photoId'], { where: 'photo_id IS NOT NULL' })
 @ForeignKey('Addressbook', ['tenantId', 'addressbookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 @ForeignKey('ContactPhoto', ['tenantId', 'photoId'], ['tenantId', 'id'])

@@ -45,6 +45,10 @@ export const contactsSchema: SchemaPart = {
       'CollectedBooks1798022304571',
       new URL('migrations/0005-collected-books.sql', import.meta.url),
     ),
+    sqlMigration(
+      'FormerRevisions1798800000072',
+      new URL('migrations/0006-former-revisions.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'contact-writes'),
 };

@@ -57,6 +57,6 @@ export class FormAccess {
   }
 }
 
-/** Respondents cannot see a form before its first publication. */
+/** Viewers and respondents see a form from its first publication on: they do not read drafts. */
 const isUnpublished = ({ role, current_version }: FormRow): boolean =>
-  role === 'respondent' && current_version === null;
+  !includes(role, 'editor') && current_version === null;

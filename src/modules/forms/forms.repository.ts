@@ -53,7 +53,7 @@ const find = workspace.statement<FormRow>(
 
 const VISIBLE = `FROM visible_forms($1, $2, $3) visible
      JOIN forms form ON form.tenant_id = $1 AND form.id = visible.form_id ${OWNER}
-    WHERE form.deleted_at IS NULL AND (visible.role > 'respondent' OR form.current_version IS NOT NULL)`;
+    WHERE form.deleted_at IS NULL AND (visible.role >= 'editor' OR form.current_version IS NOT NULL)`;
 
 // Users who may not read the draft do not find its words.
 const SEARCHED = `CASE WHEN visible.role >= 'editor' OR NOT form.unpublished_changes THEN form.search_text

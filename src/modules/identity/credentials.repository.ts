@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
+import { ConcurrentChangeError, errorCode } from '../../platform/database/database-errors.js';
 import { directory } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 
@@ -25,13 +26,19 @@ const byId = directory.statement<CredentialsRow>(
   `SELECT ${COLUMNS} FROM accounts WHERE id = $1`,
 );
 
+const open = directory.statement<{ id: string }>(
+  'identity.open_account',
+  `INSERT INTO accounts (id, email, email_key, display_name, password_hash) VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT (email_key) DO NOTHING RETURNING id`,
+);
+
 const setPassword = directory.statement<{ id: string }>(
   'identity.set_password',
   `UPDATE accounts SET password_hash = $3, password_changed_at = now(), updated_at = now()
     WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $2 RETURNING id`,
 );
 
-// An address that another account has stays with it. A concurrent change to the same address fails by the unique index.
+// An address that another account has stays with it.
 const setEmail = directory.statement<{ id: string }>(
   'identity.set_email',
   `UPDATE accounts SET email = $2, email_key = $3, updated_at = now()
@@ -61,6 +68,20 @@ export class CredentialsRepository {
     return (await reader.query(byId, [accountId]))[0] ?? null;
   }
 
+  /** Opens an account. @returns false when another account has the address */
+  async open(
+    tx: Tx,
+    {
+      id,
+      email,
+      display_name: name,
+      password_hash: hash,
+    }: Pick<CredentialsRow, 'id' | 'email' | 'display_name' | 'password_hash'>,
+    key: string,
+  ): Promise<boolean> {
+    return (await tx.query(open, [id, email, key, name, hash])).length > 0;
+  }
+
   /** @returns false when the password is no longer `oldHash` */
   async setPassword(tx: Tx, accountId: string, oldHash: string | null, newHash: string): Promise<boolean> {
     return (await tx.query(setPassword, [accountId, oldHash, newHash])).length > 0;
@@ -72,7 +93,13 @@ export class CredentialsRepository {
 
   /** @returns false when another account has the address */
   async setEmail(tx: Tx, accountId: string, email: string, key: string): Promise<boolean> {
-    return (await tx.query(setEmail, [accountId, email, key])).length > 0;
+    try {
+      return (await tx.query(setEmail, [accountId, email, key])).length > 0;
+    } catch (error) {
+      // Another account got the address meanwhile: the transaction is repeated, and sees it.
+      if (errorCode(error) === '23505') throw new ConcurrentChangeError('the address is taken');
+      throw error;
+    }
   }
 
   async setSecondFactor(tx: Tx, accountId: string, on: boolean): Promise<void> {

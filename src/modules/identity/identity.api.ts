@@ -6,6 +6,7 @@ import { Db } from '../../platform/database/db.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks, TxHook } from '../../platform/events/tx-hooks.js';
 import { AccessTokens } from './tokens/access-tokens.js';
+import { CredentialsRepository } from './credentials.repository.js';
 import { emailKey } from './email.js';
 import { type AccountRow, IdentityRepository } from './identity.repository.js';
 import { hashPassword } from './passwords.js';
@@ -38,6 +39,7 @@ const HASHERS = 4;
 export class IdentityApi {
   constructor(
     private readonly repository: IdentityRepository,
+    private readonly credentials: CredentialsRepository,
     private readonly tokens: AccessTokens,
     private readonly keys: SigningKeys,
     private readonly audit: Audit,
@@ -90,6 +92,16 @@ export class IdentityApi {
         passwordHash: hashes.get(key) ?? null,
       })),
     );
+  }
+
+  /** Opens an account. @returns its id; null when the address has one */
+  async open(
+    tx: Tx,
+    { email, name }: AccountSpec,
+    passwordHash: string | null = null,
+  ): Promise<string | null> {
+    const account = { id: uuidv7(), email: email.trim(), display_name: name, password_hash: passwordHash };
+    return (await this.credentials.open(tx, account, emailKey(email))) ? account.id : null;
   }
 
   /** Opens a session for each request of the operator and signs its access token. The caller checks membership. */

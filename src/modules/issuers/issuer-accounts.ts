@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { IDToken } from 'openid-client';
 import { Audit } from '../../platform/audit/audit.js';
+import { ConcurrentChangeError } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import { isEmailAddress, isName } from '../../platform/http/input.decorators.js';
 import { isStorable } from '../../platform/http/storable-text.js';
 import { MemberAdmission } from '../access/index.js';
-import { emailKey, IdentityApi, sameMailbox, SignInSessions } from '../identity/index.js';
+import { IdentityApi, sameMailbox, SignInSessions } from '../identity/index.js';
 import { isInDomains, TenantDomains, TenantsApi } from '../tenants/index.js';
 import type { TenantIssuer } from './issuer.entity.js';
 import { IssuersRepository } from './issuers.repository.js';
@@ -164,14 +165,11 @@ export class IssuerAccounts {
     if (known && !sameMailbox(known.email, email)) throw new RejectedError('other_address');
     if (known && !issuer.linksAccounts) throw new RejectedError('link_not_allowed');
     if (!known && !issuer.createsMembers) throw new RejectedError('no_account');
-    const id = known?.id ?? (await this.open(tx, email, name));
+    const id = known?.id ?? (await this.identity.open(tx, { email, name }));
+    // The rules for existing accounts apply: the transaction is repeated, and finds it.
+    if (id === null) throw new ConcurrentChangeError('the account was opened meanwhile');
     if (!(await this.issuers.link(tx, issuer, subject, id))) throw new RejectedError('subject_changed');
     return { id, email: known?.email ?? email, displayName: known?.display_name ?? name };
-  }
-
-  private async open(tx: Tx, email: string, name: string): Promise<string> {
-    const opened = await this.identity.provision(tx, [{ email, name }], new Map());
-    return opened.get(emailKey(email)) as string;
   }
 
   private async join(

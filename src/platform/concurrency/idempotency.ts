@@ -16,7 +16,7 @@ export interface IdempotencyKey {
   key: string;
   /** Method and path: a key means something within one route only. */
   route: string;
-  /** SHA-256 of the body and of `If-Match`. */
+  /** SHA-256 of the body, of `If-Match` and of the query. */
   fingerprint: Buffer;
 }
 
@@ -28,6 +28,7 @@ export function idempotencyKeyOf(request: RequestWithBody): IdempotencyKey | nul
   const fingerprint = createHash('sha256')
     .update(request.rawBody ?? '')
     .update(request.headers['if-match'] ?? '')
+    .update(/\?.*$/s.exec(request.url)?.[0] ?? '')
     .digest();
   return { key, route: `${request.method} ${request.path}`, fingerprint };
 }

@@ -46,6 +46,9 @@ interface ResourceRoutes<Listed, Created, Updated, Deleted> {
   idName?: string;
 }
 
+/** The route `read` needs a service that reads. */
+type ReadRoute<Service> = Service extends { read: unknown } ? unknown : { read?: never };
+
 type Permissions = [string, ...string[]];
 
 /** The routes of a resource, for a controller with the path of the resource to extend. */
@@ -55,8 +58,13 @@ export function ResourceController<
   Updated extends object,
   Deleted extends object,
   Service extends ResourceService<Listed, Created, Updated, Deleted>,
->(resource: Resource, service: Type<Service>, routes: ResourceRoutes<Listed, Created, Updated, Deleted>) {
-  const { list, create, read, update, delete: removal, requires, reads = requires, idName = 'id' } = routes;
+>(
+  resource: Resource,
+  service: Type<Service>,
+  routes: ResourceRoutes<Listed, Created, Updated, Deleted> & ReadRoute<Service>,
+) {
+  const typed: ResourceRoutes<Listed, Created, Updated, Deleted> = routes;
+  const { list, create, read, update, delete: removal, requires, reads = requires, idName = 'id' } = typed;
   const path = `:${idName}`;
   const Revision = () => (resource.options.revision ? Expected() : none);
 

@@ -2,6 +2,7 @@ import { AccountRecovery, PasswordSignIn } from '../../../src/modules/account-se
 import { provision } from '../../../src/provision/provision.js';
 import { PASSWORD, session } from '../../support/sign-in/account.ts';
 import type { TestUser } from '../../support/app.ts';
+import { afterChange } from '../../support/database/locks.ts';
 import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
 import { MailedApp } from '../../support/mail/mailed-app.ts';
 import { secondFactorOf } from '../../support/sign-in/sign-in.ts';
@@ -228,6 +229,21 @@ describe('recovery of accounts by mail', () => {
       const link = await at.linkTo(email);
       await provision(at.app.served.nest, { accounts: [{ email, name: 'Fast' }] });
       expect((await at.submit(link, {})).status).toBe(404);
+      expect((await ann.api.get('/settings/email')).body.email).toBe(ann.email);
+    });
+
+    test('an address that another account takes at the same moment is not confirmed', async () => {
+      const [ann, bob] = [await user(), await user()];
+      const email = `raced-${ann.email}`;
+      await ann.api.put('/settings/email', { email, password: PASSWORD });
+      const link = await at.linkTo(email);
+      const { status } = await afterChange(
+        at.app.databaseUrl,
+        (other) =>
+          other.query('UPDATE accounts SET email = $2, email_key = $2 WHERE id = $1', [bob.id, email]),
+        () => at.submit(link, {}),
+      );
+      expect(status).toBe(404);
       expect((await ann.api.get('/settings/email')).body.email).toBe(ann.email);
     });
 

@@ -8,11 +8,13 @@ import {
   type RoomCompositeEgressRequest,
   WebhookEvent,
 } from '@livekit/protocol';
+import { CallsRepository } from '../../../src/modules/calls/calls.repository.js';
 import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
 import { RecordingEvents } from '../../../src/modules/calls/recordings/recording-events.js';
 import { RecordingFiles } from '../../../src/modules/calls/recordings/recording-files.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { CatchUp } from '../../../src/platform/realtime/catch-up.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
 import { TestSocket } from '../../support/network/socket.ts';
@@ -330,6 +332,26 @@ describe('calls of members', () => {
     expect(livekit.webhooks.statuses.filter((status) => status >= 500)).toEqual([]);
   });
 
+  test('calls of two workspaces with the same id are different calls', async () => {
+    const [here, there] = [await TestSocket.open(app, alice), await TestSocket.open(app, mallory)];
+    const { id } = await makeCall({ title: 'Here' });
+    await here.next('call.started', ({ call }) => call.id === id);
+    await app.sql(
+      `INSERT INTO calls (tenant_id, id, title, kind, state, host_id, started_at, empty_since)
+       SELECT $1, id, 'There', kind, state, $2, now(), now() FROM calls WHERE id = $3`,
+      [mallory.tenantId, mallory.id, id],
+    );
+    await app.get(CatchUp).run();
+    await there.next('call.started', ({ call }) => call.title === 'There');
+    const calls = app.get(CallsRepository);
+    const tenants: string[] = [];
+    for (let [next] = await calls.live(null, 1); next; [next] = await calls.live(next, 1))
+      if (next.callId === id) tenants.push(next.tenantId);
+    expect(tenants.toSorted()).toEqual([alice.tenantId!, mallory.tenantId!].toSorted());
+    await app.sql('DELETE FROM calls WHERE tenant_id = $1 AND id = $2', [mallory.tenantId, id]);
+    for (const socket of [here, there]) socket.close();
+  });
+
   describe('recordings', () => {
     const start = (id: string, by = alice) => by.api.post(`/call/${id}/recordings`);
     const list = async (by = alice, query = '') =>
@@ -413,10 +435,31 @@ describe('calls of members', () => {
         await app.sql(`UPDATE recordings SET updated_at = now() - interval '2 minutes' WHERE id = $1`, [id]);
         await app.get(RecordingEvents).reconcile();
         await drain();
-        expect(await one(id)).toMatchObject(expected);
+        expect(await one(id)).toMatchObject({ ...expected, expires_at: expect.any(String) });
         livekit.webhooks.deliverBy(() => 'deliver');
         expect((await start(call.id)).status).toBe(201);
       }
+    });
+
+    test('a failed recording is deleted after 90 days, with the file that the media server left', async () => {
+      const call = await makeCall({ title: 'Half' });
+      const { room } = (await mint(call.id)).body;
+      const { id } = (await start(call.id)).body.recording;
+      await livekit.complete(
+        livekit.egressOf(room).egressId,
+        Buffer.from('half'),
+        EgressStatus.EGRESS_FAILED,
+      );
+      await livekit.webhooks.settled();
+      const file = path.join(livekit.directory, `${id}.mp4`);
+      const expire = async (days: number) => {
+        const earlier = `UPDATE recordings SET expires_at = expires_at - make_interval(days => $2) WHERE id = $1`;
+        await app.sql(earlier, [id, days]);
+        await app.get(RecordingFiles).expire();
+        return [await one(id), existsSync(file)];
+      };
+      expect(await expire(89)).toEqual([expect.objectContaining({ state: 'failed' }), true]);
+      expect(await expire(1)).toEqual([undefined, false]);
     });
 
     test('a recording that started although the response was lost is stopped', async () => {

@@ -130,6 +130,16 @@ describe('chat', () => {
       rejected(await alice.api.delete(`${members}/${alice.id}`), 422, 'direct_room');
     });
 
+    test('the direct room with a deactivated user is found; a new one is not made', async () => {
+      const [owner, leaver, other] = await app.tenant('leavers', 'owner', 'leaver', 'other');
+      const open = ({ api }: TestUser) =>
+        api.post('/chat/rooms', { type: 'direct', member_ids: [leaver.id] });
+      const { room } = ok(await open(owner), 201);
+      ok(await owner.api.post(`/tenant/members/${leaver.id}/deactivate`));
+      expect(ok(await open(owner)).room).toMatchObject({ id: room.id, user: { id: leaver.id } });
+      rejected(await open(other), 404, 'not_found');
+    });
+
     test('the list has the last active room first, in pages and by filters', async () => {
       const [zoe] = await app.tenant('lists', 'zoe', 'yan');
       const rooms: string[] = [];

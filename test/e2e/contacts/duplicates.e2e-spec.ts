@@ -91,6 +91,25 @@ describe('duplicate contacts', () => {
     expect((await list())[1]).toMatchObject({ full_name: 'Anna', job_title: 'Boss' });
   });
 
+  test('a merged contact takes the places of the others in groups; the undo gives them back', async () => {
+    const people: any[] = [];
+    for (const name of ['a', 'b', 'c', 'd']) people.push(await add(name, { full_name: `Person ${name}` }));
+    const [a, b, c, d] = people.map(({ uid }) => uid);
+    const group = async (external_id: string, members: string[]) =>
+      add(external_id, { kind: 'group', full_name: external_id, members });
+    const groups = { both: [d, b, a], one: [c, d, b], none: [d] };
+    for (const [name, members] of Object.entries(groups)) await group(name, members);
+    const members = async () =>
+      Object.fromEntries(
+        (await list()).filter(({ kind }) => kind === 'group').map((each) => [each.external_id, each.members]),
+      );
+    const { merge_id } = (await merge(['a', 'b', 'c'])).body;
+    expect(await members()).toEqual({ both: [d, a], one: [a, d], none: [d] });
+    await alice.api.put(`${BOOKS}/${bookId}/contacts/one`, { members: [d, a] });
+    expect((await undo(merge_id)).status).toBe(200);
+    expect(await members()).toEqual({ both: [d, a, b], one: [d, b, c], none: [d] });
+  });
+
   test('a merge of a changed contact is not undone, nor one whose names are taken', async () => {
     await add('a', { full_name: 'Ann' });
     await add('b', { full_name: 'Anna' });

@@ -76,6 +76,31 @@ describe('synchronisation of an address book', () => {
     new Map([...contacts].map((contact) => [contact.external_id, contact]));
   const outcome = ({ status, body }: { status: number; body: any }) => [status, body.error];
 
+  test('an external_id that was deleted goes on with its revisions: older changes stay conflicts', async () => {
+    const add = async (full_name: string, to = path) =>
+      (await alice.api.post(to, { full_name, external_id: 'a' })).body.contact.revision;
+    expect(await add('Ann')).toBe(1);
+    await alice.api.put(`${path}/a`, { job_title: 'Chief' });
+    await alice.api.delete(`${path}/a`);
+    expect(await add('Amy')).toBe(3);
+    for (const base_revision of [1, 2]) {
+      const written = await alice.api.put(`${path}/a`, { full_name: 'Ann', base_revision });
+      expect(outcome(written)).toEqual([409, 'conflict']);
+    }
+    const [merged] = await phone().push([upsert('a', { full_name: 'Ann', notes: 'n' }, 2)], 'merge');
+    expect(merged).toMatchObject({ status: 200, conflicts: ['full_name', 'notes'] });
+    expect((await listed())[0]).toMatchObject({ full_name: 'Amy', revision: 3 });
+    // The same by a move to another address book and back.
+    const other = (await alice.api.post(BOOKS, { name: 'Other' })).body.addressbook.id;
+    const move = (from: string, target_addressbook_id: string) =>
+      alice.api.post(`${BOOKS}/${from}/contacts/a/move`, { target_addressbook_id });
+    expect((await move(bookId, other)).body.contact.revision).toBe(4);
+    expect(await add('Eve')).toBe(4);
+    await alice.api.put(`${path}/a`, { notes: 'one' });
+    await alice.api.delete(`${path}/a`);
+    expect((await move(other, bookId)).body.contact.revision).toBe(6);
+  });
+
   test('both directions: a phone and the list of the server agree', async () => {
     const [one, two] = [phone(), phone(bob)];
     await alice.api.post(path, { full_name: 'Web', external_id: 'web' });

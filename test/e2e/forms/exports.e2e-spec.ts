@@ -399,4 +399,26 @@ describe('exports, analytics and search', () => {
     ok(await owner.api.post(`${path}/publish`));
     for (const user of [ann, ben]) expect(await found(user, 'unpublished')).toEqual([1, 1]);
   });
+
+  test('before its first publication only owner and editors see a form', async () => {
+    const definition = definitionOf([{ id: 't', type: 'short_text', title: 'Whom to dismiss?' }]);
+    const { form } = ok(await owner.api.post('/forms', { title: 'Unripe', definition }), 201);
+    const path = `/forms/${form.id}`;
+    const entries = [
+      { user_id: ann.id, role: 'viewer' },
+      { user_id: ben.id, role: 'editor' },
+    ];
+    ok(await owner.api.put(`${path}/access`, { access: entries }));
+    const seen = async (user: TestUser) => [
+      (await user.api.get(path)).status,
+      ok(await user.api.get('/forms?q=unripe')).forms.length,
+      ok(await user.api.get('/search/forms?q=dismiss')).results.length,
+    ];
+    expect([await seen(ann), await seen(ben)]).toEqual([
+      [404, 0, 0],
+      [200, 1, 1],
+    ]);
+    ok(await owner.api.post(`${path}/publish`));
+    expect(await seen(ann)).toEqual([200, 1, 1]);
+  });
 });

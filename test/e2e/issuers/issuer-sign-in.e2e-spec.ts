@@ -1,7 +1,9 @@
 import { decodeJwt } from 'jose';
 import { provision } from '../../../src/provision/provision.js';
 import type { ServerResponse } from 'node:http';
+import type { Client } from 'pg';
 import { type TestUser, TestApp } from '../../support/app.ts';
+import { afterChange } from '../../support/database/locks.ts';
 import { type Browser, RelyingParty, type Shown } from '../../support/sign-in/relying-party.ts';
 import { SignInIssuer } from '../../support/sign-in/sign-in-issuer.ts';
 import { browser, clientFile, PASSWORD, secondFactorOf, startSignIn } from '../../support/sign-in/sign-in.ts';
@@ -182,6 +184,15 @@ describe('sign-in by the issuer of a workspace', () => {
       (await signIn(acmeIssuer, 'tom@acme.example', user('tom@acme.example'))).page,
       'link_not_allowed',
     );
+    // Also an account that is opened while the issuer's user signs in.
+    const email = 'raced@acme.example';
+    const open = (other: Client) =>
+      other.query(
+        `INSERT INTO accounts (id, email, email_key, display_name) VALUES (gen_random_uuid(), $1, $1, 'Other')`,
+        [email],
+      );
+    const raced = () => signIn(acmeIssuer, email, user(email));
+    await isRejected((await afterChange(app.databaseUrl, open, raced)).page, 'link_not_allowed');
     await updateAcme({ links_accounts: true, creates_members: false });
     await isRejected((await signIn(acmeIssuer, 'a@acme.example', user('a@acme.example'))).page, 'no_account');
     await updateAcme({ creates_members: true });

@@ -55,6 +55,19 @@ describe('Idempotency-Key', () => {
     expect((await post(key)).status).toBe(201);
   });
 
+  test('another query is 409', async () => {
+    const ids: string[] = [];
+    for (const name of ['Source', 'Target'])
+      ids.push((await alice.api.post('/calendar', { name })).body.calendar.id);
+    const options = { headers: { 'idempotency-key': newKey() } };
+    const remove = (query: string) => alice.api.delete(`/calendar/${ids[0]}${query}`, undefined, options);
+    const first = await remove(`?move_events_to=${ids[1]}`);
+    expect(first.status).toBe(200);
+    expect(essence(await remove(`?move_events_to=${ids[1]}`))).toEqual(essence(first));
+    const { status, body } = await remove('');
+    expect([status, body.error]).toEqual([409, 'idempotency_key_reused']);
+  });
+
   test('another user, workspace or route is another key', async () => {
     const key = newKey();
     const [elsewhere] = await app.tenant('beta', 'alice');

@@ -128,6 +128,24 @@ describe('limits for files', () => {
       expect((await ann.api.put('/tenant/files', { user_limit_bytes: value })).status).toBe(422);
   });
 
+  test('limits that are written back as they were read stay those of the deployment', async () => {
+    const own = async () =>
+      (await app.sql('SELECT user_limit_bytes::int FROM file_usage WHERE tenant_id = $1', [ann.tenantId]))[0]
+        ?.user_limit_bytes ?? null;
+    const writeBack = async () => {
+      const { files } = (await ann.api.get('/tenant/files')).body;
+      const { status, body } = await ann.api.put('/tenant/files', files);
+      expect([status, body]).toEqual([200, { files }]);
+    };
+    await writeBack();
+    expect(await own()).toBeNull();
+    await ann.api.put('/tenant/files', { user_limit_bytes: 0 });
+    await writeBack();
+    expect(await own()).toBe(0);
+    for (const limit of [MIB, null]) await ann.api.put('/tenant/files', { user_limit_bytes: limit });
+    expect([await own(), (await use(ann)).user_limit_bytes]).toEqual([null, 2 * MIB]);
+  });
+
   test('the command shows and changes the limits of a workspace', async () => {
     const env = { DATABASE_URL: app.databaseUrl, FILES_LIMIT_MB: '3', FILES_USER_LIMIT_MB: '2' };
     const run = (...args: string[]) => workspace(env, 'tenant', 'limits', '--tenant', `files${n}`, ...args);

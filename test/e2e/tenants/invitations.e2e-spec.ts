@@ -1,7 +1,9 @@
 import fc from 'fast-check';
+import type { Client } from 'pg';
 import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { provision } from '../../../src/provision/provision.js';
 import type { TestUser } from '../../support/app.ts';
+import { afterChange } from '../../support/database/locks.ts';
 import { PASSWORD } from '../../support/sign-in/account.ts';
 import { NameServer } from '../../support/network/dns.ts';
 import { MailedApp } from '../../support/mail/mailed-app.ts';
@@ -114,6 +116,24 @@ describe('invitations to a workspace', () => {
     expect(await stateOf(id)).toBe('accepted');
     const joins = (await owner.api.get('/tenant/audit?action=user.joined&limit=200')).body.events;
     expect(joins.filter((event: any) => event.data.invitation === id)).toHaveLength(1);
+  });
+
+  test('an account that is opened while the invitation is accepted keeps its name and needs its own proof', async () => {
+    const { email, id } = await invite(owner);
+    const link = await at.linkTo(email);
+    const open = (other: Client) =>
+      other.query(
+        `INSERT INTO accounts (id, email, email_key, display_name) VALUES (gen_random_uuid(), $1, $1, 'Other')`,
+        [email],
+      );
+    const page = await afterChange(at.app.databaseUrl, open, () =>
+      at.submit(link, { name: 'Newton', new_password: NEW_PASSWORD }),
+    );
+    expect([page.status, await stateOf(id)]).toEqual([422, 'pending']);
+    const rows = await at.app.sql('SELECT display_name, password_hash FROM accounts WHERE email = $1', [
+      email,
+    ]);
+    expect(rows).toEqual([{ display_name: 'Other', password_hash: null }]);
   });
 
   test('an existing account signs in with password and second factor', async () => {

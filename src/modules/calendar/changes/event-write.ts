@@ -44,6 +44,8 @@ export interface WriteJson {
     overrides?: OverrideRow[];
     proposals?: ProposalRow[];
     history?: object;
+    /** A user other than the owner who creates the event: their right is checked under the lock of the calendar. */
+    writer?: string;
     /** The calendar into which an attendee moves the event. */
     moved_to?: string;
   }[];
@@ -115,9 +117,11 @@ export function writeJson(changes: readonly EventChange[], ctx: RequestContext, 
 function eventJson(change: EventChange, ctx: RequestContext, now: string): WriteJson['events'][number] {
   const { before, record, entries, removed, proposals, action, fields, key } = change;
   const { participants, overrides, ...row } = record;
+  const origin = entries.find((entry) => entry.calendar_id === record.origin_calendar_id);
   return {
     row,
     is_new: before === null,
+    ...(before === null && origin && origin.owner_id !== ctx.userId && { writer: ctx.userId }),
     entries,
     removed,
     ...((before === null ? participants.length > 0 : before.participants !== participants) && {

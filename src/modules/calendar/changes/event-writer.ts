@@ -3,6 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
+import { Errors } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import type { SendUpdates } from '../input/event-fields.dto.js';
@@ -128,7 +129,7 @@ export class EventWriter {
   /**
    * Writes changes with their history, feeds and outbox.
    * @returns the changes as they are stored
-   * @throws DuplicateUidError; ApiError 409 `already_exists`
+   * @throws DuplicateUidError; ApiError 404, 403 where the caller no longer writes in the calendar, 409 `already_exists`
    */
   async commit(
     tx: Tx,
@@ -168,6 +169,8 @@ function assertWritten(outcome: string): void {
   const [code, id = ''] = outcome.split(' ');
   if (code === 'duplicate_uid') throw new DuplicateUidError(id);
   if (code === 'already_exists') throw CalendarErrors.eventExists.with();
+  if (code === 'not_found') throw CalendarErrors.calendarNotFound.with();
+  if (code === 'forbidden') throw Errors.forbidden.with();
   // A calendar was deleted after it was read.
   if (code !== 'ok') throw new ConcurrentChangeError(outcome);
 }

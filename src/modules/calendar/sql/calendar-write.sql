@@ -128,24 +128,38 @@ END $$;
 -- One write of events with everything that commits with it: rows, placements, feed numbers, history, outbox. The caller holds
 -- the locks of existing events. Order of locks: events, then calendars by id.
 -- @param p_write calendars: all calendars whose placements change; events: row, is_new, entries, removed, and optionally
---   participants, overrides, proposals, history, moved_to (the calendar into which an attendee moves it); outbox: type and payload
--- @returns ok, already_exists, calendar_deleted, or duplicate_uid with the id of the other event
+--   participants, overrides, proposals, history, moved_to (the calendar into which an attendee moves it), writer (a user who
+--   needs the right to write in the calendar of the event); outbox: type and payload
+-- @returns ok, already_exists, calendar_deleted, not_found where the first event is new and has no calendar any more, not_found or
+--   forbidden for the writer, or duplicate_uid with the id of the other event
 CREATE FUNCTION calendar_write(p_tenant uuid, p_write jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   c_calendars constant uuid[] := ARRAY(SELECT DISTINCT jsonb_array_elements_text(p_write->'calendars')::uuid);
   c_count constant int := jsonb_array_length(p_write->'events');
   change jsonb;
   event calendar_events;
+  writer_role calendar_role;
   other uuid;
   locked int;
   before int := c_count;
 BEGIN
   PERFORM FROM calendars WHERE tenant_id = p_tenant AND id = ANY (c_calendars) ORDER BY id FOR NO KEY UPDATE;
   GET DIAGNOSTICS locked = ROW_COUNT;
-  IF locked <> cardinality(c_calendars) THEN RETURN 'calendar_deleted'; END IF;
+  IF locked <> cardinality(c_calendars) THEN
+    RETURN CASE WHEN (p_write#>>'{events,0,is_new}')::boolean AND NOT EXISTS (
+                  SELECT FROM calendars
+                   WHERE tenant_id = p_tenant AND id = (p_write#>>'{events,0,row,origin_calendar_id}')::uuid)
+                THEN 'not_found' ELSE 'calendar_deleted' END;
+  END IF;
   FOR change IN SELECT jsonb_array_elements(p_write->'events') LOOP
     event := jsonb_populate_record(NULL::calendar_events, change->'row');
     event.tenant_id := p_tenant;
+    IF change ? 'writer' THEN
+      writer_role := (SELECT calendar_role_of(p_tenant, id, owner_id, (change->>'writer')::uuid)
+                        FROM calendars WHERE tenant_id = p_tenant AND id = event.origin_calendar_id);
+      IF writer_role IS NULL THEN RETURN 'not_found'; END IF;
+      IF writer_role < 'writer' THEN RETURN 'forbidden'; END IF;
+    END IF;
     SELECT entry.event_id INTO other FROM calendar_entries entry
      WHERE entry.tenant_id = p_tenant AND entry.calendar_id IN (event.origin_calendar_id, (change->>'moved_to')::uuid)
        AND entry.uid = event.uid AND entry.event_id <> event.id;

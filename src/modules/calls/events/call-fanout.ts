@@ -6,7 +6,7 @@ import { UserConnections } from '../../../platform/realtime/user-connections.js'
 import { type CallChange, CallChanges } from '../changes/call-changes.js';
 import { CallEnvelope } from '../call.response.js';
 import { CallsRepository } from '../calls.repository.js';
-import type { CallKey } from '../model/call-identity.js';
+import { type CallKey, roomNameOf } from '../model/call-identity.js';
 import { growingTo } from '../../../platform/memory/cache-size.js';
 
 /** Calls whose delivered state is kept. */
@@ -19,8 +19,7 @@ const EVENTS = {
 };
 
 /** A call as this process has delivered it. */
-interface DeliveredCall {
-  tenantId: string;
+interface DeliveredCall extends CallKey {
   /** JSON. */
   call: string;
   isLive: boolean;
@@ -30,7 +29,7 @@ interface DeliveredCall {
 @Injectable()
 export class CallFanout implements OnModuleInit {
   private readonly logger = new Logger(CallFanout.name);
-  /** By the id of the call. */
+  /** By `roomNameOf`: calls of two workspaces may have the same id. */
   private readonly delivered = new LRUCache<string, DeliveredCall>(growingTo(MAX_DELIVERED));
 
   constructor(
@@ -51,42 +50,48 @@ export class CallFanout implements OnModuleInit {
   }
 
   private async deliver({ tenant: tenantId, call: callId, change }: CallChange): Promise<void> {
-    const json = await this.calls.shown({ tenantId, callId });
+    const key = { tenantId, callId };
+    const json = await this.calls.shown(key);
     if (json === undefined) return;
-    const isKnown = this.delivered.get(callId)?.call === json;
-    if (change === 'updated' || !isKnown) await this.send({ tenantId, callId }, change, json);
+    const isKnown = this.delivered.get(roomNameOf(key))?.call === json;
+    if (change === 'updated' || !isKnown) await this.send(key, change, json);
   }
 
   private async send(key: CallKey, change: CallChange['change'], json: string): Promise<void> {
-    const { tenantId, callId } = key;
     const call = JSON.parse(json) as CallEnvelope['call'];
     const audience = await this.calls.audience(key);
-    this.delivered.set(callId, { tenantId, call: json, isLive: call.state === 'live' });
+    this.keep(key, json, call.state === 'live');
     for (const user of audience)
-      for (const connection of this.connections.of(tenantId, user)) connection.send(EVENTS[change], { call });
+      for (const connection of this.connections.of(key.tenantId, user))
+        connection.send(EVENTS[change], { call });
   }
 
   /** Sends the changes of live calls that this process has not sent. @param seconds of which starts may be missing */
   private async deliverLost(seconds: number): Promise<void> {
-    const known = [...this.delivered].filter(([, { isLive }]) => isLive);
+    const known = [...this.delivered.values()].filter(({ isLive }) => isLive);
     const tenants = this.connections.tenants;
     const live = tenants.length === 0 ? [] : await this.calls.liveIn(tenants, seconds);
     for (const { tenant_id: tenantId, id: callId, call, is_recent } of live) {
-      const before = this.delivered.get(callId);
+      const key = { tenantId, callId };
+      const before = this.delivered.get(roomNameOf(key));
       if (before?.call === call) continue;
-      if (before?.isLive) await this.send({ tenantId, callId }, 'updated', call);
-      else if (is_recent) await this.send({ tenantId, callId }, 'started', call);
-      else this.delivered.set(callId, { tenantId, call, isLive: true });
+      if (before?.isLive) await this.send(key, 'updated', call);
+      else if (is_recent) await this.send(key, 'started', call);
+      else this.keep(key, call, true);
     }
-    const liveIds = new Set(live.map(({ id }) => id));
-    for (const [callId, { tenantId }] of known) {
-      if (liveIds.has(callId)) continue;
-      const json = this.connections.hasTenant(tenantId)
-        ? await this.calls.shown({ tenantId, callId })
-        : undefined;
-      if (json === undefined) this.delivered.delete(callId);
-      else if (this.delivered.get(callId)?.call !== json)
-        await this.send({ tenantId, callId }, 'ended', json);
+    const liveRooms = new Set(
+      live.map(({ tenant_id, id }) => roomNameOf({ tenantId: tenant_id, callId: id })),
+    );
+    for (const { tenantId, callId } of known) {
+      const key = { tenantId, callId };
+      if (liveRooms.has(roomNameOf(key))) continue;
+      const json = this.connections.hasTenant(tenantId) ? await this.calls.shown(key) : undefined;
+      if (json === undefined) this.delivered.delete(roomNameOf(key));
+      else if (this.delivered.get(roomNameOf(key))?.call !== json) await this.send(key, 'ended', json);
     }
+  }
+
+  private keep(key: CallKey, call: string, isLive: boolean): void {
+    this.delivered.set(roomNameOf(key), { ...key, call, isLive });
   }
 }

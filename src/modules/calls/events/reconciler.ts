@@ -48,7 +48,7 @@ export class Reconciler implements OnModuleInit {
     while (batch.length > 0) {
       const rooms = new Set((await this.server.listRooms(batch)).map(roomNameOf));
       for (const call of batch) await this.guarded(call, rooms.has(roomNameOf(call)));
-      batch = batch.length < BATCH ? [] : await this.calls.live((batch.at(-1) as CallKey).callId, BATCH);
+      batch = batch.length < BATCH ? [] : await this.calls.live(batch.at(-1) as CallKey, BATCH);
     }
   }
 

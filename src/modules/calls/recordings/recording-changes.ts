@@ -8,7 +8,7 @@ import { RECORDING_COMPLETE, RECORDING_FAILED } from '../model/call-events.js';
 import type { CallKey } from '../model/call-identity.js';
 import { CallServer, type ServerRecording } from '../call-server.js';
 import type { Recording } from '../calls.entity.js';
-import { isFinished, mustStop, nextState } from './recording-state.js';
+import { expiry, isFinished, mustStop, nextState } from './recording-state.js';
 import { RecordingsRepository } from './recordings.repository.js';
 
 const EXTENSION = '.mp4';
@@ -64,16 +64,21 @@ export class RecordingChanges {
       endedAt: endedAt ?? recording.endedAt,
       ...(durationMs !== null && { durationMs: String(durationMs) }),
       ...(report.state === 'limit_reached' && { limitReached: true }),
-      ...(state === 'processing' ? { error: null } : error !== null && { error: error.slice(0, 500) }),
+      ...(state === 'processing'
+        ? { error: null, expiresAt: null }
+        : error !== null && { error: error.slice(0, 500) }),
     });
     if (state === 'processing' && recording.state !== 'processing')
       await this.append(tx, call, RECORDING_COMPLETE, recording.id);
   }
 
   private async write(tx: Tx, call: CallKey, id: string, values: Partial<Recording>): Promise<void> {
-    await this.recordings.update(tx, call.tenantId, id, values);
-    if (values.state === 'failed' || values.state === 'aborted')
-      await this.append(tx, call, RECORDING_FAILED, id);
+    const isFailure = values.state === 'failed' || values.state === 'aborted';
+    await this.recordings.update(tx, call.tenantId, id, {
+      ...values,
+      ...(isFailure && { expiresAt: expiry() }),
+    });
+    if (isFailure) await this.append(tx, call, RECORDING_FAILED, id);
     this.changes.report(tx, call, 'updated', id);
   }
 

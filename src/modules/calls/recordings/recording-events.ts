@@ -53,8 +53,7 @@ export class RecordingEvents implements OnModuleInit {
     let batch = await this.recordings.open(null, BATCH);
     while (batch.length > 0) {
       for (const recording of batch) await this.guarded(recording);
-      batch =
-        batch.length < BATCH ? [] : await this.recordings.open((batch.at(-1) as OpenRecording).id, BATCH);
+      batch = batch.length < BATCH ? [] : await this.recordings.open(batch.at(-1) as OpenRecording, BATCH);
     }
   }
 

@@ -11,14 +11,12 @@ import { ChatApi } from '../../chat/index.js';
 import { CallChanges } from '../changes/call-changes.js';
 import { RECORDING_COMPLETE, RECORDING_READY } from '../model/call-events.js';
 import { CallsRepository } from '../calls.repository.js';
+import { expiry } from './recording-state.js';
 import { RecordingsRepository } from './recordings.repository.js';
 
-/** Days after which a recording is deleted. */
-const KEEP_DAYS = 90;
 /** Bytes of the largest recording: 64 GiB. */
 const MAX_BYTES = 64 * 1024 ** 3;
 const EXPIRE_BATCH = 500;
-const DAY_MS = 86_400_000;
 const CONTENT_TYPE = 'video/mp4';
 
 /** Moves complete recordings from the directory that the media server writes to into the blob store, and deletes old ones. */
@@ -64,9 +62,13 @@ export class RecordingFiles implements OnModuleInit {
     if (directory !== undefined) await rm(path.join(directory, file), { force: true });
   }
 
-  /** Deletes recordings that are older than 90 days. */
+  /** Deletes recordings that finished 90 days ago. */
   async expire(): Promise<void> {
-    while ((await this.recordings.expire(EXPIRE_BATCH)) === EXPIRE_BATCH);
+    let files: string[];
+    do {
+      files = await this.recordings.expire(EXPIRE_BATCH);
+      for (const file of files) await this.discard(file);
+    } while (files.length === EXPIRE_BATCH);
   }
 
   /** @returns false when another process stored the file */
@@ -79,10 +81,9 @@ export class RecordingFiles implements OnModuleInit {
       const recording = await this.recordings.lock(tx, tenantId, id);
       if (!call || recording?.state !== 'processing') return false;
       await this.blobs.keep(tx, tenantId, blob, CONTENT_TYPE);
-      const expiresAt = new Date(Date.now() + KEEP_DAYS * DAY_MS);
       const { size, sha256 } = blob;
-      const stored = { state: 'ready', blobId: blob.id, size: String(size), sha256, expiresAt } as const;
-      await this.recordings.update(tx, tenantId, id, stored);
+      const stored = { state: 'ready', blobId: blob.id, size: String(size), sha256 } as const;
+      await this.recordings.update(tx, tenantId, id, { ...stored, expiresAt: expiry() });
       if (call.roomId !== null)
         await this.chat.reportCall(tx, { tenantId, userId: recording.requestedBy }, call.roomId, {
           type: 'recording_ready',

@@ -1,6 +1,10 @@
 import type { RecordingState } from '../calls.entity.js';
 import type { ServerRecording, ServerRecordingState } from '../call-server.js';
 
+/** Days after which a finished recording is deleted. */
+const KEEP_DAYS = 90;
+const DAY_MS = 86_400_000;
+
 /** States in the order in which a recording reaches them. It never goes back, so that the order of events does not matter. */
 const RANK: Record<RecordingState, number> = {
   starting: 0,
@@ -32,6 +36,9 @@ export function nextState(current: RecordingState, reported: ServerRecordingStat
 /** Whether a recording has reached its last state. */
 export const isFinished = (state: RecordingState): boolean =>
   state === 'ready' || state === 'failed' || state === 'aborted';
+
+/** When a recording that finishes now is deleted. */
+export const expiry = (): Date => new Date(Date.now() + KEEP_DAYS * DAY_MS);
 
 /** Whether the media server still records although the recording was stopped or given up. */
 export const mustStop = (current: RecordingState, { state }: ServerRecording): boolean =>

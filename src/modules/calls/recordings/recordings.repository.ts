@@ -105,17 +105,18 @@ const open = workspace.statement<{
   `SELECT recording.tenant_id, recording.id, recording.call_id, recording.egress_id, recording.state,
           extract(epoch FROM now() - recording.updated_at)::float8 AS age, call.state = 'live' AS is_live
      FROM recordings recording JOIN calls call ON call.tenant_id = recording.tenant_id AND call.id = recording.call_id
-    WHERE recording.state IN ('starting', 'active', 'stopping', 'processing') AND ($1::uuid IS NULL OR recording.id > $1)
-    ORDER BY recording.id LIMIT $2`,
+    WHERE recording.state IN ('starting', 'active', 'stopping', 'processing')
+      AND ($1::uuid IS NULL OR (recording.id, recording.tenant_id) > ($1, $2::uuid))
+    ORDER BY recording.id, recording.tenant_id LIMIT $3`,
   { reach: 'cell' },
 );
 
 // Index: recordings_expired. A trigger releases the files.
-const expire = workspace.statement<{ id: string }>(
+const expire = workspace.statement<{ file: string }>(
   'recordings.expire',
   `DELETE FROM recordings WHERE (tenant_id, id) IN (
      SELECT tenant_id, id FROM recordings WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-   RETURNING id`,
+   RETURNING file`,
   { reach: 'cell' },
 );
 
@@ -181,8 +182,8 @@ export class RecordingsRepository {
   }
 
   /** Recordings of all workspaces that are not finished, by id. */
-  async open(after: string | null, limit: number): Promise<OpenRecording[]> {
-    const rows = await this.db.query(open, [after, limit]);
+  async open(after: OpenRecording | null, limit: number): Promise<OpenRecording[]> {
+    const rows = await this.db.query(open, [after?.id ?? null, after?.tenantId ?? null, limit]);
     return rows.map((row) => ({
       tenantId: row.tenant_id,
       callId: row.call_id,
@@ -194,8 +195,9 @@ export class RecordingsRepository {
     }));
   }
 
-  /** Deletes expired recordings. @returns their number, at most `limit` */
-  async expire(limit: number): Promise<number> {
-    return (await this.db.single((tx) => tx.query(expire, [limit]))).length;
+  /** Deletes expired recordings. @returns the names of their files, at most `limit` */
+  async expire(limit: number): Promise<string[]> {
+    const rows = await this.db.single((tx) => tx.query(expire, [limit]));
+    return rows.map(({ file }) => file);
   }
 }

@@ -202,8 +202,8 @@ export class RoomsRepository {
     return rowsOf(tx, ChatRoom).insert({ ...values, tenantId, id: uuidv7(), createdBy });
   }
 
-  async direct(tx: Tx, { tenantId }: RequestContext, directKey: string): Promise<ChatRoom> {
-    return (await rowsOf(tx, ChatRoom).one({ tenantId, directKey })) as ChatRoom;
+  async direct(tx: Tx, { tenantId }: RequestContext, directKey: string): Promise<ChatRoom | null> {
+    return rowsOf(tx, ChatRoom).one({ tenantId, directKey });
   }
 
   async update(tx: Tx, { tenantId }: RequestContext, id: string, values: Partial<ChatRoom>): Promise<void> {

@@ -70,16 +70,20 @@ export class RoomsService implements OnModuleInit {
 
   /**
    * Creates a room with the caller as its owner. Of a direct room there is one for each two users: it is returned where it
-   * exists.
+   * exists, also with a deactivated user.
    * @throws ApiError 404 for an unknown user, 422
    */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateRoom): Promise<JsonReply> {
     const others = input.member_ids.filter((id) => id !== ctx.userId);
     checkNewRoom(input, others);
+    const pair = input.type === 'direct' ? directKey(ctx.userId, others[0] as string) : null;
     return this.writes.runTx(ctx, key, async (tx) => {
-      await this.users.assertAddable(tx, ctx, others, [ctx.userId], () => 'member_ids');
-      const made = await this.insert(tx, ctx, input, others);
-      const { id } = made ?? (await this.rooms.direct(tx, ctx, directKey(ctx.userId, others[0] as string)));
+      const existing = pair === null ? null : await this.rooms.direct(tx, ctx, pair);
+      if (!existing) await this.users.assertAddable(tx, ctx, others, [ctx.userId], () => 'member_ids');
+      const made = existing ? null : await this.insert(tx, ctx, input, others, pair);
+      // Another request may have made the direct room meanwhile.
+      const room = existing ?? made ?? (await this.rooms.direct(tx, ctx, pair as string));
+      const { id } = room as ChatRoom;
       const json = `{"room":${await this.rooms.read(ctx, id, tx)}}`;
       return new JsonReply(json, made ? { status: 201, location: `/apis/v1/chat/rooms/${id}` } : {});
     });
@@ -128,10 +132,10 @@ export class RoomsService implements OnModuleInit {
     ctx: RequestContext,
     input: CreateRoom,
     others: readonly string[],
+    pair: string | null,
   ): Promise<ChatRoom | null> {
     const { type, name = null, topic = '', visibility = 'private' } = input;
-    const key = type === 'direct' ? directKey(ctx.userId, others[0] as string) : null;
-    const made = await this.rooms.insert(tx, ctx, { type, name, topic, visibility, directKey: key });
+    const made = await this.rooms.insert(tx, ctx, { type, name, topic, visibility, directKey: pair });
     if (!made) return null;
     const isDirect = type === 'direct';
     await this.members.add(tx, ctx, made.id, isDirect ? [ctx.userId, ...others] : [ctx.userId], 'owner');

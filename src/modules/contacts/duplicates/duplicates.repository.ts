@@ -7,7 +7,9 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import type { ContactCard } from '../../../lib/contact-card/index.js';
+import { CONTACT_COLUMNS } from '../contact-access.js';
 import { ContactMerge, type ContactSource } from '../contacts.entity.js';
+import type { ContactRow } from '../responses/contact.presenter.js';
 
 /** A contact as it was before a merge. */
 export interface Original {
@@ -20,6 +22,8 @@ export interface Original {
   /** Missing in merges before they were recorded. */
   revision?: number;
   field_revisions?: Record<string, number>;
+  /** Ids of the groups that it was a member of. Missing in merges before they were recorded. */
+  groups?: string[];
 }
 
 // Words of one address book that several contacts have, and that are keys of a person. Index of the primary key.
@@ -28,6 +32,13 @@ const shared = workspace.statement<{ word: string; ids: string[] }>(
   `SELECT word, array_agg(contact_id ORDER BY contact_id) AS ids FROM contact_words
     WHERE tenant_id = $1 AND addressbook_id = $2 AND (word LIKE '=%' OR word LIKE '+%' OR word LIKE '%_@_%')
     GROUP BY word HAVING count(*) BETWEEN 2 AND $3 ORDER BY word LIMIT $4`,
+);
+
+const groups = workspace.statement<ContactRow>(
+  'contacts.groups_with',
+  `SELECT ${CONTACT_COLUMNS} FROM contacts contact
+    WHERE contact.tenant_id = $1 AND contact.addressbook_id = $2 AND contact.gone_at IS NULL AND contact.kind = 'group'
+      AND (contact.card->'members')::jsonb ?| $3`,
 );
 
 const forget = workspace.statement<never>(
@@ -51,6 +62,16 @@ export class DuplicatesRepository implements OnModuleInit {
   /** Keys that several contacts of a book have, with the ids of the contacts. */
   async shared({ tenantId }: RequestContext, bookId: string, maxContacts: number, limit: number) {
     return this.db.query(shared, [tenantId, bookId, maxContacts, limit]);
+  }
+
+  /** The groups of a book with one of these uids among their members. */
+  async groups(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    bookId: string,
+    uids: readonly string[],
+  ): Promise<ContactRow[]> {
+    return tx.query(groups, [tenantId, bookId, uids]);
   }
 
   /** @returns the id of the merge */

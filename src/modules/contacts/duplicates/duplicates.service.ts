@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { differences, joined } from '../../../lib/contact-card/index.js';
-import { checked, contactInsert, contactUpdate } from '../model/contact-values.js';
+import { checked, contactInsert, type ContactUpdate, contactUpdate } from '../model/contact-values.js';
 import { canEdit, cardOf, contactJson, type ContactRow, shown } from '../responses/contact.presenter.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
@@ -44,11 +44,15 @@ export class DuplicatesService {
     return new JsonReply(`{"duplicates":[${texts.join(',')}]}`);
   }
 
-  /** The first contact gets the fields of the others, which are deleted. @throws ApiError 404, 403 */
+  /**
+   * The first contact gets the fields of the others, which are deleted, and their places in groups.
+   * @throws ApiError 404, 403
+   */
   async merge(ctx: RequestContext, body: Checked<MergeContacts>): Promise<JsonReply> {
     const { addressbook_id, external_ids: names } = body.value;
     const { id: bookId, role } = await this.access.writable(ctx, addressbook_id.toLowerCase());
     return this.db.tx(async (tx) => {
+      await this.contacts.lockBook(tx, ctx, bookId);
       const found = await this.contacts.find(tx, ctx, bookId, 'external_id', names);
       const rows = names.flatMap((name) => found.find((row) => row.external_id === name) ?? []);
       const [first, ...others] = rows;
@@ -56,18 +60,20 @@ export class DuplicatesService {
       if (!rows.every((row) => canEdit(role, row))) throw Errors.forbidden.with();
       const before = cardOf(first);
       const card = checked(others.reduce((joint, other) => joined(joint, cardOf(other)), before));
-      // Written even without a difference: the revision names the merge.
-      const [merged] = await this.contacts.update(tx, ctx, bookId, [
-        contactUpdate(first, card, differences(before, card), firstPhoto(rows)),
-      ]);
-      const ids = others.map(({ id }) => id);
-      const removed = await this.contacts.remove(tx, ctx, bookId, ids);
-      const isCurrent = removed.every((row) =>
-        others.some((each) => each.id === row.id && each.revision === row.revision),
+      const uids = rows.map(({ uid }) => uid);
+      const groups = (await this.duplicates.groups(tx, ctx, bookId, uids)).filter(
+        ({ id }) => !rows.some((row) => row.id === id),
       );
-      if (!merged || removed.length < others.length || !isCurrent)
-        throw new ConcurrentChangeError('a contact has changed');
-      const originals = rows.map(originalOf);
+      // Written even without a difference: the revision names the merge.
+      const updated = await this.contacts.update(tx, ctx, bookId, [
+        contactUpdate(first, card, differences(before, card), firstPhoto(rows)),
+        ...groups.flatMap((group) => withMembers(group, (uid) => [uids.includes(uid) ? first.uid : uid])),
+      ]);
+      const merged = updated.find(({ id }) => id === first.id) as ContactRow;
+      const ids = others.map(({ id }) => id);
+      await this.contacts.remove(tx, ctx, bookId, ids);
+      const places = groups.map((group) => ({ id: group.id, members: cardOf(group).members }));
+      const originals = rows.map((row) => originalOf(row, places));
       const merge = { addressbookId: bookId, contactId: merged.id, revision: merged.revision, originals };
       const mergeId = await this.duplicates.insert(tx, ctx, merge);
       return shown(merged, role, { extra: { merge_id: mergeId } });
@@ -88,14 +94,21 @@ export class DuplicatesService {
       if (!row || !original) throw CONTACTS.notFound.with();
       if (row.revision !== revision) throw ContactErrors.mergeBlocked.with();
       const changed = differences(cardOf(row), original.card);
-      const [first] = await this.contacts.update(tx, ctx, bookId, [
+      const groupIds = others.flatMap(({ groups = [] }) => groups);
+      const groups = await this.contacts.find(tx, ctx, bookId, 'id', [...new Set(groupIds)]);
+      const membersOf = (id: string) =>
+        [original, ...others].filter((each) => each.groups?.includes(id)).map(({ uid }) => uid);
+      const updated = await this.contacts.update(tx, ctx, bookId, [
         contactUpdate(row, original.card, changed, original.photo_id ?? null),
+        ...groups.flatMap((group) =>
+          withMembers(group, (uid) => (uid === row.uid ? membersOf(group.id) : [uid])),
+        ),
       ]);
-      if (!first) throw new ConcurrentChangeError('the contact has changed');
+      const first = updated.find(({ id }) => id === row.id) as ContactRow;
       const values = others.map(
-        ({ external_id: externalId, photo_id: photoId, revision: base, ...other }) => ({
-          ...contactInsert(other.card, { ...other, externalId, photoId }),
-          base,
+        ({ card: former, external_id: externalId, uid, source, photo_id: photoId, ...other }) => ({
+          ...contactInsert(former, { externalId, uid, source, photoId }),
+          base: other.revision,
           field_revisions: other.field_revisions,
         }),
       );
@@ -108,10 +121,19 @@ export class DuplicatesService {
   }
 }
 
-const originalOf = (row: ContactRow): Original => {
+function originalOf(row: ContactRow, places: readonly { id: string; members: string[] }[]): Original {
   const { external_id, uid, source, photo_id, revision, field_revisions } = row;
-  return { external_id, uid, source, card: cardOf(row), photo_id, revision, field_revisions };
-};
+  const groups = places.filter(({ members }) => members.includes(uid)).map(({ id }) => id);
+  return { external_id, uid, source, card: cardOf(row), photo_id, revision, field_revisions, groups };
+}
+
+/** The update of a group whose members are replaced; none when they stay. */
+function withMembers(group: ContactRow, replaced: (uid: string) => string[]): ContactUpdate[] {
+  const card = cardOf(group);
+  const members = [...new Set(card.members.flatMap(replaced))];
+  const isSame = isDeepStrictEqual(members, card.members);
+  return isSame ? [] : [contactUpdate(group, { ...card, members }, ['members'])];
+}
 
 /** The photo of the first contact that has one. */
 const firstPhoto = (rows: readonly ContactRow[]): string | null =>

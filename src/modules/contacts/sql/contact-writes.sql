@@ -25,8 +25,15 @@ CREATE FUNCTION contact_items(p_items jsonb) RETURNS TABLE (
            field_revisions jsonb)
 $$;
 
--- Creates contacts. Skips those whose id, external_id or uid is taken in the book, and all of them in a deleted book. A contact that returns
--- has its former revision as `base`, so that changes of older revisions stay conflicts.
+-- The highest revision of the deleted contacts of a book with an external_id; null for none.
+CREATE FUNCTION contact_former_revision(p_tenant uuid, p_book uuid, p_external_id text) RETURNS int LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT max(revision) FROM contacts
+           WHERE tenant_id = p_tenant AND addressbook_id = p_book AND external_id = p_external_id AND gone_at IS NOT NULL);
+END $$;
+
+-- Creates contacts. Skips those whose id, external_id or uid is taken in the book, and all of them in a deleted book. The revisions of an
+-- external_id go on where a contact returns (`base`) or another one had it, so that changes of older revisions stay conflicts.
 CREATE FUNCTION contacts_insert(p_tenant uuid, p_book uuid, p_items jsonb) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
 DECLARE
   v_before bigint := addressbook_numbers(p_tenant, p_book, jsonb_array_length(p_items));
@@ -40,8 +47,15 @@ BEGIN
                           linked_user_id, photo_id, field_revisions, revision, seq)
     SELECT p_tenant, p_book, item.id, item.external_id, item.uid, item.kind, item.sort_key, item.card::json, length(item.card),
            item.words, decode(item.content_hash, 'hex'), item.source, item.linked_user_id, item.photo_id,
-           coalesce(item.field_revisions, '{}'), coalesce(item.base, 0) + 1, v_before + item.n
-      FROM contact_items(p_items) item ORDER BY item.n
+           coalesce(item.field_revisions, (
+             SELECT jsonb_object_agg(field, former.revision + 1) FROM json_object_keys(item.card::json) AS field
+              WHERE former.revision IS NOT NULL), '{}'),
+           coalesce(greatest(item.base, former.revision), 0) + 1, v_before + item.n
+      FROM contact_items(p_items) item
+     CROSS JOIN LATERAL (
+       SELECT CASE WHEN item.external_id <> item.id::text
+                   THEN contact_former_revision(p_tenant, p_book, item.external_id) END AS revision) former
+     ORDER BY item.n
     ON CONFLICT DO NOTHING
     RETURNING *),
   indexed AS (
@@ -141,12 +155,13 @@ BEGIN
    WHERE tenant_id = p_tenant AND id IN (p_from, p_to);
   RETURN QUERY
   UPDATE contacts contact
-     SET addressbook_id = p_to, external_id = p_external_id, uid = p_uid, revision = contact.revision + 1,
+     SET addressbook_id = p_to, external_id = p_external_id, uid = p_uid,
+         revision = greatest(contact.revision, contact_former_revision(p_tenant, p_to, p_external_id)) + 1,
          seq = 1 + CASE WHEN p_to < p_from THEN v_first ELSE v_second END, updated_at = clock_timestamp()
    WHERE contact.tenant_id = p_tenant AND contact.id = p_id
   RETURNING contact.*;
-  INSERT INTO contacts (tenant_id, addressbook_id, id, external_id, uid, kind, sort_key, card, size, words, content_hash, source, seq,
-                        gone_at)
-  VALUES (p_tenant, p_from, uuid_v7(), v_old.external_id, v_old.uid, v_old.kind, '', '{}', 2, '{}', '', v_old.source,
+  INSERT INTO contacts (tenant_id, addressbook_id, id, external_id, uid, kind, sort_key, card, size, words, content_hash, source, revision,
+                        seq, gone_at)
+  VALUES (p_tenant, p_from, uuid_v7(), v_old.external_id, v_old.uid, v_old.kind, '', '{}', 2, '{}', '', v_old.source, v_old.revision,
           1 + CASE WHEN p_from < p_to THEN v_first ELSE v_second END, clock_timestamp());
 END $$;

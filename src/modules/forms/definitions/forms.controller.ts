@@ -60,7 +60,7 @@ export class FormsController {
 
   @ReadOperation(FORMS, {
     description:
-      'Owners and editors read the draft, viewers and respondents the published version. Respondents do not see the quota.',
+      'Owners and editors read the draft, viewers and respondents the published version: before the first publication they get 404. Respondents do not see the quota.',
     errors: [Errors.validationFailed],
   })
   read(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ReadForm) {

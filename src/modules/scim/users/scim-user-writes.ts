@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../../lib/scim/index.js';
 import { Audit } from '../../../platform/audit/audit.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
@@ -10,7 +11,7 @@ import { Checked } from '../../../platform/http/input.pipe.js';
 import { Provisioning } from '../../access/index.js';
 import { EmailChange } from '../../account-security/index.js';
 import type { Language } from '../../../platform/languages/languages.js';
-import { emailKey, IdentityApi, sameMailbox } from '../../identity/index.js';
+import { IdentityApi, sameMailbox } from '../../identity/index.js';
 import { NotificationSettingsApi, ProfileService, UpdateProfile } from '../../settings/index.js';
 import { domainOf, TenantDomains, TenantsApi } from '../../tenants/index.js';
 import { scimError } from '../model/scim-failure.js';
@@ -175,7 +176,9 @@ export class ScimUserWrites {
     if (account && !sameMailbox(account.email, email)) throw scimError(409, NAME_TAKEN, 'uniqueness');
     const { display_name: displayName } = Checked.of(UpdateProfile, profile).value;
     const name = displayName ?? email;
-    const userId = account?.id ?? (await this.open(tx, email, name));
+    const userId = account?.id ?? (await this.identity.open(tx, { email, name }));
+    // 503: the repeated request finds it.
+    if (userId === null) throw new ConcurrentChangeError('the account was opened meanwhile');
     const member = { userId, email: account?.email ?? email, displayName: name, role: null };
     await this.tenants.provisionMembers(tx, tenantId, [member]);
     await this.identity.recordAccessChange(tx, userId, tenantId);
@@ -184,11 +187,6 @@ export class ScimUserWrites {
     const mail = { tenantId, userId, email, workspace, language: languageOfUser(attributes) ?? language };
     if (!account) await this.mails.send(tx, mail);
     return userId;
-  }
-
-  private async open(tx: Tx, email: string, name: string): Promise<string> {
-    const opened = await this.identity.provision(tx, [{ email, name }], new Map());
-    return opened.get(emailKey(email)) as string;
   }
 
   /** The language that a member chose; `en` without one. */

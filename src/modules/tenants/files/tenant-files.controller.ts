@@ -27,12 +27,12 @@ export class TenantFilesController {
     id: 'updateFileLimits',
     summary: 'Change the limit of each user',
     description:
-      'The operator of the deployment sets the limit of the workspace. Files above a new limit stay, further uploads are rejected.',
+      'The limit that applies changes nothing. The operator of the deployment sets the limit of the workspace. Files above a new limit stay, further uploads are rejected.',
     response: [FileUsageEnvelope, 'Use and limits.'],
   })
   @Requires('tenant.policy')
   async update(@Ctx() ctx: RequestContext, @Body() body: UpdateFileLimits): Promise<FileUsageEnvelope> {
-    return { files: await this.files.change(ctx, body) };
+    return { files: await this.files.update(ctx, body) };
   }
 
   @Endpoint('GET users', {

@@ -8,7 +8,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
-import type { UserFileUsageListEnvelope } from './tenant-files.dto.js';
+import type { UpdateFileLimits, UserFileUsageListEnvelope } from './tenant-files.dto.js';
 
 /** Files of a workspace: use and limits. */
 @Injectable()
@@ -33,6 +33,15 @@ export class TenantFiles {
       rows: (after, limit) => this.limits.users(tenantId, after, limit),
     });
     return { users: rows.map(({ user_id, bytes, files: count }) => ({ user_id, bytes, count })), next };
+  }
+
+  /** As `change`. The limit that applies, as a client reads it, changes nothing: that of the deployment stays that. */
+  async update(
+    ctx: RequestContext,
+    { user_limit_bytes: limit }: UpdateFileLimits,
+  ): Promise<FileUsageResponse> {
+    const usage = await this.usage(ctx.tenantId, ctx.userId);
+    return limit === usage.user_limit_bytes ? usage : this.change(ctx, { user_limit_bytes: limit });
   }
 
   /** Changes limits of a workspace; omitted ones stay unchanged. The operator sets that of the workspace. */
