@@ -314,6 +314,11 @@ describe('VEVENTs', () => {
     },
   );
 
+  test('coordinates have no exponent', () => {
+    const geo = { latitude: -1e-7, longitude: 13.404_954 };
+    expect(written({ ...single, locations: [{ name: 'A', address: '', geo }] })).toContain('GEO:0;13.404954');
+  });
+
   test('an alarm by mail has a subject and the address of its owner', () => {
     const reminders = [
       { method: 'email', minutes: 60 },

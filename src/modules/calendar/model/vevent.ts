@@ -185,7 +185,7 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
   if (content.description) own.push(property('DESCRIPTION', escapeText(content.description)));
   if (place) own.push(property('LOCATION', escapeText(place)));
   const geo = content.locations.find((each) => each.geo)?.geo;
-  if (geo) own.push(property('GEO', `${geo.latitude};${geo.longitude}`));
+  if (geo) own.push(property('GEO', `${float(geo.latitude)};${float(geo.longitude)}`));
   if (content.categories.length > 0)
     own.push(property('CATEGORIES', content.categories.map(escapeText).join(',')));
   if (content.color) own.push(property('X-APPLE-CALENDAR-COLOR', content.color));
@@ -195,6 +195,9 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
     if (link.url) own.push(property('ATTACH', link.url, { 'X-FILENAME': link.title || null }));
   return [...own, ...unknownProperties(content.custom)];
 }
+
+/** A FLOAT has no exponent (RFC 5545, 3.3.7), which JavaScript writes for numbers below a millionth. */
+const float = (value: number): string => (Math.abs(value) < 1e-6 ? '0' : String(value));
 
 /** Properties of an imported event that have no field (`custom.ics`). */
 function unknownProperties(custom: Record<string, unknown>): Property[] {
