@@ -125,13 +125,9 @@ function organization(input: Input<CardOrganization> | null): CardOrganization |
 }
 
 const dates = (inputs: Input<CardDate>[] | null): CardDate[] =>
-  (inputs ?? []).map(({ type, year = null, month = null, day = null, label }) => ({
-    type: type ?? 'other',
-    year,
-    month,
-    day,
-    label: text(label),
-  }));
+  (inputs ?? []).flatMap(({ type, year = null, month = null, day = null, label }) =>
+    (year ?? month ?? day) === null ? [] : [{ type: type ?? 'other', year, month, day, label: text(label) }],
+  );
 
 const related = (inputs: Input<CardRelated>[] | null): CardRelated[] =>
   (inputs ?? []).flatMap((input) => {

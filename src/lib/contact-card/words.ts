@@ -60,7 +60,7 @@ export const categoryKey = (category: string): string => `#${cut(fold(category))
 /** The key of a name; null for a name without words. Names with the same words in another order are equal. */
 function nameKey(name: string | null): string | null {
   const words = wordsOf(name ?? '');
-  return words.length === 0 ? null : `=${words.toSorted().join(' ').slice(0, MAX_ADDRESS)}`;
+  return words.length === 0 ? null : `=${words.toSorted().join(' ').slice(0, MAX_ADDRESS).toWellFormed()}`;
 }
 
 /** Keys by which two contacts may be the same person. */
@@ -122,7 +122,9 @@ export function queryTerms(query: string): string[] {
   }
   const terms = folded
     .split(/\s+/)
-    .flatMap((word) => (/^[^@]+@/.test(word) ? [word.slice(0, MAX_ADDRESS)] : word.split(SEPARATORS)))
+    .flatMap((word) =>
+      /^[^@]+@/.test(word) ? [word.slice(0, MAX_ADDRESS).toWellFormed()] : word.split(SEPARATORS),
+    )
     .filter(Boolean)
     .map((word) => (word.includes('@') ? word : cut(word)));
   return [...new Set(terms)].slice(0, MAX_TERMS);

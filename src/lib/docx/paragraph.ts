@@ -31,13 +31,15 @@ const MIRRORED: Partial<Record<Alignment, Alignment>> = { left: 'right', right: 
 /** Collects the text of a paragraph and collapses white space as browsers do. */
 export class Paragraph {
   private readonly pieces: Piece[] = [];
+  /** A space at this place is invisible: at the start, or after white space. */
+  private atSpace = true;
 
   constructor(private readonly place: ParagraphPlace) {}
 
   /** Adds text with collapsed white space: one space for each run, none at the beginning of a line. */
   text(value: string, style: TextStyle): void {
     let text = value.replace(/[\t\n\f\r ]+/g, ' ');
-    if (text.startsWith(' ') && this.atSpace()) text = text.slice(1);
+    if (text.startsWith(' ') && this.atSpace) text = text.slice(1);
     this.add(text, style, false);
   }
 
@@ -53,18 +55,15 @@ export class Paragraph {
   /** Adds XML: a picture, a check box. */
   object(xml: string, style: TextStyle): void {
     this.pieces.push({ xml, style });
+    this.atSpace = false;
   }
 
   private add(text: string, style: TextStyle, verbatim: boolean): void {
     if (text === '') return;
+    this.atSpace = ' \n\t'.includes(text.at(-1) as string);
     const last = this.pieces.at(-1);
     if (last && 'text' in last && last.style === style && last.verbatim === verbatim) last.text += text;
     else this.pieces.push({ text, style, verbatim });
-  }
-
-  private atSpace(): boolean {
-    const last = this.pieces.at(-1);
-    return !last || ('text' in last && /[ \n\t]$/.test(last.text));
   }
 
   /** Removes white space and one line break at the end of the paragraph, which are invisible. */

@@ -29,8 +29,7 @@ const HANGUL = /\p{scx=Hang}/u;
 const KANA = /[\p{sc=Hira}\p{sc=Kana}]/u;
 const STRONG = /\p{L}/u;
 const STRONG_RTL = new RegExp(`^[${RTL}]`, 'u');
-/** Neutral characters at the ends of a text, and the part between them. */
-const EDGES = /^([^\p{L}\p{N}]*)(.*?)([^\p{L}\p{N}]*)$/su;
+const WORDS = /[\p{L}\p{N}]+/gu;
 /** Text without these characters is Latin, which is the usual case. */
 const BEYOND_LATIN = /[^\u0000-\u058F]/u; // oxlint-disable-line no-control-regex -- a range, not a character
 
@@ -67,13 +66,25 @@ export function segments(text: string, around: Direction | undefined, language?:
 /** Text in other scripts. In a right-to-left paragraph, punctuation at its ends belongs to the paragraph. */
 function unmarked(text: string, around: Direction | undefined): Segment[] {
   if (around !== 'rtl') return [{ text, script: 'plain' }];
-  const [, before = '', middle = '', after = ''] = EDGES.exec(text) ?? [];
+  const [before, middle, after] = edges(text);
   const parts: Segment[] = [
     { text: before, script: 'rtl' },
     { text: middle, script: /\p{L}/u.test(middle) ? 'plain' : 'rtl' },
     { text: after, script: 'rtl' },
   ];
   return parts.filter((part) => part.text !== '');
+}
+
+/** Neutral characters at the start of a text, the part with letters and digits, and neutral characters at the end. */
+function edges(text: string): [before: string, middle: string, after: string] {
+  // Not by one expression with `.*?`: its time is quadratic in a run of neutral characters.
+  let start = text.length;
+  let end = text.length;
+  for (const { 0: word, index } of text.matchAll(WORDS)) {
+    start = Math.min(start, index);
+    end = index + word.length;
+  }
+  return [text.slice(0, start), text.slice(start, end), text.slice(end)];
 }
 
 function eastAsian(text: string, language: string | undefined): Script {

@@ -11,7 +11,8 @@ const BYTE_ORDER_MARK = '\uFEFF';
  * sequence, so lines are joined as bytes. Bytes that are not UTF-8 are read as Latin-1. Empty lines are skipped.
  */
 export class LineReader {
-  private parts: Buffer[] = [];
+  /** The line so far. It is copied, not kept as parts of chunks: a fold after each byte would make a part of each. */
+  private line = Buffer.allocUnsafe(1_024);
   private bytes = 0;
   /** The bytes read so far end with a line: the next byte decides whether a fold follows. */
   private atLineStart = true;
@@ -30,7 +31,7 @@ export class LineReader {
     for (let at = 0; at < bytes.length; at += 1) {
       const byte = bytes[at];
       if (byte === LF || byte === CR) {
-        if (at > from) this.add(bytes.subarray(from, at));
+        this.add(bytes, from, at);
         from = at + 1;
         this.atLineStart = true;
       } else if (this.atLineStart) {
@@ -42,7 +43,7 @@ export class LineReader {
         }
       }
     }
-    if (from < bytes.length) this.add(bytes.subarray(from));
+    this.add(bytes, from, bytes.length);
   }
 
   /** Visits the last line. */
@@ -50,19 +51,24 @@ export class LineReader {
     this.flush();
   }
 
-  private add(part: Buffer): void {
-    this.bytes += part.length;
-    if (this.bytes > this.maxBytes)
+  private add(chunk: Buffer, from: number, to: number): void {
+    if (to <= from) return;
+    const end = this.bytes + to - from;
+    if (end > this.maxBytes)
       throw new ICalendarError('too_large', `A line has at most ${this.maxBytes} bytes`);
-    this.parts.push(part);
+    if (end > this.line.length) {
+      const larger = Buffer.allocUnsafe(2 * end);
+      this.line.copy(larger, 0, 0, this.bytes);
+      this.line = larger;
+    }
+    chunk.copy(this.line, this.bytes, from, to);
+    this.bytes = end;
   }
 
   private flush(): void {
     if (this.bytes === 0) return;
-    const line = this.parts.length === 1 ? (this.parts[0] as Buffer) : Buffer.concat(this.parts, this.bytes);
-    this.parts = [];
+    const text = decode(this.line.subarray(0, this.bytes));
     this.bytes = 0;
-    const text = decode(line);
     this.visit(this.isFirst && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
     this.isFirst = false;
   }

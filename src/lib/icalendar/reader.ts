@@ -56,6 +56,9 @@ export async function* readCalendar(
   yield* ready;
 }
 
+/** Properties whose values may have line breaks. */
+const TEXT = /^(?:SUMMARY|DESCRIPTION|LOCATION|COMMENT|CONTACT|RESOURCES|CATEGORIES|X-.*)$/;
+
 /** Builds components from content lines. */
 class Builder {
   private readonly calendars: Component[] = [];
@@ -90,6 +93,7 @@ class Builder {
     const created: Component = { name, properties: [], components: [] };
     if (this.open.length === 0) this.calendars.push(created);
     this.open.push(created);
+    this.count(name.length);
   }
 
   private finish(name: string): void {
@@ -124,9 +128,12 @@ class Builder {
     this.last = property;
   }
 
-  /** A line without a name continues the text before it: some clients write line breaks as they are. */
+  /**
+   * A line without a name continues the text before it: some clients write line breaks as they are. Behind a value of another
+   * type it is dropped.
+   */
   private continueText(line: string): void {
-    if (!this.last) return;
+    if (!this.last || !TEXT.test(this.last.name)) return;
     this.count(line.length);
     this.last.value += `\\n${line}`;
   }

@@ -1,5 +1,6 @@
 import {
   DAY,
+  type Instance,
   instancesOf,
   lastInstance,
   parseRule,
@@ -25,18 +26,21 @@ interface Observance {
   added: number[];
 }
 
-/** Limits of a VTIMEZONE: a zone changes a few times a year. */
+/** Limits of a VTIMEZONE: a zone changes a few times a year. Rules and dates are those of all observances. */
 const MAX_OBSERVANCES = 200;
+const MAX_RULES = 40;
+const MAX_DATES = 1_000;
+/** Onsets of all observances in a period. */
 const MAX_ONSETS = 500;
-/** Onsets are computed for this many years around a look-up. */
-const COVERED_YEARS = 10;
 const YEAR = 366 * DAY;
+/** Onsets are computed for the period of a look-up, and kept for a few periods. */
+const PERIOD = 20 * YEAR;
+const MAX_PERIODS = 16;
 
 /** The rules of a VTIMEZONE (RFC 5545, 3.6.5), for zones that no IANA name describes. */
 export class ZoneRules {
   private readonly observances: Observance[];
-  private onsets: Onset[] = [];
-  private covered = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
+  private readonly periods = new Map<number, Onset[]>();
 
   /** @throws ICalendarError `invalid_value` for a VTIMEZONE without usable observance */
   constructor(zone: Component) {
@@ -49,13 +53,21 @@ export class ZoneRules {
         `A time zone has 1 to ${MAX_OBSERVANCES} STANDARD and DAYLIGHT components`,
         'VTIMEZONE',
       );
+    const count = (list: 'rules' | 'added'): number =>
+      this.observances.reduce((sum, observance) => sum + observance[list].length, 0);
+    if (count('rules') > MAX_RULES || count('added') > MAX_DATES)
+      throw new ICalendarError(
+        'invalid_value',
+        `A time zone has at most ${MAX_RULES} rules and ${MAX_DATES} dates`,
+        'VTIMEZONE',
+      );
   }
 
-  /** Seconds east of UTC at an instant (seconds). */
+  /** Seconds east of UTC at an instant (seconds). @throws ICalendarError `invalid_value` for a zone with too many changes */
   offsetAt(instant: number): number {
-    this.cover(instant, instant);
-    let offset = this.onsets[0]?.before ?? (this.observances[0] as Observance).after;
-    for (const onset of this.onsets) {
+    const onsets = this.onsetsAround(instant);
+    let offset = onsets[0]?.before ?? (this.observances[0] as Observance).after;
+    for (const onset of onsets) {
       if (onset.at > instant) break;
       offset = onset.after;
     }
@@ -70,14 +82,26 @@ export class ZoneRules {
     return valid.length > 0 ? Math.min(...valid) : (instants[0] as number);
   }
 
-  /** Computes the onsets that decide the offsets of a period. */
-  private cover(from: number, to: number): void {
-    if (from >= this.covered.from && to <= this.covered.to) return;
-    const margin = COVERED_YEARS * YEAR;
-    this.covered = { from: from - margin, to: to + margin };
-    this.onsets = this.observances
-      .flatMap((observance) => onsetsOf(observance, this.covered.from, this.covered.to))
-      .toSorted((a, b) => a.at - b.at);
+  /** The onsets that decide the offsets in the period of an instant. */
+  private onsetsAround(instant: number): Onset[] {
+    const period = Math.floor(instant / PERIOD);
+    const known = this.periods.get(period);
+    if (known) return known;
+    const [from, to] = [period * PERIOD, (period + 1) * PERIOD];
+    const found: Onset[] = [];
+    for (const observance of this.observances) {
+      found.push(...onsetsOf(observance, from, to));
+      if (found.length > MAX_ONSETS)
+        throw new ICalendarError(
+          'invalid_value',
+          `A time zone changes at most ${MAX_ONSETS} times in 20 years`,
+          'VTIMEZONE',
+        );
+    }
+    const onsets = found.toSorted((a, b) => a.at - b.at);
+    if (this.periods.size >= MAX_PERIODS) this.periods.clear();
+    this.periods.set(period, onsets);
+    return onsets;
   }
 }
 
@@ -108,11 +132,16 @@ function readRule(text: string): Rule {
   }
 }
 
-/** The onsets within a period, and the last one before it. */
+/** The onsets within a period, or else the last one before it. */
 function onsetsOf({ start, before, after, rules, added }: Observance, from: number, to: number): Onset[] {
   const series = { start, zone: null, isDate: false, rules, added };
-  const walls = instancesOf(series, { from: from - 2 * YEAR, to, limit: MAX_ONSETS }).map(({ key }) => key);
-  const last = walls.length === 0 && start < from ? lastInstance(series) : null;
-  if (last && last !== 'endless' && last.key < to) walls.push(last.key);
+  const window = { from: from - 2 * YEAR, to: to + DAY, limit: MAX_ONSETS + 1 };
+  const walls = instancesOf(series, window).map(({ key }) => key);
+  if (walls.length === 0 && start < from) {
+    const ended = rules.filter(({ count, until }) => count !== null || until !== null);
+    const earlier = { ...series, rules: ended, added: added.filter((wall) => wall < from) };
+    const last = lastInstance(earlier) as Instance | null;
+    if (last && last.key < from) walls.push(last.key);
+  }
   return walls.map((wall) => ({ at: wall - before, before, after }));
 }

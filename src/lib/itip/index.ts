@@ -10,6 +10,7 @@ export {
   sameMailbox,
   maySendFor,
   MAX_ATTENDEES,
+  uriOfAddress,
 } from './people.js';
 export { compareVersions } from './version.js';
 export { composeItipMail } from './mail.js';

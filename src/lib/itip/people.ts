@@ -34,6 +34,10 @@ export function addressOfUri(uri: string | undefined): string | null {
   return isAddress && address.isWellFormed() ? address : null;
 }
 
+/** The inverse of `addressOfUri`: `mailto:` with the characters escaped that end or escape an address (RFC 6068, 2). */
+export const uriOfAddress = (address: string): string =>
+  `mailto:${address.replaceAll(/[%?#]/g, (character) => encodeURIComponent(character))}`;
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

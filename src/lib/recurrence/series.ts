@@ -72,7 +72,7 @@ export function instancesOf(series: Series, window: Window): Instance[] {
     if (found.length >= limit) last = Math.min(last, (found[limit - 1] as Instance).key + REORDER);
     return true;
   };
-  visitNominal(series, from - MARGIN, toInstant, visit);
+  visitNominal(series, { from: from - MARGIN, to: last }, toInstant, visit);
   return found.length > limit ? found.slice(0, limit) : found;
 }
 
@@ -96,7 +96,7 @@ export function lastInstance(series: Series): Instance | 'endless' | null {
   const from = Math.max(series.start, ...bounds, ...(series.added ?? []));
   // Excluded instances at the end make the last one earlier: look back further until one is found.
   for (let reach = 2 * MARGIN; ; reach *= 8) {
-    visitNominal(series, from - reach, toInstant, (key) => {
+    visitNominal(series, { from: from - reach, to: Number.POSITIVE_INFINITY }, toInstant, (key) => {
       const start = toInstant(key);
       if (!isExcluded?.(key, start) && (!last || start > last.start)) last = { key, start };
       return true;
@@ -105,17 +105,23 @@ export function lastInstance(series: Series): Instance | 'endless' | null {
   }
 }
 
-/** Visits the wall times of DTSTART, rules and RDATE in order, from a wall time on. */
-function visitNominal(series: Series, from: number, toInstant: Resolve, visit: Visit): void {
+/** Wall times from `from` to `to`, both inclusive. */
+interface WallSpan {
+  from: number;
+  to: number;
+}
+
+/** Visits the wall times of DTSTART, rules and RDATE in order. Those of DTSTART and RDATE may lie behind the span. */
+function visitNominal(series: Series, span: WallSpan, toInstant: Resolve, visit: Visit): void {
   const { start, added = [], rules } = series;
   const [rule] = rules;
-  if (added.length > 0 || rules.length !== 1) return visitMerged(series, from, toInstant, visit);
-  if (start >= from && !visit(start)) return;
-  visitRule(rule as Rule, series, from, toInstant, visit);
+  if (added.length > 0 || rules.length !== 1) return visitMerged(series, span, toInstant, visit);
+  if (start >= span.from && !visit(start)) return;
+  visitRule(rule as Rule, series, span, toInstant, visit);
 }
 
 /** Merges stretches of time: within each, the wall times of all sources are collected and sorted. */
-function visitMerged(series: Series, from: number, toInstant: Resolve, visit: Visit): void {
+function visitMerged(series: Series, { from, to }: WallSpan, toInstant: Resolve, visit: Visit): void {
   const fixed = [series.start, ...(series.added ?? [])].filter((wall) => wall >= from);
   // The first wall time of each rule behind the stretches so far: a rare rule is not searched in each of them.
   const heads = series.rules.map(() => from);
@@ -126,7 +132,7 @@ function visitMerged(series: Series, from: number, toInstant: Resolve, visit: Vi
     for (const [n, rule] of series.rules.entries()) {
       if ((heads[n] as number) >= high) continue;
       heads[n] = Number.POSITIVE_INFINITY;
-      visitRule(rule, series, low, toInstant, (wall) => {
+      visitRule(rule, series, { from: low, to }, toInstant, (wall) => {
         if (wall < high) walls.add(wall);
         else heads[n] = wall;
         return wall < high;
@@ -140,13 +146,13 @@ function visitMerged(series: Series, from: number, toInstant: Resolve, visit: Vi
 }
 
 /** Visits the wall times of a rule behind DTSTART, within COUNT and UNTIL. */
-function visitRule(rule: Rule, series: Series, from: number, toInstant: Resolve, visit: Visit): void {
+function visitRule(rule: Rule, series: Series, span: WallSpan, toInstant: Resolve, visit: Visit): void {
   const { start, isDate } = series;
-  const end = lastWall(rule, series);
+  const { from } = span;
   const isWithin = rule.until && untilTest(rule.until, series, toInstant);
-  walkRule(rule, start, isDate, from, (wall) => {
+  walkRule(rule, start, isDate, { from, to: Math.min(span.to, lastWall(rule, series)) }, (wall) => {
     if (wall <= start || wall < from) return true;
-    return wall <= end && (isWithin?.(wall) ?? true) && visit(wall);
+    return (isWithin?.(wall) ?? true) && visit(wall);
   });
 }
 
@@ -164,7 +170,7 @@ function lastWall(rule: Rule, series: Series): number {
   let left = rule.count - 1;
   let last = start;
   if (left > 0)
-    walkRule(rule, start, isDate, start, (wall) => {
+    walkRule(rule, start, isDate, { from: start, to: Number.POSITIVE_INFINITY }, (wall) => {
       if (wall <= start) return true;
       last = wall;
       left -= 1;

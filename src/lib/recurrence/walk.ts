@@ -9,34 +9,44 @@ export type Visit = (wall: number) => boolean;
 
 /** A search for the next instance ends after this many days without one: 800 years. */
 const MAX_EMPTY_DAYS = 800 * 366;
-const LAST_DAY = dayOf(MAX_YEAR, 12, 31);
-const LAST_MONTH = MAX_YEAR * 12 + 11;
+const LAST_WALL = (dayOf(MAX_YEAR, 12, 31) + 1) * DAY - 1;
 const HOUR = 3600;
 const MONTH_DAYS = 31;
 
 /**
- * Visits the wall times of one rule in order, from the period that contains `from` on. Wall times before `from` and before
- * DTSTART may be among them; COUNT, UNTIL, zones and exceptions are the caller's. Periods are found by arithmetic, so a
- * position far from DTSTART costs no more than one near it. The walk ends after 800 years without an instance, and at the end
- * of year 9999.
+ * Visits the wall times of one rule in order, from the period that contains `from` to `to` (inclusive). Wall times before `from`
+ * and before DTSTART may be among them; COUNT, UNTIL, zones and exceptions are the caller's. Periods are found by arithmetic, so
+ * a position far from DTSTART costs no more than one near it, and those behind `to` are not searched. The walk ends after 800
+ * years without an instance, and at the end of year 9999.
  * @param start wall time of DTSTART in seconds
  * @param isDate instances are days: parts that name times are ignored
  */
-export function walkRule(rule: Rule, start: number, isDate: boolean, from: number, visit: Visit): void {
+export function walkRule(
+  rule: Rule,
+  start: number,
+  isDate: boolean,
+  { from, to }: { from: number; to: number },
+  visit: Visit,
+): void {
   const plan = planOf(rule, start, isDate);
   if (plan.times.length === 0) return;
-  new Walk(plan, Math.max(Math.floor(from / DAY), plan.startDay), visit).run();
+  new Walk(plan, Math.max(Math.floor(from / DAY), plan.startDay), Math.min(to, LAST_WALL), visit).run();
 }
 
 class Walk {
   private readonly days: number[] = [];
+  private readonly visit: Visit;
+  private readonly lastDay: number;
   private lastFound: number;
 
   constructor(
     private readonly plan: Plan,
     private readonly fromDay: number,
-    private readonly visit: Visit,
+    last: number,
+    visit: Visit,
   ) {
+    this.visit = (wall) => wall <= last && visit(wall);
+    this.lastDay = Math.floor(last / DAY);
     this.lastFound = fromDay;
   }
 
@@ -53,7 +63,9 @@ class Walk {
     const { rule, startYear } = this.plan;
     // The last week of a year may extend into the next.
     const from = civilOf(this.fromDay).year - (rule.byWeekNo.length > 0 ? 1 : 0);
-    for (let year = this.aligned(from, startYear); year <= MAX_YEAR; year += rule.interval) {
+    // The first week of a year may begin in the year before.
+    const last = Math.min(civilOf(this.lastDay + 6).year, MAX_YEAR);
+    for (let year = this.aligned(from, startYear); year <= last; year += rule.interval) {
       collectYear(this.plan, year, this.days);
       if (!this.endPeriod(dayOf(year, 1, 1))) return;
     }
@@ -63,7 +75,9 @@ class Walk {
     const { rule, days, startYear, startMonth } = this.plan;
     const date = civilOf(this.fromDay);
     const from = this.aligned(date.year * 12 + date.month - 1, startYear * 12 + startMonth - 1);
-    for (let n = from; n <= LAST_MONTH; n += rule.interval) {
+    const end = civilOf(this.lastDay);
+    const last = end.year * 12 + end.month - 1;
+    for (let n = from; n <= last; n += rule.interval) {
       const year = Math.floor(n / 12);
       const month = n - year * 12 + 1;
       const first = dayOf(year, month, 1);
@@ -80,7 +94,7 @@ class Walk {
     const allMonths = days.months === ALL_MONTHS;
     for (
       let week = first + Math.floor((this.weekOf(this.fromDay) - first) / step) * step;
-      week <= LAST_DAY;
+      week <= this.lastDay;
       week += step
     ) {
       for (let n = 0; n < 7; n += 1) {
@@ -98,7 +112,7 @@ class Walk {
     const isLimited = days.months !== ALL_MONTHS || days.limitsMonthDays || days.limitsWeekdays;
     if (!isLimited || interval > MONTH_DAYS) {
       const allows = dayTest(days);
-      for (let day = this.aligned(this.fromDay, startDay); day <= LAST_DAY; day += interval) {
+      for (let day = this.aligned(this.fromDay, startDay); day <= this.lastDay; day += interval) {
         if (allows(day)) {
           this.lastFound = day;
           for (const time of times) if (!this.visit(day * DAY + time)) return;
@@ -137,7 +151,7 @@ class Walk {
     const { rule, days, startHour } = this.plan;
     const allows = dayTest(days);
     const first = this.aligned(this.fromDay * 24, startHour);
-    for (let hour = first; hour < (LAST_DAY + 1) * 24; hour += rule.interval) {
+    for (let hour = first; hour < (this.lastDay + 1) * 24; hour += rule.interval) {
       const day = Math.floor(hour / 24);
       const isYearDay = rule.byYearDay.length === 0 || this.isYearDay(day, civilOf(day).year);
       if (isYearDay && allows(day)) {
@@ -163,12 +177,11 @@ class Walk {
     return true;
   }
 
-  /** Visits the allowed days of each month from that of `fromDay` on, until the callback returns false. */
+  /** Visits the allowed days of each month from that of `fromDay` to that of `lastDay`, until the callback returns false. */
   private eachMonth(visit: (first: number, allowed: number, year: number) => boolean): void {
     const { days } = this.plan;
     let { year, month } = civilOf(this.fromDay);
-    while (year <= MAX_YEAR) {
-      const first = dayOf(year, month, 1);
+    for (let first = dayOf(year, month, 1); first <= this.lastDay; first = dayOf(year, month, 1)) {
       const allowed = days.months & (1 << month) ? daysOfMonth(days, first, daysInMonth(year, month)) : 0;
       if (!visit(first, allowed, year)) return;
       month += 1;

@@ -26,6 +26,9 @@ const SAMPLE = 7 * DAY;
 /** No zone is further from UTC than this. */
 const MAX_OFFSET = 26 * 3600;
 const MAX_CACHED_ZONES = 700;
+/** Years of a zone. Events may lie anywhere between 1900 and 9989. */
+const MAX_CACHED_YEARS = 150;
+const MAX_CACHED_NAMES = 2_000;
 const NO_SPAN: Span = { from: 0, to: 0, offset: 0 };
 
 /**
@@ -116,6 +119,7 @@ export class Zone {
       instants: spans(from, to, first, changes, ({ at }) => at),
       transitions: changes.filter(({ at }) => at >= from && at < to),
     };
+    if (this.years.size >= MAX_CACHED_YEARS) this.years.clear();
     this.years.set(year, created);
     return created;
   }
@@ -203,6 +207,8 @@ export function canonicalZone(name: string): string | null {
       result = null;
     }
   }
-  if (canonical.size < 2_000) canonical.set(name, result);
+  // Files may name any number of unknown zones.
+  if (canonical.size >= MAX_CACHED_NAMES) canonical.clear();
+  canonical.set(name, result);
   return result;
 }

@@ -120,24 +120,17 @@ function addMarks(text: string, span: Span, term: Term, marks: Mark[]): void {
     if (token.kind === 'word') {
       if (token.text === term.text || (term.prefix && token.text.startsWith(term.text)))
         marks.push({ start: span.start, end: span.end, term });
-    } else {
-      for (let at = token.text.indexOf(term.text); at >= 0; at = token.text.indexOf(term.text, at + 1))
-        marks.push({ ...place(text, span, token.text, at, term.text.length), term });
-    }
+    } else addRunMarks(text, span, token.text, term, marks);
   }
 }
 
-/** Where characters of a folded run stand in the text; the whole span when folding has moved them. */
-function place(
-  text: string,
-  span: Span,
-  run: string,
-  at: number,
-  length: number,
-): { start: number; end: number } {
-  const { start, end } = span;
-  if (text.slice(start, end) !== run) return { start, end };
-  return { start: start + at, end: start + at + length };
+/** Marks characters of a folded run; the whole span when folding has moved them. */
+function addRunMarks(text: string, { start, end }: Span, run: string, term: Term, marks: Mark[]): void {
+  const isMoved = text.slice(start, end) !== run;
+  for (let at = run.indexOf(term.text); at >= 0; at = run.indexOf(term.text, at + 1)) {
+    if (isMoved) return void marks.push({ start, end, term });
+    marks.push({ start: start + at, end: start + at + term.text.length, term });
+  }
 }
 
 /** The match to show and those around it. Reads no further than it takes to know both: most texts match early. */

@@ -3,7 +3,7 @@ export type VcardErrorCode =
   | 'no_card'
   /** The card has no END:VCARD. */
   | 'unfinished_card'
-  /** The card is longer than `ReadLimits.cardBytes`. */
+  /** The card is longer than `ReadLimits.cardBytes`, or has too many properties. */
   | 'card_too_large'
   /** The card has a VERSION other than 2.1, 3.0 and 4.0. */
   | 'unsupported_version'

@@ -5,15 +5,15 @@ export interface Media {
   data: Uint8Array;
 }
 
-const DATA_URI = /^data:([^,;]*)((?:;[^,;]*)*),/i;
-
 /** The bytes of a data URI; undefined for any other text. */
 export function parseDataUri(uri: string): Media | undefined {
-  const found = DATA_URI.exec(uri);
-  if (!found) return undefined;
-  const payload = uri.slice(found[0].length);
-  const media_type = found[1]?.trim().toLowerCase() || null;
-  if (/;\s*base64\s*$/i.test(found[2] ?? '')) return { media_type, data: Buffer.from(payload, 'base64') };
+  const comma = uri.indexOf(',');
+  if (comma < 0 || !/^data:/i.test(uri)) return undefined;
+  const [type = '', ...parameters] = uri.slice('data:'.length, comma).split(';');
+  const payload = uri.slice(comma + 1);
+  const media_type = type.trim().toLowerCase() || null;
+  if (parameters.at(-1)?.trim().toLowerCase() === 'base64')
+    return { media_type, data: Buffer.from(payload, 'base64') };
   try {
     return { media_type, data: Buffer.from(decodeURIComponent(payload)) };
   } catch {

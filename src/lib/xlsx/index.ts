@@ -128,7 +128,8 @@ function sheetName(title: string, others: readonly string[]): string {
   const used = new Set(others.map((name) => name.toLowerCase()));
   for (let n = 1; ; n += 1) {
     const suffix = n === 1 ? '' : ` (${n})`;
-    const name = `${(plain || 'Sheet').slice(0, 31 - suffix.length).toWellFormed()}${suffix}`;
+    const cut = (plain || 'Sheet').slice(0, 31 - suffix.length).toWellFormed();
+    const name = `${cut.replace(/[\s']+$/u, '')}${suffix}`;
     if (!used.has(name.toLowerCase())) return name;
   }
 }

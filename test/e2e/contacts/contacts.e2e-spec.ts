@@ -135,6 +135,13 @@ describe('contacts', () => {
     expect([again.status, again.body.contact]).toEqual([200, body.contact]);
   });
 
+  test('a long name in letters beyond the Basic Multilingual Plane is stored, and a date without parts is none', async () => {
+    const full_name = `ab ${['𠀀', '𠀁', '𠀂'].map((letter) => letter.repeat(64)).join(' ')}`;
+    const contact = await create({ full_name, dates: [{ type: 'birthday' }, { type: 'birthday', day: 3 }] });
+    expect(contact.full_name).toBe(full_name);
+    expect(contact.dates).toEqual([{ type: 'birthday', year: null, month: null, day: 3, label: null }]);
+  });
+
   test('an update changes the given fields only', async () => {
     const made = await create(MARIA);
     const updated = await alice.api.put(

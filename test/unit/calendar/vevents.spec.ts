@@ -7,11 +7,11 @@ import {
   parseCalendars,
   propertyOf,
 } from '../../../src/lib/icalendar/index.js';
-import { formatRule, parseRule } from '../../../src/lib/recurrence/index.js';
+import { DAY, formatRule, parseRule } from '../../../src/lib/recurrence/index.js';
 import { changeOne } from '../../../src/modules/calendar/changes/event-change.js';
 import type { EventRecord } from '../../../src/modules/calendar/model/event-record.js';
 import { contentOf, occurrencesIn } from '../../../src/modules/calendar/model/event-series.js';
-import { parseInstant } from '../../../src/modules/calendar/model/event-times.js';
+import { parseInstant, wallText } from '../../../src/modules/calendar/model/event-times.js';
 import { veventsOf } from '../../../src/modules/calendar/model/vevent.js';
 import { EventClock } from '../../../src/modules/calendar/model/vevent-times.js';
 import { readEvent, type ReadEvent } from '../../../src/modules/calendar/model/vevent-reader.js';
@@ -272,5 +272,104 @@ describe('VEVENTs', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  const single = {
+    uid: 'a',
+    title: 'A',
+    description: '',
+    location: '',
+    locations: [],
+    status: 'confirmed',
+    show_as: 'busy',
+    visibility: 'default',
+    color: null,
+    categories: [],
+    conference: null,
+    links: [],
+    custom: {},
+    sequence: 0,
+    dtstamp: NOW,
+    created_at: NOW,
+    updated_at: NOW,
+    starts: '2026-03-02T09:00:00',
+    ends: '2026-03-02T10:00:00',
+    time_zone: 'America/New_York',
+    end_time_zone: null,
+    exact_duration: false,
+    rules: [],
+    added: [],
+    excluded: [],
+    overrides: [],
+    participants: [],
+    proposals_allowed: true,
+  } as unknown as EventRecord;
+
+  test.each(['UNTIL=99991231', 'UNTIL=99991231T235959', 'UNTIL=99991231T235959Z'])(
+    'the last UNTIL of iCalendar is written and read: %s',
+    (until) => {
+      const record = { ...single, rules: [`FREQ=DAILY;${until}`] };
+      expect(written(record)).toContain('UNTIL=99991231T235959Z');
+      expect(read(written(record)).recurrence.rules).toEqual(['FREQ=DAILY;UNTIL=99991231T235959Z']);
+    },
+  );
+
+  test('coordinates have no exponent', () => {
+    const geo = { latitude: -1e-7, longitude: 13.404_954 };
+    expect(written({ ...single, locations: [{ name: 'A', address: '', geo }] })).toContain('GEO:0;13.404954');
+  });
+
+  test('an alarm by mail has a subject and the address of its owner', () => {
+    const reminders = [
+      { method: 'email', minutes: 60 },
+      { method: 'popup', minutes: 10 },
+    ] as const;
+    const [event] = veventsOf(single, { seesDetails: true, reminders, ownerEmail: 'ann@acme.example' });
+    const alarms = event!.components.map(({ properties }) =>
+      Object.fromEntries(properties.map(({ name, value }) => [name, value])),
+    );
+    expect(alarms).toEqual([
+      {
+        ACTION: 'EMAIL',
+        SUMMARY: 'Reminder',
+        DESCRIPTION: 'Reminder',
+        ATTENDEE: 'mailto:ann@acme.example',
+        TRIGGER: '-PT1H',
+      },
+      { ACTION: 'DISPLAY', DESCRIPTION: 'Reminder', TRIGGER: '-PT10M' },
+    ]);
+  });
+
+  const file = (...lines: string[]): string =>
+    ['BEGIN:VCALENDAR', 'BEGIN:VEVENT', 'UID:a', ...lines, 'END:VEVENT', 'END:VCALENDAR', ''].join('\r\n');
+  const days = (n: number): string =>
+    Array.from({ length: n }, (_, at) => wallText((20_000 + at) * DAY, true).replaceAll('-', '')).join();
+
+  test('an event with many days without instances in EXDATE is invalid, and so are many dates in RDATE', () => {
+    const daily = ['DTSTART:20260302T090000Z', 'RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29'];
+    expect(read(file(...daily, `EXDATE;VALUE=DATE:${days(1_000)}`)).recurrence.excluded).toEqual([
+      '2026-03-02T09:00:00',
+    ]);
+    for (const line of [`EXDATE;VALUE=DATE:${days(1_001)}`, `RDATE;VALUE=DATE:${days(1_001)}`])
+      expect(() => read(file(...daily, line))).toThrow(
+        expect.objectContaining({ name: 'ICalendarError', code: 'invalid_value' }),
+      );
+  });
+
+  test('a date that RDATE has very often counts once, also in a custom zone', () => {
+    const often = Array.from({ length: 200_000 }, () => '20260309T090000').join();
+    const zone = [
+      'BEGIN:VTIMEZONE',
+      'TZID:Moon',
+      'BEGIN:STANDARD',
+      'DTSTART:20200101T000000',
+      'TZOFFSETFROM:+0013',
+      'TZOFFSETTO:+0013',
+      'END:STANDARD',
+      'END:VTIMEZONE',
+    ];
+    const text = file('DTSTART;TZID=Moon:20260302T090000', `RDATE;TZID=Moon:${often}`);
+    const found = read(text.replace('BEGIN:VEVENT', [...zone, 'BEGIN:VEVENT'].join('\r\n')));
+    expect(found.recurrence.added).toEqual(['2026-03-09T08:47:00']);
   });
 });

@@ -107,6 +107,17 @@ describe('the words of a contact', () => {
     );
   });
 
+  test('words and keys are whole characters', () => {
+    // Letters of two UTF-16 units on both sides of the length at which keys are cut.
+    const name = `ab ${['𠀀', '𠀁', '𠀂'].map((letter) => letter.repeat(64)).join(' ')}`;
+    for (const word of [
+      ...identityKeys(cardOf({ full_name: name })),
+      ...contactWords(cardOf({ full_name: name })),
+    ])
+      expect([word, word.isWellFormed()]).toEqual([word, true]);
+    for (const term of queryTerms(`a@b${'𠀀'.repeat(300)}`)) expect(term.isWellFormed()).toBe(true);
+  });
+
   test('two cards share a key by e-mail address, number or name in any order', () => {
     const shared = (one: CardPatch, other: CardPatch) => {
       const keys = new Set(identityKeys(cardOf(one)));

@@ -70,6 +70,35 @@ describe('a text', () => {
     expect(textOf(readEvent(event('DESCRIPTION:one', 'two', 'SUMMARY:x')), 'DESCRIPTION')).toBe('one\ntwo');
   });
 
+  test('with a broken line behind a value that is no text keeps the value', () => {
+    const found = readEvent(
+      event(
+        'DTSTART:20260302T090000Z',
+        'X-PLACE;X-ADDRESS="Street 1:geo:1,2',
+        'X.Y:1',
+        'UID:1',
+        'plain',
+        'SEQUENCE:2',
+      ),
+    );
+    expect(found.properties.map(({ name, value }) => [name, value])).toEqual([
+      ['DTSTART', '20260302T090000Z'],
+      ['UID', '1'],
+      ['SEQUENCE', '2'],
+    ]);
+  });
+
+  test('may be folded after each byte', () => {
+    const long = 'Tea 🍵 '.repeat(20_000);
+    const folded = [...Buffer.from(`SUMMARY:${long}x`)].flatMap((byte) => [byte, 10, 32]);
+    const text = Buffer.concat([
+      Buffer.from('BEGIN:VCALENDAR\nBEGIN:VEVENT\n'),
+      Buffer.from(folded),
+      Buffer.from('\nEND:VEVENT\nEND:VCALENDAR'),
+    ]);
+    expect(textOf(readEvent(text), 'SUMMARY')).toBe(`${long}x`);
+  });
+
   test('keeps nested components and the order of properties', () => {
     const found = readEvent(
       event('UID:1', 'BEGIN:VALARM', 'TRIGGER:-PT15M', 'END:VALARM', 'EXDATE:20260101', 'EXDATE:20260102'),
@@ -86,6 +115,7 @@ describe('a text', () => {
     ['BEGIN:VCALENDAR\n'.repeat(READ_LIMITS.depth + 1), 'too_large'],
     [`BEGIN:VCALENDAR\nX:${'x'.repeat(READ_LIMITS.lineBytes)}`, 'too_large'],
     [`BEGIN:VCALENDAR\nBEGIN:VEVENT\n${'X:1\n'.repeat(90_000)}`, 'too_large'],
+    [`BEGIN:VCALENDAR\nBEGIN:VEVENT\n${'BEGIN:VALARM\nEND:VALARM\n'.repeat(90_000)}`, 'too_large'],
   ])('is rejected (%#)', (text, code) => {
     expect(() => parseCalendars(text)).toThrow(expect.objectContaining({ name: 'ICalendarError', code }));
   });

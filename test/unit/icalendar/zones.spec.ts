@@ -12,6 +12,7 @@ import {
   parseDuration,
   parseTime,
   property,
+  type Property,
   type ResolvedZone,
   vtimezoneOf,
   zoneOfName,
@@ -88,6 +89,47 @@ describe('a TZID', () => {
     expect(found.rules.toInstant(parseWallTime('2026-06-01T02:30')!)).toBe(
       Date.UTC(2026, 5, 1, 2, 17) / 1000,
     );
+  });
+
+  test('of a custom zone with dates far apart keeps the last offset between them', () => {
+    const dated = (name: string, dates: string[], from: string, to: string): Component => ({
+      ...observance(name, dates[0] as string, from, to),
+      properties: [
+        ...observance(name, dates[0] as string, from, to).properties,
+        property('RDATE', dates.join()),
+      ],
+    });
+    const rules = new ZoneRules(
+      component(
+        'VTIMEZONE',
+        [],
+        [
+          dated('DAYLIGHT', ['19400401T020000', '20800401T020000'], '+0013', '+0113'),
+          dated('STANDARD', ['19401001T030000', '20801001T030000'], '+0113', '+0013'),
+        ],
+      ),
+    );
+    const offsets = [1939, 1941, 1980, 2026, 2079, 2081].map((year) =>
+      rules.offsetAt(Date.UTC(year, 6, 1) / 1000),
+    );
+    expect(offsets).toEqual(Array.from({ length: 6 }, () => 780));
+    expect(rules.offsetAt(Date.UTC(1940, 6, 1) / 1000)).toBe(780 + 3600);
+  });
+
+  test('with too many rules, dates or changes is unknown', () => {
+    const many = (n: number, name: string, value: (at: number) => string) =>
+      Array.from({ length: n }, (_, at) => property(name, value(at)));
+    const start = observance('STANDARD', '20200101T000000', '+0013', '+0017');
+    const zone = (...properties: Property[]) =>
+      custom('Moon', { ...start, properties: [...start.properties, ...properties] });
+    const date = (n: number) => `20${String(10 + (n % 80))}0101T000000`;
+    expect(resolve(zone(...many(2, 'RRULE', () => 'FREQ=YEARLY')), 'Moon')?.kind).toBe('rules');
+    expect(resolve(zone(...many(41, 'RRULE', () => 'FREQ=YEARLY')), 'Moon')).toBeNull();
+    expect(resolve(zone(...many(1_001, 'RDATE', date)), 'Moon')).toBeNull();
+    expect(
+      resolve(zone(property('RDATE', Array.from({ length: 300_000 }, (_, n) => date(n)).join())), 'Moon'),
+    ).toBeNull();
+    expect(resolve(zone(property('RRULE', 'FREQ=DAILY')), 'Moon')).toBeNull();
   });
 
   test('without VTIMEZONE, or with an empty one, is unknown', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import {
+  addressOfUri,
   attendeesOf,
   compareVersions,
   composeItipMail,
@@ -9,6 +10,7 @@ import {
   parseItip,
   sameMailbox,
   maySendFor,
+  uriOfAddress,
 } from '../../../src/lib/itip/index.js';
 
 const lines = (...text: string[]): string => `${text.join('\r\n')}\r\n`;
@@ -109,6 +111,20 @@ test('people are read by address: letter case, escapes, EMAIL, SENT-BY and deleg
     { email: 'bob@far.example', response: 'DELEGATED', delegatedTo: 'zoe@far.example', rsvp: true },
     { email: 'eve@far.example', response: 'NEEDS-ACTION', role: 'REQ-PARTICIPANT', kind: 'INDIVIDUAL' },
   ]);
+});
+
+test('the URI of an address is read as this address', () => {
+  const local = fc.array(fc.constantFrom('a', '1', '.', '?', '%', '#', '&', '%41', '+', '=', '/', ';', 'ü'), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(local, (parts) => {
+      const address = `${parts.join('')}@example.com`;
+      expect(addressOfUri(uriOfAddress(address))).toBe(address);
+    }),
+  );
+  expect(uriOfAddress('ann+x@example.com')).toBe('mailto:ann+x@example.com');
 });
 
 test('an address and its tags are one mailbox', () => {

@@ -121,6 +121,20 @@ describe('any input', () => {
   });
 
   // Almost the longest card: a reader of quadratic time needs hours for one of these, beyond the limit of a test.
+  it('reads or rejects cards of the greatest length', () => {
+    const card = (line: string): string => `BEGIN:VCARD\nVERSION:3.0\nFN:A\n${line}\nEND:VCARD\n`;
+    const numbers = Array.from({ length: 400_000 }, (_, n) => n);
+    expect(readCard(card(`CATEGORIES:${numbers.join()}`)).categories).toHaveLength(400_000);
+    expect(readCard(card(`PHOTO:data:image/png${';'.repeat(4_000_000)}base64,AAAA`)).photo).toEqual({
+      media_type: 'image/png',
+      data: Buffer.alloc(3),
+    });
+    expect(readCard(card('X:1\n'.repeat(9_990))).custom).toHaveLength(9_990);
+    expect(() => readCard(card('X:1\n'.repeat(500_000)))).toThrow(
+      expect.objectContaining({ name: 'VcardError', code: 'card_too_large' }),
+    );
+  });
+
   it('reads values that end with many separators, escapes and soft line breaks', async () => {
     const fill = (unit: string): string => unit.repeat(Math.floor(3_900_000 / unit.length));
     const hostile = [

@@ -111,7 +111,12 @@ export const anyCard: fc.Arbitrary<Card> = fc
     phones: entries(
       fc.record({
         value: line.filter((text) => !/^tel:|ext\.? ?\d*$|;ext=/i.test(text)),
-        extension: optional(fc.integer({ min: 0, max: 99999 }).map(String)),
+        extension: optional(
+          fc.oneof(
+            fc.integer({ min: 0, max: 99999 }).map(String),
+            fc.constantFrom('12345678901', '*12#', '100-2', 'room 7'),
+          ),
+        ),
       }),
     ),
     addresses: entries(

@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import {
   CARD_VERSIONS,
+  type CardDateType,
   type CardResult,
   newCard,
   readCard,
   readCards,
+  toJsContact,
   writeCard,
 } from '../../../src/lib/vcard/index.js';
 import { anyCard, chunksOf, comparable } from './cards.ts';
@@ -39,6 +41,16 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
     );
   });
 
+  it('writes the time of the last change in the form of its version', () => {
+    const text = writeCard(newCard({ full_name: 'Maria' }), {
+      version,
+      revised: new Date('2026-03-02T09:05:07.5Z'),
+    });
+    expect(text).toContain(
+      version === '4.0' ? '\r\nREV:20260302T090507Z\r\n' : '\r\nREV:2026-03-02T09:05:07Z\r\n',
+    );
+  });
+
   it('writes a line break in a URI into its line', () => {
     const uri = 'https://example.com\nEND:VCARD\r\nBEGIN:VCARD\rNOTE:x';
     const entry = { label: null, types: [], primary: false };
@@ -52,6 +64,14 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
     const text = writeCard(card, { version });
     expect(text.match(/^(?:BEGIN|END|NOTE):/gm)).toEqual(['BEGIN:', 'END:']);
     expect(readCard(text).urls[0]?.value).toBe('https://example.com END:VCARD BEGIN:VCARD NOTE:x');
+  });
+
+  it('reads a text that is folded before BEGIN:VCARD', async () => {
+    for (let length = 60; length < 80; length += 1) {
+      const card = newCard({ full_name: 'Maria', notes: `${'x'.repeat(length)}BEGIN:VCARD` });
+      const file = Buffer.from(writeCard(card, { version }).repeat(2));
+      expect(await collect(file)).toEqual([0, 1].map((index) => ({ index, card })));
+    }
   });
 
   it('reads a file in any chunks, in UTF-8 and UTF-16, with any line ends', async () => {
@@ -80,5 +100,38 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
       ),
       { numRuns: 150 },
     );
+  });
+});
+
+describe('JSContact', () => {
+  it('has the dates that PartialDate can have, and the others as properties of vCard', () => {
+    const date = (type: CardDateType, year: number | null, month: number | null, day: number | null) => ({
+      type,
+      year,
+      month,
+      day,
+      label: null,
+    });
+    const dates = [
+      date('birthday', 1985, 4, 12),
+      date('birthday', null, 4, 12),
+      date('anniversary', 1985, 4, null),
+      date('anniversary', 1985, null, 12),
+      date('birthday', null, 4, null),
+      date('anniversary', null, null, 12),
+    ];
+    const card = toJsContact({ ...newCard({ full_name: 'Maria', dates }), uid: 'a' });
+    expect(Object.values(card['anniversaries'] as object).map(({ date }) => date)).toEqual([
+      { '@type': 'PartialDate', year: 1985, month: 4, day: 12 },
+      { '@type': 'PartialDate', month: 4, day: 12 },
+      { '@type': 'PartialDate', year: 1985, month: 4 },
+      { '@type': 'PartialDate', year: 1985 },
+    ]);
+    expect(card['vCardProps']).toEqual([
+      ['x-abdate', { group: 'date5' }, 'date-and-or-time', '--04'],
+      ['x-ablabel', { group: 'date5' }, 'text', '_$!<Birthday>!$_'],
+      ['x-abdate', { group: 'date6' }, 'date-and-or-time', '---12'],
+      ['x-ablabel', { group: 'date6' }, 'text', '_$!<Anniversary>!$_'],
+    ]);
   });
 });

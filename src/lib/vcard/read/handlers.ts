@@ -60,8 +60,8 @@ function readEmail(draft: Draft, property: Property): boolean {
   return value ? draft.add('emails', draft.entry(property, ['internet']), { value }) : false;
 }
 
-/** `tel:+1-555-0100;ext=12` and `+1 555 0100 ext. 12` have the extension 12. */
-const EXTENSION = /(?:;ext=| ext\. ?)(\d{1,10})$/i;
+/** `tel:+1-555-0100;ext=12` and `+1 555 0100 ext. 12` have the extension 12. At most as long as an extension of the API. */
+const EXTENSION = /(?:;ext=| ext\. ?)(\S.{0,49})$/i;
 
 function readPhone(draft: Draft, property: Property): boolean {
   const line = lineOf(property.value);
@@ -103,7 +103,7 @@ function readNote({ notes }: Draft, { value }: Property): boolean {
 
 function readList(key: 'nicknames' | 'categories'): Handler {
   return ({ card }, { value }) => {
-    card[key].push(...distinct(splitEscaped(value, ',').map(lineOf)));
+    for (const text of distinct(splitEscaped(value, ',').map(lineOf))) card[key].push(text);
     return true;
   };
 }

@@ -36,7 +36,10 @@ export interface CardLines {
   properties: Property[];
 }
 
-/** The content lines of one card, in order. */
+/** A property takes a hundred times the memory of the shortest line. */
+const MAX_PROPERTIES = 10_000;
+
+/** The content lines of one card, in order. @throws VcardError */
 export function parseCard(bytes: Buffer): CardLines {
   const lines = bytes.toString('latin1').split('\n');
   const version = versionOf(lines);
@@ -44,6 +47,8 @@ export function parseCard(bytes: Buffer): CardLines {
   for (const line of logicalLines(lines, version === '2.1')) {
     const property = parseLine(line, version === '2.1');
     if (property) properties.push(property);
+    if (properties.length > MAX_PROPERTIES)
+      throw new VcardError('card_too_large', `The card has more than ${MAX_PROPERTIES} properties.`);
   }
   return { version, properties };
 }

@@ -11,6 +11,8 @@ type Mark = 'begin' | 'nested' | 'end' | 'end-begin';
 /** Longer lines are no marks. */
 const MARK_LENGTH = 80;
 const BEGIN = /^\s*BEGIN\s*:\s*VCARD\s*$/i;
+/** Within a card, such a line is a part of the text before it. */
+const FOLDED = /^[ \t]/;
 const END = /^END\s*:\s*VCARD\s*(BEGIN\s*:\s*VCARD\s*)?$/i;
 /** vCard 2.1: the card of an agent is nested, in the line of its property or below it. */
 const AGENT = /^(?:[\w-]+\.)?AGENT\s*(?:;[^:]*)?:\s*(BEGIN\s*:\s*VCARD)?\s*$/i;
@@ -68,7 +70,8 @@ export class CardSplitter {
     this.agentBefore = false;
     if (end - start > MARK_LENGTH) return undefined;
     const line = chunk.toString('latin1', start, end);
-    if (BEGIN.test(line)) return this.depth > 0 && agentBefore ? 'nested' : 'begin';
+    if (BEGIN.test(line) && (this.depth === 0 || agentBefore || !FOLDED.test(line)))
+      return this.depth > 0 && agentBefore ? 'nested' : 'begin';
     if (this.depth === 0) return undefined;
     const agent = AGENT.exec(line);
     this.agentBefore = agent !== null && agent[1] === undefined;

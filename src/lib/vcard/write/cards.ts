@@ -51,9 +51,15 @@ export function writeCard(card: Card, options: WriteOptions): string {
   writer.addText('LANG', card.language);
   if (card.photo) writePhoto(writer, card.photo, version);
   for (const property of card.custom) writeCustom(writer, property, version);
-  if (options.revised) writer.add('REV', options.revised.toISOString().replace(/\.\d+/, ''));
+  if (options.revised) writer.add('REV', formatTimestamp(options.revised, version));
   writer.add('END', 'VCARD');
   return writer.text();
+}
+
+/** Version 4.0 has no hyphens and colons in times (RFC 6350, 4.3.5). */
+function formatTimestamp(time: Date, version: CardVersion): string {
+  const text = time.toISOString().replace(/\.\d+/, '');
+  return version === '4.0' ? text.replaceAll(/[-:]/g, '') : text;
 }
 
 /** The text to show for a card: its full name, or the best text that replaces it; empty for an anonymous card. */

@@ -151,19 +151,23 @@ function addressOf(address: CardAddress, group: string, props: VcardProp[]): obj
   };
 }
 
-/** Birthdays and anniversaries; other dates become properties of vCard. */
+/** Birthdays and anniversaries; other dates, and those that PartialDate cannot have, become properties of vCard. */
 function anniversaries(dates: readonly CardDate[], props: VcardProp[]): CardDate[] {
-  for (const [n, date] of dates.entries()) {
-    if (date.type !== 'other') continue;
+  return dates.filter((date, n) => {
+    if (date.type !== 'other' && isPartialDate(date)) return true;
     const group = `date${n + 1}`;
     props.push(['x-abdate', { group }, 'date-and-or-time', formatDate(date, true)]);
-    props.push(['x-ablabel', { group }, 'text', date.label ?? formatBuiltInLabel('other')]);
-  }
-  return dates.filter(({ type }) => type !== 'other');
+    props.push(['x-ablabel', { group }, 'text', date.label ?? formatBuiltInLabel(date.type)]);
+    return false;
+  });
 }
 
+/** A date, a year, a month of a year or a day of a month (RFC 9553, 2.8.1). */
+const isPartialDate = ({ year, month, day }: CardDate): boolean =>
+  month === null ? year !== null : (year ?? day) !== null;
+
 function anniversaryOf({ type, year, month, day }: CardDate): object {
-  const parts = Object.entries({ year, month, day }).filter(([, part]) => part !== null);
+  const parts = Object.entries({ year, month, day: month && day }).filter(([, part]) => part !== null);
   return {
     kind: type === 'birthday' ? 'birth' : 'wedding',
     date: { '@type': 'PartialDate', ...Object.fromEntries(parts) },

@@ -33,7 +33,7 @@ export interface FileEvent {
  * may precede their series, and VTIMEZONEs may follow the events.
  */
 export class IcsFile {
-  private readonly clocks: EventClock[] = [];
+  private clocks: EventClock[] = [];
   /** Instances that differ from their series, by UID. */
   private readonly instances = new Map<string, Component[]>();
 
@@ -51,9 +51,11 @@ export class IcsFile {
       if (count > MAX_FILE_EVENTS) throw new TooManyEventsError();
       if (!isInstance(item)) continue;
       const uid = nameOf(item);
-      file.instances.set(uid, [...(file.instances.get(uid) ?? []), item]);
+      const others = file.instances.get(uid);
+      if (others) others.push(item);
+      else file.instances.set(uid, [item]);
     }
-    file.clocks.push(...calendars.map(clockOf));
+    file.clocks = calendars.map(clockOf);
     return file;
   }
 

@@ -60,6 +60,7 @@ export class IcsExport {
           seesDetails: sees(record.visibility),
           seesPrivate: sees('private'),
           reminders: reminders ?? [],
+          ownerEmail: calendar.owner_email,
         };
         for (const vevent of veventsOf(record, view)) text += formatComponent(vevent);
       }

@@ -143,13 +143,14 @@ const KNOWN: ReadonlySet<string> = new Set([
 /** Properties without a field, up to 64 KiB: attached files are dropped first. */
 function unknownOf(event: Component): Property[] {
   const firstConference = propertyOf(event, 'CONFERENCE');
+  const hasGeo = geoOf(event) !== null;
   const kept: Property[] = [];
   let bytes = 0;
   for (const each of event.properties) {
     const { name, value } = each;
     const isRead =
       KNOWN.has(name) ||
-      (name === 'GEO' && geoOf(event) !== null) ||
+      (name === 'GEO' && hasGeo) ||
       (name === 'X-APPLE-CALENDAR-COLOR' && /^#[0-9a-f]{6}/i.test(value)) ||
       (name === 'ATTACH' && httpUrl(value) !== null) ||
       (each === firstConference && httpUrl(value) !== null);

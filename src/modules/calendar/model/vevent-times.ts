@@ -207,14 +207,20 @@ export class EventClock {
   }
 }
 
-/** The dates of the properties of this name. Some clients write one without a value. */
+/**
+ * The dates of the properties of this name, each once. Some clients write one without a value.
+ * @throws ICalendarError
+ */
 function datesOf(event: Component, name: 'RDATE' | 'EXDATE'): Dated[] {
-  return propertiesOf(event, name)
-    .filter(({ value }) => value.trim() !== '')
-    .flatMap((property) => {
-      const tzid = parameterOf(property, 'TZID') ?? null;
-      return valuesOf(property).map((time) => ({ ...time, tzid }));
-    });
+  const found = new Map<string, Dated>();
+  for (const property of propertiesOf(event, name)) {
+    if (property.value.trim() === '') continue;
+    const tzid = parameterOf(property, 'TZID') ?? null;
+    for (const { kind, wall } of valuesOf(property))
+      found.set(`${kind} ${wall} ${tzid}`, { kind, wall, tzid });
+  }
+  if (found.size > MAX_DATES) throw invalid(name, `has at most ${MAX_DATES} dates`);
+  return [...found.values()];
 }
 
 /** The wall time on a day at the time of day of the start. @param day midnight */

@@ -8,6 +8,7 @@ import {
   type Property,
   propertyOf,
 } from '../../../lib/icalendar/index.js';
+import { uriOfAddress } from '../../../lib/itip/index.js';
 import { DAY, formatRule, parseRule } from '../../../lib/recurrence/index.js';
 import type { Reminder } from '../calendar.entity.js';
 import { attendeesAt } from './attendance.js';
@@ -32,6 +33,8 @@ export interface VEventView {
   seesPrivate?: boolean;
   /** Alarms of the owner of the placement. */
   reminders?: readonly Reminder[];
+  /** The address of the owner, which an alarm by mail needs; without it all alarms are shown. */
+  ownerEmail?: string;
 }
 
 /** Values of PARTSTAT, ROLE and CUTYPE (RFC 5545, 3.2). */
@@ -153,6 +156,9 @@ function recurrenceOf(record: EventRecord): Property[] {
   ];
 }
 
+/** iCalendar has no later time. */
+const LAST_TIME = wallOf('9999-12-31T23:59:59');
+
 /** UNTIL has the type of DTSTART, and that of a series in a zone is UTC (RFC 5545, 3.3.10). */
 function exportedRule(text: string, { time_zone: zone, starts }: EventTimes): string {
   const rule = parseRule(text);
@@ -162,7 +168,7 @@ function exportedRule(text: string, { time_zone: zone, starts }: EventTimes): st
   const wall = kind === 'date' ? time + DAY - 1 : time;
   if (zone === null) return formatRule({ ...rule, until: { kind: 'wall', time: wall } });
   const instant = kind === 'utc' ? time : instantOf(wall, zone);
-  return formatRule({ ...rule, until: { kind: 'utc', time: instant } });
+  return formatRule({ ...rule, until: { kind: 'utc', time: Math.min(instant, LAST_TIME) } });
 }
 
 function contentProperties(content: EventContent, { seesDetails }: VEventView): Property[] {
@@ -179,7 +185,7 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
   if (content.description) own.push(property('DESCRIPTION', escapeText(content.description)));
   if (place) own.push(property('LOCATION', escapeText(place)));
   const geo = content.locations.find((each) => each.geo)?.geo;
-  if (geo) own.push(property('GEO', `${geo.latitude};${geo.longitude}`));
+  if (geo) own.push(property('GEO', `${float(geo.latitude)};${float(geo.longitude)}`));
   if (content.categories.length > 0)
     own.push(property('CATEGORIES', content.categories.map(escapeText).join(',')));
   if (content.color) own.push(property('X-APPLE-CALENDAR-COLOR', content.color));
@@ -189,6 +195,9 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
     if (link.url) own.push(property('ATTACH', link.url, { 'X-FILENAME': link.title || null }));
   return [...own, ...unknownProperties(content.custom)];
 }
+
+/** A FLOAT has no exponent (RFC 5545, 3.3.7), which JavaScript writes for numbers below a millionth. */
+const float = (value: number): string => (Math.abs(value) < 1e-6 ? '0' : String(value));
 
 /** Properties of an imported event that have no field (`custom.ics`). */
 function unknownProperties(custom: Record<string, unknown>): Property[] {
@@ -200,29 +209,35 @@ function unknownProperties(custom: Record<string, unknown>): Property[] {
 function people(record: EventRecord, key: string | null): Property[] {
   if (record.participants.length === 0) return [];
   return [
-    property('ORGANIZER', `mailto:${record.organizer_email}`, { CN: record.organizer_name || null }),
+    property('ORGANIZER', uriOfAddress(record.organizer_email), { CN: record.organizer_name || null }),
     ...attendeesAt(record, key).map(attendeeProperty),
   ];
 }
 
 export const attendeeProperty = (row: ParticipantRow): Property =>
-  property('ATTENDEE', `mailto:${row.email}`, {
+  property('ATTENDEE', uriOfAddress(row.email), {
     CN: row.name || null,
     CUTYPE: KINDS[row.kind],
     ROLE: ROLES[row.role],
     PARTSTAT: RESPONSES[row.response],
     RSVP: row.rsvp ? 'TRUE' : 'FALSE',
-    'DELEGATED-TO': row.delegated_to && `mailto:${row.delegated_to}`,
-    'DELEGATED-FROM': row.delegated_from && `mailto:${row.delegated_from}`,
+    'DELEGATED-TO': row.delegated_to && uriOfAddress(row.delegated_to),
+    'DELEGATED-FROM': row.delegated_from && uriOfAddress(row.delegated_from),
   });
 
-const alarms = ({ seesDetails, reminders = [] }: VEventView): Component[] =>
-  seesDetails
-    ? reminders.map(({ method, minutes }) =>
-        component('VALARM', [
-          property('ACTION', method === 'email' ? 'EMAIL' : 'DISPLAY'),
-          property('DESCRIPTION', 'Reminder'),
-          property('TRIGGER', formatDuration({ days: 0, seconds: -minutes * 60 })),
-        ]),
-      )
-    : [];
+const alarms = ({ seesDetails, reminders = [], ownerEmail }: VEventView): Component[] =>
+  seesDetails ? reminders.map((reminder) => alarm(reminder, ownerEmail)) : [];
+
+/** An alarm by mail needs SUMMARY and ATTENDEE (RFC 5545, 3.6.6). */
+const alarm = ({ method, minutes }: Reminder, ownerEmail: string | undefined): Component =>
+  component('VALARM', [
+    ...(method === 'email' && ownerEmail !== undefined
+      ? [
+          property('ACTION', 'EMAIL'),
+          property('SUMMARY', 'Reminder'),
+          property('ATTENDEE', uriOfAddress(ownerEmail)),
+        ]
+      : [property('ACTION', 'DISPLAY')]),
+    property('DESCRIPTION', 'Reminder'),
+    property('TRIGGER', formatDuration({ days: 0, seconds: -minutes * 60 })),
+  ]);

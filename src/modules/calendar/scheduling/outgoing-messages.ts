@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { component, formatComponent, property } from '../../../lib/icalendar/index.js';
-import { isOfAttendee, type ItipMethod, parseItip } from '../../../lib/itip/index.js';
+import { isOfAttendee, type ItipMethod, parseItip, uriOfAddress } from '../../../lib/itip/index.js';
 import { textLocaleOf } from '../../../lib/recurrence/index.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -162,8 +162,8 @@ export class OutgoingMessages implements OnModuleInit {
     const event = component('VEVENT', [
       property('UID', uid),
       property('DTSTAMP', stamp(dtstamp)),
-      property('ORGANIZER', `mailto:${organizer}`),
-      property('ATTENDEE', `mailto:${from}`),
+      property('ORGANIZER', uriOfAddress(organizer)),
+      property('ATTENDEE', uriOfAddress(from)),
     ]);
     const head = [property('VERSION', '2.0'), property('PRODID', '-//Workspace//Calendar//EN')];
     const ics = formatComponent(component('VCALENDAR', [...head, property('METHOD', 'REFRESH')], [event]));

@@ -109,7 +109,7 @@ const part = (min: number, max: number, example: number) => (target: object, key
   IsInt()(target, key);
 };
 
-/** A date whose year, month or day may be unknown. */
+/** A date whose year, month or day may be unknown, but not all of them. */
 export class DateInput {
   @OneOf(CARD_DATE_TYPES, { example: 'birthday' }) type!: CardDateType;
   @part(1, 9999, 1985) year?: number | null;

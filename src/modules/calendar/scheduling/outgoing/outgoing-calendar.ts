@@ -9,7 +9,7 @@ import {
   propertyOf,
   vtimezoneOf,
 } from '../../../../lib/icalendar/index.js';
-import type { ItipMethod } from '../../../../lib/itip/index.js';
+import { type ItipMethod, uriOfAddress } from '../../../../lib/itip/index.js';
 import { instanceKeysOf, recordFor, wholeOf } from '../../model/attendance.js';
 import { FOLLOWING, responseAt } from '../../model/event-policy.js';
 import type { EventRecord, ParticipantRow, ProposalRow } from '../../model/event-record.js';
@@ -136,7 +136,7 @@ function ofAttendee(record: EventRecord, request: OutgoingRequest): OutgoingCale
     ...version(sequence, dtstamp),
     ...kept,
     ...(proposal ? timesOf(proposal) : []),
-    property('ORGANIZER', `mailto:${record.organizer_email}`, { CN: record.organizer_name || null }),
+    property('ORGANIZER', uriOfAddress(record.organizer_email), { CN: record.organizer_name || null }),
     attendeeProperty({ ...row, rsvp: false }),
     ...comment(request),
   ];
@@ -154,7 +154,7 @@ const bare = (record: EventRecord, key: string): Component =>
 /** ATTENDEE of a recipient, also of one that is no longer invited. */
 function attendeeOf(record: EventRecord, recipient: string): Property {
   const row = wholeOf(record.participants, recipient);
-  return row ? attendeeProperty(row) : property('ATTENDEE', `mailto:${recipient}`);
+  return row ? attendeeProperty(row) : property('ATTENDEE', uriOfAddress(recipient));
 }
 
 /** The response of an attendee to the event, to an instance, or to an instance and all later ones. */
@@ -184,14 +184,15 @@ const comment = ({ comment: text }: OutgoingRequest): Property[] =>
   text === '' ? [] : [property('COMMENT', escapeText(text))];
 
 const organizer = (record: EventRecord, address: string): Property =>
-  property('ORGANIZER', `mailto:${address}`, { CN: record.organizer_name || null });
+  property('ORGANIZER', uriOfAddress(address), { CN: record.organizer_name || null });
 
 /** Responses go to the organizer's mailbox, whose address may differ from the one of the account. */
 function withOrganizer(event: Component, record: EventRecord, request: OutgoingRequest): Component {
-  const own = `mailto:${record.organizer_email}`;
+  const own = uriOfAddress(record.organizer_email);
   const properties = event.properties.filter(isShared).flatMap((each): Property[] => {
     if (each.name === 'ORGANIZER') return [organizer(record, request.from)];
-    if (each.name === 'ATTENDEE' && each.value === own) return [{ ...each, value: `mailto:${request.from}` }];
+    if (each.name === 'ATTENDEE' && each.value === own)
+      return [{ ...each, value: uriOfAddress(request.from) }];
     return [each];
   });
   const hasOrganizer = properties.some(({ name }) => name === 'ORGANIZER');
