@@ -62,6 +62,7 @@ export class RawMessages implements OnModuleInit {
     this.jobs.register({
       name: 'collect-raw-messages',
       everySeconds: 60,
+      queue: 'files',
       run: () => this.collect(),
     });
   }
