@@ -34,11 +34,12 @@ const DELETED_AT_ONCE = 5_000;
 /** Characters of an error that the table keeps. */
 const MAX_ERROR = 500;
 
+// A last run in the future: the clock was set back since.
 const claim = either.statement<{ name: string }>(
   'jobs.claim',
   `INSERT INTO job_runs AS job (name, ran_at, every_seconds) VALUES ($1, now(), $2)
    ON CONFLICT (name) DO UPDATE SET ran_at = now(), every_seconds = $2
-    WHERE job.ran_at <= now() - make_interval(secs => $2)
+    WHERE job.ran_at <= now() - make_interval(secs => $2) OR job.ran_at > now() + interval '1 minute'
    RETURNING name`,
   { reach: 'cell' },
 );

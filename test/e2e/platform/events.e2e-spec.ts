@@ -393,6 +393,17 @@ describe('effects beside and after a transaction', () => {
       expect(ran).toHaveLength(2);
     });
 
+    test('run also after the clock of the database was set back', async () => {
+      const [jobs] = both();
+      let runs = 0;
+      jobs!.register({ name: 'test-clock', everySeconds: 60, run: async () => void (runs += 1) });
+      await jobs!.runDue();
+      await app.sql(`UPDATE job_runs SET ran_at = now() + interval '1 day' WHERE name = 'test-clock'`);
+      await jobs!.runDue();
+      await jobs!.runDue();
+      expect(runs).toBe(2);
+    });
+
     test('a failing effect does not prevent the next one', async () => {
       const [jobs] = both();
       const ran: string[] = [];
