@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { mailService } from './mail-service.schema.js';
 import { PeriodicJobs } from '../platform/jobs/periodic-jobs.js';
+import { deletion, type Sweep } from '../platform/jobs/sweep.js';
 import { CalendarPartsRepository } from './calendar-parts/calendar-parts.repository.js';
 import { AccessTokens } from './http/access-tokens.js';
 import { MessagesRepository } from './messages/messages.repository.js';
@@ -10,17 +11,20 @@ const DAY = 86_400;
 const CALENDAR_PARTS_DAYS = 30;
 
 /** Keys of threads without messages. */
-const purgeThreads = mailService.statement<never>(
+const purgeThreads: Sweep = mailService.statement(
   'housekeeping.threads',
-  `DELETE FROM thread_keys WHERE created_at < now() - interval '1 year'
+  deletion(
+    'thread_keys',
+    `created_at < now() - interval '1 year'
    AND NOT EXISTS (SELECT FROM messages
      WHERE messages.user_id = thread_keys.user_id AND messages.thread = thread_keys.thread)`,
+  ),
 );
 
 /** Ids of system messages. The workspace repeats a request for hours at most. */
-const purgeSystemMessages = mailService.statement<never>(
+const purgeSystemMessages: Sweep = mailService.statement(
   'housekeeping.system_messages',
-  `DELETE FROM system_messages WHERE created_at < now() - interval '30 days'`,
+  deletion('system_messages', `created_at < now() - interval '30 days'`),
 );
 
 /** Deletes expired messages, expired tokens, old calendars, unused thread keys and old ids of system messages. */
@@ -48,12 +52,12 @@ export class Housekeeping implements OnModuleInit {
     this.jobs.register({
       name: 'purge-threads',
       everySeconds: DAY,
-      statement: purgeThreads,
+      deletes: purgeThreads,
     });
     this.jobs.register({
       name: 'purge-system-messages',
       everySeconds: DAY,
-      statement: purgeSystemMessages,
+      deletes: purgeSystemMessages,
     });
   }
 }

@@ -130,6 +130,37 @@ describe('calendars under concurrency', () => {
     expect(await deadlocks()).toBe(before);
   });
 
+  test('a calendar that is being written does not hold up the removals of others', async () => {
+    const homes = await Promise.all(users.slice(1, 3).map(defaultCalendar));
+    for (const [n, home] of homes.entries()) {
+      const user = users[n + 1] as TestUser;
+      const { id } = await newEvent(user, home, { title: 'Gone', start: '2026-03-02' });
+      expect((await user.api.delete(`/calendar/${home}/events/${id}`)).status).toBe(200);
+    }
+    const left = async () =>
+      (
+        await app.sql(
+          'SELECT DISTINCT calendar_id AS id FROM entry_tombstones WHERE calendar_id = ANY ($1)',
+          [homes],
+        )
+      ).map(({ id }) => id);
+    expect(await left()).toHaveLength(2);
+    const forget = () =>
+      app.get<CalendarHousekeeping>(CalendarHousekeeping).forget(new Date(Date.now() + 60_000));
+    const writer = new pg.Client({ connectionString: await app.databaseOf(ann.tenantId!) });
+    await writer.connect();
+    try {
+      await writer.query('BEGIN');
+      await writer.query('SELECT FROM calendars WHERE id = $1 FOR NO KEY UPDATE', [homes[0]]);
+      await forget();
+      expect(await left()).toEqual([homes[0]]);
+    } finally {
+      await writer.end();
+    }
+    await forget();
+    expect(await left()).toEqual([]);
+  });
+
   const deleting = (id: string) => (other: pg.Client) =>
     other.query('DELETE FROM calendars WHERE id = $1', [id]);
 

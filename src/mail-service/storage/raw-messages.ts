@@ -62,6 +62,7 @@ export class RawMessages implements OnModuleInit {
     this.jobs.register({
       name: 'collect-raw-messages',
       everySeconds: 60,
+      queue: 'files',
       run: () => this.collect(),
     });
   }
@@ -93,15 +94,24 @@ export class RawMessages implements OnModuleInit {
   /** Deletes blobs without references. @returns their number */
   async collect(): Promise<number> {
     await this.db.single((tx) => tx.query(spare, []));
-    const claimed = await this.db.single((tx) => tx.query(claim, []));
-    for (const { id } of claimed) {
-      try {
-        await this.store.remove(rawMessageKey(id));
-        await this.db.single((tx) => tx.query(forget, [id]));
-      } catch (error) {
-        this.logger.warn({ err: error, raw: id }, 'a raw message could not be removed, will be tried again');
-      }
+    for (let total = 0; ;) {
+      const claimed = await this.db.single((tx) => tx.query(claim, []));
+      let removed = 0;
+      for (const { id } of claimed) removed += (await this.remove(id)) ? 1 : 0;
+      total += removed;
+      // The store is down when no removal succeeds. The next run continues.
+      if (claimed.length < BATCH || removed === 0) return total;
     }
-    return claimed.length;
+  }
+
+  private async remove(id: string): Promise<boolean> {
+    try {
+      await this.store.remove(rawMessageKey(id));
+      await this.db.single((tx) => tx.query(forget, [id]));
+      return true;
+    } catch (error) {
+      this.logger.warn({ err: error, raw: id }, 'a raw message could not be removed, will be tried again');
+      return false;
+    }
   }
 }

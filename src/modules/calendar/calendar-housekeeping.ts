@@ -3,8 +3,11 @@ import { Config } from '../../config/config.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { type Sweep, sweep } from '../../platform/jobs/sweep.js';
 
 const BATCH = 200;
+/** Tombstones of one statement. */
+const TOMBSTONES = 1_000;
 const DAY_MS = 86_400_000;
 /** Cancelled events stay so long with their attendees. */
 const CANCELLED_DAYS = 30;
@@ -15,9 +18,29 @@ const purge = workspace.statement<{ count: number }>(
   { reach: 'cell' },
 );
 
-const forget = workspace.statement<never>(
-  'calendar.forget_tombstones',
-  `SELECT calendar_forget_tombstones($1)`,
+// Calendars are locked first, as writers of events do; those that are being written wait for a later run. Cursors below the
+// deleted tombstones expire.
+const forget: Sweep = workspace.statement(
+  'calendar.forget_removals',
+  `WITH old AS MATERIALIZED (
+     SELECT tenant_id, calendar_id, event_id FROM entry_tombstones WHERE deleted_at < $2 ORDER BY deleted_at LIMIT $1),
+   locked AS MATERIALIZED (
+     SELECT tenant_id, id FROM calendars WHERE (tenant_id, id) IN (SELECT tenant_id, calendar_id FROM old)
+      ORDER BY tenant_id, id FOR NO KEY UPDATE SKIP LOCKED),
+   busy AS MATERIALIZED (
+     SELECT tenant_id, id FROM calendars WHERE (tenant_id, id) IN (SELECT tenant_id, calendar_id FROM old)
+     EXCEPT SELECT tenant_id, id FROM locked),
+   forgotten AS (
+     DELETE FROM entry_tombstones tombstone USING old
+      WHERE tombstone.tenant_id = old.tenant_id AND tombstone.calendar_id = old.calendar_id
+        AND tombstone.event_id = old.event_id AND tombstone.deleted_at < $2
+        AND NOT EXISTS (SELECT FROM busy WHERE busy.tenant_id = old.tenant_id AND busy.id = old.calendar_id)
+     RETURNING tombstone.tenant_id, tombstone.calendar_id, tombstone.change_seq),
+   raised AS (
+     UPDATE calendars SET floor_seq = greatest(floor_seq, highest.seq)
+       FROM (SELECT tenant_id, calendar_id, max(change_seq) AS seq FROM forgotten GROUP BY 1, 2) highest
+      WHERE calendars.tenant_id = highest.tenant_id AND calendars.id = highest.calendar_id)
+   SELECT count(*)::int AS count FROM forgotten`,
   { reach: 'cell' },
 );
 
@@ -54,6 +77,6 @@ export class CalendarHousekeeping implements OnModuleInit {
 
   /** Deletes removals from before this time; older tokens expire. */
   async forget(before: Date): Promise<void> {
-    await this.db.single((tx) => tx.query(forget, [before]));
+    await sweep(this.db, forget, TOMBSTONES, undefined, [before]);
   }
 }

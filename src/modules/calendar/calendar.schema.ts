@@ -72,5 +72,6 @@ export const calendarSchema: SchemaPart = {
     'calendars-of-members',
     'event-search',
     'event-addresses',
+    'release-0.1.0',
   ),
 };

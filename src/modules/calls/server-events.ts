@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { deletion, type Sweep } from '../../platform/jobs/sweep.js';
 import type { CallServerEvent } from './call-server.js';
 
 type EventOf<Type extends CallServerEvent['type']> = Extract<CallServerEvent, { type: Type }>;
@@ -22,9 +23,9 @@ const claim = workspace.statement<{ event_id: string }>(
 );
 
 // Index: webhook_events_old.
-const forget = workspace.statement<never>(
+const forget: Sweep = workspace.statement(
   'webhook_events.forget',
-  `DELETE FROM webhook_events WHERE received_at < now() - interval '2 days'`,
+  deletion('webhook_events', `received_at < now() - interval '2 days'`),
   { reach: 'cell' },
 );
 
@@ -39,7 +40,7 @@ export class ServerEvents implements OnModuleInit {
     this.jobs.register({
       name: 'calls.forget-events',
       everySeconds: 3_600,
-      statement: forget,
+      deletes: forget,
     });
   }
 

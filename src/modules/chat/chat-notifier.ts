@@ -1,8 +1,9 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { ItemFailures } from '../../platform/jobs/item-failures.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import type { NotificationCause } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
@@ -93,6 +94,7 @@ const advance = workspace.statement<never>(
  */
 @Injectable()
 export class ChatNotifier implements OnModuleInit {
+  private readonly logger = new Logger(ChatNotifier.name);
   /** By cell. */
   private readonly lastRuns = new Map<string | undefined, number>();
   private readonly changed = new Map<string, RoomKey>();
@@ -116,13 +118,19 @@ export class ChatNotifier implements OnModuleInit {
     });
   }
 
-  /** Handles all rooms with new messages. */
+  /**
+   * Handles all rooms with new messages. A room that fails does not hold up the others.
+   * @throws Error after the last room, when one failed: the next run looks at it again
+   */
   async run(): Promise<void> {
     const started = performance.now();
     const cell = this.db.currentCell;
     const lastRun = this.lastRuns.get(cell) ?? -Infinity;
     const since = Math.min((started - lastRun) / 1_000 + OVERLAP_SECONDS, FIRST_LOOK_SECONDS);
-    for (const room of await this.db.query(pending, [since])) await this.handle(room);
+    const failures = new ItemFailures(this.logger, 'the notification of a room');
+    for (const room of await this.db.query(pending, [since]))
+      await failures.guard(room, () => this.handle(room));
+    failures.report();
     this.lastRuns.set(cell, started);
   }
 

@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { deletion, type Sweep, sweep } from '../../platform/jobs/sweep.js';
 import { NotificationSockets } from './notification-sockets.js';
 
 const BATCH = 500;
@@ -44,9 +45,9 @@ const expire = workspace.statement<{ id: string }>(
   { reach: 'cell' },
 );
 
-const forgetCauses = workspace.statement<never>(
+const forgetCauses: Sweep = workspace.statement(
   'notifications.forget_causes',
-  `DELETE FROM notification_causes WHERE created_at < now() - interval '${CAUSE_DAYS} days'`,
+  deletion('notification_causes', `created_at < now() - interval '${CAUSE_DAYS} days'`),
   { reach: 'cell' },
 );
 
@@ -85,6 +86,6 @@ export class NotificationHousekeeping implements OnModuleInit {
   async expire(): Promise<void> {
     for (let count = BATCH * 10; count === BATCH * 10;)
       count = (await this.db.single((tx) => tx.query(expire, []))).length;
-    await this.db.single((tx) => tx.query(forgetCauses, []));
+    await sweep(this.db, forgetCauses, BATCH * 10);
   }
 }

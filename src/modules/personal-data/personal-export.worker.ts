@@ -130,7 +130,7 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
 
   private async recover(run: ClaimedExport, error: unknown): Promise<void> {
     const { tenantId, userId, attempts } = run;
-    if (this.shutdown.signal.aborted) return this.exports.postpone(run, 0);
+    if (this.shutdown.signal.aborted) return this.exports.release(run);
     this.logger.warn({ err: error, tenantId, userId, attempts }, 'the export of personal data failed');
     if (attempts < MAX_ATTEMPTS) return this.exports.postpone(run, PAUSE_SECONDS);
     await this.db.tx(async (tx) => {

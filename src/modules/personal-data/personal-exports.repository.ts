@@ -86,6 +86,11 @@ const postpone = workspace.statement<never>(
   `UPDATE personal_exports SET state = 'pending', lease_id = NULL, due_at = now() + make_interval(secs => $5) WHERE ${HELD}`,
 );
 
+const release = workspace.statement<never>(
+  'personal_exports.release',
+  `UPDATE personal_exports SET state = 'pending', lease_id = NULL, due_at = now(), attempts = attempts - 1 WHERE ${HELD}`,
+);
+
 const fail = workspace.statement<{ id: string }>(
   'personal_exports.fail',
   `UPDATE personal_exports SET state = 'failed', lease_id = NULL, due_at = NULL, finished_at = now() WHERE ${HELD} RETURNING id`,
@@ -162,6 +167,11 @@ export class PersonalExportsRepository {
   /** Gives the export back, to be started again after `seconds`. */
   async postpone(run: ClaimedExport, seconds: number): Promise<void> {
     await this.db.single((tx) => tx.query(postpone, [...keyOf(run), seconds]));
+  }
+
+  /** Gives the export back to another process, without counting this attempt. */
+  async release(run: ClaimedExport): Promise<void> {
+    await this.db.single((tx) => tx.query(release, keyOf(run)));
   }
 
   /** @returns false when this process has lost the export */

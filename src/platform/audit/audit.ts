@@ -5,10 +5,14 @@ import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+import { deletion, type Sweep, sweep } from '../jobs/sweep.js';
 import { boundedData } from './audit-data.js';
 
 /** Workspace id of events without a workspace, such as account events. */
 export const NO_TENANT = '00000000-0000-0000-0000-000000000000';
+
+/** Entries of one deletion. */
+const BATCH = 5_000;
 
 /**
  * The actor of an event: a `RequestContext`, or one created by sign-in, command line and jobs.
@@ -44,9 +48,9 @@ const append = either.statement<never>(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 );
 
-const forgetOld = either.statement<never>(
+const forgetOld: Sweep = either.statement(
   'audit.forget_old',
-  `DELETE FROM audit_log WHERE occurred_at < now() - make_interval(days => $1)`,
+  deletion('audit_log', 'occurred_at < now() - make_interval(days => $2)'),
   { reach: 'cell' },
 );
 
@@ -63,8 +67,7 @@ export class Audit implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const run = async () =>
-      void (await this.db.single((tx) => tx.query(forgetOld, [this.config.AUDIT_RETENTION_DAYS])));
+    const run = () => sweep(this.db, forgetOld, BATCH, undefined, [this.config.AUDIT_RETENTION_DAYS]);
     this.jobs.register({ name: 'forget-old-audit-log', everySeconds: 3600, run });
   }
 

@@ -27,6 +27,7 @@ export class BlobCollector implements OnModuleInit {
     this.jobs.register({
       name: 'collect-blobs',
       everySeconds: 60,
+      queue: 'files',
       run: () => this.collect(),
     });
   }

@@ -10,6 +10,7 @@ import { Errors } from '../http/errors.js';
 import { documentsInput } from '../http/input-docs.js';
 import { JsonReply } from '../http/json-reply.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+import { deletion, type Sweep } from '../jobs/sweep.js';
 
 /** A client's promise that requests with this key are one request (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
@@ -71,9 +72,9 @@ const remember = workspace.statement<{ key: string }>(
    RETURNING key`,
 );
 
-const forgetOld = workspace.statement<never>(
+const forgetOld: Sweep = workspace.statement(
   'idempotency.forget_old',
-  `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`,
+  deletion('idempotency_keys', `created_at < now() - interval '24 hours'`),
   { reach: 'cell' },
 );
 
@@ -88,7 +89,7 @@ export class IdempotentWrites implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: 'forget-idempotency-keys', everySeconds: 3600, statement: forgetOld });
+    this.jobs.register({ name: 'forget-idempotency-keys', everySeconds: 3600, deletes: forgetOld });
   }
 
   /**

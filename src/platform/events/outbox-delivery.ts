@@ -1,8 +1,9 @@
 import { Logger } from '@nestjs/common';
 import type { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
+import type { WorkQueue } from '../jobs/work-queue.js';
 import { type OpenSpan, traced } from '../telemetry/tracer.js';
-import type { DomainEvent, Outbox, OutboxQueue } from './outbox.js';
+import type { DomainEvent, Outbox } from './outbox.js';
 
 const BATCH = 100;
 const POLL_MS = 2_000;
@@ -91,7 +92,7 @@ export class OutboxDelivery {
   constructor(
     private readonly db: Db,
     private readonly outbox: Outbox,
-    private readonly queue: OutboxQueue,
+    private readonly queue: WorkQueue,
     private readonly cell: string,
   ) {}
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
+import type { WorkQueue } from '../jobs/work-queue.js';
 
 /** A domain event as its consumers receive it. */
 export interface DomainEvent<P = Record<string, unknown>> {
@@ -18,12 +19,6 @@ type EventHandler = (event: DomainEvent) => Promise<void>;
 
 type BatchPreparation = (events: readonly DomainEvent[]) => Promise<void>;
 
-/**
- * Events of a queue are delivered one after the other, independent of the other queue. Handlers that wait for other servers, such
- * as a mail relay, use `remote`.
- */
-export type OutboxQueue = 'local' | 'remote';
-
 const append = either.statement<never>(
   'outbox.append',
   `INSERT INTO outbox (tenant_id, id, type, payload) VALUES ($1, $2, $3, $4)`,
@@ -36,9 +31,10 @@ const append = either.statement<never>(
 @Injectable()
 export class Outbox {
   private readonly handlers = new Map<string, Map<string, EventHandler>>();
-  private readonly remoteTypes = new Set<string>();
+  /** By type. */
+  private readonly queues = new Map<string, WorkQueue>();
   private readonly preparations = new Map<string, BatchPreparation>();
-  private wakeUp: (queue: OutboxQueue) => void = () => undefined;
+  private wakeUp: (queue: WorkQueue) => void = () => undefined;
 
   /** Adds an event to the transaction. Writes in one SQL function insert their events there. */
   async append(
@@ -46,11 +42,11 @@ export class Outbox {
     event: { tenantId: string; type: string; payload: Record<string, unknown> },
   ): Promise<void> {
     await tx.query(append, [event.tenantId, uuidv7(), event.type, event.payload]);
-    this.notice(tx, this.remoteTypes.has(event.type) ? 'remote' : 'local');
+    this.notice(tx, this.queues.get(event.type));
   }
 
   /** Wakes the worker of this process after the commit. */
-  notice(tx: Tx, queue: OutboxQueue = 'local'): void {
+  notice(tx: Tx, queue: WorkQueue = 'local'): void {
     tx.afterCommit(() => this.wakeUp(queue));
   }
 
@@ -59,11 +55,10 @@ export class Outbox {
    * @param handler retried with growing delays when it throws
    * @param queue the same for all handlers of a type
    */
-  subscribe(type: string, consumer: string, handler: EventHandler, queue: OutboxQueue = 'local'): void {
-    const isRemote = queue === 'remote';
-    if (this.handlers.has(type) && this.remoteTypes.has(type) !== isRemote)
-      throw new Error(`${type} is delivered in the other queue`);
-    if (isRemote) this.remoteTypes.add(type);
+  subscribe(type: string, consumer: string, handler: EventHandler, queue: WorkQueue = 'local'): void {
+    const known = this.queues.get(type) ?? queue;
+    if (known !== queue) throw new Error(`${type} is delivered in the queue ${known}`);
+    this.queues.set(type, queue);
     const consumers = this.handlers.get(type) ?? new Map<string, EventHandler>();
     if (consumers.has(consumer)) throw new Error(`${consumer} already handles ${type}`);
     this.handlers.set(type, consumers.set(consumer, handler));
@@ -97,12 +92,12 @@ export class Outbox {
   }
 
   /** The types that a queue delivers. */
-  typesOf(queue: OutboxQueue): string[] {
-    return this.subscribedTypes.filter((type) => this.remoteTypes.has(type) === (queue === 'remote'));
+  typesOf(queue: WorkQueue): string[] {
+    return this.subscribedTypes.filter((type) => this.queues.get(type) === queue);
   }
 
   /** Called by the worker. @param wakeUp called when this process has committed an event */
-  onNotice(wakeUp: (queue: OutboxQueue) => void): void {
+  onNotice(wakeUp: (queue: WorkQueue) => void): void {
     this.wakeUp = wakeUp;
   }
 }

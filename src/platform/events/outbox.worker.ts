@@ -1,12 +1,13 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../database/db.js';
+import { WORK_QUEUES, type WorkQueue } from '../jobs/work-queue.js';
 import { OutboxDelivery } from './outbox-delivery.js';
-import { Outbox, type OutboxQueue } from './outbox.js';
+import { Outbox } from './outbox.js';
 
 /** How often a process looks for cells that were added or removed. */
 const CELLS_MS = 5_000;
 
-type Queues = Record<OutboxQueue, OutboxDelivery>;
+type Queues = ReadonlyMap<WorkQueue, OutboxDelivery>;
 
 /**
  * Delivers the outbox of each cell. Any number of processes may run it: rows are claimed with SKIP LOCKED for a limited time.
@@ -25,18 +26,18 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Duration of a claim; tests shorten it. */
   get leaseSeconds(): number {
-    return this.all('local')[0]?.leaseSeconds ?? 0;
+    return this.all()[0]?.leaseSeconds ?? 0;
   }
 
   set leaseSeconds(seconds: number) {
     this.lease = seconds;
-    for (const queue of [...this.all('local'), ...this.all('remote')]) queue.leaseSeconds = seconds;
+    for (const queue of this.all()) queue.leaseSeconds = seconds;
   }
 
   onApplicationBootstrap(): void {
     // A commit does not report its cell: the other cells have nothing to claim.
-    this.outbox.onNotice((name) => this.all(name).forEach((queue) => queue.notice()));
-    for (const queue of [...this.all('local'), ...this.all('remote')]) queue.start();
+    this.outbox.onNotice((name) => this.all([name]).forEach((queue) => queue.notice()));
+    for (const queue of this.all()) queue.start();
     this.started = true;
     this.timer = setInterval(() => this.followCells(), CELLS_MS);
     this.timer.unref();
@@ -44,42 +45,45 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     clearInterval(this.timer);
-    await Promise.all([...this.all('local'), ...this.all('remote')].map((queue) => queue.stop()));
+    await Promise.all(this.all().map((queue) => queue.stop()));
   }
 
   /** Delivers everything that is due, for tests and shutdown. @returns the number of handled events */
   async drain(): Promise<number> {
-    let handled = 0;
-    // Local handlers append events of the other queue.
-    for (const name of ['local', 'remote'] as const)
-      for (const queue of this.all(name)) handled += await queue.drain();
-    return handled;
+    let total = 0;
+    // Handlers append events of other queues.
+    for (let handled = 1; handled > 0; total += handled) {
+      handled = 0;
+      for (const queue of this.all()) handled += await queue.drain();
+    }
+    return total;
   }
 
-  /** The deliveries of a queue in all cells. */
-  private all(queue: OutboxQueue): OutboxDelivery[] {
+  /** The deliveries of these queues in all cells. */
+  private all(names: readonly WorkQueue[] = WORK_QUEUES): OutboxDelivery[] {
     this.followCells();
-    return [...this.cells.values()].map((queues) => queues[queue]);
+    return names.flatMap((name) =>
+      [...this.cells.values()].map((queues) => queues.get(name) as OutboxDelivery),
+    );
   }
 
   private followCells(): void {
     const { cells } = this.db;
     for (const cell of cells) if (!this.cells.has(cell)) this.cells.set(cell, this.queuesOf(cell));
-    for (const [cell, { local, remote }] of this.cells)
+    for (const [cell, queues] of this.cells)
       if (!cells.includes(cell)) {
         this.cells.delete(cell);
-        void local.stop();
-        void remote.stop();
+        for (const queue of queues.values()) void queue.stop();
       }
   }
 
   private queuesOf(cell: string): Queues {
-    const queue = (name: OutboxQueue) => {
+    const queue = (name: WorkQueue): [WorkQueue, OutboxDelivery] => {
       const delivery = new OutboxDelivery(this.db, this.outbox, name, cell);
       if (this.lease !== undefined) delivery.leaseSeconds = this.lease;
       if (this.started) delivery.start();
-      return delivery;
+      return [name, delivery];
     };
-    return { local: queue('local'), remote: queue('remote') };
+    return new Map(WORK_QUEUES.map(queue));
   }
 }

@@ -1,7 +1,9 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db, MAIN } from '../database/db.js';
-import { either, type Statement } from '../database/statement.js';
+import { either } from '../database/statement.js';
 import { JobMetrics } from './job-metrics.js';
+import { type Sweep, sweep } from './sweep.js';
+import { WORK_QUEUES, type WorkQueue } from './work-queue.js';
 
 interface PeriodicJob {
   /** Unique; the same in every process. */
@@ -9,23 +11,35 @@ interface PeriodicJob {
   everySeconds: number;
   /** Whether it works on rows of the directory only: it runs once, and not in each cell. */
   ofDirectory?: boolean;
+  /** Default: `local`. */
+  queue?: WorkQueue;
   run(): Promise<unknown>;
 }
 
-/** A job of one statement, e.g. the deletion of expired rows. It runs where the tables of the statement are. */
-interface StatementJob extends Omit<PeriodicJob, 'run' | 'ofDirectory'> {
-  statement: Statement<never>;
+/** A job that deletes rows in batches, where the table of the statement is. */
+interface DeletionJob extends Omit<PeriodicJob, 'run' | 'ofDirectory'> {
+  deletes: Sweep;
+}
+
+/** The work of a queue in this process. */
+interface Work {
+  isDue: boolean;
+  readonly triggered: Set<PeriodicJob>;
+  running?: Promise<void> | undefined;
 }
 
 const CHECK_MS = 15_000;
+/** Rows of one statement of a {@link DeletionJob}: statements have a time limit. */
+const DELETED_AT_ONCE = 5_000;
 /** Characters of an error that the table keeps. */
 const MAX_ERROR = 500;
 
+// A last run in the future: the clock was set back since.
 const claim = either.statement<{ name: string }>(
   'jobs.claim',
   `INSERT INTO job_runs AS job (name, ran_at, every_seconds) VALUES ($1, now(), $2)
    ON CONFLICT (name) DO UPDATE SET ran_at = now(), every_seconds = $2
-    WHERE job.ran_at <= now() - make_interval(secs => $2)
+    WHERE job.ran_at <= now() - make_interval(secs => $2) OR job.ran_at > now() + interval '1 minute'
    RETURNING name`,
   { reach: 'cell' },
 );
@@ -46,15 +60,18 @@ const failed = either.statement<never>(
 );
 
 /**
- * Runs maintenance jobs at intervals, each job in one process at a time. Where workspaces are in several databases, a job runs
- * in each of these cells, for the workspaces there; one of the directory runs once.
+ * Runs maintenance jobs at intervals, each job in one process at a time unless it takes longer than its interval. A process runs the
+ * jobs of a queue one after the other. Where workspaces are in several databases, a job runs in each of these cells, for the
+ * workspaces there; one of the directory runs once.
  */
 @Injectable()
 export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(PeriodicJobs.name);
   private readonly jobs: PeriodicJob[] = [];
+  private readonly works = new Map(
+    WORK_QUEUES.map((queue): [WorkQueue, Work] => [queue, { isDue: false, triggered: new Set() }]),
+  );
   private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
   private stopped = false;
 
   constructor(
@@ -62,20 +79,23 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly metrics: JobMetrics,
   ) {}
 
-  register(job: PeriodicJob | StatementJob): void {
+  register(job: PeriodicJob | DeletionJob): void {
     if ('run' in job) this.jobs.push(job);
     else
       this.jobs.push({
         ...job,
-        ofDirectory: job.statement.home === 'directory',
-        run: () => this.db.single((tx) => tx.query(job.statement, [])),
+        ofDirectory: job.deletes.home === 'directory',
+        run: () => sweep(this.db, job.deletes, DELETED_AT_ONCE),
       });
   }
 
   onApplicationBootstrap(): void {
     this.stopped = false;
     this.timer = setInterval(() => {
-      this.running ??= this.runDue().finally(() => (this.running = undefined));
+      for (const [queue, work] of this.works) {
+        work.isDue = true;
+        this.start(queue, work);
+      }
     }, CHECK_MS);
     this.timer.unref();
   }
@@ -84,38 +104,63 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     await this.stop();
   }
 
-  /** Runs a job in the background before its interval has passed, after the jobs that run now. */
+  /** Runs a job in the background before its interval has passed, after the jobs of its queue that run now. */
   trigger(name: string): void {
     const job = this.jobs.find((each) => each.name === name);
     if (!job || this.stopped) return;
-    const run = this.runAfter(job, this.running).finally(() => {
-      if (this.running === run) this.running = undefined;
-    });
-    this.running = run;
-  }
-
-  private async runAfter(job: PeriodicJob, earlier: Promise<void> | undefined): Promise<void> {
-    await earlier;
-    if (this.stopped) return;
-    const run = () => this.run(job);
-    const done = job.ofDirectory ? this.db.inCell(MAIN, run) : this.db.inEachCell(run);
-    await done.catch((error: unknown) => this.notRecorded(job, error));
+    const queue = queueOf(job);
+    const work = this.works.get(queue) as Work;
+    work.triggered.add(job);
+    this.start(queue, work);
   }
 
   /** Stops the timer and {@link trigger}, and waits for running jobs. {@link runDue} still works. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);
-    await this.running;
+    for (const { running } of this.works.values()) await running;
   }
 
-  /** Runs the jobs that are due and not claimed by another process, in all cells at the same time. */
+  /** Runs the jobs that are due and not claimed by another process, in all queues and cells at the same time. */
   async runDue(): Promise<void> {
-    await Promise.all(this.db.cells.map((cell) => this.db.inCell(cell, () => this.runDueIn(cell))));
+    await Promise.all(WORK_QUEUES.map((queue) => this.runDueOf(queue)));
   }
 
-  private async runDueIn(cell: string): Promise<void> {
-    for (const job of this.jobs) {
+  /** Works through a queue, unless that is in progress. */
+  private start(queue: WorkQueue, work: Work): void {
+    if (this.stopped || work.running) return;
+    // Later, so that a job that triggers another one finds the queue running.
+    work.running = Promise.resolve().then(() => this.workThrough(queue, work));
+  }
+
+  private async workThrough(queue: WorkQueue, work: Work): Promise<void> {
+    // A job that triggers itself does not keep the others from their turn.
+    while (!this.stopped && (work.isDue || work.triggered.size > 0)) {
+      const { isDue } = work;
+      const triggered = [...work.triggered];
+      work.isDue = false;
+      work.triggered.clear();
+      for (const job of triggered) await this.runNow(job);
+      if (isDue) await this.runDueOf(queue);
+    }
+    // In the same step as the last check, so that no trigger is lost.
+    work.running = undefined;
+  }
+
+  private async runNow(job: PeriodicJob): Promise<void> {
+    if (this.stopped) return;
+    const run = () => this.run(job);
+    const done = job.ofDirectory ? this.db.inCell(MAIN, run) : this.db.inEachCell(run);
+    await done.catch((error: unknown) => this.notRecorded(job, error));
+  }
+
+  private async runDueOf(queue: WorkQueue): Promise<void> {
+    const jobs = this.jobs.filter((job) => queueOf(job) === queue);
+    await Promise.all(this.db.cells.map((cell) => this.db.inCell(cell, () => this.runDueIn(cell, jobs))));
+  }
+
+  private async runDueIn(cell: string, jobs: readonly PeriodicJob[]): Promise<void> {
+    for (const job of jobs) {
       if (job.ofDirectory && cell !== MAIN) continue;
       try {
         const [won] = await this.db.single((tx) => tx.query(claim, [job.name, job.everySeconds]));
@@ -147,3 +192,5 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     this.logger.warn({ err: error, job: name }, 'the run of a job cannot be claimed or recorded');
   }
 }
+
+const queueOf = ({ queue = 'local' }: PeriodicJob): WorkQueue => queue;

@@ -5,10 +5,18 @@ import type { Tx } from '../database/tx.js';
 /** A statement that processes at most `$1` due rows and returns their number. */
 export type Sweep = Statement<{ count: number }>;
 
+/** The text of a {@link Sweep} that deletes rows. A row that another transaction renews meanwhile stays. */
+export const deletion = (table: string, condition: string): string =>
+  `WITH removed AS (
+     DELETE FROM ${table}
+      WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT $1)) AND ${condition} RETURNING 1)
+   SELECT count(*)::int AS count FROM removed`;
+
 /**
  * Runs a sweep until no row is due. Each batch commits by itself, so that no transaction takes long.
  * @param batch rows per batch
  * @param prepare runs in the transaction of each batch, e.g. to wake the worker of the outbox after its commit
+ * @param values further parameters of the statement
  * @returns the number of processed rows
  */
 export async function sweep(
@@ -16,11 +24,12 @@ export async function sweep(
   statement: Sweep,
   batch: number,
   prepare: (tx: Tx) => void = () => undefined,
+  values: readonly unknown[] = [],
 ): Promise<number> {
   for (let total = 0; ;) {
     const count = await db.single(async (tx) => {
       prepare(tx);
-      const rows = await tx.query(statement, [batch]);
+      const rows = await tx.query(statement, [batch, ...values]);
       return rows.reduce((sum, row) => sum + row.count, 0);
     });
     total += count;

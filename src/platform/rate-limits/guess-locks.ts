@@ -3,6 +3,7 @@ import { Db } from '../database/db.js';
 import { directory } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+import { deletion, type Sweep } from '../jobs/sweep.js';
 import { Keyring } from '../secrets/keyring.js';
 
 /** A guessable secret, and its number of allowed failures in a row. */
@@ -36,9 +37,9 @@ const giveBack = directory.statement<never>(
   `UPDATE guess_locks SET failures = greatest(0, failures - 1), locked_until = NULL WHERE purpose = $1 AND subject = $2`,
 );
 
-const forgetOld = directory.statement<never>(
+const forgetOld: Sweep = directory.statement(
   'guess_locks.forget_old',
-  `DELETE FROM guess_locks WHERE last_at < now() - interval '1 day' AND coalesce(locked_until < now(), true)`,
+  deletion('guess_locks', `last_at < now() - interval '1 day' AND coalesce(locked_until < now(), true)`),
 );
 
 /** Locks a secret after failed guesses, across sessions, processes and restarts (docs/adr/0019). */
@@ -54,7 +55,7 @@ export class GuessLocks implements OnModuleInit {
     this.jobs.register({
       name: 'guess-locks.forget',
       everySeconds: 3600,
-      statement: forgetOld,
+      deletes: forgetOld,
     });
   }
 

@@ -5,6 +5,7 @@ import { directory } from '../database/statement.js';
 import { Errors } from '../http/errors.js';
 import type { ApiError } from '../http/api-error.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+import { deletion, type Sweep } from '../jobs/sweep.js';
 import { Keyring } from '../secrets/keyring.js';
 import type { RateLimitKey } from './rate-limit.js';
 import { growingTo } from '../memory/cache-size.js';
@@ -17,9 +18,9 @@ const take = directory.statement<{ wait: number }>(
   `SELECT rate_limit_take($1::text[], $2::bytea[], $3::float8[], $4::int[]) AS wait`,
 );
 
-const forgetPaid = directory.statement<never>(
+const forgetPaid: Sweep = directory.statement(
   'rate_limits.forget_paid',
-  `DELETE FROM rate_limits WHERE paid_until < now() - interval '1 minute'`,
+  deletion('rate_limits', `paid_until < now() - interval '1 minute'`),
 );
 
 /**
@@ -41,7 +42,7 @@ export class RateLimits implements OnModuleInit {
     this.jobs.register({
       name: 'rate-limits.forget',
       everySeconds: 300,
-      statement: forgetPaid,
+      deletes: forgetPaid,
     });
   }
 

@@ -5,6 +5,7 @@ import type { RequestContext } from '../context/request-context.js';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
+import { deletion, type Sweep } from '../jobs/sweep.js';
 
 /** Lifetime of an unused token, seconds. */
 export const TOKEN_SECONDS = 60;
@@ -38,9 +39,9 @@ const use = workspace.statement<UsedRow>(
    RETURNING user_id, session_id, created_at`,
 );
 
-const forget = workspace.statement<never>(
+const forget: Sweep = workspace.statement(
   'socket_tokens.forget',
-  `DELETE FROM socket_tokens WHERE expires_at <= now()`,
+  deletion('socket_tokens', `expires_at <= now()`),
   { reach: 'cell' },
 );
 
@@ -59,7 +60,7 @@ export class SocketTokens implements OnModuleInit {
     this.jobs.register({
       name: 'socket-tokens.forget',
       everySeconds: 300,
-      statement: forget,
+      deletes: forget,
     });
   }
 

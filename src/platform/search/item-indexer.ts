@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { DomainEvent, Outbox } from '../events/outbox.js';
+import { ItemFailures } from '../jobs/item-failures.js';
 import type { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { type IndexedDocument, indexed } from '../../lib/search-text/index.js';
 import {
@@ -46,6 +48,7 @@ export interface IndexedEvents {
 
 /** Keeps the search index up to date by the events of the items; a periodic repair finds what events missed. */
 export abstract class ItemIndexer {
+  private readonly logger = new Logger('Search');
   /** For each cell: its job runs by itself. */
   private readonly walks = new Map<string, Walk>();
   private readonly lately = new LRUCache<string, { revision: number; readAt: Date }>({ max: LATELY });
@@ -153,16 +156,19 @@ export abstract class ItemIndexer {
 
   /**
    * Indexes the items whose index row is missing or stale: items from before the index existed, with words by older rules,
-   * or whose event was given up. Continues from the end of the previous run in this cell, for at most `REPAIR_MS`.
+   * or whose event was given up. Continues from the end of the previous run in this cell, for at most `REPAIR_MS`. An item that
+   * fails is left to the next walk.
    * @returns whether it has reached the last item
    */
   async repair(): Promise<boolean> {
     const walk = this.walk();
     const end = Date.now() + REPAIR_MS;
+    const failures = new ItemFailures(this.logger, 'the index of an item');
     for (;;) {
       const items = await this.index.walk(walk.position, WALK);
       for (const item of items) {
-        if (item.stale) await this.indexItem(item.tenantId, item.itemId);
+        const { tenantId, itemId, stale } = item;
+        if (stale) await failures.guard({ tenantId, itemId }, () => this.indexItem(tenantId, itemId));
         walk.position = item;
         if (Date.now() >= end) return false;
       }

@@ -1,7 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
+import { ItemFailures } from '../jobs/item-failures.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import type { FeedOwner, FeedSource } from './feed-source.js';
 
@@ -22,6 +23,7 @@ const raiseFloor = workspace.statement<never>(
 /** Deletes removals after FEED_RETENTION_DAYS. A client with an older cursor rebuilds its index. */
 @Injectable()
 export class FeedRetention implements OnModuleInit {
+  private readonly logger = new Logger(FeedRetention.name);
   /** All collections. */
   readonly sources: FeedSource[] = [];
 
@@ -42,17 +44,28 @@ export class FeedRetention implements OnModuleInit {
     this.jobs.register({ name: 'forget-feed-removals', everySeconds: 3600, run });
   }
 
-  /** Deletes the removals from before this time. @returns the number of feeds with a new floor */
+  /**
+   * Deletes the removals from before this time. A feed that fails does not hold up the others.
+   * @returns the number of feeds with a new floor
+   * @throws Error after the last feed, when one failed
+   */
   async forget(before: Date): Promise<number> {
     let count = 0;
+    const failures = new ItemFailures(this.logger, 'the deletion of removals');
     for (const source of this.sources) {
+      const failed = new Set<string>();
       for (;;) {
         const owners = await source.ownersWithRemovals(before, BATCH);
-        for (const owner of owners) await this.forgetOne(source, owner, before);
-        count += owners.length;
-        if (owners.length < BATCH) break;
+        const others = owners.filter((owner) => !failed.has(keyOf(owner)));
+        for (const owner of others) {
+          const item = { collection: source.collection, ...owner };
+          if (await failures.guard(item, () => this.forgetOne(source, owner, before))) count += 1;
+          else failed.add(keyOf(owner));
+        }
+        if (owners.length < BATCH || others.length === 0) break;
       }
     }
+    failures.report();
     return count;
   }
 
@@ -66,3 +79,5 @@ export class FeedRetention implements OnModuleInit {
     });
   }
 }
+
+const keyOf = ({ tenant_id, user_id }: FeedOwner): string => `${tenant_id} ${user_id}`;

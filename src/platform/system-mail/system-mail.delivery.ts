@@ -26,7 +26,7 @@ export class SystemMailDelivery implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.outbox.subscribe(MAIL_QUEUED, 'system-mail', (event) => this.handle(event), 'remote');
+    this.outbox.subscribe(MAIL_QUEUED, 'system-mail', (event) => this.handle(event), 'relay');
     this.jobs.register({
       name: 'clean-system-mails',
       everySeconds: CLEAN_SECONDS,

@@ -73,6 +73,25 @@ describe('reminders of events', () => {
     ]);
   });
 
+  test('an event that cannot be read does not hold up the reminders of others, and is retried', async () => {
+    const start = now + 150 * HOUR;
+    const times = { start: utc(start), end: utc(start + HOUR) };
+    const [broken, whole] = [await create({ title: 'Broken', ...times }), await create({ ...times })];
+    const setZone = (zone: string) =>
+      app.sql('UPDATE calendar_events SET time_zone = $2 WHERE id = $1', [broken.id, zone]);
+    await setZone('Nowhere/Gone');
+    await tickAt(start - 10 * MINUTE);
+    expect(await due(whole.id)).toHaveLength(1);
+    expect(await due(broken.id)).toEqual([]);
+    await setZone('UTC');
+    await app.sql(`UPDATE calendar_entries SET reminded_until = to_timestamp($2) WHERE event_id = $1`, [
+      broken.id,
+      start - 10 * MINUTE - 1,
+    ]);
+    await tickAt(start + 50 * MINUTE);
+    expect(await due(broken.id)).toHaveLength(1);
+  });
+
   test('own reminders replace those of the calendar, and a moved event is reported at its new time', async () => {
     const start = now + 200 * HOUR;
     const { id } = await create({

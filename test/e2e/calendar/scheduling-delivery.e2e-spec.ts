@@ -4,7 +4,7 @@ import { createTransport } from 'nodemailer';
 import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.js';
-import { CalendarMailIntake } from '../../../src/modules/mail/index.js';
+import { CalendarMailIntake, OwnMail } from '../../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/network/client.ts';
@@ -45,6 +45,7 @@ describe('the delivery of scheduling messages', () => {
   afterEach(() => {
     proxy.hides = () => false;
     proxy.holds = () => false;
+    proxy.fails = () => false;
     proxy.edits = (_path, value) => value;
     proxy.held = 0;
   });
@@ -131,6 +132,51 @@ describe('the delivery of scheduling messages', () => {
     expect(left.filter(({ subject }: any) => subject.includes('Stored only'))).toEqual([]);
   });
 
+  test('while the mail service cannot list sent messages, a message that may have been sent waits', async () => {
+    const event = await meeting(ann, 'Unknown outcome');
+    await deliver();
+    await until('the mail', () => sentTo('Unknown outcome') === 1);
+    // As if the process had ended before it could record that.
+    await app.sql(
+      `UPDATE scheduling_deliveries SET status = 'queued', due_at = now() FROM scheduling_messages message
+        WHERE message.id = message_id AND message.uid = $1`,
+      [event.uid],
+    );
+    proxy.fails = (method, url) => method === 'GET' && /\/messages\?/.test(url);
+    await deliver();
+    expect(await message(event)).toMatchObject({ result: 'queued', reason: 'mail_service_error' });
+    proxy.fails = () => false;
+    await leaseEnds();
+    await deliver();
+    expect(await message(event)).toMatchObject({ result: 'sent' });
+    expect((await mail.sql('SELECT count(*)::int AS n FROM queue'))[0].n).toBe(0);
+    expect(sentTo('Unknown outcome')).toBe(1);
+  });
+
+  test('a slow delivery holds no lease of the next one', async () => {
+    for (const title of ['Slow', 'Next']) await meeting(ann, title);
+    const other = await running();
+    await other.get(OutboxWorker).drain();
+    const own = other.get(OwnMail);
+    const send = own.send.bind(own);
+    const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    own.send = async (...parameters) => {
+      own.send = send;
+      started.resolve();
+      await finish.promise;
+      return send(...parameters);
+    };
+    const run = other.get(Deliveries).run();
+    await started.promise;
+    const attempts = await app.sql(
+      `SELECT attempts FROM scheduling_deliveries WHERE status = 'queued' ORDER BY attempts`,
+    );
+    finish.resolve();
+    await run;
+    expect(attempts).toEqual([{ attempts: 0 }, { attempts: 1 }]);
+    await until('both mails', () => sentTo('Slow') === 1 && sentTo('Next') === 1);
+  });
+
   test('an unavailable mail service is retried; a rejection is final and shown at the attendee', async () => {
     proxy.hides = (method, url) => method === 'POST' && url.endsWith('/messages');
     const event = await meeting(ann, 'Rejected');
@@ -214,6 +260,35 @@ describe('the delivery of scheduling messages', () => {
     await intake.run();
     const walks = await app.sql('SELECT next_page FROM mail_calendar_scans');
     expect(walks).toEqual([{ next_page: null }]);
+    // A message that the mail service cannot read now is read later; one that it can never read holds up the next ones for an hour.
+    proxy.fails = (_method, url) => /\/messages\/\d+$/.test(url);
+    await reply('ACCEPTED', '20270101T123000Z');
+    for (let n = 0; n < 2; n += 1) await intake.run();
+    await other.get(OutboxWorker).drain();
+    expect(await response()).toBe('tentative');
+    proxy.fails = () => false;
+    await intake.run();
+    await other.get(OutboxWorker).drain();
+    expect(await response()).toBe('accepted');
+    // A sender may write any Message-ID.
+    proxy.edits = (path, value) =>
+      /\/messages\/\d+$/.test(path) ? { ...value, messageId: '<a\0b@far.example>' } : value;
+    await reply('DECLINED', '20270101T123500Z');
+    for (let n = 0; n < 2; n += 1) await intake.run();
+    await other.get(OutboxWorker).drain();
+    expect(await response()).toBe('declined');
+    proxy.edits = (_path, value) => value;
+    const { retryMs } = intake.limits;
+    Object.assign(intake.limits, { retryMs: 0 });
+    proxy.fails = (_method, url) => /\/messages\/\d+$/.test(url);
+    await reply('ACCEPTED', '20270101T124000Z');
+    for (let n = 0; n < 3; n += 1) await intake.run();
+    proxy.fails = () => false;
+    Object.assign(intake.limits, { retryMs });
+    await reply('TENTATIVE', '20270101T125000Z');
+    for (let n = 0; n < 3; n += 1) await intake.run();
+    await other.get(OutboxWorker).drain();
+    expect(await response()).toBe('tentative');
     // Results of SPF and DKIM, as WildDuck reports them: the domain of From has to be verified.
     const latest = async () =>
       (await ann.api.get(`/calendar/${anns}/scheduling/messages?uid=${event.uid}&direction=in`)).body

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { EgressStatus } from '@livekit/protocol';
+import { RecordingEvents } from '../../../src/modules/calls/recordings/recording-events.js';
+import { BlobStore } from '../../../src/platform/blobs/store/blob-store.js';
+import { BlobStoreError } from '../../../src/platform/blobs/store/object-store.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
@@ -73,6 +76,16 @@ describe('notifications, declines and recordings of calls', () => {
       const found = recordings.find((each: any) => each.id === id);
       return found?.state === 'ready' && found;
     });
+
+  /** The recording has not changed for so long. */
+  const hoursPass = async (id: string, hours: number) => {
+    await app.sql(`UPDATE recordings SET updated_at = now() - make_interval(hours => $2) WHERE id = $1`, [
+      id,
+      hours,
+    ]);
+    await app.get<RecordingEvents>(RecordingEvents).reconcile();
+    await drain();
+  };
 
   test('a started call notifies the other members, with its title and its page', async () => {
     const call = await startCall('Budget 2027');
@@ -172,6 +185,81 @@ describe('notifications, declines and recordings of calls', () => {
       { title: 'The recording of “Recorded” failed', subject: { id: failed.recording.id } },
     ]);
     expect(await listOf(alice, 'recording.failed')).toEqual([]);
+    await end(call);
+  });
+
+  test('a recording whose file could not be stored for hours is stored later', async () => {
+    const call = await startCall('Store down');
+    await join(call, alice);
+    const { recording, egressId } = await record(call);
+    const file = path.join(livekit.directory, `${recording.id}.mp4`);
+    const stateOf = async () =>
+      (await app.sql('SELECT state, error FROM recordings WHERE id = $1', [recording.id]))[0];
+    const store = app.get<BlobStore>(BlobStore);
+    const write = store.write.bind(store);
+    store.write = () => Promise.reject(new BlobStoreError('write', new Error('down')));
+    await livekit.complete(egressId);
+    await livekit.webhooks.settled();
+    await drain();
+    expect(await stateOf()).toMatchObject({ state: 'processing' });
+    // No attempt of the outbox is left.
+    await app.sql(`DELETE FROM outbox WHERE type = 'call.recording_complete'`);
+    await hoursPass(recording.id, 2);
+    expect(await stateOf()).toMatchObject({ state: 'processing' });
+    store.write = write;
+    await hoursPass(recording.id, 5);
+    await ready(recording.id);
+    expect(existsSync(file)).toBe(false);
+    // A process that ended before it removed the file: the next attempt removes it.
+    writeFileSync(file, 'video');
+    await app.sql(
+      `INSERT INTO outbox (tenant_id, id, type, payload) VALUES ($1, gen_random_uuid(), 'call.recording_complete', $2)`,
+      [alice.tenantId, { recording_id: recording.id, call_id: call }],
+    );
+    await drain();
+    expect(existsSync(file)).toBe(false);
+    await end(call);
+  });
+
+  test('a recording whose file is missing fails after an hour', async () => {
+    const call = await startCall('Lost');
+    await join(call, alice);
+    const { recording, egressId } = await record(call);
+    const store = app.get<BlobStore>(BlobStore);
+    const write = store.write.bind(store);
+    store.write = () => Promise.reject(new BlobStoreError('write', new Error('down')));
+    await livekit.complete(egressId);
+    await livekit.webhooks.settled();
+    await drain();
+    store.write = write;
+    rmSync(path.join(livekit.directory, `${recording.id}.mp4`));
+    const type = 'call.recording_complete';
+    await app.sql('UPDATE outbox SET due_at = now() WHERE type = $1', [type]);
+    await drain();
+    const [event] = await app.sql('SELECT last_error FROM outbox WHERE type = $1', [type]);
+    expect(event.last_error).toContain('ENOENT');
+    await hoursPass(recording.id, 2);
+    expect(await app.sql('SELECT state, error FROM recordings WHERE id = $1', [recording.id])).toEqual([
+      { state: 'failed', error: 'file_missing' },
+    ]);
+    await end(call);
+  });
+
+  test('a recording that fails while its file is stored keeps the file', async () => {
+    const call = await startCall('Given up');
+    await join(call, alice);
+    const { recording, egressId } = await record(call);
+    const store = app.get<BlobStore>(BlobStore);
+    const write = store.write.bind(store);
+    store.write = async (key, source) => {
+      store.write = write;
+      await write(key, source);
+      await app.sql(`UPDATE recordings SET state = 'failed' WHERE id = $1`, [recording.id]);
+    };
+    await livekit.complete(egressId);
+    await livekit.webhooks.settled();
+    await drain();
+    expect(existsSync(path.join(livekit.directory, `${recording.id}.mp4`))).toBe(true);
     await end(call);
   });
 

@@ -145,6 +145,11 @@ describe('without a relay', () => {
     );
     await mail.get(RawMessages).collect();
     await expect(mail.get(RawMessages).open(raw)).rejects.toThrow(/has no/);
+    // All that are due, in one run.
+    await mail.sql(
+      `INSERT INTO raws (id, collect_after) SELECT gen_random_uuid(), now() FROM generate_series(1, 250)`,
+    );
+    expect(await mail.get(RawMessages).collect()).toBe(250);
     // Referenced blobs remain.
     const [kept] = await mail.sql('SELECT raw_id FROM messages WHERE user_id = $1', [alice.id]);
     expect((await mail.get(RawMessages).head(kept.raw_id, 1)).length).toBeGreaterThan(0);

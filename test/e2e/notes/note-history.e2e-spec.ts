@@ -103,6 +103,27 @@ describe('the history of a note with many revisions', () => {
     expect(await packs(id)).toEqual([]);
   });
 
+  test('a note that cannot be packed does not hold up the others', async () => {
+    const notes = [await write(100), await write(100)];
+    const broken = notes.map(({ id }) => id).toSorted()[0];
+    await app.sql(
+      `CREATE FUNCTION test_reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken'; END $$`,
+    );
+    await app.sql(
+      `CREATE TRIGGER test_reject BEFORE INSERT ON note_revision_packs FOR EACH ROW
+         WHEN (NEW.note_id = '${broken}') EXECUTE FUNCTION test_reject()`,
+    );
+    try {
+      await expect(pack()).rejects.toThrow('failed for 1 items');
+    } finally {
+      await app.sql('DROP FUNCTION test_reject CASCADE');
+    }
+    const packed = await Promise.all(notes.map(async ({ id }) => (await packs(id)).length > 0));
+    expect(packed.filter(Boolean)).toHaveLength(1);
+    await pack();
+    for (const note of notes) expect(await packs(note.id)).not.toEqual([]);
+  });
+
   test('several processes that pack at once, beside a writer and readers, lose no body', async () => {
     const note = await write(120);
     const other = await TestApp.start({}, app.databaseUrl);

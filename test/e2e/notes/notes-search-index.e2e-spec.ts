@@ -315,6 +315,28 @@ describe('the search index of notes', () => {
       expect(await world.titles(alice, 'lost')).toEqual(['lost']);
     });
 
+    test('a note that cannot be indexed does not hold up the repair of others', async () => {
+      await world.make(alice, 'first', '<p>mendme</p>');
+      await world.make(alice, 'second', '<p>mendme</p>');
+      await world.indexed();
+      await world.app.sql('DELETE FROM note_search WHERE tenant_id = $1', [alice.tenantId]);
+      const indexer = world.app.get(NoteIndexer);
+      const original = indexer.indexItem.bind(indexer);
+      let failures = 0;
+      indexer.indexItem = async (tenantId, id, revision) => {
+        if (tenantId === alice.tenantId && (failures += 1) === 1) throw new Error('broken');
+        await original(tenantId, id, revision);
+      };
+      try {
+        expect(await indexer.repair()).toBe(true);
+        expect((await states()).filter((row) => row.current !== true)).toHaveLength(1);
+      } finally {
+        indexer.indexItem = original;
+      }
+      await indexer.repair();
+      expect((await states()).filter((row) => row.current !== true)).toEqual([]);
+    });
+
     test('a note of 2 MB is indexed, found and excerpted', async () => {
       const paragraph = (n: number) =>
         `<p>${Array.from({ length: 25 }, (_, w) => `w${(n * 25 + w) % 40_000}é`).join(' ')}</p>`;

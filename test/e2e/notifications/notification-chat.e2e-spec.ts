@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
+import { Notifications } from '../../../src/platform/notifications/notifications.js';
 import type { TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { MARKER, NotificationTest } from '../../support/domains/notifications.ts';
@@ -37,13 +38,31 @@ describe('notifications', () => {
       expect((await at.bob.api.get('/notifications')).text).not.toContain(MARKER);
     });
 
+    test('a room that fails does not hold up the others', async () => {
+      const ids = [await room('group', [at.bob], 'One'), await room('group', [at.bob], 'Two')];
+      await at.drain();
+      await at.app.sql('DELETE FROM notifications');
+      for (const id of ids) await say(id, 'hello');
+      const notifications = at.app.get<Notifications>(Notifications);
+      const original = notifications.notify.bind(notifications);
+      notifications.notify = () => {
+        notifications.notify = original;
+        return Promise.reject(new Error('broken'));
+      };
+      await expect(notify()).rejects.toThrow('failed for 1 items');
+      expect((await at.listOf()).unread_count).toBe(1);
+      await notify();
+      expect((await at.listOf()).unread_count).toBe(2);
+    });
+
     test('the process that stores a message notifies its room, before the periodic job', async () => {
       const id = await room('group', [at.bob], 'Soon');
       await at.drain();
       await at.app.sql('DELETE FROM notifications');
-      await at.app.sql(`INSERT INTO job_runs (name, ran_at) VALUES ('notify-chat', now() + interval '1 hour')
-                        ON CONFLICT (name) DO UPDATE SET ran_at = excluded.ran_at`);
       const jobs = at.app.get<PeriodicJobs>(PeriodicJobs);
+      const notifier = at.app.get<ChatNotifier>(ChatNotifier);
+      const run = notifier.run.bind(notifier);
+      notifier.run = () => Promise.resolve();
       jobs.onApplicationBootstrap();
       try {
         await say(id, 'hello');
@@ -52,7 +71,7 @@ describe('notifications', () => {
         await until('its second message', async () => (await at.listOf()).notifications[0].count === 2);
       } finally {
         await jobs.stop();
-        await at.app.sql(`DELETE FROM job_runs WHERE name = 'notify-chat'`);
+        notifier.run = run;
       }
     });
 

@@ -1,5 +1,6 @@
 import { simpleParser } from 'mailparser';
 import { v7 as uuidv7 } from 'uuid';
+import { UserActivity } from '../../../src/modules/notifications/mails/user-activity.js';
 import { NotificationMails } from '../../../src/modules/notifications/mails/notification-mails.js';
 import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
@@ -30,6 +31,31 @@ describe('notifications', () => {
       expect(mail!.raw).toContain('Subject: 2 neue Benachrichtigungen');
       expect(mail!.raw).toContain('https://work.example/tasks/');
       await at.bob.api.put('/settings/general-preferences', { language: null });
+    });
+
+    test('a user whose e-mails fail does not hold up those of others', async () => {
+      await at.task('For Bob', at.bob);
+      await at.task('For Carol', at.carol);
+      await at.drain();
+      await at.app.sql('UPDATE notifications SET email_due_at = now()');
+      const activity = at.app.get<UserActivity>(UserActivity);
+      const isActive = activity.isActive.bind(activity);
+      const mails = at.app.get<NotificationMails>(NotificationMails);
+      activity.isActive = () => {
+        activity.isActive = isActive;
+        return Promise.reject(new Error('broken'));
+      };
+      await expect(mails.run()).rejects.toThrow('failed for 1 items');
+      await at.drain();
+      await until('the e-mail of the other user', () => at.relay.received.length === 1);
+      await mails.run();
+      await at.drain();
+      expect(at.relay.received).toHaveLength(1);
+      await at.mailDue();
+      await until('the other e-mail', () => at.relay.received.length === 2);
+      expect(new Set(at.relay.received.flatMap(({ to }) => to))).toEqual(
+        new Set([at.bob.email, at.carol.email]),
+      );
     });
 
     test('an active user gets no e-mail', async () => {

@@ -275,6 +275,44 @@ describe('effects beside and after a transaction', () => {
       expect(await stored(type)).toEqual([]);
     });
 
+    test('a handler that waits for another server delays no events of other queues', async () => {
+      const [waiting, local] = [newType(), newType()];
+      const [started, server] = [gate(), gate()];
+      const heard: string[] = [];
+      outbox.subscribe(
+        waiting,
+        'test',
+        async () => {
+          started.open();
+          await server.opened;
+        },
+        'calls',
+      );
+      outbox.subscribe(local, 'test', async ({ type }) => void heard.push(type));
+      try {
+        await db.tx((tx) => outbox.append(tx, { tenantId: TENANT, type: waiting, payload: {} }));
+        await started.opened;
+        await db.tx((tx) => outbox.append(tx, { tenantId: TENANT, type: local, payload: {} }));
+        await until('the other event', () => heard.length === 1);
+        expect(() => outbox.subscribe(waiting, 'other', async () => undefined)).toThrow('in the queue calls');
+      } finally {
+        server.open();
+      }
+    });
+
+    test('the events whose handlers wait for another server are in its queue', () => {
+      expect(outbox.typesOf('relay')).toEqual(['system_mail.queued']);
+      expect(outbox.typesOf('mail').toSorted()).toEqual([
+        'application_password.removing',
+        'calendar.message.due',
+        'mail.calendar.received',
+      ]);
+      expect(outbox.typesOf('calls').filter((type) => !type.startsWith('test.'))).toEqual(
+        expect.arrayContaining(['call.access_changed', 'call.joined', 'call.room_unused']),
+      );
+      expect(outbox.typesOf('files')).toEqual(['call.recording_complete']);
+    });
+
     test('a consumer registers once', () => {
       const type = newType();
       outbox.subscribe(type, 'mine', async () => undefined);
@@ -355,6 +393,17 @@ describe('effects beside and after a transaction', () => {
       expect(ran).toHaveLength(2);
     });
 
+    test('run also after the clock of the database was set back', async () => {
+      const [jobs] = both();
+      let runs = 0;
+      jobs!.register({ name: 'test-clock', everySeconds: 60, run: async () => void (runs += 1) });
+      await jobs!.runDue();
+      await app.sql(`UPDATE job_runs SET ran_at = now() + interval '1 day' WHERE name = 'test-clock'`);
+      await jobs!.runDue();
+      await jobs!.runDue();
+      expect(runs).toBe(2);
+    });
+
     test('a failing effect does not prevent the next one', async () => {
       const [jobs] = both();
       const ran: string[] = [];
@@ -366,6 +415,43 @@ describe('effects beside and after a transaction', () => {
       jobs!.register({ name: 'test-after', everySeconds: 60, run: async () => void ran.push('after') });
       await jobs!.runDue();
       expect(ran).toEqual(['after']);
+    });
+
+    test('a job that waits for another server does not delay the others', async () => {
+      const [jobs] = both();
+      const server = gate();
+      const ran: string[] = [];
+      const queue = 'mail';
+      jobs!.register({ name: 'test-waiting', everySeconds: 60, queue, run: () => server.opened });
+      jobs!.register({ name: 'test-local', everySeconds: 60, run: async () => void ran.push('local') });
+      const due = jobs!.runDue();
+      await until('the other job', () => ran.length === 1);
+      server.open();
+      await due;
+    });
+
+    test('a job that triggers itself leaves the others their turn', async () => {
+      fakeOnly(['setInterval', 'clearInterval']);
+      const jobs = new PeriodicJobs(db, app.get(JobMetrics));
+      let isAgain = true;
+      try {
+        jobs.register({
+          name: 'test-again',
+          everySeconds: 3_600,
+          run: async () => {
+            if (isAgain) jobs.trigger('test-again');
+          },
+        });
+        jobs.register({ name: 'test-turn', everySeconds: 0, run: async () => void (isAgain = false) });
+        jobs.onApplicationBootstrap();
+        jobs.trigger('test-again');
+        jest.advanceTimersByTime(15_000);
+        await until('the turn of the other job', () => !isAgain);
+      } finally {
+        isAgain = false;
+        await jobs.stop();
+        jest.useRealTimers();
+      }
     });
 
     test('run by themselves until they are stopped', async () => {
@@ -409,6 +495,28 @@ describe('effects beside and after a transaction', () => {
         expect(seen).toEqual(['began', 'ended', 'began', 'ended', 'stopped']);
       } finally {
         jest.useRealTimers();
+      }
+    });
+
+    test('old rows are deleted in batches, so that no statement takes too long', async () => {
+      const tenant = uuidv7();
+      await app.sql(
+        `INSERT INTO idempotency_keys (tenant_id, user_id, route, key, fingerprint, status, reply, created_at)
+         SELECT $1, $1, 'r', n, '', 200, '{}', now() - interval '25 hours' FROM generate_series(1, 5001) n`,
+        [tenant],
+      );
+      await app.sql(`CREATE TABLE test_deletions (n int);
+        CREATE FUNCTION test_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN INSERT INTO test_deletions SELECT count(*) FROM removed; RETURN NULL; END $$;
+        CREATE TRIGGER test_deleted AFTER DELETE ON idempotency_keys REFERENCING OLD TABLE AS removed
+          FOR EACH STATEMENT EXECUTE FUNCTION test_deleted()`);
+      try {
+        await app.sql(`DELETE FROM job_runs WHERE name = 'forget-idempotency-keys'`);
+        await app.get<PeriodicJobs>(PeriodicJobs).runDue();
+        expect(await app.sql('SELECT n FROM test_deletions')).toEqual([{ n: 5_000 }, { n: 1 }]);
+      } finally {
+        await app.sql(`DROP TRIGGER test_deleted ON idempotency_keys; DROP FUNCTION test_deleted;
+          DROP TABLE test_deletions`);
       }
     });
 

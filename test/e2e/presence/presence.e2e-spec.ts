@@ -144,6 +144,26 @@ describe('presence', () => {
     expect(received(follower, alice)).toEqual(['online', 'offline', 'online']);
   });
 
+  test('many expired devices of one user do not hold up the others', async () => {
+    await connect(one, alice);
+    await connect(one, bob);
+    const devices = 'tenant_id, user_id, active, active_at, rooms';
+    await one.sql(
+      `INSERT INTO presence_devices (${devices}, id, expires_at)
+       SELECT ${devices}, n::text, now() - interval '1 minute' FROM presence_devices, generate_series(1, 1000) n WHERE user_id = $1`,
+      [alice.id],
+    );
+    await one.sql(
+      `UPDATE presence_devices SET expires_at = now() - CASE WHEN user_id = $1 THEN interval '1 minute' ELSE interval '1 second' END
+        WHERE user_id = ANY ($2)`,
+      [alice.id, [alice.id, bob.id]],
+    );
+    await one.get(PresenceDevices).sweep();
+    const users = [alice, bob];
+    const statuses = await Promise.all(users.map(async (user) => (await shown(alice, user)).status));
+    expect(statuses).toEqual(['offline', 'offline']);
+  });
+
   test('the next heartbeat repeats a change that could not be written', async () => {
     const socket = await connect(one, alice);
     jest.spyOn(one.get(PresenceRepository), 'join').mockRejectedValueOnce(new Error('no connection'));

@@ -216,6 +216,33 @@ describe('the change feeds', () => {
     expect(await app.sql('SELECT 1 FROM note_members WHERE note_id = $1', [a.id])).toEqual([]);
   });
 
+  test('a feed whose removals cannot be deleted does not hold up the others', async () => {
+    const two = await users('alice', 'bob');
+    for (const user of two) {
+      const { id } = await create(user);
+      await user.api.delete(`/notes/${id}`, { base_revision: 1 });
+      await user.api.delete(`/notes/${id}/purge`);
+    }
+    const left = async () =>
+      (
+        await app.sql('SELECT FROM note_members WHERE user_id = ANY ($1) AND gone_at IS NOT NULL', [
+          two.map(({ id }) => id),
+        ])
+      ).length;
+    expect(await left()).toBe(2);
+    const retention = app.get(FeedRetention);
+    const source = retention.sources.find(({ collection }) => collection === 'notes')!;
+    const original = source.forgetRemovals.bind(source);
+    source.forgetRemovals = () => {
+      source.forgetRemovals = original;
+      return Promise.reject(new Error('broken'));
+    };
+    await expect(retention.forget(new Date(Date.now() + 1000))).rejects.toThrow('failed for 1 items');
+    expect(await left()).toBe(1);
+    await retention.forget(new Date(Date.now() + 1000));
+    expect(await left()).toBe(0);
+  });
+
   test('a first walk through the changes survives the deletion of removals meanwhile', async () => {
     const [alice] = await users('alice');
     const made = [await create(alice), await create(alice), await create(alice)];

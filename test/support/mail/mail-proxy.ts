@@ -6,6 +6,8 @@ import { buffer } from 'node:stream/consumers';
 export class MailProxy {
   /** Requests that the mail service does not get; the proxy responds 404, as WildDuck does for unknown routes. */
   hides: (method: string, path: string) => boolean = () => false;
+  /** Requests that fail with 500, as they do when the database of WildDuck is down. The mail service does not get them. */
+  fails: (method: string, path: string) => boolean = () => false;
   /** Responses that never arrive, although the mail service has handled the request. */
   holds: (method: string, path: string) => boolean = () => false;
   /** Changes JSON responses on their way back. */
@@ -42,6 +44,11 @@ export class MailProxy {
     if (this.hides(method, url)) {
       response.writeHead(404, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ code: 'ResourceNotFound', message: `${url} does not exist` }));
+      return;
+    }
+    if (this.fails(method, url)) {
+      response.writeHead(500, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: 'MongoDB Error', code: 'InternalDatabaseError' }));
       return;
     }
     const { host: _host, 'content-length': _length, connection: _connection, ...headers } = request.headers;

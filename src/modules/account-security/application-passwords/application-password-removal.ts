@@ -31,7 +31,7 @@ export class ApplicationPasswordRemoval implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.outbox.subscribe(REMOVING, 'application-passwords', (event) => this.handle(event));
+    this.outbox.subscribe(REMOVING, 'application-passwords', (event) => this.handle(event), 'mail');
     // Application passwords end with the membership, so that former members cannot read mail.
     this.hooks.on(MEMBERSHIP_CHANGING, async (tx, { userId, tenantId, status }) => {
       if (status === 'deactivated') await this.passwords.endAll(tx, userId, tenantId);

@@ -3,6 +3,7 @@ import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { newToken, readToken } from '../../../platform/secrets/workspace-token.js';
 import type { AccountToken } from './account-token.entity.js';
 
@@ -47,9 +48,9 @@ const remove = directory.statement<TokenRow>(
   `DELETE FROM account_tokens WHERE account_id = $1 AND purpose = $2 RETURNING account_id, email, session_id, expires_at`,
 );
 
-const forget = directory.statement<never>(
+const forget: Sweep = directory.statement(
   'account_tokens.forget',
-  `DELETE FROM account_tokens WHERE expires_at < now()`,
+  deletion('account_tokens', `expires_at < now()`),
 );
 
 /** Tokens of the links that the owner of an account receives by mail. They name the account in place of a workspace. */
@@ -61,7 +62,7 @@ export class AccountTokens implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: 'account-tokens.forget', everySeconds: 3_600, statement: forget });
+    this.jobs.register({ name: 'account-tokens.forget', everySeconds: 3_600, deletes: forget });
   }
 
   /** Replaces the earlier token of the purpose. @returns the new token */

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -8,10 +8,12 @@ import { CalendarEvents, type ReminderDue } from '../calendar.events.js';
 import type { Reminder } from '../calendar.entity.js';
 import { type EventJson, recordOf } from '../model/event-record.js';
 import { formatInstant } from '../model/event-times.js';
-import { dueReminders, nextLook } from './reminder-times.js';
+import { type DueReminder, dueReminders, nextLook } from './reminder-times.js';
 
 /** Placements of one transaction. */
 const BATCH = 100;
+/** Pause after a failure, seconds. */
+const RETRY_SECONDS = 3_600;
 
 interface DueRow extends EventJson {
   tenant_id: string;
@@ -55,6 +57,8 @@ const looked = workspace.statement<never>(
  */
 @Injectable()
 export class ReminderClock implements OnModuleInit {
+  private readonly logger = new Logger(ReminderClock.name);
+
   constructor(
     private readonly db: Db,
     private readonly outbox: Outbox,
@@ -84,9 +88,8 @@ export class ReminderClock implements OnModuleInit {
     const marks: object[] = [];
     let reminders = 0;
     for (const row of rows) {
-      const { tenant_id, calendar_id, event_id, owner_id: userId, span_end } = row;
-      const query = { record: recordOf(row), reminders: row.reminders, userId, readerZone: row.time_zone };
-      const found = query.record.deleted_at === null ? dueReminders(query, row.reminded_until, at) : [];
+      const { tenant_id, calendar_id, event_id, owner_id: userId } = row;
+      const { found, next } = this.look(row, at);
       for (const { key, start, end, minutes, methods } of found)
         await this.outbox.append(tx, {
           tenantId: tenant_id,
@@ -103,10 +106,23 @@ export class ReminderClock implements OnModuleInit {
           } satisfies ReminderDue,
         });
       reminders += found.length;
-      const next = nextLook(query, at, span_end);
       marks.push({ tenant_id, calendar_id, event_id, next: next === null ? null : formatInstant(next) });
     }
     if (marks.length > 0) await tx.query(looked, [formatInstant(at), JSON.stringify(marks)]);
     return { placements: rows.length, reminders };
+  }
+
+  /** The reminders of a placement, and the time of the next look. An event that fails does not hold up the reminders of others. */
+  private look(row: DueRow, at: number): { found: DueReminder[]; next: number | null } {
+    const { owner_id: userId, time_zone: readerZone, reminders, reminded_until: after, span_end } = row;
+    try {
+      const query = { record: recordOf(row), reminders, userId, readerZone };
+      const found = query.record.deleted_at === null ? dueReminders(query, after, at) : [];
+      return { found, next: nextLook(query, at, span_end) };
+    } catch (error) {
+      const { tenant_id: tenant, event_id: event } = row;
+      this.logger.error({ err: error, tenant, event }, 'reminders of an event failed; retried in an hour');
+      return { found: [], next: at + RETRY_SECONDS };
+    }
   }
 }

@@ -6,7 +6,6 @@ import { type DueDelivery, SchedulingRepository } from './scheduling.repository.
 
 export const DELIVERIES_JOB = 'calendar-deliveries';
 const INTERVAL_SECONDS = 10;
-const BATCH = 20;
 /** Longer than a send takes with all its timeouts. */
 const LEASE_SECONDS = 300;
 const MAX_ATTEMPTS = 60;
@@ -31,7 +30,12 @@ export class Deliveries implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: DELIVERIES_JOB, everySeconds: INTERVAL_SECONDS, run: () => this.run() });
+    this.jobs.register({
+      name: DELIVERIES_JOB,
+      everySeconds: INTERVAL_SECONDS,
+      queue: 'mail',
+      run: () => this.run(),
+    });
     this.jobs.register({
       name: 'purge-scheduling-messages',
       everySeconds: 3_600,
@@ -39,12 +43,12 @@ export class Deliveries implements OnModuleInit {
     });
   }
 
-  /** Sends everything that is due. */
+  /** Sends everything that is due, each message under a lease of its own. */
   async run(): Promise<void> {
     for (;;) {
-      const due = await this.repository.claim(BATCH, LEASE_SECONDS);
-      for (const delivery of due) await this.deliver(delivery);
-      if (due.length < BATCH) return;
+      const delivery = await this.repository.claim(LEASE_SECONDS);
+      if (!delivery) return;
+      await this.deliver(delivery);
     }
   }
 

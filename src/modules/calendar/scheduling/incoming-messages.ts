@@ -51,9 +51,9 @@ export class IncomingMessages implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.outbox.subscribe(CALENDAR_MAIL, 'calendar-messages', ({ tenantId, payload }: DomainEvent) =>
-      this.receiveMail(tenantId, payload as unknown as CalendarMail),
-    );
+    const receive = ({ tenantId, payload }: DomainEvent) =>
+      this.receiveMail(tenantId, payload as unknown as CalendarMail);
+    this.outbox.subscribe(CALENDAR_MAIL, 'calendar-messages', receive, 'mail');
   }
 
   private async receiveMail(tenantId: string, mail: CalendarMail): Promise<void> {

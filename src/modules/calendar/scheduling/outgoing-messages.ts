@@ -49,9 +49,8 @@ export class OutgoingMessages implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.outbox.subscribe(CalendarEvents.messageDue, 'calendar-messages', (event) =>
-      this.compose(event as unknown as DomainEvent<MessageDue>),
-    );
+    const compose = (event: DomainEvent) => this.compose(event as unknown as DomainEvent<MessageDue>);
+    this.outbox.subscribe(CalendarEvents.messageDue, 'calendar-messages', compose, 'mail');
   }
 
   /** Queues the message of an outbox event. The event is read as it is now: a later version replaces an earlier one. */

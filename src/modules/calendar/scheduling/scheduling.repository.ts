@@ -138,9 +138,9 @@ const claim = workspace.statement<DueDelivery>(
   'scheduling.claim',
   `WITH due AS MATERIALIZED (
      SELECT tenant_id, message_id, recipient FROM scheduling_deliveries
-      WHERE status = 'queued' AND due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+      WHERE status = 'queued' AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
    UPDATE scheduling_deliveries delivery
-      SET attempts = delivery.attempts + 1, due_at = now() + make_interval(secs => $2)
+      SET attempts = delivery.attempts + 1, due_at = now() + make_interval(secs => $1)
      FROM due JOIN scheduling_messages message ON message.tenant_id = due.tenant_id AND message.id = due.message_id
     WHERE delivery.tenant_id = due.tenant_id AND delivery.message_id = due.message_id
       AND delivery.recipient = due.recipient
@@ -258,9 +258,9 @@ export class SchedulingRepository {
     return this.db.query(list, [tenantId, calendarId, after, limit, ...filters]);
   }
 
-  /** Leases deliveries for an attempt; a crash ends the lease. */
-  async claim(limit: number, leaseSeconds: number): Promise<DueDelivery[]> {
-    return this.db.single((tx) => tx.query(claim, [limit, leaseSeconds]));
+  /** Leases a delivery for an attempt; a crash ends the lease. */
+  async claim(leaseSeconds: number): Promise<DueDelivery | undefined> {
+    return (await this.db.single((tx) => tx.query(claim, [leaseSeconds])))[0];
   }
 
   /** Records the outcome of an attempt, for the log and for the attendee. */

@@ -2,10 +2,10 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { Outbox } from '../../../platform/events/outbox.js';
+import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { ChatApi } from '../../chat/index.js';
 import { CallChanges } from './call-changes.js';
-import { CALL_ENDED } from '../model/call-events.js';
+import { CALL_ENDED, CALL_ROOM_UNUSED } from '../model/call-events.js';
 import type { CallKey } from '../model/call-identity.js';
 import { CallServer } from '../call-server.js';
 import type { Call } from '../calls.entity.js';
@@ -36,10 +36,11 @@ export class CallEnding implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.outbox.subscribe(CALL_ENDED, 'calls.delete-room', async ({ tenantId, payload }) => {
+    const deleteRoom = async ({ tenantId, payload }: DomainEvent) => {
       const { call_id: callId } = payload as { call_id: string };
       if (this.server.isConfigured) await this.server.deleteRoom({ tenantId, callId });
-    });
+    };
+    this.outbox.subscribe(CALL_ROOM_UNUSED, 'calls.delete-room', deleteRoom, 'calls');
   }
 
   /** @returns whether the call was scheduled or live */
@@ -85,6 +86,7 @@ export class CallEnding implements OnModuleInit {
     await this.audit.record(tx, actor ?? { tenantId, userId: null, origin: 'job' }, entry);
     const payload = { call_id: callId, started_at: call.startedAt, user_id: actor?.userId ?? null };
     await this.outbox.append(tx, { tenantId, type: CALL_ENDED, payload });
+    await this.outbox.append(tx, { tenantId, type: CALL_ROOM_UNUSED, payload: { call_id: callId } });
     this.changes.report(tx, key, 'ended');
     return true;
   }

@@ -38,7 +38,12 @@ export class Reconciler implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: 'calls.reconcile', everySeconds: EVERY_SECONDS, run: () => this.run() });
+    this.jobs.register({
+      name: 'calls.reconcile',
+      everySeconds: EVERY_SECONDS,
+      queue: 'calls',
+      run: () => this.run(),
+    });
   }
 
   /** Reconciles all live calls. @throws ApiError 503 */

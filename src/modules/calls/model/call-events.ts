@@ -4,6 +4,8 @@
 export const CALL_STARTED = 'call.started';
 /** A call ended: `started_at`, and `user_id` of the user who ended it. Both may be null. */
 export const CALL_ENDED = 'call.ended';
+/** The room of an ended call is to be deleted at the media server. */
+export const CALL_ROOM_UNUSED = 'call.room_unused';
 /** A participant connected to a call that is recorded from the start: `host_id`. */
 export const CALL_JOINED = 'call.joined';
 /** Members of the room of a call lost access. */

@@ -52,6 +52,16 @@ export class RecordingChanges {
     });
   }
 
+  /** Reports a complete recording again whose file could not be stored, e.g. because the blob store was down. */
+  async storeAgain({ tenantId, callId }: CallKey, id: string): Promise<void> {
+    await this.db.tx(async (tx) => {
+      const recording = await this.recordings.lock(tx, tenantId, id);
+      if (recording?.state !== 'processing') return;
+      await this.recordings.update(tx, tenantId, id, {});
+      await this.append(tx, { tenantId, callId }, RECORDING_COMPLETE, id);
+    });
+  }
+
   private async update(tx: Tx, call: CallKey, recording: Recording, report: ServerRecording): Promise<void> {
     const state = nextState(recording.state, report.state);
     const isNew = state !== recording.state || recording.egressId === null;

@@ -1,13 +1,14 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { PermissionSource } from '../../../platform/context/permission.guard.js';
-import { Outbox } from '../../../platform/events/outbox.js';
+import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { CALL_JOINED } from '../model/call-events.js';
 import { CallServer } from '../call-server.js';
 import { CallErrors } from '../calls.errors.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { ServerEvents } from '../server-events.js';
-import { RecordingChanges } from './recording-changes.js';
+import { fileOf, RecordingChanges } from './recording-changes.js';
+import { RecordingFiles } from './recording-files.js';
 import { type OpenRecording, RecordingsRepository } from './recordings.repository.js';
 import { RecordingsService } from './recordings.service.js';
 
@@ -17,6 +18,8 @@ const BATCH = 200;
 const UNKNOWN_SECONDS = 60;
 /** Seconds in which the file of a complete recording must arrive. */
 const FILE_SECONDS = 3_600;
+/** Seconds after which a file that was not stored is stored again: later than the last attempt of the outbox. */
+const STORE_SECONDS = 4 * 3_600;
 
 /** Follows recordings by the events and the lists of the media server, so that none stays open. */
 @Injectable()
@@ -28,6 +31,7 @@ export class RecordingEvents implements OnModuleInit {
     private readonly changes: RecordingChanges,
     private readonly recordings: RecordingsRepository,
     private readonly service: RecordingsService,
+    private readonly files: RecordingFiles,
     private readonly server: CallServer,
     private readonly permissions: PermissionSource,
     private readonly outbox: Outbox,
@@ -36,13 +40,15 @@ export class RecordingEvents implements OnModuleInit {
 
   onModuleInit(): void {
     this.events.on('recording', ({ recording }, claim) => this.changes.apply(recording, claim));
-    this.outbox.subscribe(CALL_JOINED, 'calls.auto-record', async ({ tenantId, payload }) => {
+    const autoRecord = async ({ tenantId, payload }: DomainEvent) => {
       const { call_id: callId, host_id: userId } = payload as { call_id: string; host_id: string };
       await this.autoRecord(tenantId, callId, userId);
-    });
+    };
+    this.outbox.subscribe(CALL_JOINED, 'calls.auto-record', autoRecord, 'calls');
     this.jobs.register({
       name: 'calls.reconcile-recordings',
       everySeconds: EVERY_SECONDS,
+      queue: 'calls',
       run: () => this.reconcile(),
     });
   }
@@ -83,7 +89,9 @@ export class RecordingEvents implements OnModuleInit {
   private async follow({ tenantId, callId, id, state, age }: OpenRecording): Promise<void> {
     const key = { tenantId, callId };
     if (state === 'processing') {
-      if (age > FILE_SECONDS) await this.changes.fail(key, id, 'file_missing');
+      if (age <= FILE_SECONDS) return;
+      if (!(await this.files.isWaiting(fileOf(id)))) await this.changes.fail(key, id, 'file_missing');
+      else if (age > STORE_SECONDS) await this.changes.storeAgain(key, id);
       return;
     }
     const reports = await this.server.listRecordings(key);

@@ -1,11 +1,10 @@
-import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { Blobs, type StoredBlob } from '../../../platform/blobs/blobs.js';
 import { Db } from '../../../platform/database/db.js';
-import { Outbox } from '../../../platform/events/outbox.js';
+import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ChatApi } from '../../chat/index.js';
 import { CallChanges } from '../changes/call-changes.js';
@@ -35,31 +34,43 @@ export class RecordingFiles implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.outbox.subscribe(RECORDING_COMPLETE, 'calls.store-recording', async ({ tenantId, payload }) => {
-      await this.store(tenantId, (payload as { recording_id: string }).recording_id);
-    });
+    const store = ({ tenantId, payload }: DomainEvent) =>
+      this.store(tenantId, (payload as { recording_id: string }).recording_id);
+    this.outbox.subscribe(RECORDING_COMPLETE, 'calls.store-recording', store, 'files');
     this.jobs.register({ name: 'calls.expire-recordings', everySeconds: 600, run: () => this.expire() });
   }
 
   /**
-   * Stores the file of a recording, unless that has been done.
+   * Stores the file of a recording, unless that has been done, and removes it from the directory.
    * @throws Error while the file is missing: the event is repeated
    */
   async store(tenantId: string, id: string): Promise<void> {
     const recording = await this.recordings.find(tenantId, id);
-    const directory = this.config.LIVEKIT_RECORDINGS_DIR;
-    if (recording?.state !== 'processing' || directory === undefined) return;
-    const file = path.join(directory, recording.file);
-    const blob = await this.blobs.put(tenantId, createReadStream(file), { maxBytes: MAX_BYTES });
-    const kept = await this.keep(tenantId, id, blob);
-    if (!kept) await this.blobs.discard(tenantId, blob);
-    await this.discard(recording.file);
+    if (!recording || this.config.LIVEKIT_RECORDINGS_DIR === undefined) return;
+    if (recording.state === 'processing') {
+      const blob = await this.put(tenantId, recording.file);
+      if (!(await this.keep(tenantId, id, blob))) await this.blobs.discard(tenantId, blob);
+    }
+    // A process that has stored it may have ended before this. The file of a failed recording stays: its completion may be reported.
+    const stored = await this.recordings.find(tenantId, id);
+    if (stored === null || stored.state === 'ready') await this.discard(recording.file);
+  }
+
+  /** Whether the media server has left this file. */
+  async isWaiting(file: string): Promise<boolean> {
+    if (this.config.LIVEKIT_RECORDINGS_DIR === undefined) return false;
+    return stat(this.pathOf(file)).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return false;
+        throw error;
+      },
+    );
   }
 
   /** Deletes a file that the media server has left, such as that of a failed recording. */
   async discard(file: string): Promise<void> {
-    const directory = this.config.LIVEKIT_RECORDINGS_DIR;
-    if (directory !== undefined) await rm(path.join(directory, file), { force: true });
+    if (this.config.LIVEKIT_RECORDINGS_DIR !== undefined) await rm(this.pathOf(file), { force: true });
   }
 
   /** Deletes recordings that finished 90 days ago. */
@@ -71,7 +82,21 @@ export class RecordingFiles implements OnModuleInit {
     } while (files.length === EXPIRE_BATCH);
   }
 
-  /** @returns false when another process stored the file */
+  /** Opens the file first: an error of a stream that nothing reads yet would end the process. @throws Error for a missing file */
+  private async put(tenantId: string, file: string): Promise<StoredBlob> {
+    const source = (await open(this.pathOf(file))).createReadStream();
+    try {
+      return await this.blobs.put(tenantId, source, { maxBytes: MAX_BYTES });
+    } finally {
+      source.destroy();
+    }
+  }
+
+  private pathOf(file: string): string {
+    return path.join(this.config.LIVEKIT_RECORDINGS_DIR ?? '', file);
+  }
+
+  /** @returns false when another process stored the file, or the recording is no longer processed */
   private async keep(tenantId: string, id: string, blob: StoredBlob): Promise<boolean> {
     const { callId } = (await this.recordings.find(tenantId, id)) ?? {};
     const call = callId === undefined ? null : await this.calls.find({ tenantId, callId });

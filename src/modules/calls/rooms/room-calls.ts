@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Tx } from '../../../platform/database/tx.js';
-import { Outbox } from '../../../platform/events/outbox.js';
+import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ActiveCalls, ROOM_ACCESS_CHANGING, type RoomAccessChange } from '../../chat/index.js';
 import { CallEnding } from '../changes/call-ending.js';
@@ -25,9 +25,9 @@ export class RoomCalls implements OnModuleInit {
       async (reader, ctx, roomId) => (await this.calls.activeIn(reader, ctx, roomId))?.call ?? null,
     );
     this.hooks.on(ROOM_ACCESS_CHANGING, (tx, change) => this.accessChanging(tx, change));
-    this.outbox.subscribe(CALL_ACCESS_CHANGED, 'calls.kick', async ({ tenantId, payload }) =>
-      this.kicks.enforce({ tenantId, callId: (payload as { call_id: string }).call_id }),
-    );
+    const enforce = ({ tenantId, payload }: DomainEvent) =>
+      this.kicks.enforce({ tenantId, callId: (payload as { call_id: string }).call_id });
+    this.outbox.subscribe(CALL_ACCESS_CHANGED, 'calls.kick', enforce, 'calls');
   }
 
   private async accessChanging(

@@ -31,7 +31,12 @@ export class AddressCollector implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: 'received-addresses', everySeconds: EVERY_SECONDS, run: () => this.run() });
+    this.jobs.register({
+      name: 'received-addresses',
+      everySeconds: EVERY_SECONDS,
+      queue: 'mail',
+      run: () => this.run(),
+    });
   }
 
   async run(): Promise<void> {

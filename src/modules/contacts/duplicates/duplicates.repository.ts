@@ -6,6 +6,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { ContactCard } from '../../../lib/contact-card/index.js';
 import { CONTACT_COLUMNS } from '../contact-access.js';
 import { ContactMerge, type ContactSource } from '../contacts.entity.js';
@@ -41,9 +42,9 @@ const groups = workspace.statement<ContactRow>(
       AND (contact.card->'members')::jsonb ?| $3`,
 );
 
-const forget = workspace.statement<never>(
+const forget: Sweep = workspace.statement(
   'contacts.forget_merges',
-  `DELETE FROM contact_merges WHERE created_at < now() - interval '30 days'`,
+  deletion('contact_merges', `created_at < now() - interval '30 days'`),
   { reach: 'cell' },
 );
 
@@ -56,7 +57,7 @@ export class DuplicatesRepository implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: 'forget-contact-merges', everySeconds: 86_400, statement: forget });
+    this.jobs.register({ name: 'forget-contact-merges', everySeconds: 86_400, deletes: forget });
   }
 
   /** Keys that several contacts of a book have, with the ids of the contacts. */

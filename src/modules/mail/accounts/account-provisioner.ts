@@ -63,7 +63,7 @@ export class AccountProvisioner implements OnModuleInit {
     const run = () => this.run();
     // In the background: the events of other domains must not wait for many accounts.
     this.outbox.subscribe(ACCOUNTS_PENDING, 'mail-accounts', async () => this.jobs.trigger(JOB));
-    this.jobs.register({ name: JOB, everySeconds: INTERVAL_SECONDS, run });
+    this.jobs.register({ name: JOB, everySeconds: INTERVAL_SECONDS, queue: 'mail', run });
   }
 
   private async run(): Promise<void> {

@@ -1,15 +1,15 @@
 import { text } from 'node:stream/consumers';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Config } from '../../../config/config.js';
 import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { type Fields, isFields, isObjectId } from '../input/fields.js';
-import { messagesPath } from '../mail-call.js';
 import { MailClient, type MailSession } from '../mail-client.js';
 import { MailUpstream } from '../mail-upstream.js';
 import { readJson } from '../upstream-response.js';
-import { CALENDAR_MAIL, type CalendarMail } from './calendar-mail.js';
+import { CALENDAR_MAIL, type CalendarMail, textOf } from './calendar-mail.js';
 import { calendarAttachment, CalendarMailReader } from './calendar-mail-reader.js';
 import {
   type AccountOwner,
@@ -17,6 +17,7 @@ import {
   type ScanProgress,
   type ScanRow,
 } from './calendar-mail.repository.js';
+import { listed } from './message-list.js';
 
 const JOB = 'calendar-mail';
 const INTERVAL_SECONDS = 10;
@@ -33,8 +34,13 @@ const ACCOUNTS_PER_RUN = 100;
 @Injectable()
 export class CalendarMailIntake implements OnModuleInit {
   private readonly logger = new Logger('Mail');
-  /** Messages of one request, and requests for one account in one run. */
-  readonly limits = { messages: 100, pages: 5 };
+  /**
+   * Messages of one request, requests for one account in one run, and the milliseconds after which a message that cannot be read no
+   * longer holds up later ones.
+   */
+  readonly limits = { messages: 100, pages: 5, retryMs: 3_600_000 };
+  /** Since when a message could not be read. */
+  private readonly failing = new LRUCache<string, number>({ max: 10_000 });
 
   constructor(
     private readonly upstream: MailUpstream,
@@ -49,7 +55,7 @@ export class CalendarMailIntake implements OnModuleInit {
 
   onModuleInit(): void {
     if (this.config.mailService === null) return;
-    this.jobs.register({ name: JOB, everySeconds: INTERVAL_SECONDS, run: () => this.run() });
+    this.jobs.register({ name: JOB, everySeconds: INTERVAL_SECONDS, queue: 'mail', run: () => this.run() });
   }
 
   async run(): Promise<void> {
@@ -133,7 +139,7 @@ export class CalendarMailIntake implements OnModuleInit {
         : await this.newMessages(session, mailbox, row);
     const mails: CalendarMail[] = [];
     for (const id of found) {
-      const mail = await this.reader.read(owner, mailbox, id);
+      const mail = await this.read(owner, mailbox, id);
       if (mail) mails.push(mail);
     }
     await this.db.tx(async (tx) => {
@@ -145,6 +151,20 @@ export class CalendarMailIntake implements OnModuleInit {
         });
       await this.repository.saveScan(tx, owner, progress);
     });
+  }
+
+  /** @throws the error of the mail service, for an hour: the search is repeated from the last progress on */
+  private async read(owner: AccountOwner, mailbox: string, message: number): Promise<CalendarMail | null> {
+    try {
+      return await this.reader.read(owner, mailbox, message);
+    } catch (error) {
+      const key = `${owner.tenantId} ${owner.userId} ${mailbox} ${message}`;
+      const since = this.failing.get(key) ?? performance.now();
+      this.failing.set(key, since);
+      if (performance.now() - since < this.limits.retryMs) throw error;
+      this.logger.error({ err: error, ...owner, message }, 'a message is skipped: it cannot be read');
+      return null;
+    }
   }
 
   /** The first search records the newest message only. */
@@ -184,8 +204,6 @@ export class CalendarMailIntake implements OnModuleInit {
   }
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
 /** @throws Error without an inbox */
 async function inboxOf(session: MailSession): Promise<string> {
   const { value } = await session.json({ method: 'GET', path: ['mailboxes'] });
@@ -193,25 +211,4 @@ async function inboxOf(session: MailSession): Promise<string> {
   const inbox = boxes.filter(isFields).find(({ path }) => path === 'INBOX');
   if (!inbox || !isObjectId(inbox['id'])) throw new Error('the account has no INBOX');
   return inbox['id'];
-}
-
-/** A page of a mailbox, newest messages first. @param page cursor; null: the first page */
-async function listed(
-  session: MailSession,
-  mailbox: string,
-  limit: number,
-  page: string | null,
-): Promise<{ rows: Fields[]; next: string | null }> {
-  const query = new URLSearchParams({ limit: String(limit), order: 'desc' });
-  if (page !== null) query.set('next', page);
-  const { status, value, stream } = await session.json({
-    method: 'GET',
-    path: messagesPath(mailbox),
-    query,
-  });
-  const list: unknown = stream ? JSON.parse(await text(stream)) : value;
-  if (status >= 300 || !isFields(list) || !Array.isArray(list['results']))
-    throw new Error(`the mail service responded ${status} to a message list`);
-  const next = typeof list['nextCursor'] === 'string' ? list['nextCursor'] : null;
-  return { rows: (list['results'] as unknown[]).filter(isFields), next };
 }

@@ -3,8 +3,9 @@ import { buffer } from 'node:stream/consumers';
 import { type Fields, isFields } from '../input/fields.js';
 import { messagePath } from '../mail-call.js';
 import { MailClient } from '../mail-client.js';
+import { MailUpstream } from '../mail-upstream.js';
 import { JsonResponse } from '../upstream-response.js';
-import type { CalendarMail } from './calendar-mail.js';
+import { type CalendarMail, textOf } from './calendar-mail.js';
 import type { AccountOwner } from './calendar-mail.repository.js';
 
 /** Longer calendars, in bytes, are no scheduling messages. */
@@ -25,7 +26,10 @@ export function calendarAttachment(attachments: unknown): Fields | null {
 /** Reads the calendar of one message from the mailbox of a user. */
 @Injectable()
 export class CalendarMailReader {
-  constructor(private readonly client: MailClient) {}
+  constructor(
+    private readonly client: MailClient,
+    private readonly upstream: MailUpstream,
+  ) {}
 
   /**
    * @returns null for an unknown message, and for one without a calendar
@@ -36,13 +40,14 @@ export class CalendarMailReader {
     const path = messagePath({ mailbox, message });
     const { status, value, stream } = await session.json({ method: 'GET', path });
     stream?.destroy();
+    if (status >= 500) throw this.upstream.failed(`status ${status} for a message`);
     if (status >= 300 || !isFields(value)) return null;
     const attachment = calendarAttachment(value['attachments']);
     if (!attachment) return null;
     const from = addressOf(value['from']);
     const mail = {
       user_id: owner.userId,
-      message_id: typeof value['messageId'] === 'string' ? value['messageId'] : '',
+      message_id: textOf(value['messageId']),
       from,
       is_authentic: isAuthentic(value['verificationResults'], from),
       method: null,
@@ -54,6 +59,7 @@ export class CalendarMailReader {
     const file = await session.bytes({ method: 'GET', path: [...path, 'attachments', id], accept: '*/*' });
     if (file instanceof JsonResponse) {
       file.stream?.destroy();
+      if (file.status >= 500) throw this.upstream.failed(`status ${file.status} for an attachment`);
       return null;
     }
     const bytes = await buffer(file.body.stream());
@@ -61,8 +67,7 @@ export class CalendarMailReader {
   }
 }
 
-const addressOf = (from: unknown): string =>
-  isFields(from) && typeof from['address'] === 'string' ? from['address'] : '';
+const addressOf = (from: unknown): string => (isFields(from) ? textOf(from['address']) : '');
 
 /**
  * Reads the results of WildDuck: `spf` and `dkim` contain the verified domain, or false. As in DMARC (RFC 7489, 3.1), the verified

@@ -1,3 +1,5 @@
+import { isStorable } from '../../../platform/http/storable-text.js';
+
 /** Type of the outbox event for a calendar that arrived by mail. Payload: `CalendarMail`. */
 export const CALENDAR_MAIL = 'mail.calendar.received';
 
@@ -17,3 +19,7 @@ export interface CalendarMail {
   /** Base64; null for a message with TNEF (`winmail.dat`) instead of a calendar. */
   content: string | null;
 }
+
+/** A text of the mail service; empty for another value, and for one that the outbox cannot store: senders write what they like. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' && isStorable(value) ? value : '';

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { ApiError } from '../../../platform/http/api-error.js';
-import { type Fields, isFields, isObjectId } from '../input/fields.js';
+import { isFields, isObjectId } from '../input/fields.js';
 import { messagePath, messagesPath } from '../mail-call.js';
 import { MailClient, type MailSession } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';
 import type { JsonResponse } from '../upstream-response.js';
 import { type AccountOwner, CalendarMailRepository } from './calendar-mail.repository.js';
+import { listed } from './message-list.js';
 
 /** A message that a user sends from their own account. */
 export interface OwnMessage {
@@ -119,11 +120,9 @@ async function specialBoxes(session: MailSession): Promise<Map<unknown, string>>
   );
 }
 
-/** The id of a recent message of a mailbox, or null. */
+/** The id of a recent message of a mailbox, or null. @throws Error when the mail service does not list the mailbox */
 async function find(session: MailSession, mailbox: string, messageId: string): Promise<number | null> {
-  const query = new URLSearchParams({ limit: String(LOOKED_AT), order: 'desc' });
-  const { value } = await session.json({ method: 'GET', path: messagesPath(mailbox), query });
-  const rows = isFields(value) && Array.isArray(value['results']) ? (value['results'] as Fields[]) : [];
+  const { rows } = await listed(session, mailbox, LOOKED_AT, null);
   const found = rows.find((row) => row['messageId'] === messageId);
   return found ? Number(found['id']) : null;
 }

@@ -1,6 +1,7 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import { ItemFailures } from '../../../platform/jobs/item-failures.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { packBodies } from './revision-pack.js';
 
@@ -76,6 +77,8 @@ class PackedElsewhere extends Error {}
  */
 @Injectable()
 export class NoteHistory implements OnModuleInit {
+  private readonly logger = new Logger(NoteHistory.name);
+
   constructor(
     private readonly db: Db,
     private readonly jobs: PeriodicJobs,
@@ -89,10 +92,15 @@ export class NoteHistory implements OnModuleInit {
     });
   }
 
-  /** @returns the number of bodies that were packed */
+  /** @returns the number of bodies that were packed @throws Error after the last note, when one failed */
   async packDue(): Promise<number> {
     let total = 0;
-    for (const note of await this.db.query(due, [BATCH])) total += await this.packNote(note);
+    const failures = new ItemFailures(this.logger, 'the history of a note');
+    for (const note of await this.db.query(due, [BATCH]))
+      await failures.guard(note, async () => {
+        total += await this.packNote(note);
+      });
+    failures.report();
     return total;
   }
 

@@ -1,7 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { ItemFailures } from '../../../platform/jobs/item-failures.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { Notifications } from '../../../platform/notifications/notifications.js';
 import { SystemMail } from '../../../platform/system-mail/system-mail.js';
@@ -15,6 +16,8 @@ import { UserActivity } from './user-activity.js';
 const USERS = 200;
 /** Notifications in one e-mail. */
 const ITEMS = 50;
+/** Pause after a failure, seconds. */
+const RETRY_SECONDS = 600;
 
 interface DueRow {
   id: string;
@@ -44,12 +47,20 @@ const schedule = workspace.statement<never>(
     WHERE tenant_id = $1 AND user_id = $2 AND id = ANY ($3::uuid[])`,
 );
 
+const postpone = workspace.statement<never>(
+  'notifications.postpone_emails',
+  `UPDATE notifications SET email_due_at = now() + make_interval(secs => $3)
+    WHERE tenant_id = $1 AND user_id = $2 AND email_due_at <= now()`,
+);
+
 /**
  * Queues e-mails for notifications that stay unread. An e-mail and the mark on its notifications commit together, so any number of
  * processes sends it once.
  */
 @Injectable()
 export class NotificationMails implements OnModuleInit {
+  private readonly logger = new Logger('Notifications');
+
   constructor(
     private readonly jobs: PeriodicJobs,
     private readonly notifications: Notifications,
@@ -64,13 +75,22 @@ export class NotificationMails implements OnModuleInit {
     this.jobs.register({ name: 'mail-notifications', everySeconds: 15, run: () => this.run() });
   }
 
-  /** Handles all notifications whose e-mail is due. */
+  /**
+   * Handles all notifications whose e-mail is due. A user whose e-mails fail does not hold up those of others.
+   * @throws Error after the last user, when the e-mails of one failed
+   */
   async run(): Promise<void> {
+    const failures = new ItemFailures(this.logger, 'the e-mails of a user');
     for (let users = USERS; users > 0;) {
       const due = await this.db.query(dueUsers, []);
-      for (const { tenant_id, user_id } of due) await this.handle({ tenantId: tenant_id, userId: user_id });
+      for (const { tenant_id: tenantId, user_id: userId } of due) {
+        const member = { tenantId, userId };
+        if (!(await failures.guard(member, () => this.handle(member))))
+          await this.db.single((tx) => tx.query(postpone, [tenantId, userId, RETRY_SECONDS]));
+      }
       users = due.length;
     }
+    failures.report();
   }
 
   private async handle(member: Member): Promise<void> {

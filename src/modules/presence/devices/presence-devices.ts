@@ -107,7 +107,8 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
     for (;;) {
       const changes = await this.repository.sweep(BATCH, this.options.lifetimeSeconds);
       this.events.publish(changes);
-      if (changes.length < BATCH) return;
+      // A user may have several devices: a batch that changes fewer users may not be the last one.
+      if (changes.length === 0) return;
     }
   }
 

@@ -3,6 +3,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../../platform/database/db.js';
 import { directory } from '../../../../platform/database/statement.js';
 import { PeriodicJobs } from '../../../../platform/jobs/periodic-jobs.js';
+import { deletion, type Sweep } from '../../../../platform/jobs/sweep.js';
 import type { PasskeyChallenge } from './passkey.entity.js';
 
 export type Ceremony = PasskeyChallenge['purpose'];
@@ -24,9 +25,9 @@ const take = directory.statement<{ challenge: Buffer; isValid: boolean }>(
    RETURNING challenge, expires_at > now() AS "isValid"`,
 );
 
-const forget = directory.statement<never>(
+const forget: Sweep = directory.statement(
   'passkey_challenges.forget',
-  `DELETE FROM passkey_challenges WHERE expires_at < now()`,
+  deletion('passkey_challenges', `expires_at < now()`),
 );
 
 /** Challenges of WebAuthn ceremonies: valid once, for ten minutes. A new one replaces that of the same ceremony and subject. */
@@ -38,7 +39,7 @@ export class PasskeyChallenges implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: 'passkey-challenges.forget', everySeconds: 3_600, statement: forget });
+    this.jobs.register({ name: 'passkey-challenges.forget', everySeconds: 3_600, deletes: forget });
   }
 
   /** @param subject the session of the caller, or the sign-in of the browser */

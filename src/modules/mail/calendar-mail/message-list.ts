@@ -1,0 +1,29 @@
+import { text } from 'node:stream/consumers';
+import { type Fields, isFields } from '../input/fields.js';
+import { messagesPath } from '../mail-call.js';
+import type { MailSession } from '../mail-client.js';
+
+/**
+ * A page of a mailbox, newest messages first.
+ * @param page cursor; null: the first page
+ * @throws Error when the mail service does not list the mailbox
+ */
+export async function listed(
+  session: MailSession,
+  mailbox: string,
+  limit: number,
+  page: string | null,
+): Promise<{ rows: Fields[]; next: string | null }> {
+  const query = new URLSearchParams({ limit: String(limit), order: 'desc' });
+  if (page !== null) query.set('next', page);
+  const { status, value, stream } = await session.json({
+    method: 'GET',
+    path: messagesPath(mailbox),
+    query,
+  });
+  const list: unknown = stream ? JSON.parse(await text(stream)) : value;
+  if (status >= 300 || !isFields(list) || !Array.isArray(list['results']))
+    throw new Error(`the mail service responded ${status} to a message list`);
+  const next = typeof list['nextCursor'] === 'string' ? list['nextCursor'] : null;
+  return { rows: (list['results'] as unknown[]).filter(isFields), next };
+}

@@ -1,0 +1,38 @@
+import type { Logger } from '@nestjs/common';
+
+/** After more failures in one run, the items are not the cause. */
+const MAX_FAILURES = 20;
+
+/** The items of a job that fail. They do not hold up the others. */
+export class ItemFailures {
+  private count = 0;
+
+  /** @param what the work of an item, for the log */
+  constructor(
+    private readonly logger: Logger,
+    private readonly what: string,
+  ) {}
+
+  /**
+   * Runs the work of one item, and logs its failure.
+   * @param item its ids, for the log
+   * @returns false for a failure
+   * @throws the error of the work, after 20 failures of other items
+   */
+  async guard(item: object, work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      this.count += 1;
+      if (this.count > MAX_FAILURES) throw error;
+      this.logger.warn({ err: error, ...item }, `${this.what} failed; a later run repeats it`);
+      return false;
+    }
+  }
+
+  /** Call it after the last item. @throws Error when an item failed, so that the state of the job shows it */
+  report(): void {
+    if (this.count > 0) throw new Error(`${this.what} failed for ${this.count} items; see the log`);
+  }
+}
