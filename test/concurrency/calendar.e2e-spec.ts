@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { CalendarHousekeeping } from '../../src/modules/calendar/calendar-housekeeping.js';
+import { Db } from '../../src/platform/database/db.js';
 import { type TestUser, TestApp } from '../support/app.ts';
 import {
   at,
@@ -11,9 +12,8 @@ import {
   newEvent,
   vevent,
 } from '../support/domains/calendars.ts';
-import { lockWaits } from '../support/database/locks.ts';
-import { PATIENT, withTimeouts } from '../support/database/timeouts.ts';
-import { until } from '../support/until.ts';
+import { countDeadlocks } from '../support/database/deadlocks.ts';
+import { afterChange } from '../support/database/locks.ts';
 
 describe('calendars under concurrency', () => {
   let app: TestApp;
@@ -22,7 +22,7 @@ describe('calendars under concurrency', () => {
   let calendar: string;
 
   beforeAll(async () => {
-    app = await withTimeouts(PATIENT, () => TestApp.start());
+    app = await TestApp.start();
     users = await app.tenant('acme', 'ann', ...Array.from({ length: 50 }, (_, n) => `user${n}`));
     ann = users[0] as TestUser;
     calendar = await newCalendar(ann, 'Work');
@@ -99,11 +99,7 @@ describe('calendars under concurrency', () => {
   test('devices that push meetings with each other do not deadlock, also while removals are forgotten', async () => {
     const [one, two, three] = users.slice(1, 4) as [TestUser, TestUser, TestUser];
     const homes = await Promise.all([one, two, three].map(defaultCalendar));
-    const deadlocks = async () =>
-      (
-        await app.sql('SELECT deadlocks::int AS n FROM pg_stat_database WHERE datname = current_database()')
-      )[0].n;
-    const before = await deadlocks();
+    const deadlocks = countDeadlocks(app.get(Db));
     const everyone = [one, two, three].map(({ id }) => id);
     const push = async (user: TestUser, home: string, round: number) => {
       const made = await user.api.post(`/calendar/${home}/sync`, {
@@ -128,32 +124,20 @@ describe('calendars under concurrency', () => {
       ...Array.from({ length: 5 }, () => housekeeping.forget(future)),
       ...Array.from({ length: 5 }, () => housekeeping.purge(future)),
     ]);
-    expect(await deadlocks()).toBe(before);
+    expect(deadlocks()).toBe(0);
   });
 
   const deleting = (id: string) => (other: pg.Client) =>
     other.query('DELETE FROM calendars WHERE id = $1', [id]);
 
-  /** Sends a request that waits for the changes of another transaction, which commits then. */
-  const afterChange = async (change: (other: pg.Client) => Promise<unknown>, send: () => Promise<any>) => {
-    const blocker = new pg.Client({ connectionString: await app.databaseOf(ann.tenantId!) });
-    await blocker.connect();
-    try {
-      await blocker.query('BEGIN');
-      await change(blocker);
-      const sent = send();
-      await until('the request to wait for the other change', async () => (await lockWaits(blocker))[0]);
-      await blocker.query('COMMIT');
-      const { status, body } = await sent;
-      return [status, body.error];
-    } finally {
-      await blocker.end();
-    }
+  const outcomeAfter = async (change: (other: pg.Client) => Promise<unknown>, send: () => Promise<any>) => {
+    const { status, body } = await afterChange(await app.databaseOf(ann.tenantId!), change, send);
+    return [status, body.error];
   };
 
   test('a feed of a calendar that is being deleted is 404', async () => {
     const deleted = await newCalendar(ann, 'Short');
-    const outcome = await afterChange(deleting(deleted), () =>
+    const outcome = await outcomeAfter(deleting(deleted), () =>
       ann.api.post(`/calendar/${deleted}/feeds`, {}),
     );
     expect(outcome).toEqual([404, 'not_found']);
@@ -171,10 +155,10 @@ describe('calendars under concurrency', () => {
       owner.api.delete(`/calendar/${id}`, undefined, {
         headers: { 'if-match': `"calendar:${id}:r${revision}"` },
       });
-    expect(await afterChange(makeDefault, remove(next, 2))).toEqual([409, 'default_calendar']);
+    expect(await outcomeAfter(makeDefault, remove(next, 2))).toEqual([409, 'default_calendar']);
     const raise = (other: pg.Client) =>
       other.query('UPDATE calendars SET revision = revision + 1 WHERE id = $1', [former]);
-    expect(await afterChange(raise, remove(former, 1))).toEqual([409, 'conflict']);
+    expect(await outcomeAfter(raise, remove(former, 1))).toEqual([409, 'conflict']);
   });
 
   test('events stay when the calendar that they would move to is deleted first', async () => {
@@ -182,7 +166,7 @@ describe('calendars under concurrency', () => {
     const source = await newCalendar(owner, 'Source');
     const target = await newCalendar(owner, 'Target');
     const event = await newEvent(owner, source, { title: 'Kept', start: '2026-03-02' });
-    const outcome = await afterChange(deleting(target), () =>
+    const outcome = await outcomeAfter(deleting(target), () =>
       owner.api.delete(`/calendar/${source}?move_events_to=${target}`),
     );
     expect(outcome).toEqual([422, 'validation_failed']);
@@ -207,7 +191,7 @@ describe('calendars under concurrency', () => {
       () => importFile(writer, id, file),
     ]) {
       await owner.api.put(`/calendar/${id}`, { shares: [{ user_id: writer.id, role: 'writer' }] });
-      expect(await afterChange(end, send)).toEqual([404, 'not_found']);
+      expect(await outcomeAfter(end, send)).toEqual([404, 'not_found']);
     }
     expect((await owner.api.get(`/calendar/${id}/events`)).body.events).toEqual([]);
   });

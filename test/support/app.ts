@@ -11,6 +11,7 @@ import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { Client } from './network/client.ts';
 import { addCells, addCellSchemas, inEachDatabase } from './database/cells.ts';
 import { cloneDatabase } from './database/database.ts';
+import { becomePatient } from './database/timeouts.ts';
 import { memoryBase } from './memory-directory.ts';
 import { checkTransactions } from './database/transactions.ts';
 
@@ -31,6 +32,8 @@ const filesOf = (databaseUrl: string): string =>
   path.join(memoryBase(), `workspace-files-${new URL(databaseUrl).pathname.slice(1)}`);
 
 const CELLS = ['cell-1', 'cell-2'];
+
+becomePatient();
 
 /**
  * Places all workspaces of a test in cells, and none in the database of the directory (`npm run test:cells`).
