@@ -14,7 +14,6 @@ type Queues = Record<OutboxQueue, OutboxDelivery>;
 @Injectable()
 export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly cells = new Map<string, Queues>();
-  private lease: number | undefined;
   private started = false;
   private timer: NodeJS.Timeout | undefined;
 
@@ -22,16 +21,6 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly db: Db,
     private readonly outbox: Outbox,
   ) {}
-
-  /** Duration of a claim; tests shorten it. */
-  get leaseSeconds(): number {
-    return this.all('local')[0]?.leaseSeconds ?? 0;
-  }
-
-  set leaseSeconds(seconds: number) {
-    this.lease = seconds;
-    for (const queue of [...this.all('local'), ...this.all('remote')]) queue.leaseSeconds = seconds;
-  }
 
   onApplicationBootstrap(): void {
     // A commit does not report its cell: the other cells have nothing to claim.
@@ -76,7 +65,6 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private queuesOf(cell: string): Queues {
     const queue = (name: OutboxQueue) => {
       const delivery = new OutboxDelivery(this.db, this.outbox, name, cell);
-      if (this.lease !== undefined) delivery.leaseSeconds = this.lease;
       if (this.started) delivery.start();
       return delivery;
     };
