@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { type TestUser, TestApp } from '../support/app.ts';
-import { lockWaits } from '../support/database/locks.ts';
-import { until } from '../support/until.ts';
+import { afterChange } from '../support/database/locks.ts';
 
 /** Two applications on one database: no lock in memory can help. */
 describe('concurrent use of chat rooms', () => {
@@ -123,27 +121,21 @@ describe('concurrent use of chat rooms', () => {
   test('no message is unread, not minus one, for a user who reads while an own message commits', async () => {
     const room = await newRoom();
     const [alice] = users as [TestUser];
-    const other = new pg.Client({ connectionString: await one.databaseOf(alice.tenantId!) });
-    await other.connect();
-    try {
-      const ids = { id: randomUUID(), client_msg_id: randomUUID() };
-      const input = {
-        ...ids,
-        fingerprint: '00',
-        body: 'x',
-        format: 'plain',
-        mentions: [],
-        attachments: [],
-        tsv: '',
-      };
-      await other.query('BEGIN');
-      await other.query('SELECT chat_send($1, $2, $3, $4)', [alice.tenantId, alice.id, room, input]);
-      const reading = alice.api.put(`/chat/rooms/${room}/read`, { seq: 0 });
-      await until('the request to wait', async () => (await lockWaits(other)).length === 1);
-      await other.query('COMMIT');
-      expect((await reading).body).toEqual({ last_read_seq: 1, unread: 0 });
-    } finally {
-      await other.end();
-    }
+    const ids = { id: randomUUID(), client_msg_id: randomUUID() };
+    const input = {
+      ...ids,
+      fingerprint: '00',
+      body: 'x',
+      format: 'plain',
+      mentions: [],
+      attachments: [],
+      tsv: '',
+    };
+    const { body } = await afterChange(
+      await one.databaseOf(alice.tenantId!),
+      (other) => other.query('SELECT chat_send($1, $2, $3, $4)', [alice.tenantId, alice.id, room, input]),
+      () => alice.api.put(`/chat/rooms/${room}/read`, { seq: 0 }),
+    );
+    expect(body).toEqual({ last_read_seq: 1, unread: 0 });
   });
 });

@@ -1,12 +1,9 @@
-import pg from 'pg';
 import { type TestUser, TestApp } from '../support/app.ts';
-import { lockWaits } from '../support/database/locks.ts';
-import { PATIENT, withTimeouts } from '../support/database/timeouts.ts';
+import { afterChange } from '../support/database/locks.ts';
 import { newCalendar } from '../support/domains/calendars.ts';
 import { definitionOf, published } from '../support/domains/forms.ts';
 import type { ApiResponse } from '../support/network/client.ts';
 import { upload } from '../support/network/multipart.ts';
-import { until } from '../support/until.ts';
 
 /** A collection of limited size. */
 interface Limited {
@@ -27,8 +24,7 @@ describe('limits of collections, with creations at the same time', () => {
 
   beforeAll(async () => {
     // A connection for each request, with workspaces in further databases too.
-    const settings = { CELL_POOL_MAX: `${AT_ONCE + FREE}` };
-    app = await withTimeouts(PATIENT, () => TestApp.start(settings));
+    app = await TestApp.start({ CELL_POOL_MAX: `${AT_ONCE + FREE}` });
     [ann] = await app.tenant('acme', 'ann');
   });
   afterAll(() => app?.stop());
@@ -181,20 +177,14 @@ describe('limits of collections, with creations at the same time', () => {
   ];
 
   test.each(collections)('$name: no request exceeds it', async ({ fill, table, error }) => {
-    let responses: ApiResponse[];
     const create = await fill();
-    const blocker = new pg.Client({ connectionString: await databaseOf(table) });
-    await blocker.connect();
-    try {
+    const responses = await afterChange(
+      await databaseOf(table),
       // Rows can be counted, but none is added before all requests wait.
-      await blocker.query(`BEGIN; LOCK TABLE ${table} IN SHARE MODE`);
-      const created = Promise.all(Array.from({ length: AT_ONCE }, (_, n) => create(n)));
-      await until('all requests to wait', async () => (await lockWaits(blocker)).length === AT_ONCE);
-      await blocker.query('COMMIT');
-      responses = await created;
-    } finally {
-      await blocker.end();
-    }
+      (other) => other.query(`LOCK TABLE ${table} IN SHARE MODE`),
+      () => Promise.all(Array.from({ length: AT_ONCE }, (_, n) => create(n))),
+      { waits: AT_ONCE },
+    );
     const outcomes = responses.map(({ status, body }) => (status < 300 ? 'created' : body.error));
     const expected = [...Array(FREE).fill('created'), ...Array(AT_ONCE - FREE).fill(error)];
     expect(outcomes.toSorted()).toEqual(expected.toSorted());

@@ -6,7 +6,9 @@ import path from 'node:path';
 import pg from 'pg';
 import { SmtpReceiver } from '../../src/mail-service/smtp/smtp-receiver.js';
 import { RawMessages } from '../../src/mail-service/storage/raw-messages.js';
+import { Db } from '../../src/platform/database/db.js';
 import { emptyDatabase } from '../support/database/database.ts';
+import { countDeadlocks } from '../support/database/deadlocks.ts';
 import { MailClient, mailboxesOf, TestMailService } from '../support/mail/mail-service.ts';
 import { freePort } from '../support/network/ports.ts';
 import { OtherServer, sendBySmtp } from '../support/mail/smtp.ts';
@@ -45,9 +47,11 @@ describe('concurrency', () => {
   let alice: MailClient;
   let boxes: Record<string, string>;
   let port: number;
+  let deadlocks: () => number;
 
   beforeAll(async () => {
     mail = await TestMailService.start();
+    deadlocks = countDeadlocks(mail.get(Db));
     port = await mail.get(SmtpReceiver).listen(0);
   });
   beforeEach(async () => {
@@ -109,6 +113,7 @@ describe('concurrency', () => {
     for (const { status } of responses) expect([200, 404]).toContain(status);
     const left = [...(await uids(boxes['INBOX'])), ...(await uids(boxes['Trash']))];
     expect(left).toHaveLength(20);
+    expect(deadlocks()).toBe(0);
   });
 
   test('a draft that is submitted concurrently is sent once', async () => {
@@ -218,10 +223,7 @@ describe('concurrency', () => {
       for (const status of await times(25, (n) => step(turn * 25 + n)))
         expect([200, 400, 403, 404]).toContain(status);
     await until('the empty queue', async () => (await mail.sql('SELECT FROM queue')).length === 0);
-    const [{ deadlocks }] = await mail.sql(
-      'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
-    );
-    expect(deadlocks).toBe(0);
+    expect(deadlocks()).toBe(0);
     for (const [mailbox, ids] of given) {
       expect(new Set(ids).size).toBe(ids.length);
       const left = await uids(mailbox);

@@ -1,9 +1,8 @@
-import pg from 'pg';
-import { errorCode } from '../../src/platform/database/database-errors.js';
+import type { Client } from 'pg';
 import { Db } from '../../src/platform/database/db.js';
 import { TestApp, type TestUser } from '../support/app.ts';
-import { lockWaits } from '../support/database/locks.ts';
-import { PATIENT, withTimeouts } from '../support/database/timeouts.ts';
+import { countDeadlocks } from '../support/database/deadlocks.ts';
+import { inTransaction, lockWaiters, lockWaits } from '../support/database/locks.ts';
 import { until } from '../support/until.ts';
 
 /** Two processes' worth of the application on one database: no lock in memory can help. */
@@ -12,28 +11,14 @@ describe('writers of tasks', () => {
   let two: TestApp;
   let alice: TestUser;
   let users: TestUser[];
+  let deadlocks: () => number;
 
   beforeAll(async () => {
-    one = await withTimeouts(PATIENT, () => TestApp.start());
-    two = await withTimeouts(PATIENT, () => TestApp.start({}, one.databaseUrl));
-    [one, two].forEach(watch);
+    one = await TestApp.start();
+    two = await TestApp.start({}, one.databaseUrl);
+    deadlocks = countDeadlocks(one.get(Db), two.get(Db));
     [alice, ...users] = await one.tenant('acme', 'alice', 'bob', 'carol', 'dora', 'eve');
   });
-  /** SQLSTATEs of attempts that failed, also of those that a second attempt made good. */
-  const failures: (string | undefined)[] = [];
-  const deadlocks = () => failures.splice(0).filter((code) => code === '40P01').length;
-  const watch = (app: TestApp) => {
-    const db = app.get<any>(Db);
-    const retrying = db.retrying.bind(db);
-    db.retrying = (attempt: () => Promise<unknown>) =>
-      retrying(() =>
-        attempt().catch((error: unknown) => {
-          failures.push(errorCode(error));
-          throw error;
-        }),
-      );
-  };
-
   afterAll(async () => {
     await two?.stop();
     await one?.stop();
@@ -159,31 +144,29 @@ describe('writers of tasks', () => {
   test('a writer that waits for a tree of folders while it is transferred waits for the tree of the new owner too', async () => {
     const [bob, carol, dora] = users as [TestUser, TestUser, TestUser];
     const { id } = await folder({ members: [carol, dora].map((user) => ({ id: user.id, role: 'editor' })) });
-    const holding = async (owner: TestUser): Promise<pg.Client> => {
-      const client = new pg.Client({ connectionString: await one.databaseOf(alice.tenantId!) });
-      await client.connect();
-      await client.query('BEGIN');
-      await client.query('SELECT pg_advisory_xact_lock(task_tree_key($1, $2))', [owner.tenantId, owner.id]);
-      return client;
-    };
-    const [transfer, next] = [await holding(alice), await holding(bob)];
-    try {
-      let ended = 0;
-      const writing = [
-        api(0, carol).post('/tasks', { title: 'x', folder_id: id }),
-        api(1, dora).patch(`/task_folders/${id}`, { members: [{ id: carol.id, role: 'editor' }] }),
-      ].map((response) => response.finally(() => (ended += 1)));
-      await until('both to wait', async () => (await lockWaits(next)).length === 2);
-      await transfer.query('UPDATE task_folders SET owner_id = $2 WHERE id = $1', [id, bob.id]);
-      await transfer.query('COMMIT');
+    const holding = async <T>(owner: TestUser, work: (client: Client) => Promise<T>): Promise<T> =>
+      inTransaction(await one.databaseOf(alice.tenantId!), async (client) => {
+        await client.query('SELECT pg_advisory_xact_lock(task_tree_key($1, $2))', [owner.tenantId, owner.id]);
+        return work(client);
+      });
+    let ended = 0;
+    const responses = await holding(bob, async (next) => {
+      const writing = await holding(alice, async (transfer) => {
+        const sent = [
+          api(0, carol).post('/tasks', { title: 'x', folder_id: id }),
+          api(1, dora).patch(`/task_folders/${id}`, { members: [{ id: carol.id, role: 'editor' }] }),
+        ].map((response) => response.finally(() => (ended += 1)));
+        await lockWaiters(next, 2);
+        await transfer.query('UPDATE task_folders SET owner_id = $2 WHERE id = $1', [id, bob.id]);
+        await transfer.query('COMMIT');
+        return sent;
+      });
       await until('both to wait again', async () => ended > 0 || (await lockWaits(next)).length === 2);
       expect(ended).toBe(0);
       await next.query('COMMIT');
-      expect((await Promise.all(writing)).map(({ status }) => status)).toEqual([201, 200]);
-    } finally {
-      await transfer.end();
-      await next.end();
-    }
+      return Promise.all(writing);
+    });
+    expect(responses.map(({ status }) => status)).toEqual([201, 200]);
   });
 
   test('sharing a folder misses no task that is made in it or moved into it meanwhile', async () => {

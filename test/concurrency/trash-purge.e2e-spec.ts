@@ -1,37 +1,19 @@
-import pg from 'pg';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../support/app.ts';
-import { lockWaits } from '../support/database/locks.ts';
-import { until } from '../support/until.ts';
+import { inDatabase } from '../support/database/database.ts';
+import { inTransaction, lockWaiters } from '../support/database/locks.ts';
 
 /** Found by the fuzzer of synchronisation: many notes in one transaction must not undo the order of the locks. */
 describe('the purge of notes whose time in the trash is over', () => {
   let app: TestApp;
   let users: TestUser[];
-  const connections: pg.Client[] = [];
 
   beforeAll(async () => {
     app = await TestApp.start();
     users = (await app.tenant('acme', 'alice', 'bob')).sort((a, b) => (a.id < b.id ? -1 : 1));
   });
-  afterAll(async () => {
-    for (const connection of connections) await connection.end();
-    await app?.stop();
-  });
+  afterAll(() => app?.stop());
 
-  const connect = async (): Promise<pg.Client> => {
-    const connection = new pg.Client({ connectionString: await app.databaseOf(users[0]!.tenantId!) });
-    await connection.connect();
-    connections.push(connection);
-    return connection;
-  };
-  const waiting = async (count: number): Promise<void> => {
-    const observer = await connect();
-    await until(
-      `${count} connections that wait for a lock`,
-      async () => (await lockWaits(observer)).length === count,
-    );
-  };
   const make = async (owner: TestUser, invited: TestUser[]): Promise<string> => {
     const { id } = (await owner.api.post('/notes', { title: 'n' })).body.note;
     await owner.api.put(`/notes/${id}/invited`, { invited: invited.map((one) => one.id) });
@@ -54,22 +36,24 @@ describe('the purge of notes whose time in the trash is over', () => {
     // The search index locks the notes that it indexes, and the purge skips locked notes.
     await app.get(OutboxWorker).drain();
 
-    const [holder, writer, purger] = [await connect(), await connect(), await connect()];
-    await holder.query('BEGIN');
-    await holder.query('SELECT FROM sync_heads WHERE tenant_id = $1 AND user_id = $2 FOR UPDATE', [
-      low.tenantId,
-      low.id,
-    ]);
-    const writing = writer.query(
-      `SELECT outcome FROM note_update($1, $2, $3, 1, '{"title": "new"}', NULL, gen_random_uuid(), NULL)`,
-      [low.tenantId, low.id, written],
-    );
-    await waiting(1);
-    const purging = purger.query('SELECT notes_purge_due(100) AS count');
-    await waiting(2);
-    await holder.query('COMMIT');
-    const [write, purge] = await Promise.allSettled([writing, purging]);
-    expect(write).toMatchObject({ status: 'fulfilled', value: { rows: [{ outcome: 'ok' }] } });
-    expect(purge).toMatchObject({ status: 'fulfilled', value: { rows: [{ count: 2 }] } });
+    const url = await app.databaseOf(low.tenantId!);
+    const [write, purge] = await inTransaction(url, async (holder) => {
+      await holder.query('SELECT FROM sync_heads WHERE tenant_id = $1 AND user_id = $2 FOR UPDATE', [
+        low.tenantId,
+        low.id,
+      ]);
+      const writing = inDatabase(
+        url,
+        `SELECT outcome FROM note_update($1, $2, $3, 1, '{"title": "new"}', NULL, gen_random_uuid(), NULL)`,
+        [low.tenantId, low.id, written],
+      );
+      await lockWaiters(holder);
+      const purging = inDatabase(url, 'SELECT notes_purge_due(100) AS count');
+      await lockWaiters(holder, 2);
+      await holder.query('COMMIT');
+      return Promise.allSettled([writing, purging]);
+    });
+    expect(write).toMatchObject({ status: 'fulfilled', value: [{ outcome: 'ok' }] });
+    expect(purge).toMatchObject({ status: 'fulfilled', value: [{ count: 2 }] });
   });
 });

@@ -38,7 +38,11 @@ describe('the scrape of npm start', () => {
     );
     await fetch(`http://127.0.0.1:${port}/apis/v1/health/live`);
     const scrape = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-    const text = await scrape();
+    // On a busy machine a process may respond too late for a scrape.
+    const text = await until('a scrape with all processes', async () => {
+      const found = await scrape();
+      return !/^(?:process|database)_up\S* 0$/m.test(found) && found;
+    });
     for (const line of [
       ...['primary', 'worker-1', 'worker-2', 'mail-service'].map((name) => `process_up{process="${name}"} 1`),
       'database_up 1',

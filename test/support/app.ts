@@ -7,10 +7,12 @@ import { Config } from '../../src/config/config.js';
 import { AccessWatch } from '../../src/modules/identity/access-watch.js';
 import { Db } from '../../src/platform/database/db.js';
 import { either, workspace } from '../../src/platform/database/statement.js';
+import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { Client } from './network/client.ts';
 import { addCells, addCellSchemas, inEachDatabase } from './database/cells.ts';
 import { cloneDatabase } from './database/database.ts';
+import { becomePatient } from './database/timeouts.ts';
 import { memoryBase } from './memory-directory.ts';
 import { checkTransactions } from './database/transactions.ts';
 
@@ -32,6 +34,8 @@ const filesOf = (databaseUrl: string): string =>
 
 const CELLS = ['cell-1', 'cell-2'];
 
+becomePatient();
+
 /**
  * Places all workspaces of a test in cells, and none in the database of the directory (`npm run test:cells`).
  * @param cells `databases` or `schemas`; empty: one database for everything
@@ -41,6 +45,26 @@ async function spread(nest: ServedApp['nest'], cells: string): Promise<() => Pro
   if (cells === 'schemas') return addCellSchemas(nest, CELLS);
   const databases = cells === 'databases' ? await addCells(nest, ...CELLS) : [];
   return () => Promise.all(databases.map((cell) => cell.drop()));
+}
+
+/** Of the applications that run, by the address of their database. */
+const drains = new Map<string, Set<() => Promise<number>>>();
+
+/**
+ * Lets `drain` of the outbox wait for all events, also for those that another application on this database has claimed.
+ * @returns a function that ends it
+ */
+function drainTogether(nest: ServedApp['nest'], databaseUrl: string): () => void {
+  const worker = nest.get(OutboxWorker);
+  const own = worker.drain.bind(worker);
+  const all = drains.get(databaseUrl) ?? new Set();
+  drains.set(databaseUrl, all.add(own));
+  worker.drain = async () => {
+    let handled = 0;
+    for (const drain of [own, ...all]) handled += await drain();
+    return handled;
+  };
+  return () => void all.delete(own);
 }
 
 /** The real application on a database of its own, listening on a port of its own. */
@@ -76,7 +100,9 @@ export class TestApp {
     // Tests run jobs themselves: a job that runs by its timer would process the rows that a test is about to count.
     await served.nest.get(PeriodicJobs).stop();
     const dropCells = await spread(served.nest, databaseUrl ? '' : TEST_CELLS);
+    const leave = drainTogether(served.nest, database.url);
     const drop = async (): Promise<void> => {
+      leave();
       await database.drop();
       await dropCells();
       if (!databaseUrl) rmSync(dataDir, { recursive: true, force: true });

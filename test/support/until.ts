@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Limits a wait that would never end. It is no bound on speed: a busy machine must not reach it. */
-const PATIENCE_SECONDS = 120;
+const PATIENCE_SECONDS = 240;
 
 /** The real clock, also while a test moves its own. */
 const now = performance.now.bind(performance);

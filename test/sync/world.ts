@@ -127,11 +127,12 @@ export class World {
 
   /** Runs SQL in the database of the workspace; again, while a move rejects writes. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const began = performance.now();
     const url = (await this.site.currentDatabase?.()) ?? this.site.databaseUrl;
     try {
       return (await this.poolOf(url).query(text, values)).rows as Row[];
     } catch (error) {
-      if ((error as { code?: string }).code !== IS_MOVING || !this.isMoving) throw error;
+      if ((error as { code?: string }).code !== IS_MOVING || !this.isMoving(began)) throw error;
       await delay(20);
       return this.sql(text, values);
     }
@@ -162,8 +163,9 @@ export class World {
     return this.counts.get(REPEATED_AFTER_MOVE) ?? 0;
   }
 
-  private get isMoving(): boolean {
-    return performance.now() < this.movingUntil;
+  /** @param began the time at which a request was sent: its response may be late */
+  private isMoving(began: number): boolean {
+    return began < this.movingUntil;
   }
 
   /** Crashes a server: requests may get no response meanwhile and shortly after. */
@@ -204,13 +206,13 @@ export class World {
     try {
       ({ status, response } = await exchange(`${base}/apis/v1${path}`, user.token, method, body));
     } catch (error) {
-      if (!this.disturbed) throw new Violation(`no response to ${line}: ${String(error)}`);
+      if (began >= this.disturbedUntil) throw new Violation(`no response to ${line}: ${String(error)}`);
     }
     const outcome = status === 0 ? '0' : `${status}${status < 400 ? '' : ` ${response?.error}`}`;
     this.log(`${line} -> ${outcome}${summary(response)} @${this.site.bases.indexOf(base)}`);
     this.count(`status ${status}`);
     if (status === 0) await delay(50);
-    else if (outcome === '503 database_unavailable' && this.isMoving) {
+    else if (outcome === '503 database_unavailable' && this.isMoving(began)) {
       // Nothing was written.
       this.count(REPEATED_AFTER_MOVE);
       await delay(20);

@@ -80,7 +80,6 @@ const forgetUnhandled = either.statement<{ id: string }>(
 
 /** Delivers the events of one queue in one cell. */
 export class OutboxDelivery {
-  leaseSeconds = LEASE_SECONDS;
   private readonly logger = new Logger('OutboxWorker');
   private timer: NodeJS.Timeout | undefined;
   private timerDue = 0;
@@ -174,12 +173,12 @@ export class OutboxDelivery {
   private async deliverBatch(limit: number, doubtful: boolean): Promise<number> {
     const types = this.outbox.typesOf(this.queue);
     if (types.length === 0) return 0;
-    const rows = await this.db.single((tx) => tx.query(claim, [limit, this.leaseSeconds, types, doubtful]));
+    const rows = await this.db.single((tx) => tx.query(claim, [limit, LEASE_SECONDS, types, doubtful]));
     const left = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const done: ClaimedRow[] = [];
     const heartbeat = setInterval(
       () => this.renew([...left, ...done]),
-      (this.leaseSeconds * 1000) / RENEWALS_PER_LEASE,
+      (LEASE_SECONDS * 1000) / RENEWALS_PER_LEASE,
     );
     try {
       if (left.length > 1 && !doubtful) await this.prepare(left.map(eventOf));
@@ -213,7 +212,7 @@ export class OutboxDelivery {
 
   private renew(rows: ClaimedRow[]): void {
     this.db
-      .single((tx) => tx.query(renew, [...claimsOf(rows), this.leaseSeconds]))
+      .single((tx) => tx.query(renew, [...claimsOf(rows), LEASE_SECONDS]))
       .catch((error: unknown) => this.logger.warn({ err: error }, 'renewal of the claim on events failed'));
   }
 

@@ -15,7 +15,6 @@ type Queues = ReadonlyMap<WorkQueue, OutboxDelivery>;
 @Injectable()
 export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly cells = new Map<string, Queues>();
-  private lease: number | undefined;
   private started = false;
   private timer: NodeJS.Timeout | undefined;
 
@@ -23,16 +22,6 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly db: Db,
     private readonly outbox: Outbox,
   ) {}
-
-  /** Duration of a claim; tests shorten it. */
-  get leaseSeconds(): number {
-    return this.all()[0]?.leaseSeconds ?? 0;
-  }
-
-  set leaseSeconds(seconds: number) {
-    this.lease = seconds;
-    for (const queue of this.all()) queue.leaseSeconds = seconds;
-  }
 
   onApplicationBootstrap(): void {
     // A commit does not report its cell: the other cells have nothing to claim.
@@ -80,7 +69,6 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private queuesOf(cell: string): Queues {
     const queue = (name: WorkQueue): [WorkQueue, OutboxDelivery] => {
       const delivery = new OutboxDelivery(this.db, this.outbox, name, cell);
-      if (this.lease !== undefined) delivery.leaseSeconds = this.lease;
       if (this.started) delivery.start();
       return [name, delivery];
     };

@@ -1,12 +1,10 @@
-import pg from 'pg';
 import { Config } from '../../../src/config/config.js';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
-import { lockWaits } from '../../support/database/locks.ts';
-import { until } from '../../support/until.ts';
+import { inTransaction, lockWaiters } from '../../support/database/locks.ts';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { Browser } from '../../support/sign-in/relying-party.ts';
@@ -365,25 +363,16 @@ describe('passkeys of an account', () => {
     const { person: alice, authenticator } = await enrolled(app, 'alice');
     const other = await session(app, alice, { aal2: true });
     const credential = new SoftPasskey(origin).create(await creation(alice));
-    const holder = new pg.Client({ connectionString: app.databaseUrl });
-    await holder.connect();
-    const waits = (count: number) =>
-      until(`${count} requests to wait`, async () => (await lockWaits(holder)).length === count);
-    try {
-      await holder.query('BEGIN');
+    const disable = { password: PASSWORD, code: authenticator.code() };
+    await inTransaction(app.databaseUrl, async (holder) => {
       await holder.query('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [alice.id]);
       const adding = alice.api.post(PASSKEYS, { name: 'Laptop', credential });
-      await waits(1);
-      const disabling = other.api.post('/auth/disable-2fa', {
-        password: PASSWORD,
-        code: authenticator.code(),
-      });
-      await waits(2);
+      await lockWaiters(holder);
+      const disabling = other.api.post('/auth/disable-2fa', disable);
+      await lockWaiters(holder, 2);
       await holder.query('COMMIT');
       expect([(await adding).status, (await disabling).status]).toEqual([201, 200]);
-    } finally {
-      await holder.end();
-    }
+    });
     const { body } = await alice.api.get('/settings/security');
     expect([body.two_factor.enabled, body.passkeys]).toEqual([false, 0]);
   });

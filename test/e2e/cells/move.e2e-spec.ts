@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import pg from 'pg';
 import { CellAdministration } from '../../../src/platform/cells/cell-administration.js';
 import { CellsRepository } from '../../../src/platform/cells/cells.repository.js';
 import { MovesRepository } from '../../../src/platform/cells/move/moves.repository.js';
@@ -14,6 +13,8 @@ import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { addCells, cellOf, type TestCell } from '../../support/database/cells.ts';
 import { cloneDatabase, inDatabase } from '../../support/database/database.ts';
+import { inTransaction } from '../../support/database/locks.ts';
+import { holdEvents } from '../../support/database/outbox.ts';
 import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { until } from '../../support/until.ts';
 
@@ -171,18 +172,14 @@ describe('the move of a workspace to another cell', () => {
 
   test('an entry of the audit log that the copy has, and a transaction that is older than it', async () => {
     const [from] = await sides();
-    const old = new pg.Client({ connectionString: from.url });
-    await old.connect();
-    try {
-      await old.query('BEGIN; SELECT pg_current_xact_id()');
+    await inTransaction(from.url, async (old) => {
+      await old.query('SELECT pg_current_xact_id()');
       const { group } = (await gil.api.post('/rbac/groups', { name: 'Audited' })).body;
       const entries = (await gil.api.get('/tenant/audit')).text;
       expect(entries).toContain(group.id);
       await moveGil();
       expect((await gil.api.get('/tenant/audit')).text).toBe(entries);
-    } finally {
-      await old.end();
-    }
+    });
   });
 
   test('a row that was removed after the copy, and a new one with its unique value', async () => {
@@ -191,11 +188,9 @@ describe('the move of a workspace to another cell', () => {
     const add = (full_name: string) => gil.api.post(contacts, { external_id: 'crm-1', full_name });
     const [from, to] = await sides();
     expect((await add('Former')).status).toBe(201);
-    const holder = new pg.Client({ connectionString: from.url });
-    await holder.connect();
-    try {
+    await inTransaction(from.url, async (holder) => {
       // The copy, of what one snapshot sees, waits before its last tables.
-      await holder.query('BEGIN; LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE');
+      await holder.query('LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE');
       const moving = moves.move(gil.tenantId!, to.name);
       await until('a copy that waits', async () => {
         const [{ waiting }] = await from.sql(
@@ -208,14 +203,13 @@ describe('the move of a workspace to another cell', () => {
       expect((await add('New')).status).toBe(201);
       await holder.query('COMMIT');
       await moving;
-    } finally {
-      await holder.end();
-    }
+    });
     expect((await gil.api.get(`${contacts}/crm-1`)).body.contact.full_name).toBe('New');
   });
 
   test('after the switch, no worker claims events in the former cell, and an account has each workspace once', async () => {
-    const [from] = await sides();
+    const [from, to] = await sides();
+    const release = await holdEvents(from);
     await gil.api.post('/notes', { title: 'An event' });
     const eventsOf = async (cell: TestCell): Promise<number> =>
       (await cell.sql('SELECT count(*)::int AS n FROM outbox WHERE tenant_id = $1', [gil.tenantId]))[0].n;
@@ -225,6 +219,8 @@ describe('the move of a workspace to another cell', () => {
       const workspaces = await app.get(TenantsApi).workspacesOf(gil.id);
       expect(workspaces.map(({ slug }) => slug)).toEqual(['globex']);
     });
+    await release();
+    await to.sql('UPDATE outbox SET due_at = now() WHERE attempts = 0');
     await app.get(OutboxWorker).drain();
     expect((await gil.api.get('/search/notes?q=event')).body.notes).toHaveLength(1);
   });

@@ -1,8 +1,5 @@
-import pg from 'pg';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { lockWaits } from '../../support/database/locks.ts';
-import { PATIENT, withTimeouts } from '../../support/database/timeouts.ts';
-import { until } from '../../support/until.ts';
+import { afterChange } from '../../support/database/locks.ts';
 
 const BOOKS = '/contact/addressbooks';
 
@@ -13,7 +10,7 @@ describe('address books', () => {
   let carol: TestUser;
 
   beforeAll(async () => {
-    app = await withTimeouts(PATIENT, () => TestApp.start());
+    app = await TestApp.start();
     [alice, bob, carol] = await app.tenant('acme', 'alice', 'bob', 'carol');
   });
   afterAll(() => app?.stop());
@@ -230,20 +227,17 @@ describe('address books', () => {
     const contact = `${BOOKS}/${id}/contacts/x`;
     await alice.api.post(`${BOOKS}/${id}/contacts`, { full_name: 'X', external_id: 'x' });
     expect((await alice.api.delete(contact)).status).toBe(200);
-    const client = new pg.Client(await app.databaseOf(alice.tenantId!));
-    await client.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query('SELECT FROM sync_heads WHERE user_id = $1 FOR UPDATE', [id]);
-      const deletion = alice.api.delete(`${BOOKS}/${id}`);
-      await until('the deletion waits', async () => (await lockWaits(client)).length > 0);
-      await client.query('SELECT FROM contacts WHERE addressbook_id = $1 FOR UPDATE NOWAIT', [id]);
-      await client.query('COMMIT');
-      expect((await deletion).status).toBe(200);
-      expect(await app.sql('SELECT FROM contacts WHERE addressbook_id = $1', [id])).toEqual([]);
-    } finally {
-      await client.end();
-    }
+    const { status } = await afterChange(
+      await app.databaseOf(alice.tenantId!),
+      (client) => client.query('SELECT FROM sync_heads WHERE user_id = $1 FOR UPDATE', [id]),
+      () => alice.api.delete(`${BOOKS}/${id}`),
+      {
+        meanwhile: (client) =>
+          client.query('SELECT FROM contacts WHERE addressbook_id = $1 FOR UPDATE NOWAIT', [id]),
+      },
+    );
+    expect(status).toBe(200);
+    expect(await app.sql('SELECT FROM contacts WHERE addressbook_id = $1', [id])).toEqual([]);
   });
 
   describe('a write of a book waits for its lock without another lock', () => {
@@ -256,20 +250,18 @@ describe('address books', () => {
 
     /** Locks the book, starts the write, and takes `other` while the write waits. */
     const whileLocked = async (id: string, write: () => Promise<{ status: number }>, other: string) => {
-      const client = new pg.Client(await app.databaseOf(alice.tenantId!));
-      await client.connect();
-      try {
-        await client.query('BEGIN');
-        await client.query('SELECT FROM addressbooks WHERE id = $1 FOR NO KEY UPDATE', [id]);
-        const writing = write();
-        await until('the write waits', async () => (await lockWaits(client)).length > 0);
-        const { rowCount } = await client.query(`${other} FOR UPDATE NOWAIT`, [id]);
-        expect(rowCount).toBeGreaterThan(0);
-        await client.query('COMMIT');
-        expect((await writing).status).toBe(200);
-      } finally {
-        await client.end();
-      }
+      const { status } = await afterChange(
+        await app.databaseOf(alice.tenantId!),
+        (client) => client.query('SELECT FROM addressbooks WHERE id = $1 FOR NO KEY UPDATE', [id]),
+        write,
+        {
+          meanwhile: async (client) => {
+            const { rowCount } = await client.query(`${other} FOR UPDATE NOWAIT`, [id]);
+            expect(rowCount).toBeGreaterThan(0);
+          },
+        },
+      );
+      expect(status).toBe(200);
     };
 
     test('an import', async () => {

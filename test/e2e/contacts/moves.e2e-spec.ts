@@ -1,7 +1,5 @@
-import pg from 'pg';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { lockWaits } from '../../support/database/locks.ts';
-import { until } from '../../support/until.ts';
+import { afterChange } from '../../support/database/locks.ts';
 
 const BOOKS = '/contact/addressbooks';
 
@@ -74,23 +72,20 @@ describe('moves of contacts', () => {
   test('a merge takes in a change that came first', async () => {
     await add(from, 'a');
     await add(to, 'a', { notes: 'there' });
-    const writer = new pg.Client({ connectionString: await app.databaseOf(alice.tenantId!) });
-    await writer.connect();
-    try {
-      await writer.query('BEGIN');
-      await writer.query('SELECT FROM addressbooks WHERE id = $1 FOR UPDATE', [from]);
-      const merged = move('a', { on_conflict: 'merge' });
-      await until('the move to wait for the address book', async () => (await lockWaits(writer))[0]);
-      await writer.query(
-        `UPDATE contacts SET revision = revision + 1, card = jsonb_set(card::jsonb, '{job_title}', '"Boss"')::json
-          WHERE addressbook_id = $1 AND external_id = 'a'`,
-        [from],
-      );
-      await writer.query('COMMIT');
-      expect((await merged).body.contact).toMatchObject({ job_title: 'Boss', notes: 'there' });
-    } finally {
-      await writer.end();
-    }
+    const { body } = await afterChange(
+      await app.databaseOf(alice.tenantId!),
+      (writer) => writer.query('SELECT FROM addressbooks WHERE id = $1 FOR UPDATE', [from]),
+      () => move('a', { on_conflict: 'merge' }),
+      {
+        meanwhile: (writer) =>
+          writer.query(
+            `UPDATE contacts SET revision = revision + 1, card = jsonb_set(card::jsonb, '{job_title}', '"Boss"')::json
+              WHERE addressbook_id = $1 AND external_id = 'a'`,
+            [from],
+          ),
+      },
+    );
+    expect(body.contact).toMatchObject({ job_title: 'Boss', notes: 'there' });
     expect(await list(from)).toEqual([]);
   });
 

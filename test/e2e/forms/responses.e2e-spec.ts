@@ -2,6 +2,7 @@ import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { FormsCleanup } from '../../../src/modules/forms/responses/forms-cleanup.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { holdEvents } from '../../support/database/outbox.ts';
 import { definitionOf, draft, ok, option, published, SIMPLE } from '../../support/domains/forms.ts';
 import { form as formData } from '../../support/network/multipart.ts';
 
@@ -399,6 +400,7 @@ describe('responses to forms', () => {
     expect((await ben.api.get(path)).status).toBe(404);
 
     expect((await owner.api.post(`${path}/share/regenerate`)).body.error).toBe('not_shared');
+    const release = await holdEvents(app);
     const shared = ok(await owner.api.post(`${path}/share`)).form.share;
     expect(shared).toMatchObject({
       enabled: true,
@@ -435,7 +437,10 @@ describe('responses to forms', () => {
     expect((await eve.api.get(`${path}?share_token=${next}`)).status).toBe(404);
     expect(ok(await owner.api.delete(`${path}/share`)).form.share.enabled).toBe(false);
     expect(ok(await owner.api.delete(`${path}/share`)).form.share.enabled).toBe(false);
-    expect(JSON.stringify(await app.sql('SELECT payload FROM outbox'))).not.toContain(next);
+    const events = JSON.stringify(await app.sql('SELECT payload FROM outbox'));
+    expect(events).toContain(form.id);
+    for (const token of [shared.token, next]) expect(events).not.toContain(token);
+    await release();
     await app.get(OutboxWorker).drain();
   });
 });

@@ -140,9 +140,9 @@ describe('a client', () => {
 
   test('is disconnected at the session limit', async () => {
     const hasty = await TestMailService.start();
-    const client = await RawSmtp.open(await hasty.get(SmtpReceiver).listen(0, 2_000));
-    clients.push(client);
     await hasty.person('alice');
+    const client = await RawSmtp.open(await hasty.get(SmtpReceiver).listen(0, 5_000));
+    clients.push(client);
     await client.begin(ALICE);
     const drip = setInterval(() => client.socket.write('x'), 50);
     try {

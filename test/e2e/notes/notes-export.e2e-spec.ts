@@ -252,7 +252,10 @@ describe('the export of a note', () => {
       return { answer, leave: () => client.abort(), conversion };
     };
     const running = await send();
-    const pid = await until('the program to run', () => existsSync(log) && readFileSync(log, 'utf8').trim());
+    const pid = await until(
+      'the program to run',
+      () => existsSync(log) && (readFileSync(log, 'utf8').trim() || undefined),
+    );
     const waiting = await send();
     expect(await (await send()).answer).toBe(503);
     waiting.leave();

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../../src/platform/database/db.js';
 import type { NotificationType } from '../../../src/platform/notifications/notification-type.js';
 import { Notifications } from '../../../src/platform/notifications/notifications.js';
+import { holdEvents } from '../../support/database/outbox.ts';
 import { NotificationTest } from '../../support/domains/notifications.ts';
 
 describe('notifications', () => {
@@ -143,8 +144,10 @@ describe('notifications', () => {
     });
 
     test('an event that is delivered again and by two processes at once notifies once', async () => {
+      const release = await holdEvents(at.app);
       await at.task();
       const [event] = await at.app.sql(`SELECT * FROM outbox WHERE type = 'task.assigned'`);
+      await release();
       await Promise.all([at.drain(), at.drain(at.second)]);
       await at.app.sql(
         `INSERT INTO outbox (tenant_id, id, type, payload, occurred_at) VALUES ($1, $2, $3, $4, $5)`,

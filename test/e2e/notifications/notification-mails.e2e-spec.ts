@@ -4,6 +4,7 @@ import { UserActivity } from '../../../src/modules/notifications/mails/user-acti
 import { NotificationMails } from '../../../src/modules/notifications/mails/notification-mails.js';
 import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
+import { holdEvents } from '../../support/database/outbox.ts';
 import { NotificationTest } from '../../support/domains/notifications.ts';
 
 describe('notifications', () => {
@@ -96,8 +97,10 @@ describe('notifications', () => {
       await at.task('Late');
       await at.drain();
       await at.app.sql('UPDATE notifications SET email_due_at = now()');
+      const release = await holdEvents(at.app);
       await at.app.get<NotificationMails>(NotificationMails).run();
       await at.settings(at.bob, { types: { 'task.*': { email: false } } });
+      await release();
       await at.drain();
       const mails = await at.app.sql(`SELECT state FROM system_mails ORDER BY created_at DESC LIMIT 1`);
       expect(mails).toEqual([{ state: 'cancelled' }]);
@@ -121,12 +124,8 @@ describe('notifications', () => {
     });
 
     test('quiet hours and digests delay it; a security message does not wait', async () => {
-      const ranges = [
-        { from: '00:00', to: '23:59' },
-        { from: '23:00', to: '01:00' },
-      ];
-      await at.settings(at.bob, { quiet_hours: { ranges }, digest: 'off' });
-      await at.settings(at.carol, { quiet_hours: { ranges: [{ from: '00:00', to: '23:59' }] } });
+      const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+      await at.settings(at.carol, { quiet_hours: { ranges: [{ from: inHours(-1), to: inHours(2) }] } });
       await at.task('Quiet', at.carol);
       await at.drain();
       const [row] = await at.app.sql('SELECT email_due_at > now() AS later FROM notifications');

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import pg from 'pg';
 import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { statements } from '../../../src/platform/database/statement.js';
@@ -11,7 +10,7 @@ import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { json, workspace } from '../../support/installation/cli.ts';
 import { ok } from '../../support/domains/forms.ts';
-import { lockWaits } from '../../support/database/locks.ts';
+import { inTransaction, lockWaiters } from '../../support/database/locks.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { accepted, writeEverywhere } from '../../support/domains/personal-data.ts';
 import { until } from '../../support/until.ts';
@@ -434,10 +433,7 @@ describe('erasure of personal data', () => {
 
   test('an erasure of a killed process continues at the step where it ended', async () => {
     const [, user] = await closed();
-    const client = new pg.Client({ connectionString: await app.databaseOf(user.tenantId!) });
-    await client.connect();
-    try {
-      await client.query('BEGIN');
+    await inTransaction(await app.databaseOf(user.tenantId!), async (client) => {
       await client.query('LOCK TABLE signatures IN ACCESS EXCLUSIVE MODE');
       const main = path.resolve(import.meta.dirname, '../../../dist/cli/main.js');
       const child = spawn(process.execPath, [main, 'user', 'erase', '--email', user.email, '--now'], {
@@ -445,7 +441,7 @@ describe('erasure of personal data', () => {
         stdio: 'ignore',
       });
       const ended = new Promise((resolve) => child.once('close', (_, signal) => resolve(signal)));
-      await until('the step that waits for the table', async () => (await lockWaits(client)).length > 0);
+      await lockWaiters(client);
       child.kill('SIGKILL');
       expect(await ended).toBe('SIGKILL');
       await until('the end of its connection', async () => {
@@ -454,10 +450,7 @@ describe('erasure of personal data', () => {
         );
         return rows.length === 0;
       });
-    } finally {
-      await client.query('ROLLBACK');
-      await client.end();
-    }
+    });
     const [begun] = await app.sql('SELECT state, steps FROM personal_erasures WHERE user_id = $1', [user.id]);
     expect(begun.state).toBe('running');
     expect(begun.steps).toContain('notes');

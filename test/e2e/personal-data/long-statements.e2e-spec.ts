@@ -7,7 +7,7 @@ import { TestApp } from '../../support/app.ts';
 import { withTimeouts } from '../../support/database/timeouts.ts';
 
 /** Takes longer than the application waits for the statements of requests. */
-const SLOW = `SELECT pg_sleep(1.5)::text AS slept WHERE $1::uuid <> $2::uuid`;
+const SLOW = `SELECT pg_sleep(2.5)::text AS slept WHERE $1::uuid <> $2::uuid`;
 
 class SlowSource extends PersonalDataSource {
   constructor(data: PersonalData) {
@@ -28,7 +28,7 @@ describe.each([
   let app: TestApp;
 
   beforeAll(async () => {
-    app = await withTimeouts({ response: 1_000 }, () => TestApp.start({ TEST_CELLS: cells }));
+    app = await withTimeouts({ response: 2_000 }, () => TestApp.start({ TEST_CELLS: cells }));
   });
   afterAll(() => app?.stop());
 

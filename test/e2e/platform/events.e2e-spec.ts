@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { Db } from '../../../src/platform/database/db.js';
+import { Db, MAIN } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { type DomainEvent, Outbox } from '../../../src/platform/events/outbox.js';
+import { OutboxDelivery } from '../../../src/platform/events/outbox-delivery.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TxHook, TxHooks } from '../../../src/platform/events/tx-hooks.js';
 import { JobMetrics } from '../../../src/platform/jobs/job-metrics.js';
@@ -54,9 +55,20 @@ describe('effects beside and after a transaction', () => {
     )[0].id as string;
   const stored = (type: string) =>
     app.sql(
-      `SELECT attempts, parked_at IS NOT NULL AS parked, last_error, round(extract(epoch FROM due_at - now()))::int AS due FROM outbox WHERE type = $1 ORDER BY id`,
+      `SELECT attempts, parked_at IS NOT NULL AS parked, last_error, due_at FROM outbox WHERE type = $1 ORDER BY id`,
       [type],
     );
+  const clock = async (): Promise<number> =>
+    (await app.sql<{ now: Date }>('SELECT clock_timestamp() AS now'))[0]!.now.getTime();
+  /** A worker without a timer, for a type whose events no other worker delivers. */
+  const ownWorker = (
+    type: string,
+    ...handlers: ((event: DomainEvent) => Promise<void>)[]
+  ): OutboxDelivery => {
+    const own = new Outbox();
+    for (const [index, handler] of handlers.entries()) own.subscribe(type, `test ${index}`, handler);
+    return new OutboxDelivery(db, own, 'local', MAIN);
+  };
   const nowDue = (type: string) => app.sql(`UPDATE outbox SET due_at = now() WHERE type = $1`, [type]);
 
   describe('outbox', () => {
@@ -100,7 +112,7 @@ describe('effects beside and after a transaction', () => {
     test('delivers in the order of the events, in batches, whatever their number', async () => {
       const type = newType();
       const heard: unknown[] = [];
-      outbox.subscribe(type, 'test', async ({ payload }) => void heard.push(payload['n']));
+      const own = ownWorker(type, async ({ payload }) => void heard.push(payload['n']));
       const ids = Array.from({ length: 250 }, () => uuidv7());
       await app.sql(
         `INSERT INTO outbox (tenant_id, id, type, payload) SELECT $1, id, $2, jsonb_build_object('n', n - 1)
@@ -109,10 +121,10 @@ describe('effects beside and after a transaction', () => {
       );
       // Due one after the other, as they would be had each been written by itself.
       await app.sql(
-        `UPDATE outbox SET due_at = now() - interval '1 hour' + (payload->>'n')::int * interval '1 ms' WHERE type = $1`,
+        `UPDATE outbox SET due_at = now() - interval '1 minute' + (payload->>'n')::int * interval '1 ms' WHERE type = $1`,
         [type],
       );
-      expect(await worker().drain()).toBe(250);
+      expect(await own.drain()).toBe(250);
       expect(heard).toEqual(ids.map((_, index) => index));
       expect(await stored(type)).toEqual([]);
     });
@@ -130,40 +142,42 @@ describe('effects beside and after a transaction', () => {
     });
 
     test('a failing event is retried with growing delays, then parked; the others are delivered', async () => {
-      const [type, other] = [newType(), newType()];
-      const heard: string[] = [];
+      const type = newType();
+      const [bad, good] = [await append(type), await append(type)];
       const handled: string[] = [];
-      outbox.subscribe(type, 'first', async (event) => void handled.push(event.id));
-      outbox.subscribe(type, 'second', async () => {
-        throw new Error('not today');
-      });
-      outbox.subscribe(other, 'test', async (event) => void heard.push(event.id));
-      const id = await append(type);
-      const good = await append(other);
-      await worker().drain();
-      expect(heard).toEqual([good]);
-      const pauses: number[] = [];
-      for (let attempt = 1; attempt <= 12; attempt += 1) {
-        const [row] = await stored(type);
-        expect(row).toMatchObject({
-          attempts: attempt,
-          parked: attempt === 12,
-          last_error: 'Error: not today',
-        });
-        pauses.push(row.due);
-        await worker().drain();
-        expect(await stored(type)).toMatchObject([{ attempts: attempt }]);
+      const own = ownWorker(
+        type,
+        async ({ id }) => void handled.push(id),
+        async ({ id }) => {
+          if (id === bad) throw new Error('not today');
+        },
+      );
+      const pauses = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600];
+      for (const [index, pause] of pauses.entries()) {
+        const began = await clock();
+        await own.drain();
+        const ended = await clock();
+        const [row, ...others] = await stored(type);
+        expect([row.attempts, row.parked, row.last_error, others]).toEqual([
+          index + 1,
+          index === 11,
+          'Error: not today',
+          [],
+        ]);
+        const due = row.due_at.getTime();
+        expect([due >= began + pause * 1_000, due <= ended + pause * 1_000]).toEqual([true, true]);
+        await app.sql(`UPDATE outbox SET due_at = now() + interval '1 hour' WHERE type = $1`, [type]);
+        await own.drain();
+        expect(await stored(type)).toMatchObject([{ attempts: index + 1 }]);
         await nowDue(type);
-        await worker().drain();
       }
-      expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600]);
-      expect(handled).toEqual(Array.from({ length: 12 }, () => id));
+      await own.drain();
+      expect(handled).toEqual([bad, good, ...Array.from({ length: 11 }, () => bad)]);
     });
 
     test('an event that kills its process is claimed alone, then parked; the others are delivered', async () => {
       const type = newType();
       const heard: string[] = [];
-      outbox.subscribe(type, 'hearing', async ({ id }) => void heard.push(id));
       const ids = [await append(type), await append(type), await append(type)] as const;
       const killer = ids[1];
       // As left behind: claimed together three times, and then one of them alone until there was no attempt left.
@@ -172,14 +186,15 @@ describe('effects beside and after a transaction', () => {
         killer,
       ]);
       const claims: number[] = [];
-      outbox.subscribe(type, 'counting', async () => {
+      const own = ownWorker(type, async ({ id }) => {
+        heard.push(id);
         const [{ claimed }] = await app.sql(
           `SELECT count(*)::int AS claimed FROM outbox WHERE type = $1 AND due_at > now() AND parked_at IS NULL`,
           [type],
         );
         claims.push(claimed);
       });
-      await worker().drain();
+      await own.drain();
       expect(heard.toSorted()).toEqual([ids[0], ids[2]].toSorted());
       expect(claims).toEqual([1, 1]);
       expect(await stored(type)).toEqual([
@@ -216,51 +231,49 @@ describe('effects beside and after a transaction', () => {
       const type = newType();
       const [started, finish] = [gate(), gate()];
       const heard: string[] = [];
-      outbox.subscribe(type, 'test', async ({ id }) => {
+      const slow = ownWorker(type, async ({ id }) => {
         heard.push(`slow ${id}`);
         started.open();
         await finish.opened;
       });
-      second.get<Outbox>(Outbox).subscribe(type, 'test', async ({ id }) => void heard.push(`second ${id}`));
+      const other = ownWorker(type, async ({ id }) => void heard.push(`other ${id}`));
       const [one, two] = [await append(type), await append(type)];
-      const lease = worker().leaseSeconds;
-      worker().leaseSeconds = 3;
+      fakeOnly(['setInterval', 'clearInterval']);
       try {
-        const working = worker().drain();
+        const working = slow.drain();
         await started.opened;
-        const due = async () =>
-          (
-            await app.sql<{ due: Date }>(`SELECT min(due_at) AS due FROM outbox WHERE type = $1`, [type])
-          )[0]!.due.getTime();
-        const first = await due();
-        // Renewed again and again: by now the first lease has ended.
-        await until('the lease to be renewed', async () => (await due()) > first + 3_000);
-        await worker(second).drain();
+        // The lease ends soon, and is renewed in time.
+        await app.sql(`UPDATE outbox SET due_at = now() + interval '10 seconds' WHERE type = $1`, [type]);
+        jest.advanceTimersByTime(20_000);
+        await until('the renewal', async () => {
+          const rows = `SELECT FROM outbox WHERE type = $1 AND due_at > now() + interval '30 seconds'`;
+          return (await app.sql(rows, [type])).length === 2;
+        });
+        await other.drain();
         expect(heard).toEqual([`slow ${one}`]);
         // As if the process had died: its claim is renewed no longer, and lapses.
         await app.sql(`UPDATE outbox SET due_at = now(), attempts = attempts + 1 WHERE type = $1`, [type]);
-        await worker(second).drain();
-        expect(heard).toEqual([`slow ${one}`, `second ${one}`, `second ${two}`]);
+        await other.drain();
+        expect(heard).toEqual([`slow ${one}`, `other ${one}`, `other ${two}`]);
         finish.open();
         await working;
       } finally {
         finish.open();
-        worker().leaseSeconds = lease;
+        jest.useRealTimers();
       }
     });
 
     test('a worker whose claim has been taken neither forgets nor postpones the event of the other', async () => {
       const type = newType();
-      outbox.subscribe(type, 'test', async ({ payload }) => {
-        await app.sql(`UPDATE outbox SET attempts = 7, due_at = now() + interval '1 hour' WHERE type = $1`, [
-          type,
-        ]);
+      const due_at = new Date('2999-01-01T00:00:00Z');
+      const own = ownWorker(type, async ({ payload }) => {
+        await app.sql(`UPDATE outbox SET attempts = 7, due_at = $2 WHERE type = $1`, [type, due_at]);
         if (payload['fails']) throw new Error('late');
       });
       for (const fails of [false, true]) {
         await append(type, { fails });
-        await worker().drain();
-        expect(await stored(type)).toMatchObject([{ attempts: 7, last_error: null, due: 3600 }]);
+        await own.drain();
+        expect(await stored(type)).toMatchObject([{ attempts: 7, last_error: null, due_at }]);
         await app.sql('DELETE FROM outbox WHERE type = $1', [type]);
       }
     });
@@ -320,25 +333,23 @@ describe('effects beside and after a transaction', () => {
     });
 
     test('a stopping worker releases its remaining claims', async () => {
-      const third = await TestApp.start({}, app.databaseUrl);
       const type = newType();
       const [started, finish] = [gate(), gate()];
       const heard: string[] = [];
-      third.get<Outbox>(Outbox).subscribe(type, 'test', async ({ id }) => {
+      const own = ownWorker(type, async ({ id }) => {
         heard.push(id);
         started.open();
         await finish.opened;
       });
       const [one] = [await append(type), await append(type)];
-      const working = worker(third).drain();
+      const working = own.drain();
       await started.opened;
-      const ended = worker(third).onModuleDestroy();
+      const ended = own.stop();
       finish.open();
       await Promise.all([ended, working]);
-      await third.stop();
       expect(heard).toEqual([one]);
       const [left] = await stored(type);
-      expect([left.attempts, left.due <= 0]).toEqual([0, true]);
+      expect([left.attempts, left.due_at.getTime() <= (await clock())]).toEqual([0, true]);
     });
   });
 

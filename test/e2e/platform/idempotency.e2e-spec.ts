@@ -1,13 +1,10 @@
-import pg from 'pg';
 import { type IdempotencyKey, IdempotentWrites } from '../../../src/platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../src/platform/context/request-context.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { JsonReply } from '../../../src/platform/http/json-reply.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
-import { lockWaits } from '../../support/database/locks.ts';
-import { PATIENT, withTimeouts } from '../../support/database/timeouts.ts';
-import { until } from '../../support/until.ts';
+import { inTransaction, lockWaiters } from '../../support/database/locks.ts';
 
 describe('Idempotency-Key', () => {
   let app: TestApp;
@@ -15,7 +12,7 @@ describe('Idempotency-Key', () => {
   let bob: TestUser;
 
   beforeAll(async () => {
-    app = await withTimeouts(PATIENT, () => TestApp.start());
+    app = await TestApp.start();
     [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
@@ -144,26 +141,17 @@ describe('Idempotency-Key', () => {
     const key = newKey();
     const before = await count();
     // A lock on the owner's counter holds the first request inside its transaction.
-    const blocker = new pg.Client({ connectionString: app.databaseUrl });
-    await blocker.connect();
-    try {
-      await post(newKey());
-      await blocker.query('BEGIN');
+    await post(newKey());
+    await inTransaction(app.databaseUrl, async (blocker) => {
       await blocker.query('SELECT 1 FROM sync_heads WHERE user_id = $1 FOR UPDATE', [alice.id]);
       const first = post(key);
-      const waiting = await until(
-        'the first to wait for the lock',
-        async () => (await lockWaits(blocker))[0],
-      );
+      const [waiting] = await lockWaiters(blocker);
       const second = await post(key);
       expect([second.status, second.body.error]).toEqual([409, 'request_in_flight']);
       // As when its process is killed: the connection ends in the middle of the transaction.
-      await blocker.query('SELECT pg_terminate_backend($1)', [waiting.pid]);
+      await blocker.query('SELECT pg_terminate_backend($1)', [waiting!.pid]);
       expect([(await first).status, (await first).body.error]).toEqual([503, 'database_unavailable']);
-      await blocker.query('COMMIT');
-    } finally {
-      await blocker.end();
-    }
+    });
     expect(await remembered(key)).toEqual([]);
     expect(await count()).toBe(before + 1);
     expect((await post(key)).status).toBe(201);

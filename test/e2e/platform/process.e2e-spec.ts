@@ -4,8 +4,8 @@ import pg from 'pg';
 import { Lifecycle } from '../../../src/platform/observability/lifecycle.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/network/client.ts';
+import { SlowRequest } from '../../support/network/multipart.ts';
 import { freePort } from '../../support/network/ports.ts';
-import { lockWaits } from '../../support/database/locks.ts';
 import { until } from '../../support/until.ts';
 import { childEnv } from '../../support/installation/child-env.ts';
 
@@ -115,11 +115,14 @@ describe('the server as a process', () => {
       expect((await fetch(`http://127.0.0.1:${metricsPort}/`)).status).toBe(404);
       expect((await client.request('GET', '//metrics')).status).toBe(404);
 
-      // A write held by a lock is in flight when the process receives SIGTERM.
-      await database.query('BEGIN');
-      await database.query('SELECT 1 FROM notes WHERE id = $1 FOR UPDATE', [id]);
-      const slow = client.patch(`/notes/${id}`, { title: 'in flight', base_revision: 1 });
-      await until('the write to wait', async () => (await lockWaits(database)).length > 0);
+      // A write without its body is in flight when the process receives SIGTERM.
+      const change = JSON.stringify({ title: 'in flight', base_revision: 1 });
+      const slow = new SlowRequest(client, 'PATCH', `/notes/${id}`, {
+        'content-type': 'application/json',
+        'content-length': change.length,
+        expect: '100-continue',
+      });
+      await slow.accepted;
       server.child.kill('SIGTERM');
       await until('new connections to be rejected', () =>
         client.get('/health/live').then(
@@ -127,8 +130,9 @@ describe('the server as a process', () => {
           () => true,
         ),
       );
-      await database.query('COMMIT');
-      const finished = await slow;
+      await slow.write(change);
+      slow.end();
+      const finished = await slow.response;
       expect([finished.status, finished.body.note.title]).toEqual([200, 'in flight']);
       expect(await server.exit).toBe(0);
 

@@ -489,12 +489,13 @@ describe('signing in with a browser', () => {
       );
       expect([retry.status, retry.html.includes('The code is incorrect')]).toEqual([422, true]);
       const fresh = await afterPassword(ours, alice.email);
-      const back = await fresh.on.submit(fresh.page, { code: authenticator.code(), step: 'code' });
+      const code = authenticator.code();
+      const back = await fresh.on.submit(fresh.page, { code, step: 'code' });
       const tokens = await ours.finish(back.url, fresh.begun);
       expect(await notes(tokens.access_token)).toBe(200);
       expect(tokens.claims()?.['amr']).toEqual(['pwd', 'otp', 'mfa']);
       const replay = await afterPassword(ours, alice.email);
-      const second = await replay.on.submit(replay.page, { code: authenticator.code(), step: 'code' });
+      const second = await replay.on.submit(replay.page, { code, step: 'code' });
       expect(second.status).toBe(422);
     });
 

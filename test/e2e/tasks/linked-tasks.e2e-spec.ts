@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { Db } from '../../../src/platform/database/db.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 const UNKNOWN_USER = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
@@ -251,6 +252,8 @@ describe('tasks made from notes', () => {
       const { id } = (await eve.api.post('/notes', { title: `n${n}` })).body.note;
       await eve.api.post(`/notes/${id}/task`);
     }
+    // Handlers of earlier events run statements of their own.
+    await app.get(OutboxWorker).drain();
     const query = jest.spyOn(app.get<Db>(Db), 'query');
     const { tasks } = (await eve.api.get('/tasks')).body;
     expect(tasks.map((task: any) => task.references[0].title)).toEqual(['n4', 'n3', 'n2', 'n1', 'n0']);

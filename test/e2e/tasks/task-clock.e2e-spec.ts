@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { inTransaction } from '../../support/database/locks.ts';
 import { purgeTask } from '../../support/domains/trash.ts';
 import { until } from '../../support/until.ts';
 
@@ -221,15 +222,10 @@ describe('tasks and time', () => {
     test('come while the task is being indexed', async () => {
       const task = await make({ due_at: soon(60), reminders: [{ minutes_before: 30 }] });
       await later(task.id, '31 minutes');
-      const indexer = new pg.Client({ connectionString: await app.databaseOf(alice.tenantId!) });
-      await indexer.connect();
-      try {
-        await indexer.query('BEGIN');
+      await inTransaction(await app.databaseOf(alice.tenantId!), async (indexer) => {
         await indexer.query('SELECT FROM tasks WHERE id = $1 FOR KEY SHARE', [task.id]);
         expect(await tick()).toBe(1);
-      } finally {
-        await indexer.end();
-      }
+      });
     });
 
     test('stop for tasks that are done or in the trash, and return with them', async () => {

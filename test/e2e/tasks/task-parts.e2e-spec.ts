@@ -1,3 +1,4 @@
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 const UNKNOWN_USER = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
@@ -11,6 +12,8 @@ describe('parts of tasks', () => {
 
   beforeAll(async () => {
     app = await TestApp.start();
+    // The events stay in the outbox, where the test reads them.
+    await app.get(OutboxWorker).onModuleDestroy();
     [alice, bob, carol, dora] = await app.tenant('acme', 'alice', 'bob', 'carol', 'dora');
   });
   afterAll(() => app?.stop());

@@ -49,7 +49,7 @@ describe('the policy of a workspace', () => {
   const enrol = async ({ api }: TestUser) => {
     const { body } = await api.post('/auth/initiate-2fa', { password: PASSWORD });
     const authenticator = new Authenticator(body.secret);
-    const enabled = await api.post('/auth/enable-2fa', { code: authenticator.code(-1) });
+    const enabled = await api.post('/auth/enable-2fa', { code: authenticator.code() });
     return { enabled, authenticator };
   };
 
@@ -146,7 +146,7 @@ describe('the policy of a workspace', () => {
       const { owner, member } = await workspace();
       const { authenticator } = await enrol(member);
       await put(owner, { second_factor: { required: true } });
-      const proof = { password: PASSWORD, code: authenticator.code(0) };
+      const proof = { password: PASSWORD, code: authenticator.code(1) };
       const kept = await member.api.post('/auth/disable-2fa', proof);
       expect([kept.status, kept.body.error]).toEqual([403, 'required_by_policy']);
       await put(owner, { second_factor: { required: false } });

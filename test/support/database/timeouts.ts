@@ -1,13 +1,19 @@
 import { TIMEOUTS } from '../../../src/platform/database/data-source.js';
 
-/** For tests in which requests wait for a lock until the test has seen them: a busy machine must not reach these limits. */
-export const PATIENT = { lock: 100_000, statement: 100_000, response: 110_000 };
+/** Requests of tests wait for locks, and for a machine that is busy with other tests: they must not reach these limits. */
+const PATIENT = {
+  statement: 100_000,
+  lock: 100_000,
+  idleInTransaction: 100_000,
+  connect: 100_000,
+  response: 110_000,
+};
 
-/** Starts an application whose connections have these limits instead of those of production, milliseconds. */
-export async function withTimeouts<T>(
-  limits: Partial<Record<keyof typeof TIMEOUTS, number>>,
-  start: () => Promise<T>,
-): Promise<T> {
+/** Gives the connections of this process limits that no test reaches, instead of those of production. */
+export const becomePatient = (): unknown => Object.assign(TIMEOUTS, PATIENT);
+
+/** Starts an application whose connections have these limits, milliseconds. */
+export async function withTimeouts<T>(limits: Partial<typeof PATIENT>, start: () => Promise<T>): Promise<T> {
   const usual = { ...TIMEOUTS };
   Object.assign(TIMEOUTS, limits);
   try {

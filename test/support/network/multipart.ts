@@ -43,6 +43,8 @@ export const upload = (
 /** A request whose body the test writes in pieces. */
 export class SlowRequest {
   readonly response: Promise<{ status: number; headers: IncomingMessage['headers']; body: any }>;
+  /** Resolves when the server handles a request with the header `Expect: 100-continue`. */
+  readonly accepted: Promise<void>;
   private readonly request: ClientRequest;
 
   /** @param path below `/apis/v1` */
@@ -51,6 +53,7 @@ export class SlowRequest {
       method,
       headers: { ...(api.token && { authorization: `Bearer ${api.token}` }), ...headers },
     });
+    this.accepted = new Promise((resolve) => this.request.once('continue', resolve));
     this.response = new Promise((resolve, reject) => {
       this.request.once('error', reject);
       this.request.once('response', (response) => {

@@ -124,7 +124,19 @@ describe('the LibreOffice engine', () => {
     return made;
   }
   const log = (): string => path.join(directory, `office-${engines.length - 1}.log`);
-  const lines = (): string[] => (existsSync(log()) ? readFileSync(log(), 'utf8').trim().split('\n') : []);
+  const lines = (): string[] =>
+    existsSync(log()) ? readFileSync(log(), 'utf8').split('\n').filter(Boolean) : [];
+  /** Runs `work` with another directory for temporary files. */
+  const withTemporary = async (other: string, work: () => Promise<unknown>): Promise<void> => {
+    const before = process.env['TMPDIR'];
+    process.env['TMPDIR'] = other;
+    try {
+      await work();
+    } finally {
+      if (before === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = before;
+    }
+  };
   const alive = (pid: string): boolean => {
     try {
       process.kill(Number(pid), 0);
@@ -150,14 +162,9 @@ describe('the LibreOffice engine', () => {
 
   it('converts again after its directory could not be created', async () => {
     const one = office('cat "$in" > "$out"');
-    const before = process.env['TMPDIR'];
-    process.env['TMPDIR'] = path.join(directory, 'missing');
-    try {
-      await expect(one.convert(source('x'))).rejects.toMatchObject({ code: 'ENOENT' });
-    } finally {
-      if (before === undefined) delete process.env['TMPDIR'];
-      else process.env['TMPDIR'] = before;
-    }
+    await withTemporary(path.join(directory, 'missing'), () =>
+      expect(one.convert(source('x'))).rejects.toMatchObject({ code: 'ENOENT' }),
+    );
     expect((await one.convert(source('x'))).length).toBeGreaterThan(0);
   });
 
@@ -204,16 +211,18 @@ describe('the LibreOffice engine', () => {
   });
 
   it('kills it when the service stops, and clears up', async () => {
-    const before = new Set(readdirSync(tmpdir()));
+    const own = mkdtempSync(path.join(directory, 'temporary-'));
     const one = office('echo $$ > "$log"; sleep 60');
-    const running = one.convert(source('x'));
-    running.catch(() => undefined);
-    const pid = await until('the program to run', () => lines()[0]);
-    await one.close();
-    await expect(running).rejects.toThrow('closed');
-    expect(alive(pid)).toBe(false);
-    const after = readdirSync(tmpdir()).filter((name) => name.startsWith('docx-'));
-    expect(after.filter((name) => !before.has(name))).toEqual([]);
+    await withTemporary(own, async () => {
+      const running = one.convert(source('x'));
+      running.catch(() => undefined);
+      const pid = await until('the program to run', () => lines()[0]);
+      expect(readdirSync(own)).toEqual([expect.stringMatching(/^docx-/)]);
+      await one.close();
+      await expect(running).rejects.toThrow('closed');
+      expect(alive(pid)).toBe(false);
+    });
+    expect(readdirSync(own)).toEqual([]);
     await expect(one.convert(source('x'))).rejects.toThrow('closed');
   });
 });
