@@ -1,4 +1,5 @@
 // Allows one installation or build of a clone at a time, across processes.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -8,7 +9,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 const POLL_MS = 200;
 const EMPTY_MS = 5_000;
 
-/** Runs `work` while no other process of this user does so for the same directory; a dead holder is ignored. */
+/**
+ * Runs `work` while no other process of this user does so for the same directory. A holder that has ended is ignored, also when
+ * its id belongs to another process now: after the restart of a container, ids begin again.
+ */
 export async function withLock(directory, work) {
   const file = lockFile(directory);
   let isAnnounced = false;
@@ -36,7 +40,7 @@ function lockFile(directory) {
 
 function take(file) {
   try {
-    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    writeFileSync(file, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx' });
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
@@ -47,12 +51,20 @@ function take(file) {
 
 function holderIsAlive(file) {
   try {
-    const pid = Number(readFileSync(file, 'utf8'));
+    const [id, start = ''] = readFileSync(file, 'utf8').split(' ');
+    const pid = Number(id);
     // Empty between the file's creation and its content; for longer only when the holder was killed just then.
     if (pid === 0) return Date.now() - statSync(file).mtimeMs < EMPTY_MS;
     process.kill(pid, 0);
-    return true;
+    return startOf(pid) === start;
   } catch (error) {
     return error.code === 'EPERM';
   }
+}
+
+/** When a process started, as a text that tells it from a later one with its id. */
+function startOf(pid) {
+  if (process.platform !== 'linux') return execFileSync('ps', ['-o', 'lstart=', '-p', pid]).toString().trim();
+  // The 20th field after the name of the program, which may contain spaces (proc_pid_stat(5)).
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ')[19];
 }

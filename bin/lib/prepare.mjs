@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
+import { FORWARDED } from './run.mjs';
 
 /** The directory of the clone. */
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -192,15 +193,18 @@ function readText(file) {
   }
 }
 
-/** Runs a command silently. Prints its output if it fails. */
+/** Runs a command silently. Prints its output if it fails. Ends it with this process: the next one would work beside it. */
 function quietly([file, ...args], env) {
   return new Promise((resolve, reject) => {
+    const stop = (signal) => child.kill(signal);
+    for (const signal of FORWARDED) process.on(signal, stop);
     const child = spawn(file, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     child.stdout.on('data', (chunk) => (output += chunk));
     child.stderr.on('data', (chunk) => (output += chunk));
     child.once('error', (error) => reject(new PrepareError(`Cannot run ${file}: ${error.message}`)));
     child.once('close', (code) => {
+      for (const signal of FORWARDED) process.off(signal, stop);
       if (code === 0) resolve();
       else reject(new PrepareError(`${output.trimEnd()}\n${path.basename(file)} ${args.join(' ')} failed.`));
     });

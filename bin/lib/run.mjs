@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
-const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** Signals that a program gets from the process that waits for it. */
+export const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** Ctrl-C signals the whole process group, and npm forwards it. Signals within this time are the same. */
 const SAME_SIGNAL_MS = 500;
 const PARENT_POLL_MS = 500;

@@ -6,7 +6,12 @@ import { connect } from './database/connection.js';
 import { loadTables } from './database/load-tables.js';
 import type { Manifest } from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
-import { rejectMissingKeys, rejectNewerVersion, rejectUsedDatabase } from './restore-checks.js';
+import {
+  rejectMissingKeys,
+  rejectNewerVersion,
+  rejectServers,
+  rejectUsedDatabase,
+} from './restore-checks.js';
 import { restoreFiles } from './restore-files.js';
 import { migrationName, OWN_SCHEMAS } from './database/schemas.js';
 import { rejectFaults } from './verify-backup.js';
@@ -58,6 +63,8 @@ export async function restoreBackup(
       const { files, faults } = await copyFiles(config, store, manifest, report);
       if (faults.length > 0 && !options.allowDamagedFiles) throw damagedFiles(faults);
       await migrateAsBackup(config, databaseUrl, manifest);
+      // Files may have taken hours, in which a server was started.
+      await rejectServers(client);
       await loadTables(client, store, manifest, report);
       for (const { migrate, definition, name } of OWN_SCHEMAS)
         if (isIn(manifest, name)) await migrate(config, databaseUrl, definition);

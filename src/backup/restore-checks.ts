@@ -48,7 +48,7 @@ export function rejectMissingKeys({ secretKeys }: Manifest, config: Config): voi
  * @throws BackupError when servers run on it, it has content, or its schema is newer than that of the backup
  */
 export async function rejectUsedDatabase(client: pg.Client, manifest: Manifest): Promise<void> {
-  if (await isUsed(client)) throw new BackupError('Servers use this database. Stop them before the restore.');
+  await rejectServers(client);
   for (const { name } of OWN_SCHEMAS) {
     const wanted = manifest.schemas.find((each) => each.name === name)?.migrations ?? [];
     const later = (await appliedMigrations(client, name)).find((migration) => !wanted.includes(migration));
@@ -56,8 +56,18 @@ export async function rejectUsedDatabase(client: pg.Client, manifest: Manifest):
       throw new BackupError(
         `The database has the migration ${later}, which is later than the backup of version ${manifest.version}. Restore into a database without tables.`,
       );
-    for (const table of await tablesOf(client, name)) await rejectRows(client, name, table.name);
+    await rejectContent(client, name);
   }
+}
+
+/** @throws BackupError when servers run on the database */
+export async function rejectServers(client: pg.Client): Promise<void> {
+  if (await isUsed(client)) throw new BackupError('Servers use this database. Stop them before the restore.');
+}
+
+/** @throws BackupError when a table has rows that the start of a server does not write */
+export async function rejectContent(client: pg.Client, schema: string): Promise<void> {
+  for (const { name } of await tablesOf(client, schema)) await rejectRows(client, schema, name);
 }
 
 /** PostgreSQL ends the session of a process that has just ended a moment later. */

@@ -14,6 +14,9 @@ const SECRET = /TOKEN$|SECRET|KEY|DATABASE_URL|SMTP_URL/;
 
 /** The error of a setting on one line, without the value of a secret. */
 export function lineOf({ property, constraints = {}, value }: ValidationError): string {
-  const shown = SECRET.test(property) ? '(a secret, not shown)' : JSON.stringify(value);
+  // An address may contain a password.
+  const shown = SECRET.test(property)
+    ? '(a secret, not shown)'
+    : JSON.stringify(value).replace(/\/\/.*@/, '//');
   return `${property} ${Object.values(constraints)[0]}, not ${shown}`;
 }

@@ -25,7 +25,7 @@ interface DependentSettings {
 export function crossChecks(config: DependentSettings): string[] {
   const lines: string[] = [];
   // The addresses of the sign-in and the paths of its cookies begin with /apis/v1.
-  if (/^https?:/.test(config.PUBLIC_URL ?? '') && !isOrigin(config.PUBLIC_URL as string)) {
+  if (isHttp(config.PUBLIC_URL) && !isOrigin(config.PUBLIC_URL)) {
     lines.push('PUBLIC_URL must be an address without path, query, fragment, user or password');
   }
   if (config.OIDC_ISSUER && !config.OIDC_AUDIENCE) {
@@ -33,7 +33,7 @@ export function crossChecks(config: DependentSettings): string[] {
       'OIDC_AUDIENCE must be set when OIDC_ISSUER is: without it tokens made for other services would be accepted',
     );
   }
-  if (config.MAIL_SERVICE_URL && !isBareUrl(config.MAIL_SERVICE_URL)) {
+  if (isHttp(config.MAIL_SERVICE_URL) && !isBareUrl(config.MAIL_SERVICE_URL)) {
     lines.push('MAIL_SERVICE_URL must be an address without query, fragment, user or password');
   }
   if (config.MAIL_ACCOUNTS === 'link' && config.MAIL_SERVICE_URL === undefined) {
@@ -61,11 +61,14 @@ export function crossChecks(config: DependentSettings): string[] {
   return lines;
 }
 
+/** Whether a URL is valid by itself: a line about another one exists already. */
+const isHttp = (text = ''): text is string => /^https?:/.test(text) && URL.canParse(text);
+
 const isOrigin = (text: string): boolean => isBareUrl(text) && /^\/*$/.test(new URL(text).pathname);
 
 function isBareUrl(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url !== undefined && `${url.search}${url.hash}${url.username}${url.password}` === '';
+  const { search, hash, username, password } = new URL(text);
+  return `${search}${hash}${username}${password}` === '';
 }
 
 function areNameServers(servers: string[]): boolean {

@@ -1,5 +1,6 @@
+import { isIP } from 'node:net';
 import { Transform } from 'class-transformer';
-import { IsIn, IsInt, IsNumber, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsNumber, IsOptional, IsString, Matches, Max, Min, ValidateBy } from 'class-validator';
 
 const TRUE = new Set(['true', '1', 'yes', 'on']);
 const FALSE = new Set(['false', '0', 'no', 'off']);
@@ -43,12 +44,33 @@ export const Share = (): PropertyDecorator => {
 
 /** An optional URL with one of the schemes. */
 export const Url = (...schemes: string[]): PropertyDecorator => {
-  const message = `must be a URL beginning with ${schemes.map((s) => `${s}://`).join(' or ')}`;
+  const begins = new RegExp(`^(?:${schemes.join('|')})://\\S+$`);
+  const validate = (value: string): boolean => !begins.test(value) || isParsable(value);
   return (target, key) => {
     IsOptional()(target, key);
-    Matches(new RegExp(`^(?:${schemes.join('|')})://\\S+$`), { message })(target, key);
+    Matches(begins, {
+      message: `must be a URL beginning with ${schemes.map((s) => `${s}://`).join(' or ')}`,
+    })(target, key);
+    ValidateBy(
+      { name: 'isParsable', validator: { validate } },
+      {
+        message:
+          'must be a valid URL, with special characters of user and password encoded, such as %23 for #',
+      },
+    )(target, key);
   };
 };
+
+/** Whether the libraries that receive the URL can parse it. A URL of PostgreSQL may lack the host. */
+function isParsable(text: string): boolean {
+  try {
+    const { username, password } = new URL(text.replace('@/', '@localhost/'));
+    for (const part of [username, password]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Optional text. */
 export const Text = (): PropertyDecorator => (target, key) => {
@@ -70,9 +92,23 @@ export const Origins = (): PropertyDecorator => (target, key) => {
 
 /** A value for `trust proxy` of Express. */
 export const Proxies = (): PropertyDecorator =>
-  Matches(/^(?:false|\d{1,2}|[0-9a-fA-F.:/]+(?:\s*,\s*[0-9a-fA-F.:/]+)*|loopback)$/, {
-    message: 'must be false, loopback, a number of hops or a comma-separated list of addresses',
-  });
+  ValidateBy(
+    { name: 'isProxies', validator: { validate: isProxies } },
+    { message: 'must be false, loopback, a number of hops or a comma-separated list of addresses' },
+  );
+
+const isProxies = (value: unknown): boolean =>
+  typeof value === 'string' &&
+  (/^(?:false|loopback|\d{1,2})$/.test(value) || value.split(',').every((entry) => isNetwork(entry.trim())));
+
+/** An IP address, optionally with the number of bits of its network or, for IPv4, with a mask. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  if (bits === undefined || (version === 4 && isIP(bits) === 4)) return true;
+  return /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
+}
 
 /** The entries of a comma-separated list. */
 export const entries = (list = ''): string[] =>

@@ -1,4 +1,5 @@
-import type { Config } from '../config/config.js';
+import { type Config, ConfigError } from '../config/config.js';
+import { errorCode } from '../platform/database/database-errors.js';
 import { DataDirInUseError, EmbeddedDatabaseError } from '../platform/database/embedded/embedded-database.js';
 
 /** Codes of an unreachable database server. */
@@ -8,19 +9,35 @@ const UNREACHABLE = new Set([
   'EAI_AGAIN',
   'ETIMEDOUT',
   'EHOSTUNREACH',
+  'ENETUNREACH',
   'ECONNRESET',
 ]);
+/** Messages of pg about a server that accepts the connection and sends nothing, or closes it. */
+const SILENT = /timeout exceeded when trying to connect|Connection terminated/;
 /** Codes of a host name without an address. */
 const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN']);
-/** SQLSTATEs of a rejected connection. */
-const REJECTED = new Set(['28P01', '28000', '3D000']);
+/** SQLSTATE insufficient_privilege. */
+const LACKS_PRIVILEGE = '42501';
+/** Messages of Node.js about a certificate, and of pg about a server without TLS. */
+const TLS = /certificate|does not support SSL/i;
 
 /** An error of the system or of a library, with its optional members. */
-type SystemError = Error & { code?: string; syscall?: string; port?: number; hostname?: string };
+type SystemError = Error & {
+  code?: string;
+  severity?: string;
+  syscall?: string;
+  port?: number;
+  hostname?: string;
+};
 
 /** @returns a line for the operator about a failed start; undefined for errors that an operator cannot fix */
 export function failureLine(error: unknown, config: Config): string | undefined {
-  if (error instanceof DataDirInUseError || error instanceof EmbeddedDatabaseError) return error.message;
+  if (
+    error instanceof DataDirInUseError ||
+    error instanceof EmbeddedDatabaseError ||
+    error instanceof ConfigError
+  )
+    return error.message;
   if (!(error instanceof Error)) return undefined;
   return listenFailure(error, config) ?? databaseFailure(error, config);
 }
@@ -39,9 +56,16 @@ function listenFailure(error: SystemError, config: Config): string | undefined {
 }
 
 function databaseFailure(error: SystemError, config: Config): string | undefined {
-  const { code = '' } = error;
   if (config.DATABASE_URL === undefined) return undefined;
-  if (UNREACHABLE.has(code)) return `The database of DATABASE_URL does not respond (${code}).`;
-  if (REJECTED.has(code)) return `The database of DATABASE_URL rejects the connection: ${error.message}.`;
+  const { message, severity } = error;
+  if (severity === 'FATAL' || TLS.test(message))
+    return `The database of DATABASE_URL rejects the connection: ${message}.`;
+  const code = errorCode(error);
+  if (code === LACKS_PRIVILEGE)
+    return `The role of DATABASE_URL lacks a privilege: ${message}. Use the owner of the database, or run workspace migrate with it.`;
+  // A missing file has the same code as a missing socket.
+  if ((code && UNREACHABLE.has(code)) || (code === 'ENOENT' && error.syscall === 'connect'))
+    return `The database of DATABASE_URL does not respond (${code}).`;
+  if (SILENT.test(message)) return 'The database of DATABASE_URL does not respond.';
   return undefined;
 }

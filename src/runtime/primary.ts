@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config } from '../config/config.js';
+import { type Config, ConfigError } from '../config/config.js';
 import { EmbeddedDatabase } from '../platform/database/embedded/embedded-database.js';
 import type { LoadApplication } from './application.js';
 import { failureLine } from './failure-line.js';
@@ -8,7 +8,7 @@ import {
   MailServiceProcess,
   MailServiceStartError,
 } from './mail-service-process.js';
-import { checkPorts } from './ports.js';
+import { withPorts } from './ports.js';
 import { DRAIN_MS, serve } from './serve.js';
 import { ServerMetrics } from './server-metrics.js';
 import { Shutdown } from './shutdown.js';
@@ -37,12 +37,17 @@ export async function runPrimary(load: LoadApplication, config: Config, log: Log
     const line = forOperator ? error.message : failureLine(error, config);
     if (line === undefined) log.fatal({ err: error }, 'the start failed');
     else process.stderr.write(`${line}\n`);
-    shutdown.end(1);
+    shutdown.end(error instanceof ConfigError ? ConfigError.exitCode : 1);
   }
 }
 
-async function start(load: LoadApplication, config: Config, log: Logger, shutdown: Shutdown): Promise<void> {
-  await checkPorts(config);
+async function start(
+  load: LoadApplication,
+  settings: Config,
+  log: Logger,
+  shutdown: Shutdown,
+): Promise<void> {
+  const config = await withPorts(settings);
   const databaseUrl = config.DATABASE_URL ?? (await openDatabase(config, log, shutdown));
   shutdown.checkpoint();
   const metrics = await ServerMetrics.listen(config, shutdown);
@@ -109,6 +114,7 @@ async function serveByWorkers(
   // The default of DEMO depends on DATABASE_URL, which workers always have. All workers share one mail service.
   const { url = '', token = '' } = config.mailService ?? {};
   const env = {
+    PORT: String(config.PORT),
     DATABASE_URL: databaseUrl,
     DEMO: String(config.demo),
     MAIL_SERVICE_URL: url,

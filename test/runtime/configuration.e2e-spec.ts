@@ -39,6 +39,9 @@ describe('.env.example', () => {
   });
 });
 
+const UNPARSABLE =
+  'must be a valid URL, with special characters of user and password encoded, such as %23 for #';
+
 describe('the configuration', () => {
   it.each([
     ['PORT', '70000', 'PORT must be a whole number from 0 to 65535, not 70000'],
@@ -56,13 +59,11 @@ describe('the configuration', () => {
       'example.com',
       'PUBLIC_URL must be a URL beginning with http:// or https://, not "example.com"',
     ],
-    ...['https://work.example/base', 'https://work.example/?a=b', 'https://me@work.example', 'http://['].map(
-      (value) => [
-        'PUBLIC_URL',
-        value,
-        'PUBLIC_URL must be an address without path, query, fragment, user or password',
-      ],
-    ),
+    ...['https://work.example/base', 'https://work.example/?a=b', 'https://me@work.example'].map((value) => [
+      'PUBLIC_URL',
+      value,
+      'PUBLIC_URL must be an address without path, query, fragment, user or password',
+    ]),
     [
       'DNS_SERVERS',
       '10.0.0.1,999.0.0.1',
@@ -81,11 +82,25 @@ describe('the configuration', () => {
       'http://user:secret@mail.example/?token=x',
       'MAIL_SERVICE_URL must be an address without query, fragment, user or password',
     ],
-    [
-      'MAIL_SERVICE_URL',
+    ...['PUBLIC_URL', 'MAIL_SERVICE_URL', 'OIDC_JWKS_URL', 'WEB_CLIENT_URL'].map((key) => [
+      key,
       'http://[',
-      'MAIL_SERVICE_URL must be an address without query, fragment, user or password',
+      `${key} ${UNPARSABLE}, not "http://["`,
+    ]),
+    ...['postgres://user:hunter#2@db/x', 'postgres://user:hunter/2@db/x', 'postgres://user:hunter%@db/x'].map(
+      (value) => ['DATABASE_URL', value, `DATABASE_URL ${UNPARSABLE}, not (a secret, not shown)`],
+    ),
+    ['SMTP_URL', 'smtp://relay:99999', `SMTP_URL ${UNPARSABLE}, not (a secret, not shown)`],
+    [
+      'ASSISTANT_URL',
+      'ftp://user:hunter2@model.example/v1',
+      'ASSISTANT_URL must be a URL beginning with http:// or https://, not "ftp://model.example/v1"',
     ],
+    ...['fade', '10.0.0.1/33', '10.0.0.0/8, ::1/129', '10.0.0.0/0', '300.0.0.1', 'true'].map((value) => [
+      'TRUST_PROXY',
+      value,
+      `TRUST_PROXY must be false, loopback, a number of hops or a comma-separated list of addresses, not "${value}"`,
+    ]),
     ['DOCX_CONVERTER', 'word', 'DOCX_CONVERTER must be one of embedded, libreoffice, off, not "word"'],
     [
       'DATABASE_URL',
@@ -133,6 +148,15 @@ describe('the configuration', () => {
     expect(lines).toEqual([expect.stringContaining(`BLOB_STORE_URL `)]);
     expect(lines[0]).toContain(reason);
     expect(lines[0]).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['DATABASE_URL', 'postgres://user:a%23b@/workspace?host=/run/postgresql'],
+    ['DATABASE_URL', 'postgres:///workspace'],
+    ['TRUST_PROXY', '10.0.0.0/8, ::1, fd00::/64, 192.168.0.0/255.255.0.0'],
+    ['TRUST_PROXY', 'loopback'],
+  ])('accepts %s=%s', (key, value) => {
+    expect(linesOf({ [key]: value })).toEqual([]);
   });
 
   it('reports all invalid settings together', () => {

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import {
   DataDirInUseError,
@@ -186,6 +195,24 @@ describe('the embedded database', () => {
     expect(again.url).toBe(database.url);
     await Promise.all([database.close(), again.close()]);
     rmSync(socketDir, { recursive: true });
+  });
+
+  it('works below a directory with any name', async () => {
+    const dataDir = path.join(temporaryDataDir(), 'Büro, "alt"');
+    const database = await open(dataDir);
+    expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'run']);
+    await database.close();
+    expect(readdirSync(path.dirname(dataDir))).toEqual([path.basename(dataDir)]);
+  });
+
+  it('removes what a killed creation has left, also when a later one succeeded', async () => {
+    const dataDir = madeDataDir();
+    const left = path.join(dataDir, 'postgres.new-killed');
+    mkdirSync(left);
+    utimesSync(left, 0, 0);
+    await open(dataDir);
+    expect(existsSync(left)).toBe(false);
   });
 
   it('reports a failure in one line', async () => {

@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cleanUp, freePort, isAlive, postmasterPid } from './support/processes.ts';
 import { isReady, launch, OWN_MAIL, type Server, started } from './support/server.ts';
+import { emptyDatabase, onServer } from '../support/database/database.ts';
 import { until } from '../support/until.ts';
 
 /** A request with the token that the server has printed. */
@@ -67,7 +71,11 @@ describe('npm start', () => {
   });
 
   it('with two processes: prints a token, replaces a killed worker, and stops all of them on SIGTERM', async () => {
-    const server = await started(await launch({ ...OWN_MAIL, DEMO: 'true', WEB_CONCURRENCY: '2' }));
+    const server = await launch({ ...OWN_MAIL, DEMO: 'true', PORT: '0', WEB_CONCURRENCY: '2' });
+    const address = /Workspace API +http:\/\/localhost:(\d+)\//;
+    await until('the address', () => address.test(server.stdout()));
+    server.port = Number(address.exec(server.stdout())?.[1]);
+    expect(await isReady(server.port)).toBe(true);
     expect((await fetchWithToken(server)).status).toBe(200);
     const primary = await serverPid(server);
     const [worker] = childrenOf(primary);
@@ -113,11 +121,46 @@ describe('npm start', () => {
     ]);
   });
 
-  it('reports an unreachable database with one line', async () => {
-    const port = await freePort();
-    const server = await launch({ DATABASE_URL: `postgres://nobody:secret@127.0.0.1:${port}/none` });
-    expect(await server.exit).toBe(1);
-    expect(server.stderr()).toBe('The database of DATABASE_URL does not respond (ECONNREFUSED).\n');
+  it('reports a missing file of clients with one line, and exits with 78', async () => {
+    const server = await launch({ ...OWN_MAIL, OIDC_CLIENTS: '/nowhere/clients.json' });
+    expect(await server.exit).toBe(78);
+    expect(server.stderr()).toMatch(/^OIDC_CLIENTS: [^\n]*\/nowhere\/clients\.json[^\n]*\n$/);
+  });
+
+  it('reports a database that it cannot use with one line', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const database = await emptyDatabase();
+    const role = `guest_${randomBytes(4).toString('hex')}`;
+    await onServer(`CREATE ROLE ${role} LOGIN; CREATE ROLE ${role}_none LOGIN CONNECTION LIMIT 0`);
+    const as = (name: string) => Object.assign(new URL(database.url), { username: name }).href;
+    const lineOf = async (url: string) => {
+      const server = await launch({ ...OWN_MAIL, DATABASE_URL: url });
+      return [await server.exit, server.stderr()];
+    };
+    const at = (port: number) => `postgres://nobody:secret@127.0.0.1:${port}/none`;
+    const lines = await Promise.all([
+      lineOf(at(await freePort())),
+      lineOf(at((silent.address() as AddressInfo).port)),
+      lineOf(as(role)),
+      lineOf(as(`${role}_none`)),
+    ]);
+    expect(lines).toEqual([
+      [1, 'The database of DATABASE_URL does not respond (ECONNREFUSED).\n'],
+      [1, 'The database of DATABASE_URL does not respond.\n'],
+      [
+        1,
+        'The role of DATABASE_URL lacks a privilege: permission denied for schema public. ' +
+          'Use the owner of the database, or run workspace migrate with it.\n',
+      ],
+      [
+        1,
+        `The database of DATABASE_URL rejects the connection: too many connections for role "${role}_none".\n`,
+      ],
+    ]);
+    silent.close();
+    await database.drop();
+    await onServer(`DROP ROLE ${role}, ${role}_none`);
   });
 
   it('ends immediately on a second Ctrl-C, and closes the database', async () => {

@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { EPOCH, newEpoch } from '../../platform/sync/sync-cursors.js';
 import { BackupError } from '../backup-error.js';
 import type { BackupStore } from '../store/backup-store.js';
+import { rejectContent } from '../restore-checks.js';
 import { columnList, qualified, tablesOf } from './catalog.js';
 import type { Manifest, SchemaBackup, TableObject } from '../store/manifest.js';
 import type { Report } from '../progress.js';
@@ -48,7 +49,7 @@ UPDATE cells SET state = 'open', workspaces = (SELECT count(*) FROM workspace_ce
  * may know changes that the backup does not have.
  * The workspaces of all cells are gathered in this database; `workspace tenant move` spreads them again.
  *
- * @throws BackupError when tables or numbers of rows differ from the manifest
+ * @throws BackupError when tables or numbers of rows differ from the manifest, or a server has written rows meanwhile
  */
 export async function loadTables(
   client: pg.Client,
@@ -60,6 +61,7 @@ export async function loadTables(
   try {
     await client.query(`SET LOCAL maintenance_work_mem = '${WORK_MEMORY}'`);
     const names = schemas.map(({ name }) => name);
+    for (const { name, cell } of schemas) if (cell === undefined) await lockEmpty(client, name);
     const restores: string[] = [];
     for (const sql of [FOREIGN_KEYS, INDEXES, TRIGGERS])
       restores.unshift(...(await removeAll(client, sql, names)));
@@ -103,6 +105,13 @@ async function empty(client: pg.Client, schema: string, tables: readonly TableOb
   if (found.join() !== tables.map(({ table }) => table).join())
     throw new BackupError(`The tables of the schema ${schema} are not those of the backup.`);
   await client.query(`TRUNCATE ${found.map((table) => qualified(schema, table)).join(', ')}`);
+}
+
+/** A server that was started while the files were copied may have written rows since the first check. It waits now. */
+async function lockEmpty(client: pg.Client, schema: string): Promise<void> {
+  const tables = (await tablesOf(client, schema)).map(({ name }) => qualified(schema, name));
+  await client.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
+  await rejectContent(client, schema);
 }
 
 async function loadTable(

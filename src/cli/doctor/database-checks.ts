@@ -18,10 +18,10 @@ const CLOCK = { warning: 2, error: 30 };
 /** The finding for a database that cannot be used. */
 export function unreachable(error: unknown, config: Config): Finding {
   const message = failureLine(error, config) ?? `The database cannot be used: ${reasonOf(error)}.`;
-  return area.error(
-    message,
-    'Check that PostgreSQL runs, and its address, user and password in DATABASE_URL.',
-  );
+  const action = config.embeddedDatabase
+    ? `Read the log of PostgreSQL in ${config.DATA_DIR}/postgres/log.`
+    : 'Check that PostgreSQL runs, and its address, user and password in DATABASE_URL.';
+  return area.error(message, action);
 }
 
 /** Checks the server, the schema and the stored work. @throws when the database does not respond */
@@ -49,11 +49,16 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
 }
 
 async function checkServer(client: pg.Client): Promise<Finding> {
-  const { rows } = await client.query<{ version: string; number: number; size: string }>(
+  const { rows } = await client.query<{ version: string; number: number; size: string; readonly: boolean }>(
     `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
-            pg_size_pretty(pg_database_size(current_database())) AS size`,
+            pg_size_pretty(pg_database_size(current_database())) AS size, current_setting('transaction_read_only')::bool AS readonly`,
   );
-  const { version, number, size } = rows[0]!;
+  const { version, number, size, readonly } = rows[0]!;
+  if (readonly)
+    return area.error(
+      `PostgreSQL ${version} responds, but accepts no writes: it is a replica or read-only.`,
+      'Set DATABASE_URL to the primary server, or end the read-only mode (default_transaction_read_only).',
+    );
   const message = `PostgreSQL ${version} responds; the database has ${size}.`;
   if (Math.floor(number / 10_000) >= TESTED_VERSION) return area.ok(message);
   return area.warning(

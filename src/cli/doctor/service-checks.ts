@@ -85,14 +85,21 @@ async function checkMailService({ mailService, MAIL_SERVICE_MODE: mode }: Config
         area.error(`The mail service returns ${response.status}.`, 'Read the log of the mail service.'),
       ];
     // A role for single users may not list users.
-    if (response.status === 401 || (response.status === 403 && mode === 'user'))
+    if (response.ok || (response.status === 403 && mode === 'service'))
+      return [area.ok('The mail service responds.')];
+    if (response.status === 401 || response.status === 403)
       return [
         area.warning(
           `The mail service returns ${response.status} for MAIL_SERVICE_TOKEN.`,
           'Check that the token is valid and that its role may create users and log them in.',
         ),
       ];
-    return [area.ok('The mail service responds.')];
+    return [
+      area.error(
+        `The server of MAIL_SERVICE_URL returns ${response.status} for the list of users: it is no mail service.`,
+        'Correct MAIL_SERVICE_URL.',
+      ),
+    ];
   } catch (error) {
     const reason = reasonOf((error as Error).cause ?? error);
     return [

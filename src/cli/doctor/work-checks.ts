@@ -73,6 +73,7 @@ async function checkOutbox(client: pg.Client): Promise<Finding[]> {
     : [area.ok(`${pending.events + retrying.events} events wait for their delivery.`)];
 }
 
+/** A run that never ends, or ends its process, has neither a success nor a failure. */
 async function checkJobs(client: pg.Client): Promise<Finding[]> {
   const area = new Area('jobs');
   const { rows } = await client.query<{
@@ -82,9 +83,9 @@ async function checkJobs(client: pg.Client): Promise<Finding[]> {
     late: number | null;
   }>(
     `SELECT name, error, extract(epoch FROM now() - failed_at)::float8 AS failed,
-            CASE WHEN ran_at < now() - make_interval(secs => $1 * every_seconds + $2)
-                 THEN extract(epoch FROM now() - ran_at)::float8 END AS late
-       FROM job_runs ORDER BY name`,
+            CASE WHEN least(ran_at, succeeded) < now() - make_interval(secs => $1 * every_seconds + $2)
+                 THEN extract(epoch FROM now() - least(ran_at, succeeded))::float8 END AS late
+       FROM job_runs, LATERAL (SELECT CASE WHEN failed_at IS NULL THEN succeeded_at END AS succeeded) AS last ORDER BY name`,
     [OVERDUE_INTERVALS, OVERDUE_SECONDS],
   );
   const findings = rows.flatMap(({ name, error, failed }) =>
@@ -102,7 +103,7 @@ async function checkJobs(client: pg.Client): Promise<Finding[]> {
     const [{ name, seconds }] = late as [(typeof late)[0]];
     findings.push(
       area.warning(
-        `${late.length} jobs are overdue, e.g. ${name}: its last run was ${duration(seconds)} ago.`,
+        `${late.length} jobs are overdue, e.g. ${name}: its last success was ${duration(seconds)} ago.`,
         'Start a server. If one runs, look for "job" in its log.',
       ),
     );

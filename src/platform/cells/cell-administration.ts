@@ -59,6 +59,12 @@ export class CellAdministration {
       throw new CellError('A schema has a name of lower-case letters, digits and underscores.');
     if ((await this.repository.list()).some((cell) => cell.name === name))
       throw new CellError(`There is a cell "${name}" already.`);
+    const place = placeOf(url, schema);
+    for (const other of this.db.cells.filter((cell) => cell !== MAIN)) {
+      const known = this.cells.urlOf(other);
+      if (placeOf(known.url, known.schema) === place)
+        throw new CellError(`The cell "${other}" is in this database already.`);
+    }
     const dataSource = await this.connected(url, schema);
     try {
       await rejectUnsuitable(dataSource);
@@ -145,6 +151,13 @@ export class CellAdministration {
     const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), RESPONSE_MS).unref());
     return Promise.race([response, late]);
   }
+}
+
+/** Server, database and schema of an address, without its role. */
+function placeOf(url: string, schema = ''): string {
+  if (!URL.canParse(url)) return `${url} ${schema}`;
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  return [searchParams.get('host') ?? hostname, port || '5432', pathname, schema].join(' ');
 }
 
 /** @throws CellError for a server without two-phase commits, or a database with data of an installation */

@@ -88,10 +88,12 @@ export const leavesConnection = (error: unknown): boolean =>
   !isReadOnly(error) &&
   !OF_A_PLAN.test(errorCode(error) ?? 'XX');
 
+/** lock_not_available: another session held the lock for longer than the limit. */
+export const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03';
+
 /** lock_not_available and query_canceled (statement_timeout): the row is contended or the server is overloaded. */
 export function isTimeout(error: unknown): boolean {
-  const code = errorCode(error);
-  return code === '55P03' || code === '57014';
+  return isLockTimeout(error) || errorCode(error) === '57014';
 }
 
 /** Text PostgreSQL cannot store: U+0000, invalid UTF-8, \u0000 in jsonb. */

@@ -282,6 +282,22 @@ describe('backups with faults', () => {
       await clone.drop();
     });
 
+    test('is not restored over content that a server writes during the restore', async () => {
+      const clone = await cloneDatabase();
+      const write = atFirst('file', async () => {
+        await onDatabase(
+          clone.url,
+          `INSERT INTO accounts (id, email, email_key, display_name) VALUES (gen_random_uuid(), 'a', 'a', 'A')`,
+        );
+      });
+      const config = configOf(clone.url, directories.make());
+      await expect(restoreBackup(config, clone.url, { from: to }, write)).rejects.toThrow(
+        'The installation is not empty: the table public.accounts has rows',
+      );
+      expect(await onDatabase(clone.url, 'SELECT email FROM accounts')).toEqual([{ email: 'a' }]);
+      await clone.drop();
+    });
+
     test('is restored into the database of a server that started without workspaces', async () => {
       const clone = await cloneDatabase();
       const dataDir = directories.make();

@@ -81,6 +81,7 @@ describe('commands for cells', () => {
   test('add rejects a used name, a bad name, and the database of an installation', async () => {
     expect((await add('east', roles[0])).stderr).toContain('There is a cell "east" already.');
     expect((await add('Not a name', roles[0])).stderr).toContain('The name of a cell');
+    expect((await add('east-2', roles[0])).stderr).toContain('The cell "east" is in this database already.');
     await app.tenant('first', 'fay');
     const own = await workspace(env(), 'cell', 'add', 'own', '--url', app.databaseUrl);
     expect([own.code, own.stderr]).toEqual([

@@ -1,4 +1,7 @@
-import { existsSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
 import { freeSpaceFinding } from '../../../src/cli/doctor/machine-checks.js';
@@ -96,8 +99,10 @@ describe('workspace doctor', () => {
          (gen_random_uuid(), gen_random_uuid(), 'test', '{}', now() - interval '3 hours', now(), 'x')`,
     );
     await client.query(
-      `INSERT INTO job_runs (name, ran_at, every_seconds, failed_at, error) VALUES
-         ('doctor-failed', now(), 60, now(), 'Error: broken on purpose'), ('doctor-late', now() - interval '1 day', 60, NULL, NULL)`,
+      `INSERT INTO job_runs (name, ran_at, every_seconds, succeeded_at, failed_at, error) VALUES
+         ('doctor-failed', now(), 60, now() - interval '1 day', now(), 'Error: broken on purpose'),
+         ('doctor-late', now() - interval '1 day', 60, NULL, NULL, NULL),
+         ('doctor-stuck', now(), 60, now() - interval '1 day', NULL, NULL)`,
     );
     await client.query(
       `INSERT INTO file_usage (tenant_id, bytes, files, limit_bytes)
@@ -138,7 +143,7 @@ describe('workspace doctor', () => {
     ]);
     expect(seen('jobs')).toEqual([
       expect.stringMatching(/^warning: The job doctor-failed failed \d+ s ago: Error: broken on purpose\.$/),
-      'warning: 1 jobs are overdue, e.g. doctor-late: its last run was 24 hours ago.',
+      'warning: 2 jobs are overdue, e.g. doctor-late: its last success was 24 hours ago.',
     ]);
     expect(seen('file-limits')).toEqual([
       expect.stringMatching(
@@ -193,6 +198,25 @@ describe('workspace doctor', () => {
     expect(stopped.stdout + stopped.stderr).not.toContain('hunter2');
   });
 
+  test('reports a database that accepts no writes, and a MAIL_SERVICE_URL of another server', async () => {
+    const other = createServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const name = new URL(database.url).pathname.slice(1);
+    await client.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const findings = findingsOf(
+      await doctor({ MAIL_SERVICE_URL: `http://127.0.0.1:${port}`, MAIL_SERVICE_TOKEN: 'token' }),
+    );
+    await client.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    other.close();
+    const errors = (check: string) =>
+      about(findings, check).flatMap(({ status, message }) => (status === 'error' ? [message] : []));
+    expect(errors('database')).toEqual([
+      expect.stringMatching(/^PostgreSQL \S+.* responds, but accepts no writes/),
+    ]);
+    expect(errors('mail-service')).toEqual([expect.stringContaining('returns 404')]);
+  });
+
   test('migrate --plan: changed functions are pending, those of a newer version are not', async () => {
     const original = (await client.query('SELECT hash, version FROM schema_sql')).rows[0];
     await client.query(`UPDATE schema_sql SET hash = 'other'`);
@@ -217,6 +241,21 @@ describe('workspace doctor', () => {
     expect([invalid.code, invalid.stdout.includes('hunter2')]).toEqual([2, false]);
     expect(about(findingsOf(empty), 'database').map(({ status }) => status)).toEqual(['error']);
     expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test('reports an embedded database of another version, with the place of its log', async () => {
+    const dataDir = path.join(directory, 'old');
+    mkdirSync(path.join(dataDir, 'postgres'), { recursive: true });
+    writeFileSync(path.join(dataDir, 'postgres', 'PG_VERSION'), '12\n');
+    const old = await workspace({ DATA_DIR: dataDir }, 'doctor', '--json');
+    expect(about(findingsOf(old), 'database')).toEqual([
+      {
+        check: 'database',
+        status: 'error',
+        message: expect.stringContaining('was created by PostgreSQL 12'),
+        action: `Read the log of PostgreSQL in ${dataDir}/postgres/log.`,
+      },
+    ]);
   });
 
   test('the limits of free space', () => {

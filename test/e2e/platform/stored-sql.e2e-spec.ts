@@ -9,6 +9,7 @@ import { migrate } from '../../../src/platform/database/schema/migrate.js';
 import { sqlMigration } from '../../../src/platform/database/schema/sql-migration.js';
 import type { SqlFile } from '../../../src/platform/database/schema/stored-sql.js';
 import { emptyDatabase } from '../../support/database/database.ts';
+import { until } from '../../support/until.ts';
 
 const TABLE = 'CREATE EXTENSION pg_trgm; CREATE TABLE things (id int PRIMARY KEY, name text);';
 const GREETING: SqlFile = {
@@ -154,6 +155,30 @@ describe('stored functions and views', () => {
     expect(await (sources[0] as DataSource).query('SELECT count(*)::int AS rows FROM schema_sql')).toEqual([
       { rows: 1 },
     ]);
+  });
+
+  test('let readers pass while a long transaction, such as a dump, keeps a migration from its lock', async () => {
+    const source = await connect({ Things1700000000001: TABLE });
+    await migrate(source, [GREETING, VIEW]);
+    await insert(source);
+    const dump = source.createQueryRunner();
+    await dump.startTransaction();
+    await dump.query('LOCK TABLE things IN ACCESS SHARE MODE');
+    const next = await connect({
+      Things1700000000001: TABLE,
+      Add1700000000002: 'ALTER TABLE things ADD COLUMN extra int;',
+    });
+    const migration = migrate(next, [GREETING, VIEW]);
+    await until('the migration to wait', async () => {
+      const waiting = await dump.query(
+        `SELECT FROM pg_locks WHERE relation = 'things'::regclass AND NOT granted`,
+      );
+      return waiting.length > 0;
+    });
+    expect(await greetings(source)).toHaveLength(2);
+    await dump.commitTransaction();
+    await dump.release();
+    expect(await migration).toEqual(['Add1700000000002']);
   });
 
   test('replace those that migrations made before there were such files, but not trigger functions', async () => {

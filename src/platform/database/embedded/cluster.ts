@@ -23,10 +23,8 @@ const CTYPES = ['C.UTF-8', 'en_US.UTF-8', 'C'];
  */
 export async function ensureCluster(cluster: string, account: Account, binaries: Binaries): Promise<boolean> {
   const version = await readVersion(cluster);
-  if (version === undefined) {
-    await removeAbandoned(path.dirname(cluster));
-    return createCluster(cluster, account, binaries);
-  }
+  await removeAbandoned(path.dirname(cluster));
+  if (version === undefined) return createCluster(cluster, account, binaries);
   if (version !== binaries.major) {
     throw new EmbeddedDatabaseError(
       `${cluster} was created by PostgreSQL ${version} and this is PostgreSQL ${binaries.major}: ` +

@@ -19,7 +19,8 @@ export async function serverArguments(
 ): Promise<string[]> {
   const settings: Record<string, string> = {
     listen_addresses: '',
-    unix_socket_directories: socketDir,
+    // A list: a comma in the path must not divide it.
+    unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port: String(SOCKET_PORT),
     max_connections: '200',

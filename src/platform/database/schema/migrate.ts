@@ -1,15 +1,20 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { isRetryable } from '../database-errors.js';
+import { isLockTimeout, isRetryable } from '../database-errors.js';
 import { StoredSql, type SqlFile, versionOf } from './stored-sql.js';
 
 /** Any constant: the same in every process that migrates this database. */
 const MIGRATION_LOCK = 7_706_113_001;
-const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 120;
+const PAUSE_MS = 500;
+/** Less than the limit of requests, which wait behind the lock that a migration waits for. */
+const LOCK_TIMEOUT_MS = 2_000;
 
 /**
  * Applies the pending migrations and, where their text has changed, the stored functions and views: all in one
  * transaction, so that a failure leaves the previous state. Safe to run from many processes at once: one works, the
- * others wait for it. Migrations run while no stored function or view exists.
+ * others wait for it. Migrations run while no stored function or view exists. A migration that meets a long transaction, such as
+ * that of a dump, tries again for minutes, and lets requests pass meanwhile.
  * @param files in dependency order
  * @returns the names of the migrations applied now
  */
@@ -19,16 +24,18 @@ export async function migrate(dataSource: DataSource, files: readonly SqlFile[])
     try {
       await runner.startTransaction();
       await runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+      await runner.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
       const applied = await apply(runner, files);
       await runner.commitTransaction();
       return applied;
     } catch (error) {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       // Replacing a view can deadlock with statements of the processes that still serve.
-      if (attempt >= MAX_ATTEMPTS || !isRetryable(error)) throw error;
+      if (attempt >= MAX_ATTEMPTS || !(isLockTimeout(error) || isRetryable(error))) throw error;
     } finally {
       await runner.release();
     }
+    await delay(PAUSE_MS);
   }
 }
 

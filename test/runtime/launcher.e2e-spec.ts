@@ -1,0 +1,68 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { cleanUp, isAlive, ROOT, type Running, startNode, temporaryDataDir } from './support/processes.ts';
+import { until } from '../support/until.ts';
+
+afterEach(cleanUp);
+
+describe('the lock of installation and build', () => {
+  const locker = (TMPDIR: string): Running =>
+    startNode('test/runtime/support/locker.mjs', ['/clone'], { TMPDIR });
+  const locked = (holder: Running) => until('the lock', () => holder.stdout() === 'locked\n');
+
+  it('passes from a killed process to the next one', async () => {
+    const directory = temporaryDataDir();
+    mkdirSync(directory);
+    const first = locker(directory);
+    await locked(first);
+    const second = locker(directory);
+    await until('the second process to wait', () =>
+      second.stderr().startsWith('Waiting for another process'),
+    );
+    expect(second.stdout()).toBe('');
+    first.child.kill('SIGKILL');
+    await locked(second);
+    second.child.stdin?.write('release\n');
+    expect(await second.exit).toBe(0);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('is free when the id of the holder belongs to another process, as after the restart of a container', async () => {
+    const directory = temporaryDataDir();
+    mkdirSync(directory);
+    const killed = locker(directory);
+    await locked(killed);
+    const [name] = readdirSync(directory);
+    killed.child.kill('SIGKILL');
+    await killed.exit;
+    const file = path.join(directory, name!);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(process.pid)));
+    await locked(locker(directory));
+  });
+});
+
+describe('npm start in a fresh clone', () => {
+  it('ends the installation with itself', async () => {
+    const clone = temporaryDataDir();
+    const programs = path.join(clone, 'programs');
+    cpSync(path.join(ROOT, 'bin'), path.join(clone, 'bin'), { recursive: true });
+    writeFileSync(path.join(clone, 'package-lock.json'), '{}');
+    mkdirSync(programs);
+    const pidFile = path.join(clone, 'pid');
+    const npm = `#!/bin/sh\necho $$ > '${pidFile}'\nexec sleep 600\n`;
+    writeFileSync(path.join(programs, 'npm'), npm, { mode: 0o755 });
+    const start = startNode(path.relative(ROOT, path.join(clone, 'bin', 'start.mjs')), [], {
+      PATH: `${programs}:${process.env['PATH']}`,
+      TMPDIR: clone,
+    });
+    const pid = await until(
+      'the installation',
+      () => existsSync(pidFile) && (Number(readFileSync(pidFile, 'utf8')) || undefined),
+    );
+    start.child.kill('SIGTERM');
+    await start.exit;
+    const survives = isAlive(pid);
+    if (survives) process.kill(pid, 'SIGKILL');
+    expect(survives).toBe(false);
+  });
+});
