@@ -13,7 +13,7 @@ import {
   vevent,
 } from '../support/domains/calendars.ts';
 import { countDeadlocks } from '../support/database/deadlocks.ts';
-import { afterChange } from '../support/database/locks.ts';
+import { afterChange, inTransaction } from '../support/database/locks.ts';
 
 describe('calendars under concurrency', () => {
   let app: TestApp;
@@ -144,16 +144,11 @@ describe('calendars under concurrency', () => {
     expect(await left()).toHaveLength(2);
     const forget = () =>
       app.get<CalendarHousekeeping>(CalendarHousekeeping).forget(new Date(Date.now() + 60_000));
-    const writer = new pg.Client({ connectionString: await app.databaseOf(ann.tenantId!) });
-    await writer.connect();
-    try {
-      await writer.query('BEGIN');
+    await inTransaction(await app.databaseOf(ann.tenantId!), async (writer) => {
       await writer.query('SELECT FROM calendars WHERE id = $1 FOR NO KEY UPDATE', [homes[0]]);
       await forget();
       expect(await left()).toEqual([homes[0]]);
-    } finally {
-      await writer.end();
-    }
+    });
     await forget();
     expect(await left()).toEqual([]);
   });
