@@ -5,7 +5,7 @@ const MAX_FAILURES = 20;
 
 /** The items of a job that fail. They do not hold up the others. */
 export class ItemFailures {
-  private count = 0;
+  private readonly errors: unknown[] = [];
 
   /** @param what the work of an item, for the log */
   constructor(
@@ -24,15 +24,17 @@ export class ItemFailures {
       await work();
       return true;
     } catch (error) {
-      this.count += 1;
-      if (this.count > MAX_FAILURES) throw error;
+      this.errors.push(error);
+      if (this.errors.length > MAX_FAILURES) throw error;
       this.logger.warn({ err: error, ...item }, `${this.what} failed; a later run repeats it`);
       return false;
     }
   }
 
-  /** Call it after the last item. @throws Error when an item failed, so that the state of the job shows it */
+  /** Call it after the last item. @throws AggregateError when items failed, so that the state of the job shows it */
   report(): void {
-    if (this.count > 0) throw new Error(`${this.what} failed for ${this.count} items; see the log`);
+    const { errors } = this;
+    if (errors.length > 0)
+      throw new AggregateError(errors, `${this.what} failed for ${errors.length} items; see the log`);
   }
 }

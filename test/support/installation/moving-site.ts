@@ -87,7 +87,8 @@ export class MovingSite {
           job().then(
             () => true,
             (error: unknown) => {
-              if ((error as { code?: string }).code === IS_MOVING) return false;
+              const causes = error instanceof AggregateError ? error.errors : [error];
+              if (causes.every(({ code }) => code === IS_MOVING)) return false;
               throw error;
             },
           ),

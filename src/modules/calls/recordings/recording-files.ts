@@ -1,4 +1,5 @@
-import { open, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
@@ -82,9 +83,9 @@ export class RecordingFiles implements OnModuleInit {
     } while (files.length === EXPIRE_BATCH);
   }
 
-  /** Opens the file first: an error of a stream that nothing reads yet would end the process. @throws Error for a missing file */
+  /** @throws Error for a missing file */
   private async put(tenantId: string, file: string): Promise<StoredBlob> {
-    const source = (await open(this.pathOf(file))).createReadStream();
+    const source = createReadStream(this.pathOf(file));
     try {
       return await this.blobs.put(tenantId, source, { maxBytes: MAX_BYTES });
     } finally {
