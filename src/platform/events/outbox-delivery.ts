@@ -113,6 +113,8 @@ export class OutboxDelivery {
 
   /** Delivers all due events. @returns their number */
   async drain(): Promise<number> {
+    // Those that the timer has claimed are older.
+    await this.running;
     const handled = await this.db.inCell(this.cell, () => this.deliverDue(true));
     // Events that the timer has claimed are in progress there.
     await this.running;

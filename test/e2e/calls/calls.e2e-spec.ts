@@ -17,6 +17,7 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { CatchUp } from '../../../src/platform/realtime/catch-up.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';
+import { inDatabase } from '../../support/database/database.ts';
 import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
 
@@ -336,17 +337,21 @@ describe('calls of members', () => {
     const [here, there] = [await TestSocket.open(app, alice), await TestSocket.open(app, mallory)];
     const { id } = await makeCall({ title: 'Here' });
     await here.next('call.started', ({ call }) => call.id === id);
-    await app.sql(
+    const [{ kind, state }] = await app.sql('SELECT kind, state FROM calls WHERE id = $1', [id]);
+    await inDatabase(
+      await app.databaseOf(mallory.tenantId!),
       `INSERT INTO calls (tenant_id, id, title, kind, state, host_id, started_at, empty_since)
-       SELECT $1, id, 'There', kind, state, $2, now(), now() FROM calls WHERE id = $3`,
-      [mallory.tenantId, mallory.id, id],
+       VALUES ($1, $2, 'There', $3, $4, $5, now(), now())`,
+      [mallory.tenantId, id, kind, state, mallory.id],
     );
     await app.get(CatchUp).run();
     await there.next('call.started', ({ call }) => call.title === 'There');
     const calls = app.get(CallsRepository);
     const tenants: string[] = [];
-    for (let [next] = await calls.live(null, 1); next; [next] = await calls.live(next, 1))
-      if (next.callId === id) tenants.push(next.tenantId);
+    await app.inCells(async () => {
+      for (let [next] = await calls.live(null, 1); next; [next] = await calls.live(next, 1))
+        if (next.callId === id) tenants.push(next.tenantId);
+    });
     expect(tenants.toSorted()).toEqual([alice.tenantId!, mallory.tenantId!].toSorted());
     await app.sql('DELETE FROM calls WHERE tenant_id = $1 AND id = $2', [mallory.tenantId, id]);
     for (const socket of [here, there]) socket.close();

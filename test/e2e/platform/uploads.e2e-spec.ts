@@ -141,7 +141,7 @@ describe('uploads and downloads', () => {
   };
 
   test('a source that fails before it is read fails the upload, and not the process', async () => {
-    const holder = new pg.Client({ connectionString: app.databaseUrl });
+    const holder = new pg.Client({ connectionString: await app.databaseOf(alice.tenantId!) });
     await holder.connect();
     try {
       await leavesNothing(async () => {
