@@ -21,8 +21,9 @@ const MAX_TURNS = 40;
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
 /**
- * Each operation gets requests whose clients disconnect: before the body, within it, or while the request is handled. An error that
- * nobody handles fails the file. DISCONNECTS sets the number of requests of an operation, DISCONNECT_SEED other ones.
+ * Sends requests to each operation whose clients disconnect before the body, within it, or while the handler runs. An unhandled error
+ * makes the test file fail. Environment variables: DISCONNECTS, the number of requests to each operation; DISCONNECT_SEED, the seed
+ * of the random generator.
  */
 describe('clients that disconnect', () => {
   let mail: TestMailService;

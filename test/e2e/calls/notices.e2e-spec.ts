@@ -188,6 +188,27 @@ describe('notifications, declines and recordings of calls', () => {
     await end(call);
   });
 
+  const storeDown = new BlobStoreError('write', new Error('down'));
+
+  /**
+   * Completes a recording while another function replaces `write` of the blob store.
+   * @param replace gets the store's own function
+   * @returns restores that function
+   */
+  const completeWith = async (
+    egressId: string,
+    replace: (write: BlobStore['write'], restore: () => void) => BlobStore['write'],
+  ): Promise<() => void> => {
+    const store = app.get<BlobStore>(BlobStore);
+    const write = store.write.bind(store);
+    const restore = (): void => void (store.write = write);
+    store.write = replace(write, restore);
+    await livekit.complete(egressId);
+    await livekit.webhooks.settled();
+    await drain();
+    return restore;
+  };
+
   test('a recording whose file could not be stored for hours is stored later', async () => {
     const call = await startCall('Store down');
     await join(call, alice);
@@ -195,18 +216,13 @@ describe('notifications, declines and recordings of calls', () => {
     const file = path.join(livekit.directory, `${recording.id}.mp4`);
     const stateOf = async () =>
       (await app.sql('SELECT state, error FROM recordings WHERE id = $1', [recording.id]))[0];
-    const store = app.get<BlobStore>(BlobStore);
-    const write = store.write.bind(store);
-    store.write = () => Promise.reject(new BlobStoreError('write', new Error('down')));
-    await livekit.complete(egressId);
-    await livekit.webhooks.settled();
-    await drain();
+    const restore = await completeWith(egressId, () => () => Promise.reject(storeDown));
     expect(await stateOf()).toMatchObject({ state: 'processing' });
     // No attempt of the outbox is left.
     await app.sql(`DELETE FROM outbox WHERE type = 'call.recording_complete'`);
     await hoursPass(recording.id, 2);
     expect(await stateOf()).toMatchObject({ state: 'processing' });
-    store.write = write;
+    restore();
     await hoursPass(recording.id, 5);
     await ready(recording.id);
     expect(existsSync(file)).toBe(false);
@@ -225,13 +241,8 @@ describe('notifications, declines and recordings of calls', () => {
     const call = await startCall('Lost');
     await join(call, alice);
     const { recording, egressId } = await record(call);
-    const store = app.get<BlobStore>(BlobStore);
-    const write = store.write.bind(store);
-    store.write = () => Promise.reject(new BlobStoreError('write', new Error('down')));
-    await livekit.complete(egressId);
-    await livekit.webhooks.settled();
-    await drain();
-    store.write = write;
+    const restore = await completeWith(egressId, () => () => Promise.reject(storeDown));
+    restore();
     rmSync(path.join(livekit.directory, `${recording.id}.mp4`));
     const type = 'call.recording_complete';
     await app.sql('UPDATE outbox SET due_at = now() WHERE type = $1', [type]);
@@ -249,16 +260,11 @@ describe('notifications, declines and recordings of calls', () => {
     const call = await startCall('Given up');
     await join(call, alice);
     const { recording, egressId } = await record(call);
-    const store = app.get<BlobStore>(BlobStore);
-    const write = store.write.bind(store);
-    store.write = async (key, source) => {
-      store.write = write;
+    await completeWith(egressId, (write, restore) => async (key, source) => {
+      restore();
       await write(key, source);
       await app.sql(`UPDATE recordings SET state = 'failed' WHERE id = $1`, [recording.id]);
-    };
-    await livekit.complete(egressId);
-    await livekit.webhooks.settled();
-    await drain();
+    });
     expect(existsSync(path.join(livekit.directory, `${recording.id}.mp4`))).toBe(true);
     await end(call);
   });

@@ -2,9 +2,9 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Transform } from 'node:stream';
 
-/** BackendKeyData, whose process id follows, and ReadyForQuery outside a transaction (PostgreSQL, "Message Formats"). */
-const KEY = Buffer.from([0x4b, 0, 0, 0, 12]);
-const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+/** The beginning of BackendKeyData, before the process id; ReadyForQuery outside a transaction (PostgreSQL, "Message Formats"). */
+const BACKEND_KEY_DATA = Buffer.from([0x4b, 0, 0, 0, 12]);
+const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
 /** A proxy between the application and its database, which can cut the connections. */
 export class DatabaseProxy {
@@ -80,9 +80,10 @@ export class DatabaseProxy {
       transform: (data: Buffer, _encoding, forward) => {
         if (started) data = Buffer.concat([started, data]);
         started = undefined;
-        if (!this.onStart || !data.subarray(-READY.length).equals(READY)) return forward(null, data);
+        if (!this.onStart || !data.subarray(-READY_FOR_QUERY.length).equals(READY_FOR_QUERY))
+          return forward(null, data);
         started = data;
-        this.onStart(data.readInt32BE(data.indexOf(KEY) + KEY.length));
+        this.onStart(data.readInt32BE(data.indexOf(BACKEND_KEY_DATA) + BACKEND_KEY_DATA.length));
         this.onStart = undefined;
         forward();
       },
