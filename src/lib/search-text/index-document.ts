@@ -21,19 +21,29 @@ export interface SearchDocument {
 
 /** The index row of a document. */
 export interface IndexedDocument {
-  /** The text form of its `tsvector`. */
-  vector: string;
+  /** The binary form of its `tsvector`. */
+  vector: Buffer;
   /** The beginning of its text. */
   beginning: string;
 }
 
 /** Words and beginning of a document. Between parts of a long one the event loop runs. */
-export async function indexed({
+export async function indexed(document: SearchDocument): Promise<IndexedDocument> {
+  const { vector, beginning } = await collected(document);
+  return { vector: vector.toBuffer(), beginning: beginning.toString() };
+}
+
+/** The text form of the `tsvector` of a document. */
+export async function vectorOf(document: SearchDocument): Promise<string> {
+  return (await collected(document)).vector.toString();
+}
+
+async function collected({
   readers,
   title,
   labels = [],
   html,
-}: SearchDocument): Promise<IndexedDocument> {
+}: SearchDocument): Promise<{ vector: SearchVector; beginning: Beginning }> {
   const vector = new SearchVector(readers);
   vector.add(title, 'A');
   for (const label of labels) vector.add(label, 'B');
@@ -52,10 +62,5 @@ export async function indexed({
       await setImmediate();
     }
   }
-  return { vector: vector.toString(), beginning: beginning.toString() };
-}
-
-/** The text form of the `tsvector` of a document. */
-export async function vectorOf(document: SearchDocument): Promise<string> {
-  return (await indexed(document)).vector;
+  return { vector, beginning };
 }

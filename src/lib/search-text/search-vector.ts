@@ -14,13 +14,15 @@ const GAP = 8;
 /** A: titles. B: labels. D: bodies. */
 export type Weight = 'A' | 'B' | 'D';
 
-/** Places of a lexeme: their number, and `:1,2,3` in the text form of a `tsvector`. */
-interface Places {
-  count: number;
-  text: string;
-}
+/** Bits of a weight in the binary form of a place, above the 14 bits of the position. */
+const WEIGHT_BITS = { A: 3 << 14, B: 2 << 14, D: 0 } as const;
+const WEIGHT_LETTERS = ['', 'C', 'B', 'A'] as const;
+const POSITION_MASK = 0x3fff;
 
-/** Collects the lexemes of a document and writes them as the text form of a `tsvector`. */
+/** Places of a lexeme in ascending order: position and weight as in the binary form of a `tsvector`. */
+type Places = number[];
+
+/** Collects the lexemes of a document and writes them as a `tsvector`. */
 export class SearchVector {
   private readonly lexemes = new Map<string, Places>();
   private position = 0;
@@ -57,22 +59,45 @@ export class SearchVector {
     }
   }
 
+  /** The text form of the `tsvector`. */
   toString(): string {
-    const parts: string[] = [];
-    for (const [lexeme, places] of this.lexemes)
-      if (lexeme !== UNPLACED || this.unplaced) parts.push(quoted(lexeme) + places.text);
-    return parts.join(' ');
+    return this.entries()
+      .map(
+        ([lexeme, places]) => quoted(lexeme) + (places.length > 0 ? `:${places.map(placeText).join()}` : ''),
+      )
+      .join(' ');
+  }
+
+  /**
+   * The binary form of the `tsvector`, which PostgreSQL reads ten times faster than the text (`tsvectorrecv`): the number of lexemes,
+   * then for each its UTF-8 with a zero byte, the number of places, and the places.
+   */
+  toBuffer(): Buffer {
+    const entries = this.entries();
+    let size = 4;
+    for (const [lexeme, places] of entries) size += Buffer.byteLength(lexeme) + 3 + 2 * places.length;
+    const buffer = Buffer.allocUnsafe(size);
+    let at = buffer.writeInt32BE(entries.length);
+    for (const [lexeme, places] of entries) {
+      at = buffer.writeUInt8(0, at + buffer.write(lexeme, at));
+      at = buffer.writeUInt16BE(places.length, at);
+      for (const place of places) at = buffer.writeUInt16BE(place, at);
+    }
+    return buffer;
+  }
+
+  private entries(): [string, Places][] {
+    return [...this.lexemes].filter(([lexeme]) => lexeme !== UNPLACED || this.unplaced);
   }
 
   /** @returns whether the occurrence is in the vector with its own position */
   private place(lexeme: string, weight: Weight, most: number): boolean {
     if (this.position < MAX_POSITION) this.position += 1;
     const places = this.lexemes.get(lexeme) ?? this.put(lexeme);
-    if (!places || places.count >= most) return false;
+    if (!places || places.length >= most) return false;
     const exact = this.position < MAX_POSITION;
-    if (!exact && places.count > 0) return false;
-    places.text += `${places.count > 0 ? ',' : ':'}${this.position}${weight === 'D' ? '' : weight}`;
-    places.count += 1;
+    if (!exact && places.length > 0) return false;
+    places.push(this.position | WEIGHT_BITS[weight]);
     this.bytes += 2;
     return exact;
   }
@@ -82,11 +107,13 @@ export class SearchVector {
     const bytes = Buffer.byteLength(lexeme) + 8;
     if (this.bytes + bytes > MAX_BYTES) return undefined;
     this.bytes += bytes;
-    const places = { count: 0, text: '' };
+    const places: Places = [];
     this.lexemes.set(lexeme, places);
     return places;
   }
 }
+
+const placeText = (place: number): string => `${place & POSITION_MASK}${WEIGHT_LETTERS[place >> 14] ?? ''}`;
 
 function lastOf(run: string): string {
   const low = run.charCodeAt(run.length - 1);

@@ -1,3 +1,4 @@
+import { binaryArray, TSVECTOR } from '../database/binary-array.js';
 import { type Db, MAIN } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
 import { type IndexedDocument, SEARCH_RULES } from '../../lib/search-text/index.js';
@@ -117,7 +118,10 @@ export abstract class ItemIndexRepository {
       column(({ item }) => item.id),
       column(({ item }) => item.revision),
       column(({ item }) => item.audience),
-      column(({ document }) => document.vector),
+      binaryArray(
+        TSVECTOR,
+        column(({ document }) => document.vector),
+      ),
       column(({ item }) => item.created),
       column(({ item }) => item.replaces),
       column(({ document }) => document.beginning),
@@ -197,9 +201,9 @@ function statementsOf(tables: SearchTables): Statements {
     putAll: workspace.statement(
       `${name}_index.put_all`,
       `WITH made AS MATERIALIZED (
-         SELECT item.tenant_id, item.id, made.revision, made.audience, made.vector::tsvector AS tsv, made.replaces, made.beginning
-           FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[])
-                  AS made (tenant_id, id, revision, audience, vector, created, replaces, beginning)
+         SELECT item.tenant_id, item.id, made.revision, made.audience, made.tsv, made.replaces, made.beginning
+           FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[], $5::tsvector[], $6::text[], $7::text[], $8::text[])
+                  AS made (tenant_id, id, revision, audience, tsv, created, replaces, beginning)
            JOIN ${items} item ON item.tenant_id = made.tenant_id AND item.id = made.id AND item.created_at = made.created::timestamptz
           ORDER BY item.tenant_id, item.id FOR KEY SHARE OF item),
        replaced AS (

@@ -1,4 +1,5 @@
 import type { RequestContext } from '../context/request-context.js';
+import { binaryArray, TSVECTOR } from '../database/binary-array.js';
 import type { Db } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
 import type { IndexedDocument } from '../../lib/search-text/index.js';
@@ -99,7 +100,10 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
       query.rank,
       query.limit,
       query.overlay.map(({ id }) => id),
-      query.overlay.map(({ vector }) => vector),
+      binaryArray(
+        TSVECTOR,
+        query.overlay.map(({ vector }) => vector),
+      ),
       query.overlay.map(({ revision }) => revision),
       query.overlay.map(({ beginning }) => beginning),
     ];

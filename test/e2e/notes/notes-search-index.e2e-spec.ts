@@ -1,9 +1,14 @@
+import fc from 'fast-check';
 import { NoteIndexRepository } from '../../../src/modules/notes/search/note-index.repository.js';
 import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
+import { binaryArray, TSVECTOR } from '../../../src/platform/database/binary-array.js';
+import { indexed, vectorOf } from '../../../src/lib/search-text/index.js';
 import type { TestUser } from '../../support/app.ts';
 import { ok } from '../../support/domains/forms.ts';
 import { NoteSearch } from '../../support/domains/note-search.ts';
+
+const wordsOf = (html: string) => indexed({ readers: [], title: '', html });
 
 describe('the search index of notes', () => {
   let world: NoteSearch;
@@ -221,19 +226,50 @@ describe('the search index of notes', () => {
       const seen = (await index.stale(alice.tenantId as string, note.id))!;
       await alice.api.patch(`/notes/${note.id}`, { base_revision: 1, content: '<p>newer</p>' });
       await world.indexed();
-      expect(
-        await index.put(alice.tenantId as string, seen, { vector: "'stale':1", beginning: 'stale' }),
-      ).toBe(false);
+      expect(await index.put(alice.tenantId as string, seen, await wordsOf('stale'))).toBe(false);
       await world.app.sql('DELETE FROM note_search WHERE note_id = $1', [note.id]);
       const earlier = { ...seen, created: '2001-01-01', replaces: null };
-      expect(
-        await index.put(alice.tenantId as string, earlier, { vector: "'foreign':1", beginning: 'foreign' }),
-      ).toBe(false);
+      expect(await index.put(alice.tenantId as string, earlier, await wordsOf('foreign'))).toBe(false);
       await world.app.get(NoteIndexer).indexItem(alice.tenantId as string, note.id);
       const [row] = await world.app.sql('SELECT tsv::text, revision FROM note_search WHERE note_id = $1', [
         note.id,
       ]);
       expect([row.revision, row.tsv]).toEqual([2, expect.stringContaining("'newer'")]);
+    });
+
+    test('the binary form of a vector is read like its text form', async () => {
+      const word = fc.oneof(
+        fc.string({ unit: 'grapheme' }),
+        fc.constantFrom(
+          'a',
+          "o'neill",
+          'back\\\\slash',
+          '東京都',
+          '東'.repeat(400),
+          'x '.repeat(30),
+          'w'.repeat(3_000),
+        ),
+      );
+      const texts = fc.array(word, { maxLength: 60 }).map((words) => words.join(' '));
+      const document = fc.record({
+        readers: fc.array(fc.uuid(), { maxLength: 3 }),
+        title: texts,
+        labels: fc.array(texts, { maxLength: 3 }),
+        html: fc.oneof(texts, fc.constantFrom('東 '.repeat(20_000), 'one two '.repeat(10_000))),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(document, { maxLength: 5 }), async (documents) => {
+          const vectors = await Promise.all(documents.map(async (each) => (await indexed(each)).vector));
+          const rows = await world.app.sql(
+            // Padding between the entries differs, hence no comparison of the vectors themselves.
+            `SELECT binary_form::text = text_form::tsvector::text AS same
+               FROM unnest($1::tsvector[], $2::text[]) AS vector (binary_form, text_form)`,
+            [binaryArray(TSVECTOR, vectors), await Promise.all(documents.map((each) => vectorOf(each)))],
+          );
+          expect(rows).toEqual(documents.map(() => ({ same: true })));
+        }),
+        { numRuns: 60 },
+      );
     });
 
     test('a batch of events is indexed at once, whatever else writes the rows', async () => {
@@ -260,7 +296,8 @@ describe('the search index of notes', () => {
       await world.app.sql('UPDATE note_search SET revision = 1 WHERE note_id = $1', [current]);
       ok(await alice.api.delete(`/notes/${purged}`, { base_revision: 1 }));
       ok(await alice.api.delete(`/notes/${purged}/purge`));
-      const rows = items.map((item) => ({ item, document: { vector: "'made':1", beginning: 'made' } }));
+      const document = await wordsOf('made');
+      const rows = items.map((item) => ({ item, document }));
       const stored = (await index.putAll(rows)).map(({ id }) => id);
       expect(stored.toSorted()).toEqual(ids.filter((id) => id !== current && id !== purged).toSorted());
       const made = await world.app.sql(
