@@ -69,8 +69,8 @@ export class SearchVector {
   }
 
   /**
-   * The binary form of the `tsvector`, which PostgreSQL reads ten times faster than the text (`tsvectorrecv`): the number of lexemes,
-   * then for each its UTF-8 with a zero byte, the number of places, and the places.
+   * The binary form of the `tsvector`, as `tsvectorrecv` reads it: the number of lexemes, then for each of them its UTF-8 and a zero
+   * byte, the number of its places, and the places.
    */
   toBuffer(): Buffer {
     const entries = this.entries();

@@ -1,8 +1,8 @@
-import { binaryArray, TSVECTOR } from '../database/binary-array.js';
 import { type Db, MAIN } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
 import { type IndexedDocument, SEARCH_RULES } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
+import { tsvectorArray } from './tsvector-array.js';
 
 /** An item whose index row is missing or was made from another version of the item. */
 export interface StaleItem {
@@ -118,10 +118,7 @@ export abstract class ItemIndexRepository {
       column(({ item }) => item.id),
       column(({ item }) => item.revision),
       column(({ item }) => item.audience),
-      binaryArray(
-        TSVECTOR,
-        column(({ document }) => document.vector),
-      ),
+      tsvectorArray(column(({ document }) => document.vector)),
       column(({ item }) => item.created),
       column(({ item }) => item.replaces),
       column(({ document }) => document.beginning),

@@ -1,9 +1,9 @@
 import type { RequestContext } from '../context/request-context.js';
-import { binaryArray, TSVECTOR } from '../database/binary-array.js';
 import type { Db } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
 import type { IndexedDocument } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
+import { tsvectorArray } from './tsvector-array.js';
 
 /** Matches that are ranked and counted: the most recently changed. Bounds the cost of a word that every item has. */
 const MAX_MATCHES = 1_000;
@@ -100,10 +100,7 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
       query.rank,
       query.limit,
       query.overlay.map(({ id }) => id),
-      binaryArray(
-        TSVECTOR,
-        query.overlay.map(({ vector }) => vector),
-      ),
+      tsvectorArray(query.overlay.map(({ vector }) => vector)),
       query.overlay.map(({ revision }) => revision),
       query.overlay.map(({ beginning }) => beginning),
     ];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { NoteIndexRepository } from '../../../src/modules/notes/search/note-index.repository.js';
 import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
-import { binaryArray, TSVECTOR } from '../../../src/platform/database/binary-array.js';
+import { tsvectorArray } from '../../../src/platform/search/tsvector-array.js';
 import { indexed, vectorOf } from '../../../src/lib/search-text/index.js';
 import type { TestUser } from '../../support/app.ts';
 import { ok } from '../../support/domains/forms.ts';
@@ -264,7 +264,7 @@ describe('the search index of notes', () => {
             // Padding between the entries differs, hence no comparison of the vectors themselves.
             `SELECT binary_form::text = text_form::tsvector::text AS same
                FROM unnest($1::tsvector[], $2::text[]) AS vector (binary_form, text_form)`,
-            [binaryArray(TSVECTOR, vectors), await Promise.all(documents.map((each) => vectorOf(each)))],
+            [tsvectorArray(vectors), await Promise.all(documents.map((each) => vectorOf(each)))],
           );
           expect(rows).toEqual(documents.map(() => ({ same: true })));
         }),
