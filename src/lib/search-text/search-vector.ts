@@ -4,6 +4,8 @@ import { pairs, SpanReader } from './tokens.js';
 /** PostgreSQL keeps positions up to this one and rejects vectors of 1 MB. */
 const MAX_POSITION = 16_383;
 const MAX_BYTES = 900_000;
+/** Bytes of a lexeme beside its text and its places: four of the entry, two each for the number of places and for alignment. */
+const ENTRY_BYTES = 8;
 /** Further occurrences of a word do not change its rank. */
 const WORD_POSITIONS = 20;
 /** Pairs keep all that PostgreSQL can hold: whether two of them touch is what decides a match. */
@@ -27,12 +29,10 @@ export class SearchVector {
   private readonly lexemes = new Map<string, Places>();
   private position = 0;
   private bytes = 0;
-  private unplaced = false;
 
   /** @param readers ids of those who may find it; given first, so that no text is too long for them */
   constructor(readers: readonly string[]) {
     for (const reader of readers) this.put(readerLexeme(reader));
-    this.put(UNPLACED);
   }
 
   /** True when no further word has a chance of being kept. */
@@ -50,7 +50,7 @@ export class SearchVector {
           this.place(token.text, weight, WORD_POSITIONS);
         } else {
           for (const pair of pairs(token.text)) {
-            if (!this.place(pair, weight, PAIR_POSITIONS)) this.unplaced = true;
+            if (!this.place(pair, weight, PAIR_POSITIONS) && !this.lexemes.has(UNPLACED)) this.put(UNPLACED);
           }
           // A character alone is searched as the beginning of a pair; the last one begins none.
           this.place(lastOf(token.text), weight, WORD_POSITIONS);
@@ -61,11 +61,10 @@ export class SearchVector {
 
   /** The text form of the `tsvector`. */
   toString(): string {
-    return this.entries()
-      .map(
-        ([lexeme, places]) => quoted(lexeme) + (places.length > 0 ? `:${places.map(placeText).join()}` : ''),
-      )
-      .join(' ');
+    return Array.from(
+      this.lexemes,
+      ([lexeme, places]) => quoted(lexeme) + (places.length > 0 ? `:${places.map(placeText).join()}` : ''),
+    ).join(' ');
   }
 
   /**
@@ -73,12 +72,9 @@ export class SearchVector {
    * byte, the number of its places, and the places.
    */
   toBuffer(): Buffer {
-    const entries = this.entries();
-    let size = 4;
-    for (const [lexeme, places] of entries) size += Buffer.byteLength(lexeme) + 3 + 2 * places.length;
-    const buffer = Buffer.allocUnsafe(size);
-    let at = buffer.writeInt32BE(entries.length);
-    for (const [lexeme, places] of entries) {
+    const buffer = Buffer.allocUnsafe(4 + this.bytes - (ENTRY_BYTES - 3) * this.lexemes.size);
+    let at = buffer.writeInt32BE(this.lexemes.size);
+    for (const [lexeme, places] of this.lexemes) {
       at = buffer.writeUInt8(0, at + buffer.write(lexeme, at));
       at = buffer.writeUInt16BE(places.length, at);
       for (const place of places) at = buffer.writeUInt16BE(place, at);
@@ -86,15 +82,12 @@ export class SearchVector {
     return buffer;
   }
 
-  private entries(): [string, Places][] {
-    return [...this.lexemes].filter(([lexeme]) => lexeme !== UNPLACED || this.unplaced);
-  }
-
   /** @returns whether the occurrence is in the vector with its own position */
   private place(lexeme: string, weight: Weight, most: number): boolean {
     if (this.position < MAX_POSITION) this.position += 1;
+    if (this.full && !this.lexemes.has(lexeme)) return false;
     const places = this.lexemes.get(lexeme) ?? this.put(lexeme);
-    if (!places || places.length >= most) return false;
+    if (places.length >= most) return false;
     const exact = this.position < MAX_POSITION;
     if (!exact && places.length > 0) return false;
     places.push(this.position | WEIGHT_BITS[weight]);
@@ -102,11 +95,8 @@ export class SearchVector {
     return exact;
   }
 
-  private put(lexeme: string): Places | undefined {
-    // Four bytes of entry, and two each for the number of positions and for alignment.
-    const bytes = Buffer.byteLength(lexeme) + 8;
-    if (this.bytes + bytes > MAX_BYTES) return undefined;
-    this.bytes += bytes;
+  private put(lexeme: string): Places {
+    this.bytes += Buffer.byteLength(lexeme) + ENTRY_BYTES;
     const places: Places = [];
     this.lexemes.set(lexeme, places);
     return places;
