@@ -52,7 +52,7 @@ export async function matchAccounts(work: Import): Promise<ImportedAccounts> {
   };
 }
 
-/** Another workspace of this installation may have verified the domain meanwhile. It keeps the domain and its sign-in. */
+/** Domains that another workspace of this installation has verified become unverified: their users sign in there. */
 const RELEASE_DOMAINS = `
 UPDATE imported_tenant_domains AS imported SET verified_at = NULL
  WHERE EXISTS (SELECT FROM tenant_domains AS own WHERE own.domain = imported.domain AND own.verified_at IS NOT NULL)`;

@@ -130,7 +130,7 @@ class Walk {
   private hourly(): void {
     const { rule, hours, startHour } = this.plan;
     const { interval } = rule;
-    // The hours of the day that the interval reaches have this distance. Without one in BYHOUR there is no instance.
+    // The hours of the day that the interval reaches have this distance. If BYHOUR has none of them, there is no instance.
     const step = commonDivisor(interval, 24);
     if (hours !== 0 && !rule.byHour.some((hour) => mod(hour - startHour, step) === 0)) return;
     if (interval > MONTH_DAYS * 24) return this.sparseHours();

@@ -115,7 +115,7 @@ function readKind({ card }: Draft, { value }: Property): boolean {
   return true;
 }
 
-/** Apple marks the card of a company with this property. */
+/** Apple marks the card of a company with this property only. */
 function readShowAs({ card }: Draft, { value }: Property): boolean {
   if (value.trim().toUpperCase() !== 'COMPANY' || card.kind !== 'individual') return false;
   card.kind = 'org';
