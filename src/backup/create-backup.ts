@@ -41,8 +41,8 @@ export interface BackupSummary {
 }
 
 /**
- * Copies one state of all databases and the files that it refers to, beside running servers. Files that the destination has are
- * not copied again, so a second run continues an aborted one.
+ * Copies one state of all databases and the files that it refers to, while servers run. Files that the destination has are not
+ * copied again, so a second run continues an aborted one.
  *
  * @throws BackupError when another backup runs, the destination has backups of another installation, or migrations ran meanwhile
  */
@@ -58,7 +58,7 @@ export async function createBackup(
   try {
     snapshots = await AllSnapshots.take(config, databaseUrl);
     const { directory: snapshot, cells } = snapshots;
-    await snapshot.lockOut();
+    await snapshot.excludeOtherBackups();
     const installation = await installationId(snapshot);
     await store.claim(installation);
     const { incomplete } = await store.snapshots();
@@ -66,7 +66,7 @@ export async function createBackup(
     for (const id of incomplete) await store.removeSnapshot(id);
     const id = snapshotIdOf(snapshot.takenAt);
     const schemas = await exportTables(snapshot, store, id, report);
-    const needed = await needs(snapshot, schemas, scratch);
+    const needed = await listAllFiles(snapshot, schemas, scratch);
     const parts: SchemaBackup[] = [];
     for (const cell of cells) {
       parts.push(await exportCell(cell, store, id, report));
@@ -76,7 +76,7 @@ export async function createBackup(
     await snapshots.release();
     await rejectMigrated(snapshot, schemas);
     const copies = await copyNeededFiles(config, store, id, needed, report);
-    // The files are complete only if collectors waited until now: this fails when the connection with the lock was lost.
+    // Collectors may have removed files if the connection with the lock was lost. Then these queries fail.
     await rejectMigrated(snapshot, schemas);
     for (const cell of cells) await cell.snapshot.present((client) => client.query('SELECT'));
     const manifest: Manifest = {
@@ -101,7 +101,7 @@ export async function createBackup(
 
 const WORKSPACE_FILES = OWN_SCHEMAS[0]!.files;
 
-/** The time as an id, in which order of text is order of time: `20261123T020530123Z`. */
+/** The time as an id, e.g. `20261123T020530123Z`. Ids sort by time. */
 export const snapshotIdOf = (time: Date): string => time.toISOString().replaceAll(/[-:.]/g, '');
 
 async function installationId(snapshot: Snapshot): Promise<string> {
@@ -113,8 +113,8 @@ async function installationId(snapshot: Snapshot): Promise<string> {
   return rows[0].id;
 }
 
-/** The files of all schemas that the snapshot has. */
-async function needs(
+/** Lists the files of all schemas in the snapshot. */
+async function listAllFiles(
   snapshot: Snapshot,
   schemas: readonly SchemaBackup[],
   scratch: string,

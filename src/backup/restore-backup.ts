@@ -63,7 +63,7 @@ export async function restoreBackup(
       const { files, faults } = await copyFiles(config, store, manifest, report);
       if (faults.length > 0 && !options.allowDamagedFiles) throw damagedFiles(faults);
       await migrateAsBackup(config, databaseUrl, manifest);
-      // Files may have taken hours, in which a server was started.
+      // The copy of the files may take hours: a server may have been started meanwhile.
       await rejectServers(client);
       await loadTables(client, store, manifest, report);
       for (const { migrate, definition, name } of OWN_SCHEMAS)

@@ -70,7 +70,7 @@ export async function rejectContent(client: pg.Client, schema: string): Promise<
   for (const { name } of await tablesOf(client, schema)) await rejectRows(client, schema, name);
 }
 
-/** PostgreSQL ends the session of a process that has just ended a moment later. */
+/** PostgreSQL ends the session of a terminated process with a delay, so the check is repeated. */
 async function isUsed(client: pg.Client): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     const { rows } = await client.query<{ count: number }>(

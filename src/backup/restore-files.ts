@@ -7,8 +7,8 @@ import type { Fault, Report } from './progress.js';
 import { mapInOrder } from './store/streams.js';
 
 /**
- * Copies the files of a backup into the store of the installation and verifies each. Files that are there with the same content
- * are not copied again. A damaged file is not stored.
+ * Copies the files of a backup into the store of the installation and verifies each. Files that the store has with the same
+ * content are not copied again. A damaged file is not stored.
  */
 export async function restoreFiles(
   store: BackupStore,

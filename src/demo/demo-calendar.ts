@@ -3,10 +3,10 @@ import type { DemoName } from './demo-data.js';
 
 const DAY_MS = 86_400_000;
 const ZONE = 'Europe/Berlin';
-/** The stand-up began 40 weeks ago: clock changes lie before and behind today. */
+/** The stand-up began 40 weeks ago, so that clock changes occur before and after today. */
 const STANDUP_DAYS = -40 * 7;
 
-/** The day so many days from today; a Saturday or Sunday becomes the Monday behind it. */
+/** The day `inDays` days from today; the following Monday for a Saturday or Sunday. */
 function workday(inDays: number): string {
   const day = new Date(Date.now() + inDays * DAY_MS);
   const weekend = { 0: 1, 6: 2 }[day.getUTCDay()] ?? 0;

@@ -65,7 +65,7 @@ async function inboxOf(client: DemoClient): Promise<string> {
   return results.find(({ path }) => path === 'INBOX')!.id;
 }
 
-/** Submits a message from a mailbox of the user's own: in Drafts, the examples of the document find their first message. */
+/** Submits a message from the user's own mailbox. Drafts stays empty: its first message is that of the API examples. */
 async function submit(client: DemoClient, mailbox: string, fields: object): Promise<void> {
   const draft = { mailbox, draft: true, ...fields };
   const { message } = await client.post<Created<'message', number>>('/mail/draft', draft);

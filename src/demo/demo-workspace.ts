@@ -12,8 +12,8 @@ import { createForms } from './demo-forms.js';
 import { createMail } from './demo-mail.js';
 
 /**
- * Creates the demo workspace unless it exists: users, and content for each of them. The content is created through the HTTP
- * interface, so that it obeys the rules that hold for clients.
+ * Creates the demo workspace unless it exists: users, and content for each of them. The content is created through the HTTP API,
+ * so that all rules for clients apply to it.
  * @param app an application that listens on the loopback address
  * @param options.mail whether to send mail, which only the embedded mail service delivers to these addresses
  */

@@ -85,7 +85,7 @@ export function asyncApiDocument(schemas: Json): Json {
           type: 'apiKey',
           in: 'user',
           description:
-            'The member `token` of `auth` in the handshake of Socket.IO: of `POST /auth/socket/token`.',
+            'The member `token` of `auth` in the handshake of Socket.IO, from `POST /auth/socket/token`.',
         },
       },
     },

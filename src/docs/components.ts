@@ -106,7 +106,7 @@ class SharedSection {
 
   constructor(readonly section: Section) {}
 
-  /** @param kind status of a response, place of a parameter: the most frequent error of a status has the status as its name */
+  /** @param kind status of a response, or location of a parameter. The most frequent error of a status is named after the status. */
   count(value: unknown, kind: string, name: string, tag: string): void {
     const key = JSON.stringify(value);
     const known = this.seen.get(key);

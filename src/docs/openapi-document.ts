@@ -10,11 +10,11 @@ import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
 type Json = Record<string, unknown>;
 
 /** The part of the description about the built-in sign-in. */
-export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider publishes its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` is the use of this interface.`;
+export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider publishes its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` grants the use of this API.`;
 
 const DESCRIPTION = `Notes, tasks, mail, members and settings of a workspace.
 
-Every path is under \`/apis/v1\`. JSON is snake_case, ids are UUIDs, times are RFC 3339 in UTC. Lists are \`{ "<plural>": [...], "next": cursor | null }\`: ask for the next page with \`cursor\`. Errors are \`{ "error": "<code>", "message", "details"? }\`. Clients tolerate further fields.
+Every path is under \`/apis/v1\`. JSON is snake_case, ids are UUIDs, times are RFC 3339 in UTC. Lists are \`{ "<plural>": [...], "next": cursor | null }\`: request the next page with \`cursor\`. Errors are \`{ "error": "<code>", "message", "details"? }\`. Clients tolerate further fields.
 
 ${SIGN_IN}
 
@@ -39,9 +39,10 @@ const TAGS: Record<string, string> = {
   chat: 'Rooms with messages, reactions and files; direct conversations.',
   meetings: 'Calls and their recordings.',
   guests: 'Invites for users without an account, and the routes for these guests.',
-  notifications: 'What happened to your objects and your account: unread, read, archived, snoozed.',
+  notifications:
+    'Notifications about objects and the account of the caller: unread, read, archived, snoozed.',
   presence: 'The status of users and their devices.',
-  settings: "One's own profile, signatures, preferences, passwords and sessions.",
+  settings: 'The profile, signatures, preferences, passwords and sessions of the caller.',
   auth: 'The second factor, and signing out.',
   tenant: 'The workspace itself: name, branding, domains, policy, members, invitations, audit log.',
   provisioning:
@@ -88,7 +89,8 @@ function createDocument(app: INestApplication): OpenAPIObject {
     .addOAuth2(
       {
         type: 'oauth2',
-        description: 'Sign in with e-mail address and password, and a second factor where one is on.',
+        description:
+          'Sign in with e-mail address and password, and the second factor if the account has one.',
         flows: {
           authorizationCode: {
             authorizationUrl: `${OIDC_PATH}/auth`,

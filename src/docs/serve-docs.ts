@@ -24,7 +24,7 @@ export function serveDocs(app: NestExpressApplication, config: Config): void {
   );
   app.use(socketsPath, documentHandler('asyncapi.json'));
   app.use(docs, docsHeaders);
-  // Without a document of its own, or the page would contain all of it again.
+  // Without a document, because the page loads it from `swaggerUrl` and would otherwise contain it too.
   SwaggerModule.setup(docs, app, {} as OpenAPIObject, {
     raw: false,
     swaggerUrl: documentPath,
@@ -83,6 +83,6 @@ const signIn = (docs: string) => ({
 function withoutSignIn(document: OpenAPIObject): void {
   document.info.description = document.info.description?.replace(`${SIGN_IN}\n\n`, '');
   delete document.components?.securitySchemes?.[SIGN_IN_SCHEME];
-  // The operations that need it have the security of the document.
+  // Operations with this scheme have no security of their own: they inherit that of the document.
   document.security = document.security?.filter((scheme) => !(SIGN_IN_SCHEME in scheme));
 }

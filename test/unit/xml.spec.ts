@@ -5,7 +5,7 @@ import { isPlainText } from '../../src/lib/forms/fields.js';
 import { xmlText as xlsxText } from '../../src/lib/xlsx/cells.js';
 import { NOT_XML } from '../../src/lib/xml/index.js';
 
-/** Text with many of the characters that need care. */
+/** Text with many special characters. */
 const text = fc.string({
   unit: fc.oneof(
     fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),

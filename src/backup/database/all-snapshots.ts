@@ -8,12 +8,12 @@ import { BackupError } from '../backup-error.js';
 import { APPLICATION_NAME, connect } from './connection.js';
 import { Snapshot } from './snapshot.js';
 
-/** How long commits of directory and cell wait for the snapshots: less than the time limit of their locks. */
+/** Maximum time for which commits of directory and cell wait for the snapshots: less than their lock timeout. */
 const FENCE_MS = 1_500;
 const ATTEMPTS = 5;
 const POLL_MS = 20;
 
-/** The state of a database with workspaces besides that of the directory. */
+/** The snapshot of a cell, a database with workspaces other than that of the directory. */
 export interface CellSnapshot {
   name: string;
   snapshot: Snapshot;
@@ -27,8 +27,8 @@ export class AllSnapshots {
   ) {}
 
   /**
-   * Takes the snapshots. With cells, commits of directory and cell wait for a moment, so that the snapshots have both parts of
-   * each, or none.
+   * Takes the snapshots. With cells, commits of several databases wait meanwhile, so that the snapshots contain both parts of a
+   * commit or none.
    * @throws BackupError while another backup runs, a workspace is moved, or a cell is unavailable
    */
   static async take(config: Config, databaseUrl: string): Promise<AllSnapshots> {
@@ -80,7 +80,7 @@ async function fenced<T>(
   try {
     for (const address of addresses) clients.set(address.name, await openCell(address));
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      // A commit of several databases writes its decision; a move writes its row.
+      // A commit of several databases inserts into the first table, a move into the second: both wait for this lock.
       await fence.query('BEGIN; LOCK TABLE commit_decisions, workspace_moves IN SHARE MODE');
       const { rowCount: moves } = await fence.query('SELECT FROM workspace_moves LIMIT 1');
       if (moves)

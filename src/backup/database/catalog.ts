@@ -4,7 +4,7 @@ import { DERIVED_TABLES } from './schemas.js';
 
 const { escapeIdentifier } = pg;
 
-/** A table and the columns that its rows are copied with: all but generated ones. */
+/** A table and its columns, without generated ones. */
 export interface Table {
   name: string;
   columns: string[];
@@ -37,7 +37,7 @@ export async function tablesOf(client: pg.Client, schema: string): Promise<Table
   return (await client.query<Table>(TABLES, [schema, DERIVED_TABLES])).rows;
 }
 
-/** Values of sequences do not belong to a snapshot: they are those of now, and at least those of the copied rows. */
+/** Sequences are not part of a snapshot: these are their present values, which are not below those of the copied rows. */
 export async function sequencesOf(client: pg.Client, schema: string): Promise<SequenceValue[]> {
   const { rows } = await client.query<{ name: string }>(SEQUENCES, [schema, DERIVED_TABLES]);
   const values: SequenceValue[] = [];

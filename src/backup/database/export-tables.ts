@@ -9,7 +9,7 @@ import { OWN_SCHEMAS } from './schemas.js';
 import type { CellSnapshot } from './all-snapshots.js';
 import type { Snapshot } from './snapshot.js';
 
-/** Copies all tables of a snapshot. @throws BackupError when migrations ran meanwhile, since they may rewrite tables */
+/** Copies all tables of a snapshot. The caller checks with `rejectMigrated` that no migration has rewritten tables meanwhile. */
 export async function exportTables(
   snapshot: Snapshot,
   store: BackupStore,
@@ -47,7 +47,7 @@ export async function exportCell(
   });
   const tables: TableObject[] = [];
   for (const table of found) {
-    // Also those of the directory, which have no rows in a cell.
+    // Tables of the directory with this column are copied too: they have no rows in a cell.
     if (!table.columns.includes('tenant_id')) continue;
     const source = `${pg.escapeIdentifier(table.name)} (${columnList(table.columns)})`;
     const schema = `cells.${cell}`;

@@ -28,7 +28,7 @@ SELECT format('DROP INDEX %s', indexrelid::regclass) AS remove, pg_get_indexdef(
   FROM pg_index WHERE indrelid IN (${TABLE_OIDS})
    AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid) ORDER BY indexrelid`;
 
-/** Triggers of the product. \`DISABLE TRIGGER USER\` needs no superuser and also disables those that always fire. */
+/** Triggers of the product. To disable them by name needs no superuser, and includes those that always fire. */
 const TRIGGERS = `
 SELECT format('ALTER TABLE %s DISABLE TRIGGER %I', tgrelid::regclass, tgname) AS remove,
        format('ALTER TABLE %s ENABLE %s TRIGGER %I', tgrelid::regclass,
@@ -44,7 +44,7 @@ DELETE FROM cells WHERE name <> 'main';
 UPDATE cells SET state = 'open', workspaces = (SELECT count(*) FROM workspace_cells);`;
 
 /**
- * Fills the tables of a migrated, empty database in one transaction: it has all rows or none. Works as the owner of the tables:
+ * Fills the tables of a migrated, empty database in one transaction: it has all rows or none. The owner of the tables may do this:
  * foreign keys, indexes and triggers are removed before and created after the rows. Change feeds get a new epoch, because clients
  * may know changes that the backup does not have.
  * The workspaces of all cells are gathered in this database; `workspace tenant move` spreads them again.
@@ -89,7 +89,7 @@ async function loadSchema(
   { name: schema, cell, tables, sequences }: SchemaBackup,
   report: Report,
 ): Promise<void> {
-  // Those of a cell are added to the tables of the directory's database, which come first.
+  // Rows of a cell are added to the rows of the database of the directory, which is loaded first.
   if (cell === undefined) await empty(client, schema, tables);
   for (const table of tables) {
     await loadTable(client, store, schema, table);
@@ -99,7 +99,7 @@ async function loadSchema(
     await client.query('SELECT setval($1, $2, $3)', [qualified(schema, name), lastValue, isCalled]);
 }
 
-/** The start of a server, or a migration, may have written rows. Rows that are loaded after TRUNCATE can be frozen at once. */
+/** Removes rows that the start of a server or a migration has written. COPY FREEZE requires TRUNCATE in the same transaction. */
 async function empty(client: pg.Client, schema: string, tables: readonly TableObject[]): Promise<void> {
   const found = (await tablesOf(client, schema)).map(({ name }) => name);
   if (found.join() !== tables.map(({ table }) => table).join())
@@ -107,7 +107,7 @@ async function empty(client: pg.Client, schema: string, tables: readonly TableOb
   await client.query(`TRUNCATE ${found.map((table) => qualified(schema, table)).join(', ')}`);
 }
 
-/** A server that was started while the files were copied may have written rows since the first check. It waits now. */
+/** A server that was started during the copy of the files may have written rows since the first check. The lock stops it. */
 async function lockEmpty(client: pg.Client, schema: string): Promise<void> {
   const tables = (await tablesOf(client, schema)).map(({ name }) => qualified(schema, name));
   await client.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);

@@ -21,7 +21,7 @@ export interface NeededFile {
 /** How rows refer to files. */
 export interface FilesOfRows {
   kind: string;
-  /** SQL of the rows with files. Their order is that of the names. */
+  /** SQL of the rows with files, ordered by the names of the files. */
   sql: string;
   toFile: (row: Record<string, string>) => NeededFile;
 }

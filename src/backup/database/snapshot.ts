@@ -40,8 +40,8 @@ export class Snapshot {
     }
   }
 
-  /** Keeps other backups of the installation out until `close`. @throws BackupError while another one runs */
-  async lockOut(): Promise<void> {
+  /** Prevents other backups of the installation until `close`. @throws BackupError while another one runs */
+  async excludeOtherBackups(): Promise<void> {
     const { rows } = await this.holder.query<{ locked: boolean }>(
       'SELECT pg_try_advisory_lock($1, $2) AS locked',
       [ONLY_BACKUP_LOCK.classId, ONLY_BACKUP_LOCK.objectId],

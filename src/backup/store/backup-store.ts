@@ -55,7 +55,7 @@ export class BackupStore {
 
   /**
    * Reserves the place for the backups of an installation, or for the exports of one of its workspaces.
-   * @throws BackupError when it has others
+   * @throws BackupError when it has backups or exports of another installation or workspace
    */
   async claim(installation: string, workspace?: string): Promise<void> {
     const found = await this.read(ROOT);
@@ -68,7 +68,9 @@ export class BackupStore {
     if (owner.installation !== installation)
       throw new BackupError('The destination has backups of another installation. Use an empty one.');
     if (owner.workspace !== workspace)
-      throw new BackupError('The destination has backups of something else. Use an empty one.');
+      throw new BackupError(
+        'The destination has backups of the installation or of another workspace. Use an empty one.',
+      );
   }
 
   async snapshots(): Promise<Snapshots> {

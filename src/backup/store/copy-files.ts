@@ -12,7 +12,7 @@ import { mapInOrder } from './streams.js';
 /** Files that are copied or verified at the same time. */
 export const CONCURRENT_FILES = 4;
 
-/** The files of a set in the backup, and the work of the copy. */
+/** The files of a set in the backup, and the numbers of the copy. */
 export interface CopiedFiles {
   set: FileSet;
   /** Files that were copied now; the others were in the backup already. */
@@ -91,7 +91,7 @@ export class FileCopy {
     return { object, copied: true, ...(isDamaged && { fault: 'damaged' as const }) };
   }
 
-  /** The file in the backup, when it is there with the right content. */
+  /** The file in the backup; undefined when it is missing or has other content. */
   private async present(
     file: NeededFile,
     before: StoredObject | undefined,
@@ -106,7 +106,7 @@ export class FileCopy {
   }
 }
 
-/** Look-ups in an ordered index, in the order of the names. */
+/** Finds files in an ordered index. Look-ups must be in the order of the names. */
 class KnownFiles {
   private readonly iterator: AsyncIterator<StoredObject>;
   private current: StoredObject | undefined;

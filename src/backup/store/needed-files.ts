@@ -15,7 +15,7 @@ export interface NeededFiles {
 }
 
 /**
- * Reads which files rows need into a scratch file, so that the snapshot can end before they are copied.
+ * Lists the files that rows need in a scratch file, so that the snapshot can end before they are copied.
  * @param schema the search path; null: that of the connection
  * @param scratch a directory, for the files of all calls
  */

@@ -30,7 +30,7 @@ const { escapeIdentifier: quoted, escapeLiteral: literal } = pg;
 const FILES = OWN_SCHEMAS[0]!.files;
 
 /**
- * Copies a workspace beside running servers: its rows, files and mail, its settings in the directory and the accounts of its members.
+ * Copies a workspace while servers run: its rows, files and mail, its settings in the directory and the accounts of its members.
  * A later export to the same place copies new files only.
  *
  * @param to see `BackupStore.open`
@@ -53,7 +53,7 @@ export async function exportWorkspace(
     for (const database of new Set([cell, db.main]))
       snapshots.push(await Snapshot.take(() => open(database)));
     const [first, last = first] = snapshots as [Snapshot, Snapshot?];
-    await last.lockOut();
+    await last.excludeOtherBackups();
     const id = snapshotIdOf(first.takenAt);
     const work: Export = { store, id, tenantId, cell: first, directory: last, report };
     const manifest = await write(installation, work, scratch, snapshots);
@@ -144,7 +144,7 @@ async function exportDirectory(work: Export): Promise<SchemaBackup> {
   return partOf(DIRECTORY_PART, directory, objects);
 }
 
-/** Accounts of members, former ones included, of clients, and of those that issuers know. */
+/** Accounts of members, former ones included, of clients, and of links to issuers. */
 async function accountsOf({ cell, directory, tenantId }: Export): Promise<string[]> {
   const read = async (snapshot: Snapshot, sql: string): Promise<string[]> => {
     const { rows } = await snapshot.read((client) => client.query<{ id: string }>(sql, [tenantId]));

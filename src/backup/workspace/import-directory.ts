@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { BackupError } from '../backup-error.js';
 import { columnList } from '../database/catalog.js';
-import { type Import, loadAside, partNamed } from './imported-rows.js';
+import { type Import, loadTemporary, partNamed } from './imported-rows.js';
 import { DIRECTORY_PART, DIRECTORY_ROWS } from './transferred-tables.js';
 
 const { escapeIdentifier: quoted } = pg;
@@ -12,7 +12,7 @@ export interface ImportedAccounts {
   created: string[];
   /** Ids of accounts that exist here with the id or the address of an exported one. */
   matched: string[];
-  /** Number of new accounts whose second factor or passkey stayed behind: their users set a new password. */
+  /** Number of new accounts without a password, because their second factor or passkey is not exported: users set a new one. */
   without_password: number;
 }
 
@@ -28,7 +28,7 @@ export async function rejectExisting(directory: pg.Client, id: string, slug: str
     throw new BackupError(`The installation has another workspace "${slug}": pass another --slug.`);
 }
 
-/** An account with the same id is the same; else the one with the same address. */
+/** An exported account matches the account with its id, or else the account with its address. */
 const MATCHES = `
 SELECT imported.id, coalesce(same.id, named.id) AS found,
        imported.password_hash IS NULL AND imported.second_factor_since IS NOT NULL AS lacks_password
@@ -39,7 +39,7 @@ SELECT imported.id, coalesce(same.id, named.id) AS found,
 /** Compares the exported accounts with those of the installation, and fills `work.ids`. */
 export async function matchAccounts(work: Import): Promise<ImportedAccounts> {
   const object = objectOf(work, 'accounts');
-  await loadAside(work, work.directory, object);
+  await loadTemporary(work, work.directory, object);
   const { rows } = await work.directory.query<{ id: string; found: string | null; lacks_password: boolean }>(
     MATCHES,
   );
@@ -52,7 +52,7 @@ export async function matchAccounts(work: Import): Promise<ImportedAccounts> {
   };
 }
 
-/** Another workspace here may have verified a domain meanwhile: its members would sign in there. */
+/** Domains that another workspace of this installation has verified become unverified: their users sign in there. */
 const RELEASE_DOMAINS = `
 UPDATE imported_tenant_domains AS imported SET verified_at = NULL
  WHERE EXISTS (SELECT FROM tenant_domains AS own WHERE own.domain = imported.domain AND own.verified_at IS NOT NULL)`;
@@ -66,16 +66,16 @@ export async function importDirectory(work: Import, created: readonly string[], 
   const { directory } = work;
   for (const name of Object.keys(DIRECTORY_ROWS)) {
     const object = objectOf(work, name);
-    const aside = name === 'accounts' ? 'imported_accounts' : await loadAside(work, directory, object);
+    const table = name === 'accounts' ? 'imported_accounts' : await loadTemporary(work, directory, object);
     if (name === 'accounts')
       await directory.query(
-        `WITH known AS (DELETE FROM ${aside} WHERE id <> ALL ($1)) UPDATE ${aside} SET second_factor_since = NULL WHERE id = ANY ($1)`,
+        `WITH matched AS (DELETE FROM ${table} WHERE id <> ALL ($1)) UPDATE ${table} SET second_factor_since = NULL WHERE id = ANY ($1)`,
         [created],
       );
-    if (name === 'tenants') await directory.query(`UPDATE ${aside} SET slug = $1`, [slug]);
+    if (name === 'tenants') await directory.query(`UPDATE ${table} SET slug = $1`, [slug]);
     if (name === 'tenant_domains') await directory.query(RELEASE_DOMAINS);
     const columns = columnList(object.columns);
-    await directory.query(`INSERT INTO ${quoted(name)} (${columns}) SELECT ${columns} FROM ${aside}`);
+    await directory.query(`INSERT INTO ${quoted(name)} (${columns}) SELECT ${columns} FROM ${table}`);
   }
 }
 

@@ -10,7 +10,7 @@ import type { FileSet, Manifest, StoredObject } from '../store/manifest.js';
 
 const BATCH = 1_000;
 
-/** Statements of a kind of files: which rows the collectors know files by. Values: the workspace and ids of files. */
+/** Statements that write and release the rows by which collectors know files of a kind. Values: the workspace and ids of files. */
 interface Reservation {
   client: pg.Client;
   reserve: string;
@@ -31,8 +31,8 @@ const RAWS = {
 };
 
 /**
- * The files of an import. They are copied before the rows that refer to them. Until then the collectors know them as files that
- * nothing refers to, and remove those of an aborted import within a day.
+ * The files of an import. They are copied before the rows that refer to them. Until then they are reserved as files without a
+ * reference, so that collectors remove the files of an aborted import within a day.
  */
 export class ImportedFiles {
   private readonly kinds: ReadonlyMap<string, Reservation>;
@@ -67,13 +67,13 @@ export class ImportedFiles {
     }
   }
 
-  /** Removes the reservations in the transaction that writes the rows of the files. Raw messages keep theirs: their collector looks. */
+  /** Removes the reservations in the transaction that writes the rows. Raw messages keep theirs: their collector checks references. */
   async claim(): Promise<void> {
     const { client } = this.kinds.get('files') as Reservation;
     await client.query(`DELETE FROM blobs WHERE tenant_id = $1 AND state = 'pending'`, [this.tenantId]);
   }
 
-  /** Gives the files to the collectors. */
+  /** Makes the files due for the collectors. */
   async release(): Promise<void> {
     for (const [set, kind] of this.sets()) await this.each(set, kind, kind.release);
   }

@@ -3,7 +3,7 @@ import { hashRandomPassword } from '../../mail-service/accounts/passwords.js';
 import { MAIL_SCHEMA } from '../../mail-service/mail-service.schema.js';
 import type { MailApi } from '../../modules/mail/index.js';
 import { qualified } from '../database/catalog.js';
-import { type Import, loadAside, loadRows, partNamed } from './imported-rows.js';
+import { type Import, loadTemporary, loadRows, partNamed } from './imported-rows.js';
 import { MAIL_ACCOUNT, MAIL_ROWS } from './mail-export.js';
 
 const BATCH = 500;
@@ -12,7 +12,7 @@ const USERS = 'imported_users';
 /** Mail of an import. */
 export interface ImportedMail {
   users: number;
-  /** Addresses that the mail service of this installation has already: the mail of these users stays behind. */
+  /** Addresses that the mail service of this installation has already. The mail of these users is not imported. */
   taken: string[];
 }
 
@@ -22,8 +22,8 @@ interface MailAccount {
   mail_user_id: string;
 }
 
-/** Takes the users out whose names or addresses exist here. */
-const TAKE_OUT = `
+/** Removes the exported users whose ids, names or addresses exist here. */
+const REMOVE_TAKEN = `
 DELETE FROM ${USERS} AS imported USING mail_service.users AS own
  WHERE own.address = imported.address OR own.username = imported.username OR own.id = imported.id
 RETURNING imported.id, imported.address`;
@@ -34,15 +34,15 @@ SELECT tenant_id, user_id, 'created', username, address, mail_user_id, token_ver
   FROM jsonb_to_recordset($1) AS given (tenant_id uuid, user_id uuid, username text, address text, mail_user_id text,
                                         token_version int, created_at timestamptz, password text)`;
 
-/** Loads the mail of the members, with new passwords of their users, which only the services know. */
+/** Loads the mail of the members. Their users get new passwords, which only the two services know. */
 export async function importMail(work: Import, mail: MailApi): Promise<ImportedMail> {
   const { directory, cell, manifest, workspace } = work;
   const { tables } = partNamed(manifest, MAIL_SCHEMA);
   const objectOf = (name: string) => tables.find(({ table }) => table === name)!;
   const users = qualified(MAIL_SCHEMA, 'users');
-  await loadAside(work, directory, objectOf('users'), users);
-  const { rows: taken } = await directory.query<{ id: string; address: string }>(TAKE_OUT);
-  await loadAside(work, directory, objectOf(MAIL_ACCOUNT.name), MAIL_ACCOUNT.name);
+  await loadTemporary(work, directory, objectOf('users'), users);
+  const { rows: taken } = await directory.query<{ id: string; address: string }>(REMOVE_TAKEN);
+  await loadTemporary(work, directory, objectOf(MAIL_ACCOUNT.name), MAIL_ACCOUNT.name);
   const { rows: accounts } = await directory.query<MailAccount>(
     `SELECT account.* FROM imported_mail_accounts AS account WHERE mail_user_id IN (SELECT id FROM ${USERS})`,
   );

@@ -54,10 +54,10 @@ export interface ImportSummary {
 }
 
 /**
- * Adds an exported workspace to an installation, beside running servers. Ids stay, except those of accounts that match an account
- * here. All rows commit at once; an aborted import leaves nothing but files, which a collector removes.
+ * Adds an exported workspace to an installation, while servers run. Ids stay, except those of accounts that match an account of
+ * the installation. All rows commit at once; an aborted import leaves only files, which collectors remove.
  *
- * @throws BackupError when the export is damaged, of another version, or a backup, and when the workspace or its slug exists
+ * @throws BackupError for a backup, a damaged export or one of another version, and when the workspace or its slug exists
  */
 export async function importWorkspace(
   installation: Installation,
@@ -89,7 +89,7 @@ export async function importWorkspace(
     await rejectOtherVersion(manifest, { cell, directory, withMail });
     await rejectFaults(store, manifest, report);
     const files = new ImportedFiles(store, manifest, workspace.id, { cell, directory, withMail });
-    for (const client of clients) await mayReplicate(client);
+    for (const client of clients) await setReplicaRole(client);
     try {
       const copied = await files.copy(config, report);
       const work = { store, manifest, workspace, cell, directory, ids: new Map<string, string>(), report };
@@ -151,7 +151,7 @@ async function importRows(
   };
 }
 
-/** The directory decides, like in `SpanningTx`: a process that ends in between leaves the rest to `UnfinishedCommits`. */
+/** The directory decides, as in `SpanningTx`. If the process ends before the commit of the cell, `UnfinishedCommits` completes it. */
 async function commitBoth(
   { cell, directory }: Import,
   repository: CellsRepository,
@@ -171,7 +171,7 @@ async function commitBoth(
   await cell.query(`COMMIT PREPARED '${gid}'`);
 }
 
-/** Keys of direct rooms are two ids in their order. */
+/** The key of a direct room has the ids of its members in ascending order, which replaced ids may change. */
 async function sortDirectKeys({ cell, workspace }: Import): Promise<void> {
   await cell.query(
     `UPDATE chat_rooms SET direct_key = least(split_part(direct_key, ' ', 1)::uuid, split_part(direct_key, ' ', 2)::uuid)
@@ -216,7 +216,7 @@ async function lock(directory: pg.Client, { id }: ExportedWorkspace): Promise<vo
   if (!rows[0]?.locked) throw new BackupError('Another import of this workspace is running.');
 }
 
-async function mayReplicate(client: pg.Client): Promise<void> {
+async function setReplicaRole(client: pg.Client): Promise<void> {
   try {
     await replicate(client);
   } catch (cause) {

@@ -15,7 +15,7 @@ export interface Import {
   /** Connections with an open transaction: to the database of the workspace, and to that of the directory. */
   readonly cell: pg.Client;
   readonly directory: pg.Client;
-  /** Ids of accounts in the export by those of the same users here, where they differ. */
+  /** Ids of matched accounts in this installation by their ids in the export, where they differ. */
   readonly ids: Map<string, string>;
   readonly report: Report;
 }
@@ -42,8 +42,8 @@ export async function loadRows(
   await report({ phase: 'table', name: object.table, amount: object.rows });
 }
 
-/** Loads the rows of an exported table into a temporary table, which ends with the transaction. @returns its name */
-export async function loadAside(
+/** Loads the rows of an exported table into a temporary table, which the end of the transaction drops. @returns its name */
+export async function loadTemporary(
   work: Pick<Import, 'store' | 'ids' | 'report'>,
   client: pg.Client,
   object: TableObject,
@@ -51,7 +51,7 @@ export async function loadAside(
 ): Promise<string> {
   const name = `imported_${object.table}`;
   await client.query(`CREATE TEMPORARY TABLE ${name} (LIKE ${like}) ON COMMIT DROP`);
-  // Columns that the export does not have.
+  // Columns that the export does not have are null.
   for (const column of await otherColumns(client, name, object.columns))
     await client.query(`ALTER TABLE ${name} ALTER COLUMN ${pg.escapeIdentifier(column)} DROP NOT NULL`);
   await loadRows(work, client, object, name);
@@ -73,8 +73,8 @@ const UUID = /(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a
 const LOOKAHEAD = 37;
 
 /**
- * Replaces ids wherever they are in rows: in columns, arrays, JSON and texts, such as mentions. Ids are unique, so nothing else has
- * their text; it keeps its length.
+ * Replaces ids in all values of rows: columns, arrays, JSON and texts, such as mentions. Ids are unique, so no other value contains
+ * one. Lengths stay.
  */
 export async function* withReplacedIds(
   content: AsyncIterable<Uint8Array>,

@@ -10,7 +10,7 @@ import { workspaceTableNames } from '../../platform/cells/move/moved-table.js';
 import { APPLICATION_NAME } from '../database/connection.js';
 import { LEFT_OUT } from './transferred-tables.js';
 
-/** What transfers of workspaces need of an installation. */
+/** The services of an installation for exports and imports of workspaces. */
 export class Installation {
   readonly config: Config;
   readonly db: Db;

@@ -55,7 +55,7 @@ const HAS_FACTOR = `EXISTS (SELECT FROM second_factors factor WHERE factor.accou
 
 /**
  * Values that an export has in the place of the stored ones. Second factors and passkeys belong to the installation; without them
- * the password alone would open the account, so its user sets a new one.
+ * the password alone would be sufficient for the sign-in, so the user sets a new one.
  */
 export const REPLACED_VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   accounts: {

@@ -31,7 +31,7 @@ export const THREAD: {
 
 export const AGENDA = { filename: 'agenda.txt', text: 'Travel\nRooms\nBudget\nTalks\n' };
 
-/** The attachment that the examples of the document download. */
+/** The attachment that the examples of the API description download. */
 export const HELLO = { filename: 'hello.txt', text: 'Hello' };
 
 /** A mailbox of each user. */

@@ -11,7 +11,7 @@ const secondary = <T extends { primary: boolean }>(list: readonly T[], entry: T)
   list.some(({ primary }) => primary) ? { ...entry, primary: false } : entry;
 
 /**
- * One card of two: lists are joined, without repetitions, and single fields of `card` win over those of `other`, which fill the
+ * One card from two: lists are joined, without repetitions, and single fields of `card` win over those of `other`, which fill the
  * empty ones. Different notes are kept one below the other.
  */
 export function joined(card: ContactCard, other: ContactCard): ContactCard {

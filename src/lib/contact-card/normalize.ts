@@ -176,7 +176,7 @@ const NORMALISERS: Record<CardField, Normaliser> = {
 const EMPTY: ContactCard = written({ ...newCard() }, {} as ContactCard, null);
 for (const value of Object.values(EMPTY)) Object.freeze(value);
 
-/** A card without content. It is not to be changed: all new cards start from the same one. */
+/** A card without content. It is frozen, because all new cards start from the same object. */
 export const emptyCard = (): Readonly<ContactCard> => Object.freeze(EMPTY);
 
 /** The name that a card without a full name gets. */

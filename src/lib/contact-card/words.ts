@@ -15,7 +15,7 @@ const MAX_ADDRESS = 320;
 const MAX_TERMS = 6;
 
 const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/u;
-/** Scripts without spaces between words, and names of several characters that are searched by their parts. */
+/** Scripts without spaces between words, and Hangul, where a part of a name is a usual query. */
 const SPACELESS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
@@ -24,8 +24,8 @@ const cut = (word: string): string =>
 
 const wordsOf = (text: string): string[] => fold(text).split(SEPARATORS).filter(Boolean).map(cut);
 
-/** The word and, in scripts without spaces, its ends: a prefix search then finds each part. */
-function withEnds(word: string): string[] {
+/** The word and, in scripts without spaces, its suffixes, so that a prefix search finds each part. */
+function withSuffixes(word: string): string[] {
   if (!SPACELESS.test(word)) return [word];
   const characters = [...word];
   return characters.map((_, n) => characters.slice(n).join(''));
@@ -40,8 +40,8 @@ export function emailKey(address: string): string | null {
 }
 
 /**
- * Forms in which a user types the number, each a prefix of a word: as written, international, national with and without the
- * trunk prefix 0 of most countries, its last digits.
+ * Forms in which users type a number; a query is a prefix of one: as written, international, national with and without the trunk
+ * prefix 0 of most countries, the last digits.
  */
 function phoneWords({ value, e164 }: ContactPhone): string[] {
   const digits = digitsOf(value);
@@ -88,7 +88,7 @@ export function contactWords(card: ContactCard): string[] {
     ...identityKeys(card),
     ...categories.map(categoryKey),
     ...(organization?.units ?? []).map(departmentKey),
-    ...named.flatMap((part) => wordsOf(part ?? '')).flatMap(withEnds),
+    ...named.flatMap((part) => wordsOf(part ?? '')).flatMap(withSuffixes),
     ...phones.flatMap(phoneWords).map(cut),
     ...emails.flatMap(({ value }) => wordsOf(value)),
   ]);
@@ -101,7 +101,7 @@ export const sortKey = (card: ContactCard): string =>
     .slice(0, 200)
     .toWellFormed();
 
-/** After every word with the same beginning. */
+/** Sorts after every other character. */
 const LAST = '\u{10ffff}';
 
 /** The range of the words that begin with the longest of these terms: it has the fewest contacts. @param terms at least one */

@@ -13,7 +13,7 @@ export function foldLine(line: string): string {
   return `${parts.join('\r\n ')}\r\n`;
 }
 
-/** Base64 of photos makes ASCII the longest lines: they are cut without a look at each character. */
+/** The longest lines are photos in Base64, which is ASCII: they are cut without reading each character. */
 function asciiParts(line: string): string[] {
   const parts = [line.slice(0, LINE_OCTETS)];
   // The space at the start of the next line counts.

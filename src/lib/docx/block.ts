@@ -4,7 +4,7 @@ import { LIST_STEP, type Marker } from './lists.js';
 import type { Alignment, ParagraphPlace } from './paragraph.js';
 import type { Direction } from './scripts.js';
 
-/** The properties that a block inherits to its content. */
+/** The properties that the content of a block inherits. */
 export interface Block {
   readonly style?: string;
   /** Indent from the start side, twips. */

@@ -133,11 +133,11 @@ export class BodyWriter {
     }
     const room = (block.width - block.indent) / TWIPS_PER_PX;
     const css = declarations(element);
-    const asked = {
+    const requested = {
       width: pixels(css.get('width'), room) ?? pixels(attribute(element, 'width'), room),
       height: pixels(css.get('height'), 0) ?? pixels(attribute(element, 'height'), 0),
     };
-    const size = shownSize(picture.image, asked, room);
+    const size = shownSize(picture.image, requested, room);
     this.open(block).object(pictureXml(this.parts.nextId(), picture.relationship, size, alt), style);
   }
 

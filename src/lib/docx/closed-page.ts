@@ -14,9 +14,9 @@ const REFERENCES = ['src', 'href', 'cite'];
  * files. Links remain: converters do not load them.
  */
 export function closedPage({ html, title, author }: DocxSource): string {
-  // Stored notes are clean by the rules of their time. The rules may have changed since.
+  // Stored notes were cleaned by the rules at that time, which may have changed since.
   const { root } = parseHtml(cleanHtml(html));
-  cutOff(root);
+  removeReferences(root);
   const heading = title.trim() === '' ? '' : `<h1>${xmlText(title)}</h1>`;
   return (
     `<!doctype html><html><head><meta charset="utf-8"><title>${xmlText(title)}</title>` +
@@ -24,7 +24,7 @@ export function closedPage({ html, title, author }: DocxSource): string {
   );
 }
 
-function cutOff(parent: Root | Element): void {
+function removeReferences(parent: Root | Element): void {
   parent.children = parent.children.map((child) => {
     if (child.type !== 'element') return child;
     const source = attribute(child, 'src');
@@ -33,7 +33,7 @@ function cutOff(parent: Root | Element): void {
     const link = child.tagName === 'a' ? linkTarget(attribute(child, 'href') ?? '') : undefined;
     for (const name of REFERENCES) if (child.tagName !== 'img') delete child.properties[name];
     if (link !== undefined) child.properties['href'] = link;
-    cutOff(child);
+    removeReferences(child);
     return child;
   });
 }

@@ -37,12 +37,12 @@ export function decodeImage(source: string): DecodedImage | undefined {
 /** The displayed size, pixels: the requested one, with the proportions of the image for a missing side, limited to the page. */
 export function shownSize(
   image: Pick<DecodedImage, 'width' | 'height'>,
-  asked: { width?: number; height?: number },
+  requested: { width?: number; height?: number },
   maxWidth: number,
 ): { width: number; height: number } {
   const ratio = image.width / image.height;
-  let width = asked.width || (asked.height ? asked.height * ratio : image.width);
-  let height = asked.height || width / ratio;
+  let width = requested.width || (requested.height ? requested.height * ratio : image.width);
+  let height = requested.height || width / ratio;
   const shrink = Math.min(1, maxWidth / width, MAX_HEIGHT / height);
   width = Math.max(1, width * shrink);
   height = Math.max(1, height * shrink);

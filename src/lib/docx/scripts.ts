@@ -47,7 +47,7 @@ export function firstStrong(text: string): Direction | undefined {
  */
 export function segments(text: string, around: Direction | undefined, language?: string): Segment[] {
   const found: Segment[] = [];
-  const between = (part: string): void => void found.push(...unmarked(part, around));
+  const between = (part: string): void => void found.push(...otherScripts(part, around));
   if (!BEYOND_LATIN.test(text)) {
     between(text);
     return found;
@@ -64,7 +64,7 @@ export function segments(text: string, around: Direction | undefined, language?:
 }
 
 /** Text in other scripts. In a right-to-left paragraph, punctuation at its ends belongs to the paragraph. */
-function unmarked(text: string, around: Direction | undefined): Segment[] {
+function otherScripts(text: string, around: Direction | undefined): Segment[] {
   if (around !== 'rtl') return [{ text, script: 'plain' }];
   const [before, middle, after] = edges(text);
   const parts: Segment[] = [

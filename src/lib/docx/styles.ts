@@ -11,7 +11,7 @@ interface StyleSpec {
   run?: string;
 }
 
-const both = (bold: string, halfPoints?: number, color?: string): string =>
+const runStyle = (bold: string, halfPoints?: number, color?: string): string =>
   bold +
   (color ? wVal('color', color) : '') +
   (halfPoints ? wVal('sz', halfPoints) + wVal('szCs', halfPoints) : '');
@@ -30,14 +30,14 @@ const STYLES: StyleSpec[] = [
     name: 'Title',
     next: 'Normal',
     paragraph: '<w:keepNext/>' + spacing(0, 240),
-    run: both(BOLD, 48, DARK),
+    run: runStyle(BOLD, 48, DARK),
   },
   ...HEADING_SIZES.map((size, i) => ({
     id: `Heading${i + 1}`,
     name: `heading ${i + 1}`,
     next: 'Normal',
     paragraph: `<w:keepNext/><w:keepLines/>${spacing(i === 0 ? 360 : 240, 80)}${wVal('outlineLvl', i)}`,
-    run: both(BOLD + (i === 5 ? '<w:i/><w:iCs/>' : ''), size, DARK),
+    run: runStyle(BOLD + (i === 5 ? '<w:i/><w:iCs/>' : ''), size, DARK),
   })),
   { id: 'ListParagraph', name: 'List Paragraph', paragraph: spacing(0, 60) },
   {

@@ -139,15 +139,16 @@ function rowsDown(cell: Element, rowsBelow: number): number {
 /** The requested widths of columns and cells. Other columns share the rest; the sum fits the table. */
 function columnWidths(table: Element, layout: Layout, width: number): number[] {
   const whole = width / TWIPS_PER_PX;
-  const asked: (number | undefined)[] = named(table, 'colgroup')
+  const requested: (number | undefined)[] = named(table, 'colgroup')
     .flatMap((group) => named(group, 'col'))
     .flatMap((col) =>
-      Array.from({ length: Math.min(MAX_COLUMNS, spanOf(col, 'span')) }, () => askedWidth(col, whole)),
+      Array.from({ length: Math.min(MAX_COLUMNS, spanOf(col, 'span')) }, () => requestedWidth(col, whole)),
     );
   for (const { cells } of layout.rows.slice(0, 1))
     for (const cell of cells)
-      if (cell.span === 1 && cell.sources[0]) asked[cell.column] ??= askedWidth(cell.sources[0], whole);
-  const widths = Array.from({ length: layout.columns }, (_, i) => asked[i]);
+      if (cell.span === 1 && cell.sources[0])
+        requested[cell.column] ??= requestedWidth(cell.sources[0], whole);
+  const widths = Array.from({ length: layout.columns }, (_, i) => requested[i]);
   const given = widths.reduce<number>((sum, each) => sum + (each ?? 0), 0);
   const open = widths.filter((each) => each === undefined).length;
   const share = Math.max(MIN_COLUMN, open === 0 ? 0 : (width - given) / open);
@@ -155,7 +156,7 @@ function columnWidths(table: Element, layout: Layout, width: number): number[] {
   return widths.map((each) => Math.max(20, Math.round((each ?? share) * scale)));
 }
 
-function askedWidth(element: Element, whole: number): number | undefined {
+function requestedWidth(element: Element, whole: number): number | undefined {
   const px = pixels(declarations(element).get('width'), whole) ?? pixels(attribute(element, 'width'), whole);
   return px === undefined || px === 0 ? undefined : px * TWIPS_PER_PX;
 }
@@ -163,7 +164,7 @@ function askedWidth(element: Element, whole: number): number | undefined {
 /**
  * Writes a table.
  *
- * @param render returns the content of a cell of a width: at least one paragraph
+ * @param render returns the content of a cell for its width in twips: at least one paragraph
  */
 export function tableXml(
   grid: TableGrid,

@@ -65,7 +65,7 @@ export function writeDocx(source: DocxSource): Uint8Array {
     'word/numbering.xml': text(`<w:numbering ${W}>${parts.numberings.toXml()}</w:numbering>`),
     'word/_rels/document.xml.rels': text(documentRelationships(parts)),
   };
-  // Images are compressed.
+  // Images are compressed already.
   for (const [path, bytes] of parts.files()) files[`word/${path}`] = [bytes, { level: 0 }];
   return zipSync(files, { mtime: zipEpoch(), level: 6 });
 }

@@ -27,10 +27,10 @@ const ORDERED: readonly Operator[] = [
   'at_most',
 ];
 
-/** Questions with a pattern: bounds the time to check the answers of a response. */
+/** Maximum number of questions with a pattern. It bounds the time to check a response. */
 const MAX_PATTERNS = 50;
 
-/** Operators of a comparison beside `answered` and `not_answered`. */
+/** Operators of a comparison besides `answered` and `not_answered`. */
 const OPERATORS_OF: Record<Comparison, readonly Operator[]> = {
   text: ['equals', 'not_equals', 'contains', 'not_contains'],
   number: ORDERED,

@@ -27,7 +27,7 @@ const keyOf = ({ id, type }: Question): string => `${id} ${type}`;
  */
 export class ExportColumns {
   readonly titles: readonly string[];
-  /** The columns in order by version. */
+  /** The columns of each version, in the order of the titles. */
   private readonly byVersion: ReadonlyMap<number, readonly VersionColumn[]>;
 
   /** @param only ids of the questions to export; default: all */

@@ -2,7 +2,7 @@ import type { Answer, Condition, Definition, Question, Rule } from './definition
 
 type Given = ReadonlyMap<string, Answer>;
 
-/** Whether a condition holds for the answers to visible questions. Only `answered` questions compare. */
+/** Whether a condition holds for the answers to visible questions. Without an answer, only negated operators hold. */
 export function holds({ question, operator, value }: Condition, answers: Given): boolean {
   const answer = answers.get(question);
   if (operator === 'answered') return answer !== undefined;
@@ -31,15 +31,15 @@ export function holds({ question, operator, value }: Condition, answers: Given):
   }
 }
 
-/** False for an answer to an older version, which may have asked for another type. */
+/** False for an answer to an older version in which the question had another type. */
 const contains = (answer: Answer, value: string): boolean =>
   Array.isArray(answer)
     ? answer.includes(value)
     : typeof answer === 'string' && answer.toLowerCase().includes(value.toLowerCase());
 
 /**
- * The order in which visibility can be decided: each question after those that the rules of itself and of its section refer
- * to.
+ * Orders questions so that visibility can be decided one by one: each question follows those to which its rules and the rules of
+ * its section refer.
  */
 export class LogicPlan {
   /** Questions in that order; undefined for logic with a cycle. */
@@ -74,21 +74,21 @@ export class LogicPlan {
   }
 
   private sorted(questions: readonly Question[]): Question[] | undefined {
-    const waitsFor = new Map(questions.map(({ id }) => [id, new Set(this.needs(id))]));
+    const pending = new Map(questions.map(({ id }) => [id, new Set(this.dependencies(id))]));
     const order: Question[] = [];
     let left = [...questions];
     while (left.length > 0) {
-      const ready = left.filter(({ id }) => waitsFor.get(id)!.size === 0);
+      const ready = left.filter(({ id }) => pending.get(id)!.size === 0);
       if (ready.length === 0) return undefined;
       order.push(...ready);
       left = left.filter((question) => !ready.includes(question));
-      for (const { id } of left) for (const done of ready) waitsFor.get(id)!.delete(done.id);
+      for (const { id } of left) for (const done of ready) pending.get(id)!.delete(done.id);
     }
     return order;
   }
 
-  /** Ids of the questions that decide about this one. */
-  private needs(id: string): string[] {
+  /** Ids of the questions on whose answers the visibility of this one depends. */
+  private dependencies(id: string): string[] {
     const rules = [...(this.rules.get(id) ?? []), ...(this.rules.get(this.sectionOf.get(id) ?? '') ?? [])];
     return rules.flatMap(({ conditions }) => conditions.map(({ question }) => question));
   }

@@ -9,7 +9,7 @@ export interface Pattern {
 
 /** Sum of the counted repetitions, which multiply the size of the compiled pattern. */
 const MAX_REPETITIONS = 200;
-/** Texts with a pattern are shorter than other texts, since the time grows with the product of both. */
+/** Maximum length of a text with a pattern. The time grows with the product of both lengths. */
 export const MAX_MATCHED_TEXT = 1_000;
 
 /** @returns null for an invalid pattern, or one that is too large */

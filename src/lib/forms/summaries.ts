@@ -58,10 +58,10 @@ class QuestionAnswers {
   constructor(
     readonly question: Question,
     readonly removed: boolean,
-    private readonly asked: () => number,
+    private readonly responses: () => number,
   ) {}
 
-  /** Takes over the options and rows that only an older version of the question has. Newer versions come first. */
+  /** Adds options and rows that only an older version of the question has. Call it with newer versions first. */
   extendBy({ options = [], rows = [] }: Question): void {
     addMissing(this.removedOptions, options, this.question.options);
     addMissing(this.removedRows, rows, this.question.rows);
@@ -105,7 +105,7 @@ class QuestionAnswers {
   summary(): QuestionSummary {
     const { id, title, type } = this.question;
     const { answered, removed } = this;
-    const skipped = this.asked() - answered;
+    const skipped = this.responses() - answered;
     return { id, title, type, removed, answered, skipped, ...this.details() };
   }
 
@@ -232,13 +232,13 @@ export class Summaries {
     const known = this.collected.get(key);
     known?.extendBy(question);
     if (known) return known;
-    const made: QuestionAnswers = new QuestionAnswers(question, removed, () => this.asked(made));
+    const made: QuestionAnswers = new QuestionAnswers(question, removed, () => this.responsesTo(made));
     this.collected.set(key, made);
     return made;
   }
 
   /** Responses of the versions that have the question. */
-  private asked(question: QuestionAnswers): number {
+  private responsesTo(question: QuestionAnswers): number {
     return [...this.byVersion]
       .filter(([, list]) => list.some(([, entry]) => entry === question))
       .reduce((sum, [version]) => sum + (this.responses.get(version) ?? 0), 0);

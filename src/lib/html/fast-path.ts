@@ -68,8 +68,8 @@ function describe(name: string, own: ReadonlyMap<string, AttributeRule>): FastTa
 
 /**
  * Checks in one pass, without a tree, whether a text is clean: allowed lower-case tags, properly nested and closed, with
- * double-quoted attributes that the table of the sanitizer allows. It accepts only HTML whose tags are the tree. `false` means
- * unknown: the parser must decide.
+ * double-quoted attributes that the table of the sanitizer allows. It accepts only HTML whose tags match the
+ * elements of its tree one to one. `false` means unknown: the parser must decide.
  */
 export function isPlainlyClean(html: string): boolean {
   return !html.includes('\0') && new Scan(html).run();

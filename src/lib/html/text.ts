@@ -30,7 +30,7 @@ const LONGEST_PIECE = 65_536;
  */
 export function* textPieces(html: string): Generator<string> {
   let piece = '';
-  // Asking `piece` would make V8 copy it.
+  // Reading the last character of `piece` would make V8 copy it.
   let endsLine = false;
   let at = 0;
   while (at < html.length) {
@@ -119,9 +119,9 @@ function valueEnd(html: string, from: number): number {
 const isLetter = (code: number): boolean => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
 const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d && code !== 0x0b);
 
-function after(html: string, what: string, from: number): number {
-  const at = html.indexOf(what, from);
-  return at < 0 ? html.length : at + what.length;
+function after(html: string, mark: string, from: number): number {
+  const at = html.indexOf(mark, from);
+  return at < 0 ? html.length : at + mark.length;
 }
 
 /** Splits a text that is longer than a piece at a space. */

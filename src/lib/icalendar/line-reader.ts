@@ -7,14 +7,14 @@ const TAB = 9;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Turns bytes into unfolded content lines (RFC 5545, 3.1). Lines end with CRLF, LF or CR; a fold may lie within a UTF-8
+ * Turns bytes into unfolded content lines (RFC 5545, 3.1). Lines end with CRLF, LF or CR; a fold may be within a UTF-8
  * sequence, so lines are joined as bytes. Bytes that are not UTF-8 are read as Latin-1. Empty lines are skipped.
  */
 export class LineReader {
-  /** The line so far. It is copied, not kept as parts of chunks: a fold after each byte would make a part of each. */
+  /** The line so far. Bytes are copied: a list of parts of chunks would have one entry per byte for a fold after each byte. */
   private line = Buffer.allocUnsafe(1_024);
   private bytes = 0;
-  /** The bytes read so far end with a line: the next byte decides whether a fold follows. */
+  /** The bytes read so far end with a line end: the next byte decides whether a fold follows. */
   private atLineStart = true;
   private isFirst = true;
 

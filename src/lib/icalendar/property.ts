@@ -16,7 +16,7 @@ export interface Property {
 }
 
 const NAME = /^[A-Za-z0-9_-]+$/;
-/** ASCII control characters but for the tab: none may occur in a content line. */
+/** ASCII control characters except the tab: none may occur in a content line. */
 const CONTROL = /[^\P{Cc}\t\u0080-\u009F]/gu;
 
 /** @returns null for a line without a name and a colon */
@@ -35,7 +35,7 @@ export function parseProperty(line: string): Property | null {
   return line[at] === ':' ? { name: name.toUpperCase(), parameters, value: line.slice(at + 1) } : null;
 }
 
-/** Reads `NAME=value,"value"`. @returns the position of the `;` or `:` behind it */
+/** Reads `NAME=value,"value"`. @returns the position of the `;` or `:` after it */
 function readParameter(line: string, from: number): { parameter: Parameter; end: number } | null {
   let at = from;
   while (at < line.length && line[at] !== '=' && line[at] !== ';' && line[at] !== ':') at += 1;
@@ -62,9 +62,9 @@ function readValue(line: string, from: number, name: string): { text: string; en
   }
   let end = from;
   while (end < line.length && line[end] !== ',' && line[end] !== ';' && line[end] !== ':') end += 1;
-  // Names such as `(UTC+01:00) Berlin` come without quotes from some clients: times contain no colon.
+  // Some clients write names such as `(UTC+01:00) Berlin` without quotes. Times contain no colon, so the last one ends the name.
   if (name === 'TZID' && line[from] === '(') end = line.lastIndexOf(':');
-  // So do addresses such as `tzone://Microsoft/Utc`.
+  // Others write addresses such as `tzone://Microsoft/Utc` without quotes.
   if (name === 'TZID' && line.startsWith('://', end)) end = line.indexOf(':', end + 1);
   if (end < from) return null;
   return end < line.length ? { text: decodeParameter(line.slice(from, end)), end } : null;

@@ -87,7 +87,7 @@ class Builder {
     if (this.open.length >= READ_LIMITS.depth)
       throw new ICalendarError('too_large', `Components are nested at most ${READ_LIMITS.depth} deep`, name);
     this.last = null;
-    // Components outside a calendar, as in the VEVENT of a clipboard, have no meaning of their own.
+    // Components outside a VCALENDAR, such as a VEVENT from a clipboard, are ignored.
     if (this.open.length === 0 && name !== 'VCALENDAR') return;
     if (this.open.length === 1) this.bytes = 0;
     const created: Component = { name, properties: [], components: [] };
@@ -129,7 +129,7 @@ class Builder {
   }
 
   /**
-   * A line without a name continues the text before it: some clients write line breaks as they are. Behind a value of another
+   * A line without a name continues the text before it: some clients do not escape line breaks. After a value of another
    * type it is dropped.
    */
   private continueText(line: string): void {

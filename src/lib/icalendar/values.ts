@@ -40,7 +40,7 @@ export function parseTime(value: string, property = 'DTSTART'): TimeValue {
   return { kind: text.includes('T') ? (isUtc ? 'utc' : 'local') : 'date', wall };
 }
 
-/** The times of a property: one for DTSTART, several for EXDATE and RDATE; of a period its start. */
+/** The times of a property: one for DTSTART, several for EXDATE and RDATE; the start of a period. */
 export function timesOf(property: Property): TimeValue[] {
   const isDate = parameterOf(property, 'VALUE')?.toUpperCase() === 'DATE';
   return property.value.split(',').map((text) => {

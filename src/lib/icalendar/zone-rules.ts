@@ -74,7 +74,7 @@ export class ZoneRules {
     return offset;
   }
 
-  /** The instant of a wall time; gaps and repeated times as `Zone` of lib/recurrence. */
+  /** The instant of a wall time; gaps and repeated times are resolved as in `Zone` of lib/recurrence. */
   toInstant(wall: number): number {
     const offsets = [this.offsetAt(wall - 26 * 3600), this.offsetAt(wall + 26 * 3600)];
     const instants = offsets.map((offset) => wall - offset);
@@ -113,7 +113,7 @@ function observanceOf(given: Component): Observance {
     start: parseTime(propertyOf(given, 'DTSTART')?.value ?? '').wall,
     before,
     after: offset('TZOFFSETTO'),
-    // UNTIL is an instant, and onsets are compared on the clock before the change.
+    // UNTIL is an instant, but onsets are compared as wall times before the change.
     rules: rules.map((rule) =>
       rule.until?.kind === 'utc'
         ? { ...rule, until: { kind: 'wall', time: rule.until.time + before } }

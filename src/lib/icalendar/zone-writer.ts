@@ -12,7 +12,7 @@ import {
 import { component, type Component, property } from './component.js';
 import { formatOffset } from './values.js';
 
-/** Years behind the end of the covered period that a rule must describe before it is written. */
+/** Number of consecutive years in which a change must repeat, so that it is written as a rule. */
 const RULE_YEARS = 10;
 const LAST_WEEK = -1;
 
@@ -33,7 +33,7 @@ export function vtimezoneOf(name: string, from: number, to: number | null): Comp
   return component('VTIMEZONE', [property('TZID', name)], [standard, ...observances]);
 }
 
-/** Changes before `year` one by one, those from then on as yearly rules, or one by one if they do not repeat. */
+/** Changes before `year` one by one, later ones as yearly rules; all one by one if the later ones do not repeat. */
 function repeated(changes: readonly Transition[], year: number): Component[] {
   const before = changes.filter((change) => placeOf(change).year < year);
   const later = changes.filter((change) => placeOf(change).year >= year);
@@ -48,7 +48,7 @@ function repeated(changes: readonly Transition[], year: number): Component[] {
   return [...before.map(single), ...written];
 }
 
-/** `FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU` if every change lies there at the same wall time; otherwise null. */
+/** `FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU` if every change is on that day at the same wall time; otherwise null. */
 function yearlyRule(changes: readonly Transition[]): string | null {
   const places = changes.map(placeOf);
   const [first] = places;

@@ -5,7 +5,7 @@ import { unescapeText } from './values.js';
 import { WINDOWS_ZONES } from './windows-zones.js';
 import { ZoneRules } from './zone-rules.js';
 
-/** A resolved TZID: an IANA zone, or the rules of a VTIMEZONE that no IANA zone has. */
+/** A resolved TZID: an IANA zone, or the rules of a VTIMEZONE that match no IANA zone. */
 export type ResolvedZone = { kind: 'iana'; name: string } | { kind: 'rules'; rules: ZoneRules };
 const YEAR = 365 * DAY;
 const WEEK = 7 * DAY;
@@ -71,7 +71,7 @@ export function zoneOfName(tzid: string): string | null {
   const parts = text.split('/').slice(-3);
   for (let n = 0; n < parts.length; n += 1) {
     const name = canonicalZone(parts.slice(n).join('/'));
-    // A single word such as `EST` at the end of a path is too little to go by.
+    // A single word such as `EST` at the end of a path is ambiguous.
     if (name && parts.length - n > 1) return name;
   }
   return null;

@@ -46,7 +46,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Null for an event without ORGANIZER, and for one that is not an address. */
+/** Null for an event without ORGANIZER, and for an ORGANIZER without an address. */
 export function organizerOf(event: Component): Organizer | null {
   const property = propertyOf(event, 'ORGANIZER');
   return property ? personOf(property) : null;
@@ -95,8 +95,8 @@ function withoutTag(address: string): string {
 }
 
 /**
- * Whether a sender may send messages of a person: its own address, or the one of SENT-BY. A sender writes SENT-BY itself, so it
- * counts within one domain only, which the mail proves.
+ * Whether a sender may send for an organizer or attendee: from its address, or from the address of SENT-BY. The sender writes SENT-BY,
+ * so it counts only for an address in the domain of the sender, which the mail proves.
  */
 export const maySendFor = (sender: string, { email, sentBy }: Pick<Organizer, 'email' | 'sentBy'>): boolean =>
   sameMailbox(sender, email) ||

@@ -27,7 +27,7 @@ export function planOf(rule: Rule, start: number, isDate: boolean): Plan {
   const startDay = Math.floor(start / DAY);
   const { year, month, day } = civilOf(startDay);
   const times = isDate ? [0] : timesOf(rule, start - startDay * DAY);
-  // The set of a day or an hour is its times alone: BYSETPOS selects from them once.
+  // The set of a day or an hour consists of its times only, so BYSETPOS is applied to them here.
   const isTimeSet = rule.freq === 'DAILY' || rule.freq === 'HOURLY';
   return {
     rule,

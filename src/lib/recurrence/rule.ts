@@ -153,7 +153,7 @@ const PREFIX_OR_END = /^RRULE:|;$/gi;
 const parsed = new Map<string, Rule>();
 
 /**
- * Reads a rule, with or without `RRULE:`. Equal texts give the same object, because few rules occur in many series.
+ * Reads a rule, with or without `RRULE:`. Rules are cached by their text, because many series have the same rule.
  * @throws RecurrenceError
  */
 export function parseRule(text: string): Rule {

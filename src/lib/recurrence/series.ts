@@ -20,7 +20,7 @@ export interface Series {
 
 /** Instances that do not take place. */
 interface Excluded {
-  /** Instants in seconds: they match whatever zone they were written in. */
+  /** Instants in seconds. They match independently of the zone in which they were written. */
   instants?: readonly number[];
   /** Wall times of the series. */
   walls?: readonly number[];
@@ -50,7 +50,7 @@ export interface Window {
 const MARGIN = 2 * DAY;
 /** Instances further apart than this on the wall clock are in the order of their instants. */
 const REORDER = DAY;
-const MAX_REMEMBERED = 2_000;
+const MAX_LAST_WALLS = 2_000;
 /** First stretch of a merge of several rules; each further stretch is twice as long. */
 const FIRST_STRETCH = 64 * DAY;
 
@@ -111,7 +111,7 @@ interface WallSpan {
   to: number;
 }
 
-/** Visits the wall times of DTSTART, rules and RDATE in order. Those of DTSTART and RDATE may lie behind the span. */
+/** Visits the wall times of DTSTART, rules and RDATE in order. Those of DTSTART and RDATE may be after the span. */
 function visitNominal(series: Series, span: WallSpan, toInstant: Resolve, visit: Visit): void {
   const { start, added = [], rules } = series;
   const [rule] = rules;
@@ -123,7 +123,7 @@ function visitNominal(series: Series, span: WallSpan, toInstant: Resolve, visit:
 /** Merges stretches of time: within each, the wall times of all sources are collected and sorted. */
 function visitMerged(series: Series, { from, to }: WallSpan, toInstant: Resolve, visit: Visit): void {
   const fixed = [series.start, ...(series.added ?? [])].filter((wall) => wall >= from);
-  // The first wall time of each rule behind the stretches so far: a rare rule is not searched in each of them.
+  // The first wall time of each rule after the stretches so far, so that a rare rule is not searched in each stretch.
   const heads = series.rules.map(() => from);
   let low = from;
   for (let stretch = FIRST_STRETCH; ; stretch *= 2) {
@@ -145,7 +145,7 @@ function visitMerged(series: Series, { from, to }: WallSpan, toInstant: Resolve,
   }
 }
 
-/** Visits the wall times of a rule behind DTSTART, within COUNT and UNTIL. */
+/** Visits the wall times of a rule after DTSTART, within COUNT and UNTIL. */
 function visitRule(rule: Rule, series: Series, span: WallSpan, toInstant: Resolve, visit: Visit): void {
   const { start, isDate } = series;
   const { from } = span;
@@ -156,7 +156,7 @@ function visitRule(rule: Rule, series: Series, span: WallSpan, toInstant: Resolv
   });
 }
 
-const remembered = new Map<string, number>();
+const lastWalls = new Map<string, number>();
 
 /** The wall time at which a rule with COUNT or UNTIL ends at the latest. */
 function lastWall(rule: Rule, series: Series): number {
@@ -165,7 +165,7 @@ function lastWall(rule: Rule, series: Series): number {
   if (isPlain(rule))
     return start + (rule.count - 1) * rule.interval * (rule.freq === 'DAILY' ? DAY : 7 * DAY);
   const key = `${start} ${String(isDate)} ${formatRule(rule)}`;
-  const known = remembered.get(key);
+  const known = lastWalls.get(key);
   if (known !== undefined) return known;
   let left = rule.count - 1;
   let last = start;
@@ -176,18 +176,18 @@ function lastWall(rule: Rule, series: Series): number {
       left -= 1;
       return left > 0;
     });
-  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-  remembered.set(key, last);
+  if (lastWalls.size >= MAX_LAST_WALLS) lastWalls.clear();
+  lastWalls.set(key, last);
   return last;
 }
 
-/** One instance in each period, at DTSTART's own day and time. */
+/** Whether a rule has one instance in each period, at the day and time of DTSTART. */
 function isPlain({ freq, byMonth, byMonthDay, byDay, byHour, byMinute, bySecond, bySetPos }: Rule): boolean {
   const parts = [byMonth, byMonthDay, byDay, byHour, byMinute, bySecond, bySetPos];
   return (freq === 'DAILY' || freq === 'WEEKLY') && parts.every((list) => list.length === 0);
 }
 
-/** UNTIL is compared as an instant; a date includes that day of the series' clock (design 2.3). */
+/** UNTIL is compared as an instant; a date includes the whole day on the clock of the series. */
 function untilTest(until: Until, series: Series, toInstant: Resolve): (wall: number) => boolean {
   if (until.kind === 'date' || series.isDate) {
     const end = Math.floor(until.time / DAY) * DAY + DAY;

@@ -14,10 +14,10 @@ const HOUR = 3600;
 const MONTH_DAYS = 31;
 
 /**
- * Visits the wall times of one rule in order, from the period that contains `from` to `to` (inclusive). Wall times before `from`
- * and before DTSTART may be among them; COUNT, UNTIL, zones and exceptions are the caller's. Periods are found by arithmetic, so
- * a position far from DTSTART costs no more than one near it, and those behind `to` are not searched. The walk ends after 800
- * years without an instance, and at the end of year 9999.
+ * Visits the wall times of one rule in order, from the period that contains `from` to `to` (inclusive). It may also visit
+ * wall times before `from` and before DTSTART. The caller applies COUNT, UNTIL, zones and exceptions. Periods are found by
+ * arithmetic, so a position far from DTSTART costs no more than one near it, and periods after `to` are not searched. The walk ends
+ * after 800 years without an instance, and at the end of year 9999.
  * @param start wall time of DTSTART in seconds
  * @param isDate instances are days: parts that name times are ignored
  */
@@ -130,7 +130,7 @@ class Walk {
   private hourly(): void {
     const { rule, hours, startHour } = this.plan;
     const { interval } = rule;
-    // Hours of the day repeat with this distance: BYHOUR may name none of them.
+    // The hours of the day that the interval reaches have this distance. If BYHOUR has none of them, there is no instance.
     const step = commonDivisor(interval, 24);
     if (hours !== 0 && !rule.byHour.some((hour) => mod(hour - startHour, step) === 0)) return;
     if (interval > MONTH_DAYS * 24) return this.sparseHours();
@@ -161,7 +161,7 @@ class Walk {
     }
   }
 
-  /** The hours of a day that the interval reaches. */
+  /** Visits the hours of a day that the interval reaches. */
   private visitHours(day: number): boolean {
     const { rule, hours, startHour, times, isDate } = this.plan;
     const midnight = day * 24;
@@ -192,19 +192,19 @@ class Walk {
     }
   }
 
-  /** Visits the instances of a period, which begins with the day `at`, and empties it. */
+  /** Visits the instances of a period, which begins with the day `at`, and clears `days`. */
   private endPeriod(at: number): boolean {
     const { days } = this;
     if (days.length === 0) return at - this.lastFound <= MAX_EMPTY_DAYS;
     const { times, setPositions } = this.plan;
-    const goesOn =
+    const continues =
       setPositions.length > 0
         ? this.visitPositions(at)
         : times.length === 1
           ? this.visitDays()
           : this.visitAll();
     days.length = 0;
-    return goesOn;
+    return continues;
   }
 
   private visitDays(): boolean {
@@ -249,7 +249,7 @@ class Walk {
     return day - mod(weekdayOf(day) - this.plan.rule.weekStart, 7);
   }
 
-  /** The last period at or before `period` that the interval reaches from the first one. */
+  /** The last period at or before `period` that steps of the interval reach from `first`. */
   private aligned(period: number, first: number): number {
     const { interval } = this.plan.rule;
     return first + Math.floor((period - first) / interval) * interval;

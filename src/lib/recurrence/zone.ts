@@ -21,12 +21,12 @@ interface ZoneYear {
   transitions: readonly Transition[];
 }
 
-/** Offsets are sampled at this distance; a zone that changes twice and back within it would be missed. None does. */
+/** Offsets are sampled at this distance. A change that is reverted within it would be missed, but no zone has one. */
 const SAMPLE = 7 * DAY;
 /** No zone is further from UTC than this. */
 const MAX_OFFSET = 26 * 3600;
 const MAX_CACHED_ZONES = 700;
-/** Years of a zone. Events may lie anywhere between 1900 and 9989. */
+/** Years of a zone. Events may be anywhere between 1900 and 9989. */
 const MAX_CACHED_YEARS = 150;
 const MAX_CACHED_NAMES = 2_000;
 const NO_SPAN: Span = { from: 0, to: 0, offset: 0 };
@@ -40,7 +40,7 @@ export class Zone {
   private static readonly cache = new Map<string, Zone>();
   private readonly years = new Map<number, ZoneYear>();
   private readonly format: Intl.DateTimeFormat;
-  /** The span of the last look-up: most look-ups fall into the same summer or winter. */
+  /** The span of the last look-up: most look-ups are in the same summer or winter. */
   private wallSpan = NO_SPAN;
   private instantSpan = NO_SPAN;
 
@@ -63,7 +63,7 @@ export class Zone {
     const known = Zone.cache.get(name);
     if (known) return known;
     const zone = new Zone(name);
-    // Callers may vary the letter case of names: the cache is bounded.
+    // The cache is bounded, because callers may vary the letter case of names.
     if (Zone.cache.size >= MAX_CACHED_ZONES) Zone.cache.clear();
     Zone.cache.set(name, zone);
     return zone;
@@ -207,7 +207,7 @@ export function canonicalZone(name: string): string | null {
       result = null;
     }
   }
-  // Files may name any number of unknown zones.
+  // The cache is bounded, because files may contain any number of unknown names.
   if (canonical.size >= MAX_CACHED_NAMES) canonical.clear();
   canonical.set(name, result);
   return result;

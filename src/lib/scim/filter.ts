@@ -187,8 +187,8 @@ class Parser {
 const isComparison = (op: string): op is Comparison => (COMPARISONS as readonly string[]).includes(op);
 
 /**
- * A JSON literal: string, number, true, false or null, the words in any case. Escapes for half of a surrogate pair or for U+0000
- * make no text that a resource can have: a PATCH would store it.
+ * A JSON literal: string, number, true, false or null, the words in any case. Strings with half of a surrogate pair or U+0000 are
+ * invalid, because a PATCH may store the value and the database cannot.
  */
 function literal(token: string): string | number | boolean | null | undefined {
   const word = token.startsWith('"') ? token : token.toLowerCase();

@@ -18,7 +18,7 @@ import { ScimInputError } from './scim-error.js';
 const MAX_OPERATIONS = 1_000;
 
 /**
- * Applies the operations of a PATCH to a copy of a resource (RFC 7644, section 3.5.2). As Microsoft Entra and Okta send them,
+ * Applies the operations of a PATCH to a copy of a resource (RFC 7644, section 3.5.2). As Microsoft Entra and Okta require,
  * names of operations have any case, booleans may be texts, and `remove` may name the values of a list.
  * @param body parsed JSON @returns the changed resource; the caller checks it as a whole with `readResource`
  * @throws ScimInputError

@@ -7,7 +7,7 @@ import { ScimInputError } from './scim-error.js';
 export const OPERATIONS = ['add', 'remove', 'replace'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** Comparisons of one PATCH: a tenth of a second of processor time. */
+/** Maximum number of comparisons of one PATCH: a tenth of a second of processor time. */
 const MAX_COMPARISONS = 1_000_000;
 
 /** The comparisons that a PATCH may still make. */
@@ -24,7 +24,7 @@ export class Comparisons {
 
 /**
  * The values of a list while a PATCH changes them, without repeated ones. A group has thousands of members, and a PATCH a
- * thousand operations: those that name values by their `value` do not read the others, and `Comparisons` limits the rest.
+ * thousand operations: operations that select values by `value` use an index, and `Comparisons` limits the others.
  */
 export class PatchedValues {
   /** In the order of the list. */
@@ -60,7 +60,7 @@ export class PatchedValues {
     const isAbsent = value === undefined || value === null;
     if (op === 'replace' || (op === 'remove' && isAbsent)) this.clear();
     const given = (readValue(this.attribute, value, this.attribute.name) ?? []) as Json[];
-    // By their `value` where they have one.
+    // `keyOf` compares entries by their `value` if they have one.
     if (op === 'remove') for (const each of given) this.delete(keyOf(each));
     else this.add(given);
   }
@@ -148,7 +148,7 @@ export class PatchedValues {
 
 type Equality = Extract<Filter, { value: unknown }>;
 
-/** Equalities that every match has. */
+/** Equalities that every match fulfils. */
 function equalitiesIn(filter: Filter): Equality[] {
   if (filter.op === 'and') return filter.filters.flatMap(equalitiesIn);
   return filter.op === 'eq' && filter.value !== null ? [filter] : [];

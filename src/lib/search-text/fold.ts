@@ -1,9 +1,9 @@
-/** Code points of a lexeme; longer words are cut, in texts and in queries alike. */
+/** Maximum code points of a lexeme. Longer words are cut, in texts and in queries alike. */
 const MAX_LEXEME = 64;
 
 /**
- * Characters that a search ignores: marks that writers often omit, joiners and hyphens. Other marks count: the signs of Indic
- * scripts, Thai vowels and the voicing of kana make other words.
+ * Characters that a search ignores: marks that writers often omit, joiners and hyphens. Other marks count, because they
+ * distinguish words: the signs of Indic scripts, Thai vowels and the voicing of kana.
  */
 const IGNORED = new RegExp(
   `[${[
@@ -19,7 +19,7 @@ const IGNORED = new RegExp(
   'g',
 );
 
-/** Letters that Unicode does not take apart, as people type them who do not have them on the keyboard. */
+/** Letters that Unicode does not decompose, with their spelling on keyboards that lack them. */
 const LETTERS: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -44,8 +44,8 @@ const LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g');
 const NOT_ASCII = /[^\0-\x7f]/;
 
 /**
- * A word as it is compared: compatible forms made one (NFKC: full width, ligatures), lower case, without accents.
- * Folding a folded word gives the same.
+ * The form in which words are compared: without compatibility variants (NFKC: full width, ligatures), lower case, without accents.
+ * Folding is idempotent.
  */
 export function fold(word: string): string {
   if (!NOT_ASCII.test(word)) return word.toLowerCase();
@@ -58,7 +58,7 @@ export function fold(word: string): string {
     .normalize('NFC');
 }
 
-/** The first code points of a folded word that a lexeme holds. */
+/** A folded word, cut to the length of a lexeme. */
 export function cut(word: string): string {
   return word.length <= MAX_LEXEME ? word : [...word].slice(0, MAX_LEXEME).join('');
 }

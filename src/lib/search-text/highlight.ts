@@ -18,14 +18,14 @@ interface Mark {
   term: Term;
 }
 
-/** An excerpt of a body, and whether anything in it matched. */
+/** An excerpt of a body, and whether it has a match. */
 interface Snippet {
   html: string;
   found: boolean;
 }
 
 /**
- * A short text with its matches marked. The result is HTML that holds nothing but escaped text and `<mark>`.
+ * A short text with its matches marked. The result is HTML with only escaped text and `<mark>`.
  */
 export function highlight(text: string, query: SearchQuery): string {
   return marked(text, 0, text.length, marksIn(text, query));
@@ -33,7 +33,7 @@ export function highlight(text: string, query: SearchQuery): string {
 
 /**
  * The part of a body around its matches, escaped and marked like `highlight`; the beginning when nothing matches. Reads
- * the body piece by piece and stops at the first that has a match.
+ * the body piece by piece, up to the first piece with a match.
  */
 export function snippet(html: string, query: SearchQuery): Snippet {
   let first = '';
@@ -46,7 +46,7 @@ export function snippet(html: string, query: SearchQuery): Snippet {
     if (first.length < SNIPPET) first += piece;
     before = piece;
     if (!mayMatch(piece, query)) continue;
-    // As much of what follows as the snippet may need; it is searched along with the piece.
+    // The snippet may need this much of the following text, which is searched together with the piece.
     let text = squeezed(tail + piece);
     const enough = text.length + SNIPPET;
     for (step = pieces.next(); !step.done; step = pieces.next()) {
@@ -66,18 +66,18 @@ function opening(text: string): string {
   return escaped(text.slice(0, end)) + (end < text.length ? ELLIPSIS : '');
 }
 
-/** How the text of a body begins: not HTML, white space collapsed. Ends with … when there is more. */
+/** The beginning of the text of a body: not HTML, white space collapsed. Ends with … when it is cut. */
 export class Beginning {
   private text = '';
 
   /** True when no further piece is needed. */
-  get full(): boolean {
+  get isFull(): boolean {
     return this.text.length > 2 * BEGINNING;
   }
 
   /** Adds the next piece of the text. */
   add(piece: string): void {
-    if (!this.full) this.text += piece;
+    if (!this.isFull) this.text += piece;
   }
 
   toString(): string {
@@ -86,21 +86,21 @@ export class Beginning {
   }
 }
 
-/** Like `snippet`, of the text of a `Beginning`. `found` also when nothing matches and there is no more to look in. */
+/** Like `snippet`, for the text of a `Beginning`. `found` is also true without a match when this is the whole text of the body. */
 export function beginningSnippet(text: string, query: SearchQuery): Snippet {
   const { marks, best } = excerptMarks(text, query);
   const html = best ? around(text, best, marks, false, false) : opening(text);
   return { html, found: best !== undefined || !text.endsWith(ELLIPSIS) };
 }
 
-/** The end of the piece before, from the beginning of a word where there is one. */
+/** The end of the previous piece, from the beginning of a word if possible. */
 function lead(before: string): string {
   if (before.length <= LEAD) return before;
-  const end = before.slice(whole(before, before.length - LEAD));
+  const end = before.slice(boundary(before, before.length - LEAD));
   return end.slice(end.search(/\s/) + 1);
 }
 
-/** Rejects pieces that cannot match, cheaply: a token that begins with a term is part of the folded text. */
+/** A cheap test that rejects pieces without a match: a token that begins with a term is part of the folded text. */
 function mayMatch(piece: string, query: SearchQuery): boolean {
   const text = fold(piece);
   return query.terms.some((term) => text.includes(term.text));
@@ -124,16 +124,16 @@ function addMarks(text: string, span: Span, term: Term, marks: Mark[]): void {
   }
 }
 
-/** Marks characters of a folded run; the whole span when folding has moved them. */
+/** Marks characters of a folded run; the whole span when folding has changed it, because offsets then differ. */
 function addRunMarks(text: string, { start, end }: Span, run: string, term: Term, marks: Mark[]): void {
-  const isMoved = text.slice(start, end) !== run;
+  const isChanged = text.slice(start, end) !== run;
   for (let at = run.indexOf(term.text); at >= 0; at = run.indexOf(term.text, at + 1)) {
-    if (isMoved) return void marks.push({ start, end, term });
+    if (isChanged) return void marks.push({ start, end, term });
     marks.push({ start: start + at, end: start + at + term.text.length, term });
   }
 }
 
-/** The match to show and those around it. Reads no further than it takes to know both: most texts match early. */
+/** The match to show and the matches near it. It stops reading when both are known: most texts match early. */
 function excerptMarks(text: string, query: SearchQuery): { marks: Mark[]; best: Mark | undefined } {
   let marks: Mark[] = [];
   let end = text.length;
@@ -148,7 +148,7 @@ function excerptMarks(text: string, query: SearchQuery): { marks: Mark[]; best: 
   return { marks, best: bestOf(marks) };
 }
 
-/** How many different terms one excerpt that ends with the last of these matches can show. */
+/** Number of different terms in an excerpt that ends with the last of these matches. */
 function closeTerms(marks: Mark[]): number {
   const from = (marks.at(-1) as Mark).end - SNIPPET + LEAD;
   const terms = new Set<Term>();
@@ -159,7 +159,7 @@ function closeTerms(marks: Mark[]): number {
 
 const inOrder = (marks: Mark[]): Mark[] => marks.toSorted((a, b) => a.start - b.start || a.end - b.end);
 
-/** The match whose surroundings hold the most different terms. */
+/** The first match of the excerpt with the most different terms. */
 function bestOf(marks: Mark[]): Mark | undefined {
   let best: Mark | undefined;
   let most = 0;
@@ -189,25 +189,25 @@ function around(
   const to = Math.max(wordEnd(text, from + SNIPPET), Math.min(end, from + 2 * SNIPPET));
   const head = cutBefore || from > 0 ? ELLIPSIS : '';
   const tail = cutAfter || to < text.length ? ELLIPSIS : '';
-  return head + marked(text, from, whole(text, to), marks).trim() + tail;
+  return head + marked(text, from, boundary(text, to), marks).trim() + tail;
 }
 
 /** The beginning of a word at or after `at`, but not after `limit`. */
 function wordStart(text: string, at: number, limit: number): number {
   if (at === 0) return 0;
   const space = text.indexOf(' ', at);
-  return space >= 0 && space < limit ? space + 1 : whole(text, at);
+  return space >= 0 && space < limit ? space + 1 : boundary(text, at);
 }
 
 /** The end of the last word that ends before `at`; in text without spaces `at` itself. */
 function wordEnd(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const space = text.lastIndexOf(' ', at);
-  return space > at - LEAD ? space : whole(text, at);
+  return space > at - LEAD ? space : boundary(text, at);
 }
 
-/** Not between the halves of a surrogate pair. */
-function whole(text: string, at: number): number {
+/** The offset, or the next one if it is between the halves of a surrogate pair. */
+function boundary(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at + 1 : at;
 }
@@ -218,8 +218,8 @@ function marked(text: string, from: number, to: number, marks: Mark[]): string {
   for (const { start, end } of marks) {
     const [begin, stop] = [Math.max(start, at), Math.min(end, to)];
     if (begin >= stop) continue;
-    const glued = begin === at && html.endsWith(MARK[1]);
-    if (glued) html = html.slice(0, -MARK[1].length);
+    const isAdjacent = begin === at && html.endsWith(MARK[1]);
+    if (isAdjacent) html = html.slice(0, -MARK[1].length);
     else html += escaped(text.slice(at, begin)) + MARK[0];
     html += escaped(text.slice(begin, stop)) + MARK[1];
     at = stop;

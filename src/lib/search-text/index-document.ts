@@ -9,7 +9,7 @@ export const SEARCH_RULES = 2;
 /** Characters of text that are indexed; the rest is not found. */
 const MAX_TEXT = 1_000_000;
 /** Characters after which the event loop runs: one to three milliseconds of work. */
-const TURN = 16_384;
+const MAX_UNINTERRUPTED = 16_384;
 
 /** A document to index, and its readers. */
 export interface SearchDocument {
@@ -27,7 +27,7 @@ export interface IndexedDocument {
   beginning: string;
 }
 
-/** Words and beginning of a document. Between parts of a long one the event loop runs. */
+/** The index row of a document. The event loop runs between parts of a long document. */
 export async function indexed(document: SearchDocument): Promise<IndexedDocument> {
   const { vector, beginning } = await collected(document);
   return { vector: vector.toBuffer(), beginning: beginning.toString() };
@@ -49,16 +49,16 @@ async function collected({
   for (const label of labels) vector.add(label, 'B');
   const beginning = new Beginning();
   let read = 0;
-  let turn = 0;
+  let uninterrupted = 0;
   for (const piece of textPieces(html)) {
     beginning.add(piece);
-    const isIndexed = read === 0 || (read < MAX_TEXT && !vector.full);
+    const isIndexed = read === 0 || (read < MAX_TEXT && !vector.isFull);
     if (isIndexed) vector.add(piece, 'D', read > 0);
-    else if (beginning.full) break;
+    else if (beginning.isFull) break;
     read += piece.length;
-    turn += piece.length;
-    if (turn >= TURN) {
-      turn = 0;
+    uninterrupted += piece.length;
+    if (uninterrupted >= MAX_UNINTERRUPTED) {
+      uninterrupted = 0;
       await setImmediate();
     }
   }

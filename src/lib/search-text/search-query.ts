@@ -7,7 +7,7 @@ export const MAX_QUERY = 256;
 export const MAX_TERMS = 12;
 /** Pairs of one run in a tsquery: these are selective enough. */
 const MAX_PAIRS = 32;
-/** Letters from which a word matches as a prefix; the last word, which the user may still type, from two. */
+/** Minimum length of a word that also matches as a prefix. The last word, which the user may still type, needs two letters. */
 const PREFIX = 3;
 const LAST_PREFIX = 2;
 
@@ -25,10 +25,10 @@ export class SearchQuery {
 
   static parse(text: string): SearchQuery {
     const tokens = [...spans(text)].flatMap((span) => span.tokens);
-    const typing = /[\p{L}\p{N}\p{M}]$/u.test(text);
+    const isTyping = /[\p{L}\p{N}\p{M}]$/u.test(text);
     const terms = new Map<string, Term>();
     for (const [n, token] of tokens.entries()) {
-      const least = typing && n === tokens.length - 1 ? LAST_PREFIX : PREFIX;
+      const least = isTyping && n === tokens.length - 1 ? LAST_PREFIX : PREFIX;
       const prefix = token.kind === 'word' && [...token.text].length >= least;
       const known = terms.get(token.text);
       if (known) known.prefix ||= prefix;
@@ -58,8 +58,8 @@ export class SearchQuery {
   }
 
   /**
-   * The text form of a `tsquery` for `ts_rank`: any term, so that the cost of ranking grows with the places of the terms
-   * and not with the pairs of places; a whole word counts beside its prefix.
+   * The text form of a `tsquery` for `ts_rank`: any term, so that the cost of ranking grows with the positions of the terms and
+   * not with the pairs of positions. A whole word counts in addition to its prefix.
    */
   get rank(): string {
     return this.terms.flatMap(ranking).join(' | ');

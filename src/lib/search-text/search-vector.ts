@@ -8,9 +8,9 @@ const MAX_BYTES = 900_000;
 const ENTRY_BYTES = 8;
 /** Further occurrences of a word do not change its rank. */
 const WORD_POSITIONS = 20;
-/** Pairs keep all that PostgreSQL can hold: whether two of them touch is what decides a match. */
+/** Pairs keep as many positions as PostgreSQL can store, because a match depends on whether two pairs are adjacent. */
 const PAIR_POSITIONS = 255;
-/** So that nothing matches across the end of one text and the beginning of the next. */
+/** Positions between two texts, so that nothing matches across the end of one and the beginning of the next. */
 const GAP = 8;
 
 /** A: titles. B: labels. D: bodies. */
@@ -30,17 +30,17 @@ export class SearchVector {
   private position = 0;
   private bytes = 0;
 
-  /** @param readers ids of those who may find it; given first, so that no text is too long for them */
+  /** @param readers ids of users with access; their lexemes are added first, so that a long text leaves space for them */
   constructor(readers: readonly string[]) {
     for (const reader of readers) this.put(readerLexeme(reader));
   }
 
-  /** True when no further word has a chance of being kept. */
-  get full(): boolean {
+  /** True when the vector has no space for further words. */
+  get isFull(): boolean {
     return this.bytes >= MAX_BYTES;
   }
 
-  /** Adds a text. Texts added one after the other are kept apart unless they `continue` the one before. */
+  /** Adds a text, with a gap after the previous one unless it `continues` that text. */
   add(text: string, weight: Weight, continues = false): void {
     if (!continues) this.position += GAP;
     const reader = new SpanReader(text);
@@ -52,7 +52,7 @@ export class SearchVector {
           for (const pair of pairs(token.text)) {
             if (!this.place(pair, weight, PAIR_POSITIONS) && !this.lexemes.has(UNPLACED)) this.put(UNPLACED);
           }
-          // A character alone is searched as the beginning of a pair; the last one begins none.
+          // A query of one character matches the pairs that begin with it. The last character of a run begins no pair.
           this.place(lastOf(token.text), weight, WORD_POSITIONS);
         }
       }
@@ -85,7 +85,7 @@ export class SearchVector {
   /** @returns whether the occurrence is in the vector with its own position */
   private place(lexeme: string, weight: Weight, most: number): boolean {
     if (this.position < MAX_POSITION) this.position += 1;
-    if (this.full && !this.lexemes.has(lexeme)) return false;
+    if (this.isFull && !this.lexemes.has(lexeme)) return false;
     const places = this.lexemes.get(lexeme) ?? this.put(lexeme);
     if (places.length >= most) return false;
     const exact = this.position < MAX_POSITION;

@@ -1,7 +1,7 @@
 import { cut, fold } from './fold.js';
 
 /**
- * `word`: a folded word, an emoji, a number. `run`: folded text of a script that writes without spaces, or (Korean) glues
+ * `word`: a folded word, an emoji, a number. `run`: folded text of a script without spaces, or of Korean, which appends
  * endings to words; it is searched by pairs of characters.
  */
 export interface Token {
@@ -9,23 +9,23 @@ export interface Token {
   text: string;
 }
 
-/** Where a token stands in the text it was read from. A span holds several tokens when folding takes it apart. */
+/** The position of a part of a text, with its tokens: several when folding splits the part. */
 export interface Span {
   start: number;
   end: number;
   tokens: readonly Token[];
 }
 
-/** By script, and what these share: voicing and tone marks, repetition signs, the long vowel of kana. */
+/** Characters of the scripts, and shared ones: voicing and tone marks, repetition signs, the long vowel of kana. */
 const SPACELESS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Bopomofo}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}' +
   '\\u302a-\\u302f\\u3031-\\u3035\\u303c\\u3099\\u309a\\u30fc\\uff70\\uff9e\\uff9f';
-/** Joiners and the soft hyphen stand within words; letter-like symbols and squared words (㎏, ㌔) become words by NFKC. */
+/** Joiners and the soft hyphen are parts of words; letter-like symbols and squared words (㎏, ㌔) become words by NFKC. */
 const WORDLIKE = '[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060\\u2100-\\u214f\\u3300-\\u33ff]';
 const LETTERS = '[\\p{L}\\p{N}\\p{M}]';
 const LAST_ASCII = 0x7f;
 const NOT_ASCII = /[^\0-\x7f]/;
-/** With U+0338 (struck through), an arrow is another character and no sign. */
+/** An arrow with U+0338 (struck through) is another character and not an emoji. */
 const SIGNS = '\\p{RI}{2}|\\p{Extended_Pictographic}(?!\\u0338)';
 const pattern = (characters: string, flags: string): RegExp =>
   new RegExp(`([${characters}&&[${SPACELESS}]]+)|[${characters}--[${SPACELESS}]]+|${SIGNS}`, `v${flags}`);
@@ -33,8 +33,8 @@ const SPANS = pattern(WORDLIKE, 'g');
 const FOLDED = pattern(LETTERS, 'g');
 
 /**
- * Takes a text apart, in order: words, runs and signs with their places. Everything else (spaces, punctuation, markup
- * characters) separates and is in no token, so a token never holds a character that means something to PostgreSQL.
+ * Splits a text into words, runs and emoji with their positions, in order. All other characters (spaces, punctuation, markup)
+ * separate tokens, so no token contains a character that is special in a query of PostgreSQL.
  */
 export function* spans(text: string): Generator<Span> {
   const reader = new SpanReader(text);
@@ -80,7 +80,7 @@ export class SpanReader implements Span {
     this.chunkEnd = end;
     this.read = 0;
     this.spans =
-      end - start > LATELY_LENGTH ? spansOf(text.slice(start, end)) : cached(text, start, end, hash);
+      end - start > MAX_CACHED_LENGTH ? spansOf(text.slice(start, end)) : cached(text, start, end, hash);
     return end > start;
   }
 }
@@ -96,21 +96,18 @@ interface Chunk {
   spans: readonly Span[];
 }
 
-/**
- * Chunks met lately, at the place that their hash names: folding a word anew costs more than ten look-ups, and texts repeat their
- * words.
- */
-const lately = Array.from({ length: 8_192 }, (): Chunk => ({ text: '', spans: [] }));
-/** V8 copies a part of a text up to this length. A longer part keeps the whole text in memory. */
-const LATELY_LENGTH = 12;
+/** Recent chunks by their hash. Texts repeat their words, and folding a word costs more than ten look-ups. */
+const cache = Array.from({ length: 8_192 }, (): Chunk => ({ text: '', spans: [] }));
+/** Maximum length of a cached chunk. V8 copies a substring up to this length; a longer one keeps the whole text in memory. */
+const MAX_CACHED_LENGTH = 12;
 
 function cached(text: string, start: number, end: number, hash: number): readonly Span[] {
-  const place = (hash ^ (hash >>> 13)) & (lately.length - 1);
-  const known = lately[place] as Chunk;
+  const slot = (hash ^ (hash >>> 13)) & (cache.length - 1);
+  const known = cache[slot] as Chunk;
   if (known.text.length === end - start && isAt(text, start, known.text)) return known.spans;
   const chunk = text.slice(start, end);
   const spans = spansOf(chunk);
-  lately[place] = { text: chunk, spans };
+  cache[slot] = { text: chunk, spans };
   return spans;
 }
 
@@ -122,7 +119,7 @@ function isAt(text: string, start: number, part: string): boolean {
 
 const wordToken = (text: string): Token => ({ kind: 'word', text: cut(text) });
 
-/** Most words are plain: those need no look at the tables of Unicode, which are ten times slower. */
+/** Most words are ASCII. They do not need the tables of Unicode, which are ten times slower. */
 function spansOf(chunk: string): Span[] {
   if (!NOT_ASCII.test(chunk))
     return chunk ? [{ start: 0, end: chunk.length, tokens: [wordToken(chunk.toLowerCase())] }] : [];
@@ -133,14 +130,14 @@ function spansOf(chunk: string): Span[] {
   })).filter(({ tokens }) => tokens.length > 0);
 }
 
-/** Folding can bring separators forth (`½` is `1⁄2`, `ﷺ` four words), hence the second look. */
+/** Folding can create separators (`½` becomes `1⁄2`, `ﷺ` four words), so the folded text is split again. */
 function foldedTokens(span: string): Token[] {
   return [...fold(span).matchAll(FOLDED)].map(([text, run]) =>
     run === undefined ? wordToken(text) : { kind: 'run', text: run },
   );
 }
 
-/** The overlapping pairs of a run, by code points; none of a single character. */
+/** The overlapping pairs of a run, by code points; empty for a single character. */
 export function pairs(run: string): string[] {
   const characters = [...run];
   return characters.slice(1).map((character, n) => `${characters[n]}${character}`);

@@ -1,11 +1,11 @@
 import { decoded } from './text.js';
 
-/** The card of an AGENT, which `related` has as a data URI. */
+/** The start of the data URI in which `related` has the card of an AGENT. */
 const AGENT_CARD = 'data:text/vcard;charset=utf-8,';
 
 export const agentUri = (card: string): string => AGENT_CARD + encodeURIComponent(card);
 
-/** True for a whole card in several lines. The line of BEGIN alone would nest the card in the one around it. */
+/** True for a whole card in several lines. A BEGIN line alone would nest the rest of the outer card. */
 export function isCard(text: string): boolean {
   return /^BEGIN\s*:\s*VCARD\s*\n./i.test(text) && /\nEND\s*:\s*VCARD$/i.test(text);
 }

@@ -120,7 +120,7 @@ export interface CardProperty {
   name: string;
   /** Names in upper case. */
   params: Record<string, string[]>;
-  /** The value as it stands in a vCard 3.0 or 4.0: escaped, in UTF-8, without quoted-printable. */
+  /** The value as in vCard 3.0 or 4.0: escaped, in UTF-8, without quoted-printable. */
   value: string;
 }
 

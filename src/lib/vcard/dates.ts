@@ -22,7 +22,7 @@ function numberOf(digits: string | undefined): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** Undefined for a date that no calendar has. February has 29 days when the year is unknown. */
+/** Undefined for a date that does not exist. February has 29 days when the year is unknown. */
 function checkDate(parts: DateParts): DateParts | undefined {
   const { year, month, day } = parts;
   if (year === null && month === null && day === null) return undefined;
@@ -37,7 +37,7 @@ function daysIn(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
-/** The shortest text of RFC 6350 that both 3.0 and 4.0 readers know; `extended` has hyphens (3.0). */
+/** The shortest text of RFC 6350 that readers of both 3.0 and 4.0 support; `extended` has hyphens (3.0). */
 export function formatDate({ year, month, day }: DateParts, extended: boolean): string {
   const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
   const hyphen = extended ? '-' : '';

@@ -16,7 +16,7 @@ export function decodeText(bytes: string, charset?: string): string {
   }
 }
 
-/** True for charsets in which bytes below 0x80 may stand for other characters than in ASCII. */
+/** True for charsets in which bytes below 0x80 may encode other characters than in ASCII. */
 function shifts(charset: string | undefined): boolean {
   return charset !== undefined && /^(iso-2022|utf-?16|hz)/i.test(charset);
 }
@@ -90,7 +90,7 @@ export function distinct(texts: Iterable<string | null | undefined>): string[] {
   return [...new Set([...texts].filter((text): text is string => Boolean(text)))];
 }
 
-/** A type that the lists of TYPE can hold. */
+/** A type in the form of an entry of TYPE, whose separator is the comma. */
 export function typeToken(type: string): string {
   return cleanLine(type.replaceAll(',', ' '))?.toLowerCase() ?? '';
 }

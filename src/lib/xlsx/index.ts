@@ -8,7 +8,7 @@ export type { Sink } from '../zip/index.js';
 const MAX_ROWS = 1_048_576;
 /** Uncompressed bytes of a sheet: the container has 32-bit sizes. */
 const MAX_SHEET_BYTES = 3 * 1024 ** 3;
-/** Of columns, in characters. */
+/** Widths of columns, in characters. */
 const MIN_WIDTH = 20;
 const MAX_WIDTH = 40;
 /** Width of a column of UUIDs, in characters. */
@@ -39,7 +39,7 @@ export class XlsxWriter {
   private header: readonly string[] = [];
   private widths: readonly number[] = [];
 
-  /** @param sink receives the bytes; an error of it ends the work */
+  /** @param sink receives the bytes; its error rejects the pending call */
   constructor(
     sink: Sink,
     private readonly maxRows = MAX_ROWS,

@@ -209,7 +209,9 @@ describe('a workspace that moves to another installation', () => {
     const backup = directories.make();
     await createBackup(source.config, source.url, { to: backup }, silent);
     await expect(imported(target, { from: backup })).rejects.toThrow('workspace restore');
-    await expect(exported(from, 'demo', backup)).rejects.toThrow('backups of something else');
+    await expect(exported(from, 'demo', backup)).rejects.toThrow(
+      'backups of the installation or of another workspace',
+    );
   });
 
   test('an import that fails leaves nothing', async () => {

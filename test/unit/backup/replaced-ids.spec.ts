@@ -25,7 +25,7 @@ describe('ids in rows are replaced', () => {
   ]);
   const known = [...ids.keys()];
 
-  test('wherever the chunks begin, and other bytes stay', async () => {
+  test('with any boundaries of chunks, and other bytes stay', async () => {
     const piece = fc.oneof(
       fc.constantFrom(...known, randomUUID(), '{', ',', '\t', '\\N', '-', '\n', 'ä 中 🙂'),
       fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes).toString('latin1')),

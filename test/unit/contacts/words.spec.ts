@@ -108,7 +108,7 @@ describe('the words of a contact', () => {
   });
 
   test('words and keys are whole characters', () => {
-    // Letters of two UTF-16 units on both sides of the length at which keys are cut.
+    // Letters of two UTF-16 units before and after the length at which keys are cut.
     const name = `ab ${['𠀀', '𠀁', '𠀂'].map((letter) => letter.repeat(64)).join(' ')}`;
     for (const word of [
       ...identityKeys(cardOf({ full_name: name })),

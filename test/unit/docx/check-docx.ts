@@ -1,6 +1,6 @@
 import { all, child, type Docx, type Xml } from './read-docx.ts';
 
-/** Orders that the schema of WordprocessingML prescribes; Word calls a file damaged that keeps to another. */
+/** Orders of child elements in the schema of WordprocessingML. Word reports files with another order as damaged. */
 const ORDER: Record<string, string[]> = {
   'w:pPr': 'pStyle keepNext keepLines numPr pBdr shd bidi spacing ind jc outlineLvl'.split(' '),
   'w:rPr':
@@ -9,12 +9,12 @@ const ORDER: Record<string, string[]> = {
   'w:tblPr': 'tblStyle bidiVisual tblW tblInd tblBorders tblLayout tblCellMar tblLook'.split(' '),
 };
 
-/** Whose attributes are whole numbers (or words): Word rejects fractions. */
+/** Elements whose attributes are whole numbers or words: Word rejects fractions. */
 const MEASURES = new Set(
   'w:ind w:gridCol w:tcW w:tblW w:tblInd w:sz w:szCs w:gridSpan w:ilvl w:numId wp:extent a:ext'.split(' '),
 );
 
-/** What may stand in what; a violation is what makes Word offer to "repair" a file. */
+/** The allowed content of elements. Word offers to "repair" a file with other content. */
 const CONTENT: Record<string, RegExp> = {
   'w:body': /^w:(?:p|tbl|sectPr)$/,
   'w:tc': /^w:(?:tcPr|p|tbl)$/,
@@ -25,10 +25,10 @@ const CONTENT: Record<string, RegExp> = {
   'w:r': /^w:(?:rPr|t|br|tab|drawing)$/,
 };
 
-/** Checks the rules of the format that our writer could break. @returns the violations */
+/** Checks the rules of the format that the writer could break. @returns the violations */
 export function violations(docx: Docx): string[] {
   const found: string[] = [];
-  const say = (what: string): void => void found.push(what);
+  const report = (violation: string): void => void found.push(violation);
   for (const path of Object.keys(docx.files)) if (/\.(?:xml|rels)$/.test(path)) docx.part(path);
 
   walk(docx.body, (node) => {
@@ -36,25 +36,26 @@ export function violations(docx: Docx): string[] {
     if (order) {
       const places = node.children.map(({ name }) => order.indexOf(name.slice(2)));
       if (places.some((place, i) => place < 0 || (i > 0 && place <= places[i - 1]!)))
-        say(`${node.name}: ${node.children.map(({ name }) => name).join(' ')}`);
+        report(`${node.name}: ${node.children.map(({ name }) => name).join(' ')}`);
     }
     if (MEASURES.has(node.name))
       for (const [name, value] of Object.entries(node.attributes))
-        if (!/^(?:-?\d+|dxa|auto|id|[a-z]+)$/.test(value)) say(`${node.name} ${name}=${value}`);
+        if (!/^(?:-?\d+|dxa|auto|id|[a-z]+)$/.test(value)) report(`${node.name} ${name}=${value}`);
     const content = CONTENT[node.name];
-    const odd = content && node.children.find(({ name }) => !content.test(name));
-    if (odd) say(`${odd.name} in ${node.name}`);
-    if (node.name !== 'w:t' && node.text.trim() !== '') say(`text in ${node.name}`);
-    if (node.name === 'w:tc' && node.children.at(-1)?.name !== 'w:p') say('a cell without a last paragraph');
-    if (node.name === 'w:tbl') table(node, say);
+    const other = content && node.children.find(({ name }) => !content.test(name));
+    if (other) report(`${other.name} in ${node.name}`);
+    if (node.name !== 'w:t' && node.text.trim() !== '') report(`text in ${node.name}`);
+    if (node.name === 'w:tc' && node.children.at(-1)?.name !== 'w:p')
+      report('a cell without a last paragraph');
+    if (node.name === 'w:tbl') table(node, report);
     const next = node.children.findIndex(
       ({ name }, i) => name === 'w:tbl' && node.children[i + 1]?.name === 'w:tbl',
     );
-    if (next >= 0) say('tables that touch');
+    if (next >= 0) report('adjacent tables');
   });
-  if (docx.body.children.at(-2)?.name !== 'w:p') say('no last paragraph');
-  if (docx.body.children.at(-1)?.name !== 'w:sectPr') say('no section');
-  references(docx, say);
+  if (docx.body.children.at(-2)?.name !== 'w:p') report('no last paragraph');
+  if (docx.body.children.at(-1)?.name !== 'w:sectPr') report('no section');
+  references(docx, report);
   return found;
 }
 
@@ -63,16 +64,16 @@ function walk(node: Xml, visit: (node: Xml) => void): void {
   for (const each of node.children) walk(each, visit);
 }
 
-function table(node: Xml, say: (what: string) => void): void {
+function table(node: Xml, report: (violation: string) => void): void {
   const columns = child(node, 'w:tblGrid')!.children.length;
-  if (columns > 63) say(`${columns} columns`);
+  if (columns > 63) report(`${columns} columns`);
   const rows = node.children.filter(({ name }) => name === 'w:tr');
-  if (rows.length === 0) say('a table without rows');
+  if (rows.length === 0) report('a table without rows');
   let above: Map<number, number> = new Map();
   let header = true;
   for (const row of rows) {
     const isHeader = all(child(row, 'w:trPr') ?? row, 'w:tblHeader').length > 0 && !!child(row, 'w:trPr');
-    if (isHeader && !header) say('a header row below others');
+    if (isHeader && !header) report('a header row below others');
     header = isHeader;
     let at = 0;
     const merged = new Map<number, number>();
@@ -80,31 +81,31 @@ function table(node: Xml, say: (what: string) => void): void {
       const properties = child(cell, 'w:tcPr')!;
       const span = Number(child(properties, 'w:gridSpan')?.attributes['w:val'] ?? 1);
       const merge = child(properties, 'w:vMerge')?.attributes['w:val'];
-      if (merge === 'continue' && above.get(at) !== span) say('a merged cell with nothing above it');
+      if (merge === 'continue' && above.get(at) !== span) report('a merged cell without a cell above it');
       if (merge) merged.set(at, span);
       at += span;
     }
-    if (at !== columns) say(`a row of ${at} in a grid of ${columns}`);
+    if (at !== columns) report(`a row of ${at} in a grid of ${columns}`);
     above = merged;
   }
 }
 
-function references(docx: Docx, say: (what: string) => void): void {
+function references(docx: Docx, report: (violation: string) => void): void {
   const relationships = docx
     .part('word/_rels/document.xml.rels')
     .children.map(({ attributes }) => attributes);
   const ids = new Set(relationships.map(({ Id }) => Id));
-  if (ids.size !== relationships.length) say('relationships with the same id');
+  if (ids.size !== relationships.length) report('relationships with the same id');
   for (const { TargetMode, Target } of relationships) {
     if (TargetMode === 'External') {
-      if (!/^(?:https?|mailto|tel):[!-~]*$/.test(Target!)) say(`link to ${Target}`);
-    } else if (!docx.files[`word/${Target}`]) say(`no part ${Target}`);
+      if (!/^(?:https?|mailto|tel):[!-~]*$/.test(Target!)) report(`link to ${Target}`);
+    } else if (!docx.files[`word/${Target}`]) report(`no part ${Target}`);
   }
   const used = [
     ...all(docx.body, 'w:hyperlink').map(({ attributes }) => attributes['r:id']),
     ...all(docx.body, 'a:blip').map(({ attributes }) => attributes['r:embed']),
   ];
-  for (const id of used) if (!ids.has(id)) say(`no relationship ${id}`);
+  for (const id of used) if (!ids.has(id)) report(`no relationship ${id}`);
   const numbers = new Set(
     docx
       .part('word/numbering.xml')
@@ -112,15 +113,15 @@ function references(docx: Docx, say: (what: string) => void): void {
       .map(({ attributes }) => attributes['w:numId']),
   );
   for (const { attributes } of all(docx.body, 'w:numId'))
-    if (!numbers.has(attributes['w:val'])) say(`no numbering ${attributes['w:val']}`);
+    if (!numbers.has(attributes['w:val'])) report(`no numbering ${attributes['w:val']}`);
   const styles = new Set(
     docx.part('word/styles.xml').children.map(({ attributes }) => attributes['w:styleId']),
   );
   for (const name of ['w:pStyle', 'w:rStyle', 'w:tblStyle'])
     for (const { attributes } of all(docx.body, name))
-      if (!styles.has(attributes['w:val'])) say(`no style ${attributes['w:val']}`);
+      if (!styles.has(attributes['w:val'])) report(`no style ${attributes['w:val']}`);
   const objects = [...all(docx.body, 'wp:docPr'), ...all(docx.body, 'w:id')].map(
     ({ attributes }) => attributes['id'] ?? attributes['w:val'],
   );
-  if (new Set(objects).size !== objects.length) say('objects with the same id');
+  if (new Set(objects).size !== objects.length) report('objects with the same id');
 }

@@ -37,7 +37,7 @@ const boxes = (docx: Docx): [string | undefined, string][] =>
     .map((p) => [all(p, 'w14:checked')[0]?.attributes['w14:val'], textOf(p)]);
 
 describe('lists', () => {
-  it('nest, and begin anew', () => {
+  it('are nested, and start a new numbering', () => {
     const docx = convert(
       '<ul><li>a<ul><li>b<ol><li>c</li><li>d</li></ol></li></ul></li></ul><ol><li>e</li><li>f</li></ol><p>-</p><ol><li>g</li></ol>',
     );
@@ -52,7 +52,7 @@ describe('lists', () => {
     ]);
   });
 
-  it('number as asked', () => {
+  it('have the requested numbers and formats', () => {
     const docx = convert(
       '<ol start="3" type="a"><li>a</li><li>b</li></ol><ol type="I"><li>c</li><li value="9">d</li><li>e</li></ol>' +
         '<ol reversed><li>f</li><li>g</li></ol><ol style="list-style-type: lower-roman" start="-5"><li>h</li></ol><ol start="999999999"><li>i</li></ol>',
@@ -70,7 +70,7 @@ describe('lists', () => {
     ]);
   });
 
-  it('number an item once, whatever it holds', () => {
+  it('number an item once, with any content', () => {
     const docx = convert(
       '<ol><li><p>a</p><p>b</p><ul><li>c</li></ul><p>d</p></li><li><h2>e</h2></li><li></li><li><ul><li>f</li></ul></li></ol>',
     );
@@ -86,7 +86,7 @@ describe('lists', () => {
     expect(val(paragraph(docx, 'e'), 'w:pStyle')).toBe('Heading2');
   });
 
-  it('go nine levels deep and no further', () => {
+  it('have at most nine levels', () => {
     const docx = convert('<ul><li>x'.repeat(40));
     expect(markers(docx).map(([, level]) => level)).toEqual(
       Array.from({ length: 40 }, (_, i) => Math.min(i, 8)),
@@ -96,7 +96,7 @@ describe('lists', () => {
       expect(Number(indent.attributes['w:left'])).toBeLessThan(6_000);
   });
 
-  it('stay within what Word can count', () => {
+  it('have at most the number of lists that Word supports', () => {
     const docx = convert('<ol><li>x</li></ol>'.repeat(31_000));
     expect(textOf(docx.body).length).toBe(31_000);
     expect(
@@ -121,7 +121,7 @@ describe('check boxes', () => {
       '<ul><li><p><input type="checkbox" checked=""> done</p></li><li><p><input type="checkbox"> open</p></li></ul>',
     ],
     ['as data', '<ul><li data-checked="true">done</li><li data-list="unchecked">open</li></ul>'],
-  ])('%s are real ones', (_, html) => {
+  ])('%s are check boxes of Word', (_, html) => {
     const docx = convert(html);
     expect(boxes(docx)).toEqual([
       ['1', '☒\tdone'],
@@ -132,7 +132,7 @@ describe('check boxes', () => {
     expect(violations(docx)).toEqual([]);
   });
 
-  it('stand within text too', () => {
+  it('are allowed within text', () => {
     expect(boxes(convert('<p>a <input type="checkbox"> b</p>'))).toEqual([['0', 'a ☐ b']]);
     expect(boxes(convert('<ul><li>a <input type="checkbox" checked> b</li></ul>'))).toEqual([['1', 'a ☒ b']]);
   });
@@ -194,13 +194,13 @@ describe('tables', () => {
     ]);
   });
 
-  it('fill short rows and keep spans from crossing', () => {
+  it('fill short rows and have no overlapping spans', () => {
     const docx = convert('<table><tr><td>a<td rowspan=3>b<td>c<tr><td colspan=3>d<tr><tr><td>e</table>');
     expect(violations(docx)).toEqual([]);
     expect(textOf(docx.body)).toBe('abcde');
   });
 
-  it('have no more columns than Word opens, and lose no text', () => {
+  it('have at most the number of columns that Word supports, and lose no text', () => {
     const docx = convert(
       `<table><tr>${'<td>x</td>'.repeat(100)}</tr><tr><td colspan="1000">y</td></tr></table>`,
     );
@@ -209,7 +209,7 @@ describe('tables', () => {
     expect(child(all(docx.body, 'w:tbl')[0]!, 'w:tblGrid')!.children).toHaveLength(63);
   });
 
-  it('take their widths from the writer, and fit', () => {
+  it('have the requested widths, limited to the page', () => {
     const widths = (html: string) =>
       all(convert(html).body, 'w:gridCol').map(({ attributes }) => Number(attributes['w:w']));
     expect(
@@ -220,7 +220,7 @@ describe('tables', () => {
     ).toBeLessThanOrEqual(9027);
   });
 
-  it('hold blocks, and tables', () => {
+  it('contain blocks and tables', () => {
     const docx = convert(
       '<table><caption>cap</caption><tr><td><ul><li>a</li></ul><table><tr><td>b</td></tr></table></td><td style="background-color: #eee"><p>c</p><p>d</p></td></tr></table><table><tr><td>e</td></tr></table>',
     );
@@ -231,14 +231,14 @@ describe('tables', () => {
     expect(properties(all(docx.body, 'w:r').find((r) => textOf(r) === 'c')!)).toEqual([]);
   });
 
-  it('nest ten deep, and lose no text beyond', () => {
+  it('are nested at most ten deep, and lose no text beyond that', () => {
     const docx = convert('<table><tr><td>x'.repeat(40));
     expect(textOf(docx.body)).toBe('x'.repeat(40));
     expect(all(docx.body, 'w:tbl')).toHaveLength(10);
     expect(violations(docx)).toEqual([]);
   });
 
-  it('are mirrored in text from the right', () => {
+  it('are mirrored in right-to-left text', () => {
     expect(all(convert('<table dir="rtl"><tr><td>a</table>').body, 'w:bidiVisual')).toHaveLength(1);
   });
 });
@@ -259,7 +259,7 @@ describe('pictures', () => {
     ]);
   const drawings = (docx: Docx): Xml[] => all(docx.body, 'w:drawing');
 
-  it('are stored, with their size from their bytes and their description', () => {
+  it('are stored with their description and the size from their bytes', () => {
     const docx = convert(
       `<p>a<img alt="red &quot;dot&quot;" src="${PNG}"><img src="${GIF}"><img src="${JPEG}"></p>`,
     );
@@ -278,7 +278,7 @@ describe('pictures', () => {
     expect(violations(docx)).toEqual([]);
   });
 
-  it('are stored once, and in their real format whatever they claim', () => {
+  it('are stored once, in their real format and not the declared one', () => {
     const docx = convert(`<img src="${PNG}"><img src="${PNG}"><img src="${GIF.replace('gif', 'png')}">`);
     expect(Object.keys(docx.files).filter((path) => path.includes('media'))).toEqual([
       'word/media/image1.png',
@@ -287,7 +287,7 @@ describe('pictures', () => {
     expect(drawings(docx)).toHaveLength(3);
   });
 
-  it('are shown as large as asked, and never larger than the page', () => {
+  it('have the requested size, limited to the page', () => {
     const [a, b, c, d, e] = emu(
       convert(
         `<img width="50" src="${PNG}"><img style="width: 40px; height: 20px" src="${PNG}"><img width="100%" src="${GIF}"><img width="99999" height="9" src="${PNG}"><table><tr><td><img width=600 src="${PNG}"><td></table>`,

@@ -37,7 +37,7 @@ describe('the embedded engine', () => {
     expect(Buffer.from(await engine().convert(note)).equals(writeDocx(note))).toBe(true);
   });
 
-  it('leaves the event loop free, and its priority alone', async () => {
+  it('neither blocks the event loop nor changes its priority', async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     const before = getPriority();
@@ -47,7 +47,7 @@ describe('the embedded engine', () => {
     expect(getPriority()).toBe(before);
   });
 
-  it('gives up after its time and its memory, and goes on with the next', async () => {
+  it('rejects a conversion beyond the limits of time and memory, and converts the next one', async () => {
     await expect(engine({ timeoutMs: 10 }).convert(LARGE)).rejects.toMatchObject({ limit: 'time' });
     const small = engine({ memoryMb: 16 });
     await expect(small.convert(LARGE)).rejects.toMatchObject({ limit: 'memory' });
@@ -60,7 +60,7 @@ describe('the embedded engine', () => {
     expect(textOf(readDocx(await one.convert(source('next'))).body)).toBe('next');
   });
 
-  it('does not keep a process alive that has nothing else to do', () => {
+  it('does not keep an idle process alive', () => {
     const module = new URL('../../../dist/platform/docx/embedded-docx.js', import.meta.url).href;
     const script = `
       import { EmbeddedDocx } from '${module}';
@@ -85,7 +85,7 @@ describe('the embedded engine', () => {
 describe('the page for LibreOffice', () => {
   const SECRET = /x\.test\/(?!link)|file:|passwd|cid:|<script/;
 
-  it('refers to nothing but data', () => {
+  it('has no references except data URLs and links', () => {
     const page = closedPage(
       source(
         '<p style="background: url(https://x.test/a)">a<img src="https://x.test/b" alt="pic"><img src="file:///etc/passwd"><img src="/c"><img src="cid:1">' +
@@ -111,7 +111,7 @@ describe('the LibreOffice engine', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** A program that stands in for LibreOffice; `$out` is where the result belongs, `$in` the page. */
+  /** A program in the place of LibreOffice; `$out` is the path of the result, `$in` that of the page. */
   function office(script: string, limits: Partial<typeof LIMITS> = {}): LibreOfficeDocx {
     const program = path.join(directory, `office-${engines.length}`);
     writeFileSync(
@@ -182,7 +182,7 @@ describe('the LibreOffice engine', () => {
     await expect(office(script).convert(source('x'))).rejects.toThrow(message);
   });
 
-  it('kills the program and all it started when it takes too long', async () => {
+  it('kills the program and its child processes after the time limit', async () => {
     // The preparation of the page has the same limit: time passes once the program runs.
     fakeOnly(['setTimeout', 'clearTimeout']);
     try {
@@ -197,7 +197,7 @@ describe('the LibreOffice engine', () => {
     }
   });
 
-  it('kills it when no request waits for it, and converts the next', async () => {
+  it('kills the program when no request waits for it, and converts the next document', async () => {
     const one = office('if [ ! -e "$log" ]; then echo $$ > "$log"; sleep 60; fi; echo next > "$out"');
     const leaving = new AbortController();
     const first = one.convert(source('x'), leaving.signal);
@@ -210,7 +210,7 @@ describe('the LibreOffice engine', () => {
     expect(Buffer.from(await second).toString()).toBe('next\n');
   });
 
-  it('kills it when the service stops, and clears up', async () => {
+  it('kills the program when the service stops, and removes its files', async () => {
     const own = mkdtempSync(path.join(directory, 'temporary-'));
     const one = office('echo $$ > "$log"; sleep 60');
     await withTemporary(own, async () => {

@@ -2,7 +2,7 @@ import { all, child, convert, paragraph, properties, run, textOf, val } from './
 import { violations } from './check-docx.ts';
 
 describe('paragraphs', () => {
-  it('keep their order, fold white space and show empty lines', () => {
+  it('keep their order and empty lines, and collapse white space', () => {
     const docx = convert(
       '<p>one\n  two </p>three <b>four</b><p></p><p><br></p><div>five<br>six<br></div> \n',
     );
@@ -15,7 +15,7 @@ describe('paragraphs', () => {
     ]);
   });
 
-  it('are headings with the styles that Word knows as such', () => {
+  it('are headings with the built-in styles of Word', () => {
     const docx = convert([1, 2, 3, 4, 5, 6].map((n) => `<h${n}>Level ${n}</h${n}>`).join(''));
     expect(docx.lines).toEqual([1, 2, 3, 4, 5, 6].map((n) => [`Heading${n}`, `Level ${n}`]));
     const names = docx
@@ -24,7 +24,7 @@ describe('paragraphs', () => {
     for (let n = 1; n <= 6; n++) expect(names).toContainEqual([`Heading${n}`, `heading ${n}`]);
   });
 
-  it('are quotes, nested ones further in', () => {
+  it('are quotes, with a larger indent for nested ones', () => {
     const docx = convert('<blockquote><p>a</p><p>b</p><blockquote>c</blockquote><h2>d</h2></blockquote>');
     expect(docx.lines).toEqual([
       ['Quote', 'a'],
@@ -36,7 +36,7 @@ describe('paragraphs', () => {
     expect(properties(paragraph(docx, 'd'))).toEqual(['w:pStyle', 'w:pBdr', 'w:ind']);
   });
 
-  it('are code with its lines, tabs and spaces', () => {
+  it('are code, with lines, tabs and spaces unchanged', () => {
     const docx = convert('<pre><code>if (x) {\n\treturn  1;\n}\n</code></pre>');
     expect(docx.lines).toEqual([['Code', 'if (x) {\n\treturn  1;\n}']]);
     expect(all(docx.body, 'w:br')).toHaveLength(2);
@@ -103,7 +103,7 @@ describe('text', () => {
     expect(all(docx.body, name)[0]?.attributes[attribute]).toBe(expected);
   });
 
-  it('leaves out colours that are none', () => {
+  it('omits invalid colours', () => {
     for (const color of ['var(--x)', 'currentcolor', 'transparent', 'nonsense', 'inherit'])
       expect(properties(run(convert(`<span style="color: ${color}">x</span>`), 'x'))).toEqual([]);
   });
@@ -124,7 +124,7 @@ describe('text', () => {
     expect([child(core, 'dc:title')?.text, child(core, 'dc:creator')?.text]).toEqual(['T<&>"', 'A & B']);
   });
 
-  it('gives quotation marks and readings', () => {
+  it('has quotation marks, and readings in parentheses', () => {
     expect(convert('<q>a</q> <ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>').lines).toEqual([
       [undefined, '“a” 漢(kan)'],
     ]);
@@ -138,7 +138,7 @@ describe('links', () => {
       .children.filter(({ attributes }) => attributes['TargetMode'] === 'External')
       .map(({ attributes }) => attributes['Target']);
 
-  it('lead where they led', () => {
+  it('keep their targets', () => {
     const docx = convert('<p>see <a href="https://x.test/a?b=1&amp;c=ü#d">this <b>page</b></a>.</p>');
     const [link] = all(docx.body, 'w:hyperlink');
     expect(textOf(link!)).toBe('this page');
@@ -176,11 +176,11 @@ describe('links', () => {
     expect(docx.lines).toEqual([[undefined, 'text']]);
   });
 
-  it('longer than Word takes are text only', () => {
+  it('longer than the maximum of Word are text only', () => {
     expect(targets(`<a href="https://x.test/${'a'.repeat(3000)}">x</a>`)).toEqual([]);
   });
 
-  it('are written so that no reader stumbles over them', () => {
+  it('are encoded as valid URIs', () => {
     const [target] = targets('<a href="https://x.test/a b{c}|%zz&quot;\\">x</a>');
     expect(target).toMatch(/^https:\/\/x\.test\/[!-~]+$/);
     expect(target).not.toMatch(/[ {}|"\\]|%(?![0-9A-F]{2})/i);
@@ -189,7 +189,7 @@ describe('links', () => {
 });
 
 describe('scripts', () => {
-  it('set paragraphs from the right by dir or by their first letter', () => {
+  it('set the direction of paragraphs by dir or by the first letter', () => {
     const docx = convert(
       '<p>مرحبا</p><p>12: שלום</p><p dir="rtl">abc</p><p dir="ltr">سلام</p><p>abc سلام</p><div dir="rtl"><p>x</p></div>',
     );
@@ -199,13 +199,13 @@ describe('scripts', () => {
     expect(fromRight).toEqual([1, 1, 1, 0, 0, 1]);
   });
 
-  it('mark runs from the right, with the spaces and numbers between them', () => {
+  it('mark right-to-left runs, including spaces and numbers between them', () => {
     const docx = convert('<p>say مرحبا 12 بالعالم (ok)</p>');
     expect(properties(run(docx, 'مرحبا 12 بالعالم'))).toContain('w:rtl');
     expect(properties(run(docx, ' (ok)'))).toEqual([]);
   });
 
-  it('give punctuation at the end to a paragraph from the right', () => {
+  it('give punctuation at the end the direction of a right-to-left paragraph', () => {
     const docx = convert('<p dir="rtl">abc (1).</p>');
     expect(properties(run(docx, 'abc (1'))).toEqual([]);
     expect(properties(run(docx, ').'))).toEqual(['w:rtl']);
@@ -222,21 +222,21 @@ describe('scripts', () => {
     expect(all(run(docx, text), 'w:lang')[0]?.attributes['w:eastAsia']).toBe(language);
   });
 
-  it('take the writer’s word for ideographs', () => {
+  it('choose fonts of ideographs by the declared language', () => {
     const docx = convert('<p lang="ja">漢字</p>');
     expect(all(docx.body, 'w:rFonts')[0]?.attributes['w:eastAsia']).toBe('Yu Gothic');
   });
 
-  it('mark complex scripts, so that bold is bold there', () => {
+  it('mark complex scripts, so that bold applies to them', () => {
     expect(properties(run(convert('<b>ไทย</b>'), 'ไทย'))).toEqual(['w:b', 'w:bCs', 'w:cs']);
   });
 
-  it('name fonts for all of them in the styles', () => {
+  it('have fonts for all scripts in the styles', () => {
     const [fonts] = all(convert('x').part('word/styles.xml'), 'w:rFonts');
     expect(Object.keys(fonts!.attributes).sort()).toEqual(['w:ascii', 'w:cs', 'w:eastAsia', 'w:hAnsi']);
   });
 
-  it('stay valid in every mixture', () => {
+  it('are valid in any combination', () => {
     expect(violations(convert('<p dir=rtl>a 漢 ש (ไ) <b lang="ar">م</b> 1</p>'))).toEqual([]);
   });
 });

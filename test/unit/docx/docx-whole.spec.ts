@@ -12,7 +12,7 @@ const RICH =
   '<img alt="i" src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="></p>';
 
 describe('a document', () => {
-  it('describes itself', () => {
+  it('has its title, author and times', () => {
     const docx = convert(RICH, { title: 'The title' });
     const core = docx.part('docProps/core.xml');
     expect(child(core, 'dc:title')?.text).toBe('The title');
@@ -22,7 +22,7 @@ describe('a document', () => {
     expect(violations(docx)).toEqual([]);
   });
 
-  it('describes each of its parts', () => {
+  it('declares the type of each part', () => {
     const docx = convert(RICH);
     const types = docx.part('[Content_Types].xml').children.map(({ attributes }) => attributes);
     for (const path of Object.keys(docx.files).filter((path) => path !== '[Content_Types].xml')) {
@@ -34,7 +34,7 @@ describe('a document', () => {
     for (const { PartName } of types) if (PartName) expect(docx.files[PartName.slice(1)]).toBeDefined();
   });
 
-  it('begins with the title, unless the note does', () => {
+  it('begins with the title, unless the note begins with it', () => {
     expect(convert('<p>x</p>', { title: ' Plan ' }).lines).toEqual([
       ['Title', 'Plan'],
       [undefined, 'x'],
@@ -54,7 +54,7 @@ describe('a document', () => {
     },
   );
 
-  it('has the same bytes for the same note, at any time and place', () => {
+  it('has the same bytes for the same note, at any time and in any time zone', () => {
     const first = Buffer.from(writeDocx(source(RICH, { title: 'T' })));
     const zone = process.env['TZ'];
     jest.useFakeTimers({ now: new Date('2031-05-05T05:05:05Z') });
@@ -69,7 +69,7 @@ describe('a document', () => {
     expect(Buffer.from(writeDocx(source(RICH, { title: 'U' }))).equals(first)).toBe(false);
   });
 
-  it('stops at sizes that no program can open', () => {
+  it('is rejected above the size that programs can open', () => {
     const row = `<tr>${'<td rowspan="1000">'.repeat(62)}`;
     expect(() =>
       writeDocx(
@@ -105,7 +105,7 @@ describe('hostile HTML', () => {
     expect(textOf(docx.body)).toContain('xy');
   });
 
-  it('names no file and no address that a reader would fetch by itself', () => {
+  it('contains no file or address that a reader would load', () => {
     const docx = convert(`${RICH}<img src="https://x.test/a.png" alt="a"><a href="https://x.test/b">b</a>`);
     for (const path of Object.keys(docx.files).filter((path) => path.endsWith('.rels')))
       for (const { attributes } of docx.part(path).children)
@@ -119,7 +119,7 @@ describe('hostile HTML', () => {
 
   const text = (html: string): string => textOf(convert(html).body).replace(/\s/g, '');
 
-  it('gives valid documents whatever it is (property)', () => {
+  it('gives valid documents for any input (property)', () => {
     fc.assert(
       fc.property(fc.oneof(soup, nested), fc.boolean(), (html, clean) => {
         const docx = convert(clean ? cleanHtml(html) : html);
@@ -145,7 +145,7 @@ describe('hostile HTML', () => {
     );
   });
 
-  it('of any characters gives well-formed XML with those that can be shown (property)', () => {
+  it('of any characters gives well-formed XML with the visible ones (property)', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), (title, content) => {
         const escaped = content.replaceAll('&', '&amp;').replaceAll('<', '&lt;');

@@ -9,7 +9,7 @@ export interface Xml {
   text: string;
 }
 
-/** Parses strictly: anything not well-formed throws. */
+/** @throws for XML that is not well-formed */
 function parseXml(text: string): Xml {
   const root: Xml = { name: '', attributes: {}, children: [], text: '' };
   const open = [root];
@@ -38,7 +38,7 @@ function parseXml(text: string): Xml {
 export const child = (node: Xml, name: string): Xml | undefined =>
   node.children.find((each) => each.name === name);
 
-/** All descendants of that name, in document order. */
+/** All descendants with this name, in document order. */
 export function all(node: Xml, name: string): Xml[] {
   return node.children.flatMap((each) => [...(each.name === name ? [each] : []), ...all(each, name)]);
 }
@@ -51,7 +51,7 @@ export function textOf(node: Xml): string {
   return node.children.map(textOf).join('');
 }
 
-/** `w:val` of the first descendant of that name. */
+/** `w:val` of the first descendant with this name. */
 export const val = (node: Xml, name: string): string | undefined => all(node, name)[0]?.attributes['w:val'];
 
 export interface Docx {
@@ -88,7 +88,7 @@ export const source = (html: string, other: Partial<DocxSource> = {}): DocxSourc
 export const convert = (html: string, other: Partial<DocxSource> = {}): Docx =>
   readDocx(writeDocx(source(html, other)));
 
-/** The paragraph with this text, wherever it is. */
+/** The paragraph with this text, at any depth. */
 export function paragraph(docx: Docx, text: string): Xml {
   const found = all(docx.body, 'w:p').filter((p) => textOf(p).trim() === text);
   if (found.length !== 1) throw new Error(`${found.length} paragraphs have the text ${JSON.stringify(text)}`);

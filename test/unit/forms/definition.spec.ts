@@ -35,7 +35,7 @@ describe('definitions', () => {
     expect(checkComplete(definition)).toEqual([]);
   });
 
-  test('errors name their place', () => {
+  test('errors have a path', () => {
     expect(codes([])).toEqual([' is_object']);
     expect(codes(definitionOf([q('a', 'signature')]))).toEqual(['sections.0.questions.0.type is_in']);
     expect(codes(definitionOf([q('a', 'number'), q('a', 'number')]))).toEqual([
@@ -61,7 +61,7 @@ describe('definitions', () => {
     expect(codes(definitionOf(long))).toEqual(['sections max_bytes']);
   });
 
-  test('logic refers to known questions, compares what can be compared, and has no circle', () => {
+  test('logic refers to known questions, compares comparable values, and has no cycle', () => {
     const questions = [q('a', 'number'), q('b', 'single_choice', { options: [option('x')] }), q('c', 'file')];
     const of = (...logic: object[]) => codes(definitionOf(questions, logic));
     expect(of(rule('b', 'a'))).toEqual([]);

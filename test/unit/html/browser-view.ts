@@ -54,7 +54,7 @@ function isActive(tag: string, name: string, value: string): boolean {
   if (name === 'style')
     return /url|expression|@|position|behaviou?r|binding|\\|\/\*|z-index|display|float/i.test(value);
   if (name === 'href' || name === 'src' || name === 'cite') {
-    // As the URL standard does: trim control characters and spaces, then forget tabs and newlines.
+    // The URL standard trims control characters and spaces, then removes tabs and newlines.
     // oxlint-disable-next-line no-control-regex -- exactly the characters in question
     const url = value.replace(/^[\0-\x20]+|[\0-\x20]+$/g, '').replace(/[\t\n\r]/g, '');
     const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();

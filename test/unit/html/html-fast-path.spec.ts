@@ -13,7 +13,7 @@ describe('the fast path', () => {
     '<ul data-type="taskList"><li><label><input type="checkbox" checked="checked"><span></span></label><div><p>x</p></div></li></ul>',
     '<table style="min-width: 75px"><colgroup><col></colgroup><tbody>\n<tr><td colspan="1"><p>x</p></td></tr>\n</tbody></table>',
     '<p style="color: red; text-align: center">x</p><a target="_blank" rel="noopener noreferrer" href="mailto:a@x.test">m</a>',
-  ])('knows what editors write: %s', (html) => {
+  ])('accepts the output of editors: %s', (html) => {
     expect(isPlainlyClean(html)).toBe(true);
     expect(cleanHtml(html)).toBe(html);
   });
@@ -76,7 +76,7 @@ describe('the fast path', () => {
     expect(accepted).toBeGreaterThan(1000);
   });
 
-  it('accepts nothing made of clean documents by changing one character that the sanitizer would change', () => {
+  it('accepts no clean document with one changed character that the sanitizer would change', () => {
     fc.assert(
       fc.property(
         nested,
@@ -101,7 +101,7 @@ describe('the fast path', () => {
     expect(isPlainlyClean('<br>'.repeat(21_000))).toBe(false);
   });
 
-  /** No clock here: anything worse than linear takes minutes for these and the run never ends. */
+  /** Without a measurement: code that is slower than linear takes minutes for these texts, and the test times out. */
   it.each([
     ['text', times('word ')],
     ['<', times('<')],

@@ -22,7 +22,7 @@ describe('limits', () => {
   const policy = new HtmlWorkerPool({ timeoutMs: 120_000 });
   afterAll(() => policy.close());
 
-  it('nests 256 deep and not deeper', async () => {
+  it('allows a depth of at most 256', async () => {
     const deep = (n: number): string => '<div>'.repeat(n) + '</div>'.repeat(n);
     // The root of the fragment is one of the 256.
     expect(await outcome(policy.run(deep(255)), deep(255))).toBe('kept');
@@ -30,13 +30,13 @@ describe('limits', () => {
     expect(await outcome(policy.run(deep(20_000)), deep(20_000))).toBe('too_deep');
   });
 
-  it('has 100,000 nodes and not more', async () => {
-    // The parser makes two of its own.
+  it('allows at most 100,000 nodes', async () => {
+    // The parser creates two more nodes.
     expect(await outcome(policy.run('<br>'.repeat(99_998)), '<br>'.repeat(99_998))).toBe('kept');
     expect(await outcome(policy.run('<br>'.repeat(99_999)), '')).toBe('too_many_nodes');
   });
 
-  it('survives many children of elements that are taken away', async () => {
+  it('accepts many children of removed elements', async () => {
     expect((await policy.run('<foo>'.repeat(250) + '<br>'.repeat(99_000))).length).toBe(99_000 * 4);
   });
 
@@ -104,7 +104,7 @@ describe('workers', () => {
     expect(turns).toBeGreaterThan(20);
   });
 
-  it('are given up after their time, and replaced', async () => {
+  it('are terminated after their time limit, and replaced', async () => {
     const hasty = pool({ workers: 1, timeoutMs: 1 });
     await expect(hasty.run(large('<script></script>'))).rejects.toMatchObject({ code: 'too_slow' });
     const patient = pool({ workers: 1, timeoutMs: 5000 });
@@ -114,13 +114,13 @@ describe('workers', () => {
     expect(await patient.run('<p onclick=x>a')).toBe('<p>a</p>');
   });
 
-  it('run out of memory by themselves', async () => {
+  it('have a memory limit of their own', async () => {
     const small = pool({ workers: 1, memoryMb: 16 });
     await expect(small.run('<br>'.repeat(99_000))).rejects.toMatchObject({ code: 'too_many_nodes' });
     expect(await small.run('<p onclick=x>a')).toBe('<p>a</p>');
   });
 
-  it('reject texts beyond the queue', async () => {
+  it('reject texts when the queue is full', async () => {
     const tiny = pool({ workers: 1, queue: 1 });
     const first = tiny.run('<i>1</i>');
     const second = tiny.run('<i>2</i>');
@@ -128,7 +128,7 @@ describe('workers', () => {
     expect(await Promise.all([first, second])).toEqual(['<i>1</i>', '<i>2</i>']);
   });
 
-  it('end with the module, taking their texts along', async () => {
+  it('end with the module, and reject their texts', async () => {
     const policy = new HtmlPolicy();
     const running = policy.check(large('<script></script>'));
     const [rejected] = await Promise.allSettled([running, policy.onModuleDestroy()]);

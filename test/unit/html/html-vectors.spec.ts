@@ -1,9 +1,9 @@
 import { HtmlPolicy } from '../../../src/platform/html/html-policy.js';
 import { dangers } from './browser-view.ts';
 
-/** An attack and the expected HTML (with `&gt;` for legibility; the policy writes a bare `>` in text). */
+/** An attack and the expected HTML (with `&gt;` for legibility; the policy writes `>` unescaped in text). */
 const VECTORS: [attack: string, left: string][] = [
-  // Elements that act.
+  // Active elements.
   ['a<script>alert(1)</script>b', 'ab'],
   ['<SCRIPT SRC=//x.test/x.js></SCRIPT>', ''],
   ['<scr<script>ipt>alert(1)</script>', 'ipt&gt;alert(1)'],
@@ -77,7 +77,7 @@ const VECTORS: [attack: string, left: string][] = [
   ['<p constructor="x" __proto__="y" valueof="z">a</p>', '<p>a</p>'],
   ['<p __proto__="y">a</p>', '<p>a</p>'],
   ['<p classname="x" htmlfor="y" datafld="z">a</p>', '<p>a</p>'],
-  // Text that is markup to one parser and not to the other.
+  // Text that only one of two parsers reads as markup.
   ['<svg><p><style><img src=x onerror=alert(1)></style>', '<p></p>'],
   ['<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">', '<p></p><img src="1">"&gt;'],
   [
@@ -101,7 +101,7 @@ const VECTORS: [attack: string, left: string][] = [
   ['<?xml version="1.0"?><p>a</p>', '<p>a</p>'],
   ['<![CDATA[<img src=x onerror=alert(1)>]]>', ']]&gt;'],
   ['</ x><p>a</p>', '<p>a</p>'],
-  // Tags the parser ignores: in no tree, alive elsewhere.
+  // Tags that the parser ignores: they are not in the tree, but take effect in another context.
   ['<body onload=alert(1)>a', 'a'],
   ['<html onclick=alert(1)><p>a</p>', '<p>a</p>'],
   ['<col><img src=x onerror=alert(1)>', '<img src="x">'],
@@ -132,7 +132,7 @@ describe('attacks', () => {
     expect(await policy.check(clean)).toBe(clean);
   });
 
-  it('the judge of these tests sees attacks', () => {
+  it('are found by the check of these tests', () => {
     const seen = VECTORS.filter(([attack]) => dangers(attack).length > 0).length;
     expect(seen).toBeGreaterThan(VECTORS.length * 0.7);
   });

@@ -71,7 +71,7 @@ const PIECE = fc.oneof(
   },
 );
 
-/** Bits of tags, attributes, text and parser oddities in any order. */
+/** Fragments of tags, attributes, text and special cases of the parser in any order. */
 export const soup = fc.array(PIECE, { maxLength: 30 }).map((pieces) => pieces.join(''));
 
 const INLINE = fc.constantFrom(

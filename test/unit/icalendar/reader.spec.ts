@@ -41,7 +41,7 @@ describe('a text', () => {
     expect(textOf(readEvent(text), 'SUMMARY')).toBe('Bücher – 日本 🎉');
   });
 
-  test('in Latin-1 is read as such', () => {
+  test('may be in Latin-1', () => {
     expect(textOf(readEvent(Buffer.from(event('SUMMARY:Bücher'), 'latin1')), 'SUMMARY')).toBe('Bücher');
   });
 
@@ -66,11 +66,11 @@ describe('a text', () => {
     expect(propertyOf(found, 'X-UNKNOWN')?.value).toBe('raw\\,value;stays');
   });
 
-  test('with line breaks as they are continues the text before', () => {
+  test('with unescaped line breaks continues the previous value', () => {
     expect(textOf(readEvent(event('DESCRIPTION:one', 'two', 'SUMMARY:x')), 'DESCRIPTION')).toBe('one\ntwo');
   });
 
-  test('with a broken line behind a value that is no text keeps the value', () => {
+  test('with an invalid line after a value that is not text keeps the value', () => {
     const found = readEvent(
       event(
         'DTSTART:20260302T090000Z',
@@ -150,7 +150,7 @@ describe('a text', () => {
         try {
           const [calendar] = parseCalendars(bytes);
           expect(calendar?.name).toBe('VCALENDAR');
-          // Whatever was read can be written, and reads as the same.
+          // The components can be written, and are read back unchanged.
           expect(parseCalendars(formatComponent(calendar!))).toEqual([calendar]);
         } catch (error) {
           expect(error).toBeInstanceOf(ICalendarError);

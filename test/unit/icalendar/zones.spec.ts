@@ -70,7 +70,7 @@ describe('a TZID', () => {
       expect(zone.offsetAt(Date.UTC(2026, month, 5) / 1000)).toBe(month > 2 && month < 10 ? 7200 : 3600);
   });
 
-  test('of a custom zone that no place has keeps its own rules', () => {
+  test('of a custom zone without an IANA zone keeps its own rules', () => {
     const calendar = custom(
       'Moon',
       observance('STANDARD', '20200101T000000', '+0013', '+0013'),
@@ -85,7 +85,7 @@ describe('a TZID', () => {
     expect(found.rules.toInstant(parseWallTime('2026-08-15T12:00')!)).toBe(
       Date.UTC(2026, 7, 15, 11, 47) / 1000,
     );
-    // In the gap of 1 June the offset before it counts.
+    // In the gap of 1 June, the offset before the gap applies.
     expect(found.rules.toInstant(parseWallTime('2026-06-01T02:30')!)).toBe(
       Date.UTC(2026, 5, 1, 2, 17) / 1000,
     );

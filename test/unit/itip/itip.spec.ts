@@ -90,7 +90,7 @@ describe('a scheduling message', () => {
   });
 });
 
-test('people are read by address: letter case, escapes, EMAIL, SENT-BY and delegation', () => {
+test('organizer and attendees are read by address: letter case, escapes, EMAIL, SENT-BY and delegation', () => {
   const { parts } = parseItip(
     calendar('REPLY', [
       'UID:a',
@@ -134,7 +134,7 @@ test('an address and its tags are one mailbox', () => {
   expect(
     ['ANN@far.example', 'desk+1@far.example', 'eve@far.example'].map((from) => maySendFor(from, ann)),
   ).toEqual([true, true, false]);
-  // SENT-BY is a claim of the sender: only the own domain of the person counts.
+  // The sender writes SENT-BY itself: it counts only in the domain of the organizer.
   expect(maySendFor('desk@near.example', { ...ann, sentBy: 'desk@near.example' })).toBe(false);
 });
 

@@ -35,7 +35,7 @@ function expand(text: string, time: string): string[] {
   });
 }
 
-/** The examples of RFC 5545, 3.8.5.3, in its order: DTSTART, rule, instances; `...` where the RFC stops counting. */
+/** The examples of RFC 5545, 3.8.5.3, in its order: DTSTART, rule, instances; `...` where the list of the RFC ends. */
 const EXAMPLES: [name: string, start: string, rule: string, instances: string][] = [
   ['daily for 10 occurrences', '1997-09-02T09:00', 'FREQ=DAILY;COUNT=10', '1997-09-02..11'],
   [
@@ -264,7 +264,7 @@ describe('the examples of RFC 5545, 3.8.5.3', () => {
     expect(list(start, rule, isOpen ? expected.length : 1_000)).toEqual(expected);
   });
 
-  // As printed, UNTIL is 13:00 in New York, yet the RFC lists 15:00: 17:00 local time is meant, as in the table above.
+  // UNTIL in the RFC is 13:00 in New York, but its list contains 15:00. The table above has 17:00 local time instead.
   test('the RFC’s own UNTIL of the hourly example excludes 15:00', () => {
     expect(list('1997-09-02T09:00', 'FREQ=HOURLY;INTERVAL=3;UNTIL=19970902T170000Z', 9)).toHaveLength(2);
   });

@@ -42,7 +42,7 @@ const parts = fc.record({
 });
 type Parts = typeof parts extends fc.Arbitrary<infer T> ? T : never;
 
-/** The rule that the RFC allows nearest to these parts. */
+/** A rule of these parts, without those that the RFC does not allow together. */
 function ruleText(given: Parts): string {
   const { freq, byDay } = given;
   const dated = freq === 'YEARLY' || freq === 'MONTHLY';
@@ -79,11 +79,11 @@ const keys = (series: Series, from: number, to: number, limit?: number): string[
 /**
  * Where rrule-temporal 2.2.7 differs from RFC 5545, 3.3.10, and the engine follows the RFC:
  * - BYYEARDAY, BYWEEKNO and BYMONTHDAY together: each limits the others (the table of the section); the oracle adds some up.
- * - BYYEARDAY with BYDAY: BYDAY limits (note 2); the oracle takes the days of the year whatever their weekday.
+ * - BYYEARDAY with BYDAY: BYDAY limits (note 2); the oracle ignores the weekday.
  * - YEARLY with BYMONTHDAY and numbered BYDAY without BYMONTH: BYDAY limits (note 2); the oracle expands it.
  * - YEARLY with BYDAY both plain and numbered: a list is a union; the oracle drops the plain days.
  * - BYSETPOS picks from each period's set; the oracle drops DTSTART, and reads positions across days for DAILY and HOURLY.
- * - The oracle drops a DTSTART that the rule does not match in some YEARLY rules: DTSTART is compared apart from it.
+ * - The oracle drops a DTSTART that the rule does not match in some YEARLY rules: DTSTART is compared separately.
  */
 function oracleDiffers({ freq, byYearDay, byWeekNo, byMonthDay, byMonth, byDay, bySetPos }: Parts): boolean {
   const yearDays = freq === 'YEARLY' || freq === 'HOURLY' ? byYearDay : undefined;
@@ -99,7 +99,7 @@ function oracleDiffers({ freq, byYearDay, byWeekNo, byMonthDay, byMonth, byDay, 
 }
 
 describe('a series', () => {
-  test('has the instances that rrule-temporal finds, but for named differences', () => {
+  test('has the instances that rrule-temporal finds, except for known differences', () => {
     fc.assert(
       fc.property(
         parts.filter((given) => !oracleDiffers(given)),
@@ -252,7 +252,7 @@ describe('a series', () => {
   });
 });
 
-/** [zone, DTSTART, rule, instants]: changes of the clock (design: a gap takes the offset before it, a repeated time is the first). */
+/** [zone, DTSTART, rule, instants]: changes of the clock (a time in a gap takes the offset before it, a repeated time is the first). */
 const CLOCK_CHANGES: [name: string, zone: string, start: string, rule: string, instants: string[]][] = [
   [
     'Berlin, 02:30 in the gap becomes 03:30, and only on that day',
@@ -331,7 +331,7 @@ const ZONES = [
 
 describe('a zone', () => {
   // rrule-temporal omits instances in the gap of a clock change (RFC 5545, 3.3.10); the engine moves them (3.3.5).
-  test('gives the instants that rrule-temporal finds, but for gaps', () => {
+  test('gives the instants that rrule-temporal finds, except in gaps', () => {
     const hours = fc.constantFrom('00:00', '01:30', '02:15', '02:30', '12:00', '23:45');
     const days = fc.integer({ min: 2006 * 12, max: 2027 * 12 });
     fc.assert(
@@ -348,7 +348,7 @@ describe('a zone', () => {
         const from = zone.toInstant(start) - 1;
         const to = from + 100 * DAY;
         const daily: Series = { start, zone: name, isDate: false, rules: [parseRule('FREQ=DAILY')] };
-        // An instance that the gap of a whole day moves (Apia, 2011) is that of the next day.
+        // An instance that the gap of a whole day moves (Apia, 2011) equals the instance of the next day.
         const found = instancesOf(daily, { from, to }).filter(
           (each) => (zone.toWall(each.start) - start) % DAY === 0,
         );

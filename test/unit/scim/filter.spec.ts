@@ -81,7 +81,7 @@ describe('filters', () => {
   }));
 
   test('parsed text equals the meaning of its tree', () => {
-    // An evaluator of its own: Node evaluates the expression that the grammar builds.
+    // An independent evaluator: Node evaluates the expression that the grammar builds.
     const meaning = (source: string, user: Json): boolean => {
       const [value, name] = [user, source.split(' ')[0]!];
       const [first, second] = name.split('.') as [string, string?];

@@ -53,7 +53,7 @@ describe('highlights', () => {
     expect(snippet(html, SearchQuery.parse('needle')).found).toBe(true);
   });
 
-  test('prefers the place with the most terms', () => {
+  test('is the part with the most terms', () => {
     const gap = ' word'.repeat(100);
     expect(body(`<p>alpha${gap} alpha beta${gap} beta</p>`, 'alpha beta')).toContain(
       '<mark>alpha</mark> <mark>beta</mark>',
@@ -70,7 +70,7 @@ describe('highlights', () => {
     expect(long).toMatch(/^word[\w ]+ word…$/);
   });
 
-  test('the beginning of a body serves for it as far as it goes', async () => {
+  test('the stored beginning of a body gives the same excerpt if the match is in it', async () => {
     const beginningOf = async (html: string) => (await indexed({ readers: [], title: '', html })).beginning;
     const query = SearchQuery.parse('needle');
     const long = `<p>a &lt;<b>nee</b>dle</p>${'<p>some words</p>'.repeat(500)}`;
@@ -95,7 +95,7 @@ describe('highlights', () => {
     );
   });
 
-  test('never gives out markup of a text, whatever the text and the query', () => {
+  test('contains no markup of the text, for any text and query', () => {
     const nasty = fc.oneof(
       fc.constantFrom(
         '<script>alert(1)</script>',
@@ -114,9 +114,9 @@ describe('highlights', () => {
       fc.string({ unit: 'binary', maxLength: 12 }),
     );
     fc.assert(
-      fc.property(fc.array(nasty, { maxLength: 12 }), fc.array(nasty, { maxLength: 3 }), (parts, asked) => {
+      fc.property(fc.array(nasty, { maxLength: 12 }), fc.array(nasty, { maxLength: 3 }), (parts, words) => {
         const text = parts.join(' ').toWellFormed();
-        const query = SearchQuery.parse(asked.join(' ') || 'alert');
+        const query = SearchQuery.parse(words.join(' ') || 'alert');
         for (const html of [
           highlight(text, query),
           snippet(text, query).html,
@@ -140,7 +140,7 @@ describe('the text of HTML', () => {
   const squeezed = (text: string) => text.replaceAll(/[\s\0]+/g, '');
   const text = (html: string) => squeezed([...textPieces(html)].join(''));
 
-  test('is that a browser shows', () => {
+  test('is the text that a browser shows', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '<p>',
@@ -205,7 +205,7 @@ describe('the text of HTML', () => {
     return { text: collect(parseFragment(context, html, {}).childNodes) };
   };
 
-  test('comes in pieces that together are the whole, none very long', () => {
+  test('is split into pieces of limited length that together are the whole text', () => {
     const html = `<p>${'word '.repeat(100_000)}</p>${'<p>x</p>'.repeat(5_000)}${'漢'.repeat(200_000)}`;
     const pieces = [...textPieces(html)];
     expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(140_000);

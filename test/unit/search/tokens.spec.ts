@@ -80,7 +80,7 @@ describe('the words of a text', () => {
     );
   });
 
-  test('a text is read the same alone, again, and behind another one', () => {
+  test('a text has the same tokens alone, repeated, and after another one', () => {
     fc.assert(
       fc.property(anyText, anyText, (before, text) => {
         const alone = [...spans(text)];
@@ -95,14 +95,14 @@ describe('the words of a text', () => {
     );
   });
 
-  test('words of one place in the cache stay apart', () => {
+  test('words with the same place in the cache are not confused', () => {
     // More words than places.
     const words = Array.from({ length: 20_000 }, (_, n) => `w${n}`);
     expect(tokens(words.join(' '))).toEqual(words);
     expect(tokens(words.join(' '))).toEqual(words);
   });
 
-  test('an arrow struck through is no sign, composed or not', () => {
+  test('an arrow with a strike-through is not an emoji, composed or not', () => {
     expect(tokens('\u21ae')).toEqual([]);
     expect(tokens('\u2194\u0338')).toEqual([]);
     expect(tokens('\u2194')).toEqual(['\u2194']);
@@ -118,7 +118,7 @@ describe('the words of a text', () => {
     );
   });
 
-  test('no token holds anything that PostgreSQL would read as syntax', () => {
+  test('no token contains syntax of PostgreSQL', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         for (const token of tokens(text))

@@ -12,18 +12,18 @@ const vector = (text: string, readers: string[] = []): string => {
 };
 
 describe('the vector of a document', () => {
-  test('holds words with their places, those of the title with weight A', () => {
+  test('contains words with their positions, those of the title with weight A', () => {
     const made = new SearchVector([READER]);
     made.add('Big plan', 'A');
     made.add('a plan', 'D');
     expect(made.toString()).toBe(`'\u0001u${READER}' 'big':9A 'plan':10A,20 'a':19`);
   });
 
-  test('holds pairs of a run and its last character', () => {
+  test('contains the pairs of a run and its last character', () => {
     expect(vector('東京都')).toBe("'東京':9 '京都':10 '都':11");
   });
 
-  test('keeps 20 places of a word, 255 of a pair, and reports an omitted one', () => {
+  test('keeps 20 positions of a word, 255 of a pair, and marks omitted ones', () => {
     expect(vector('x '.repeat(50))).toBe(`'x':${Array.from({ length: 20 }, (_, n) => n + 9).join(',')}`);
     const runs = vector('東京 '.repeat(300));
     expect(runs.split(' ')).toHaveLength(3);
@@ -31,7 +31,7 @@ describe('the vector of a document', () => {
     expect(vector('東京 '.repeat(255))).not.toContain("'\u0002'");
   });
 
-  test('places end at 16383, words are kept beyond', () => {
+  test('positions end at 16383, later words are kept', () => {
     const text = Array.from({ length: 20_000 }, (_, n) => `w${n}`).join(' ');
     const made = vector(text);
     expect(made).toContain("'w19999':16383");
@@ -39,7 +39,7 @@ describe('the vector of a document', () => {
     expect(vector(`${text} 東京都`)).toContain("'\u0002'");
   });
 
-  test('stays below what PostgreSQL takes, and never at the cost of the readers', () => {
+  test('stays below the limit of PostgreSQL, and always contains the readers', () => {
     const readers = Array.from({ length: 201 }, (_, n) => `reader-${n}`);
     const made = vector(
       Array.from({ length: 300_000 }, (_, n) => `${n}${'é'.repeat(20)}`).join(' '),
@@ -49,7 +49,7 @@ describe('the vector of a document', () => {
     expect(Buffer.byteLength(made)).toBeLessThan(1_100_000);
   });
 
-  test('is made in turns: the event loop is free while 2 MB are read', async () => {
+  test('does not block the event loop while 2 MB are read', async () => {
     const html = Array.from({ length: 150_000 }, (_, n) => `<p>mot${n % 5_000} été</p>`).join('');
     let turns = 0;
     let reading = true;
@@ -63,13 +63,13 @@ describe('the vector of a document', () => {
     expect(turns).toBeGreaterThan(40);
   });
 
-  test('a body without any markup or space is read in turns too', async () => {
+  test('does not block the event loop for a body without markup and spaces', async () => {
     const made = await vectorOf({ readers: [READER], title: '', html: '東京都'.repeat(300_000) });
     expect(made).toContain("'東京':");
     expect(made).toContain("'\u0002'");
   });
 
-  test('words parted by inline markup are one word, those of two blocks are two', async () => {
+  test('a word with inline markup inside is one word, words of two blocks are two', async () => {
     const made = await vectorOf({
       readers: [],
       title: '',
@@ -113,11 +113,11 @@ describe('a query', () => {
     expect(match([...'一二三四五六七八九十'].join('').repeat(20)).match(/<->/g)).toHaveLength(31);
   });
 
-  test('asks for the reader in the same breath', () => {
+  test('contains the reader', () => {
     expect(SearchQuery.parse('x').readableBy(READER)).toBe(`'\u0001u${READER}' & 'x'`);
   });
 
-  test('no text can name a reader or end a lexeme', () => {
+  test('no text can contain a reader or end a lexeme', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string({ unit: 'binary', maxLength: 256 }), fc.string({ maxLength: 256 })),

@@ -62,7 +62,7 @@ const anyBytes = fc.oneof(
 );
 
 describe('any input', () => {
-  it('gives cards or typed errors, the same ones in any chunks, and each card can be written and read again', async () => {
+  it('gives cards or typed errors, the same in any chunks, and each card can be written and read again', async () => {
     await fc.assert(
       fc.asyncProperty(anyBytes, fc.integer({ min: 1, max: 100 }), async (content, size) => {
         const results = await collect(content, size);
@@ -120,7 +120,7 @@ describe('any input', () => {
     expect(codes(await collect(Buffer.from(text), 7))).toEqual(expected);
   });
 
-  // Almost the longest card: a reader of quadratic time needs hours for one of these, beyond the limit of a test.
+  // Cards of almost the maximum length: a reader of quadratic time needs hours for one, longer than the time limit of a test.
   it('reads or rejects cards of the greatest length', () => {
     const card = (line: string): string => `BEGIN:VCARD\nVERSION:3.0\nFN:A\n${line}\nEND:VCARD\n`;
     const numbers = Array.from({ length: 400_000 }, (_, n) => n);

@@ -167,7 +167,7 @@ export const anyCard: fc.Arbitrary<Card> = fc
   .map((fields) => newCard(fields as Partial<Card>))
   .filter((card) => JSON.stringify({ ...card, kind: 'individual' }) !== JSON.stringify(newCard()));
 
-/** The card with bytes as base64, which compares in any kind of buffer. */
+/** The card with bytes as base64, so that kinds of buffers compare as equal. */
 export function comparable(card: Card): unknown {
   const { photo } = card;
   if (!photo || 'uri' in photo) return card;

@@ -1,7 +1,7 @@
 import { type Card, newCard, readCard, readCards, writeCard } from '../../../src/lib/vcard/index.js';
 import { comparable } from './cards.ts';
 
-/** Cards as programs export them, and the members of the card that they have. */
+/** Cards as programs export them, and the expected members. */
 
 const entry = { label: null, types: [], primary: false };
 const name = {
@@ -340,7 +340,7 @@ END:VCARD`,
     },
   ],
   [
-    'lenient: unescaped line break, folded header, mailto, dates that no calendar has, empty properties',
+    'lenient: unescaped line break, folded header, mailto, dates that do not exist, empty properties',
     `BEGIN:VCARD
 FN: Pat  Doe
 N:;;;;
@@ -373,7 +373,7 @@ END:VCARD`,
 
 describe('cards of other programs', () => {
   it.each(EXAMPLES)('%s', async (example, text, expected) => {
-    // Bytes, as Outlook writes another charset than UTF-8.
+    // As bytes, because Outlook writes another charset than UTF-8.
     const bytes = Buffer.from(
       text.replaceAll('\n', '\r\n'),
       example.startsWith('Outlook') ? 'latin1' : 'utf8',

@@ -104,7 +104,7 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
 });
 
 describe('JSContact', () => {
-  it('has the dates that PartialDate can have, and the others as properties of vCard', () => {
+  it('has dates as PartialDate if possible, and as properties of vCard otherwise', () => {
     const date = (type: CardDateType, year: number | null, month: number | null, day: number | null) => ({
       type,
       year,

@@ -69,7 +69,7 @@ export const MULTIPLE_CHOICE: Kind = {
   cells: ({ options }, answer) => [text((answer as string[]).map((id) => labelOf(options, id)).join('; '))],
 };
 
-/** All options, the first one first. */
+/** All options, the best first. */
 export const RANKING: Kind = {
   comparison: 'none',
   summary: 'ranks',

@@ -15,7 +15,7 @@ export function isDate(value: unknown): value is string {
 
 const isTime = (value: unknown): value is string => typeof value === 'string' && TIME.test(value);
 
-/** Bounds in the form of the answers. */
+/** Reads `min` and `max`, which have the form of answers. */
 const bounds =
   (valid: (value: unknown) => boolean, form: string) =>
   (fields: Fields): Partial<Question> => {

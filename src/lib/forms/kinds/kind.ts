@@ -38,7 +38,7 @@ export const text = (value: string): Cell => ({ kind: 'text', value });
 
 export const problem = (code: string, message: string): AnswerCheck => ({ problem: { code, message } });
 
-/** `.max` is below `.min`. */
+/** Reports an upper bound that is below the lower one. */
 export function checkOrder<T extends number | string>(
   fields: Fields,
   low: string,

@@ -93,7 +93,7 @@ function weekdayParts(byDay: readonly ByDay[], phrases: Phrases, join: Join): st
 }
 
 /**
- * The set that BYSETPOS counts in, where it has a name: MONTHLY or YEARLY with plain weekdays alone.
+ * The set from which BYSETPOS selects, if it has a name: MONTHLY or YEARLY with plain weekdays alone.
  * @returns one weekday, or `workday` for Monday to Friday, or `day` for all seven; null for any other set
  */
 function setOf(rule: Rule): number | DayKind | null {
@@ -106,12 +106,12 @@ function setOf(rule: Rule): number | DayKind | null {
   return set === WORKDAYS ? 'workday' : byDay.length === 1 && set > 0 ? (byDay[0] as ByDay).weekday : null;
 }
 
-/** The last weekday, the second Monday. */
+/** A phrase such as `the last weekday` or `the second Monday`. */
 function setPhrase(n: number, set: number | DayKind, phrases: Phrases): string {
   return typeof set === 'number' ? phrases.numberedWeekday(n, set) : phrases.numberedDay(n, set);
 }
 
-/** Plain weekdays as a set; 0 if a number is among them. */
+/** Weekdays as a set of bits; 0 if one has a number. */
 const weekdaySet = (byDay: readonly ByDay[]): number =>
   byDay.some(({ nth }) => nth !== null) ? 0 : byDay.reduce((set, { weekday }) => set | (1 << weekday), 0);
 

@@ -5,7 +5,7 @@ export const TEXT_LOCALES = ['en', 'de', 'pt', 'vi'] as const;
 export type TextLocale = (typeof TEXT_LOCALES)[number];
 export type DayKind = 'day' | 'workday';
 
-/** The words of one language. Lists arrive joined; `n` is negative where it counts from the end. */
+/** The words of one language. Lists are joined already; `n` is negative where it counts from the end. */
 export interface Phrases {
   every(freq: Frequency, interval: number): string;
   everyWorkday: string;

@@ -67,7 +67,7 @@ function resultOf(raw: RawCard, { cardBytes }: ReadLimits): { card: Card } | { e
 /** Lines without meaning outside the file. */
 const IGNORED = new Set(['BEGIN', 'END', 'VERSION', 'PRODID', 'REV', 'PROFILE']);
 
-/** Parts of an address, which may stand before it. */
+/** Parts of addresses. They are read last, because they may precede their address. */
 const LATE = new Set(['LABEL', 'X-ABADR']);
 
 function cardOf(bytes: Buffer): Card {

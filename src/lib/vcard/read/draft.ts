@@ -49,7 +49,7 @@ export class Draft {
     }
   }
 
-  /** The label of the property, which no other field holds afterwards. */
+  /** The label of the property. A label that was used is not kept in `custom`. */
   label(property: Property): string | null {
     const found = property.group && this.labels.get(property.group.toLowerCase());
     if (!found) return null;
@@ -127,7 +127,7 @@ export class Draft {
     return card;
   }
 
-  /** The most preferred entry; the first one of several. */
+  /** Marks the most preferred entry as primary, the first of several equal ones. */
   private markPrimary(entries: CardEntry[]): void {
     let best: CardEntry | undefined;
     const rank = (entry: CardEntry | undefined): number =>

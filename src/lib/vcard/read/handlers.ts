@@ -25,9 +25,9 @@ function readFullName({ card }: Draft, { value, params }: Property): boolean {
 
 /** A structured name. A component may be a list, except in vCard 2.1. */
 function readName({ card, isOld }: Draft, { value }: Property): boolean {
-  const text = (part: string | undefined, glue: string): string | null => {
+  const text = (part: string | undefined, separator: string): string | null => {
     if (!part || isOld) return lineOf(part);
-    return cleanLine(distinct(splitEscaped(part, ',').map(lineOf)).join(glue));
+    return cleanLine(distinct(splitEscaped(part, ',').map(lineOf)).join(separator));
   };
   const [family, given, middle, prefix, suffix] = splitEscaped(value, ';');
   const name = {
@@ -60,7 +60,7 @@ function readEmail(draft: Draft, property: Property): boolean {
   return value ? draft.add('emails', draft.entry(property, ['internet']), { value }) : false;
 }
 
-/** `tel:+1-555-0100;ext=12` and `+1 555 0100 ext. 12` have the extension 12. At most as long as an extension of the API. */
+/** `tel:+1-555-0100;ext=12` and `+1 555 0100 ext. 12` have the extension 12. The length is limited to that of an extension in the API. */
 const EXTENSION = /(?:;ext=| ext\. ?)(\S.{0,49})$/i;
 
 function readPhone(draft: Draft, property: Property): boolean {
@@ -115,7 +115,7 @@ function readKind({ card }: Draft, { value }: Property): boolean {
   return true;
 }
 
-/** Apple's mark of companies, which are ordinary cards otherwise. */
+/** Apple marks the card of a company with this property only. */
 function readShowAs({ card }: Draft, { value }: Property): boolean {
   if (value.trim().toUpperCase() !== 'COMPANY' || card.kind !== 'individual') return false;
   card.kind = 'org';

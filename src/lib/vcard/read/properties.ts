@@ -36,7 +36,7 @@ export interface CardLines {
   properties: Property[];
 }
 
-/** A property takes a hundred times the memory of the shortest line. */
+/** Bounds the memory: a property takes a hundred times that of the shortest line. */
 const MAX_PROPERTIES = 10_000;
 
 /** The content lines of one card, in order. @throws VcardError */
@@ -67,7 +67,7 @@ interface LogicalLine {
   header: string[];
   /** The physical lines of the value; null until the colon is found. */
   parts: string[] | null;
-  /** The header ends within quotes so far. */
+  /** The header read so far ends within quotes. */
   quoted: boolean;
   encoding: 'quoted-printable' | 'base64' | null;
   nested: string[] | null;
@@ -102,7 +102,7 @@ const BEGIN = /^\s*BEGIN\s*:\s*VCARD\s*$/i;
 const END = /^END\s*:\s*VCARD\s*$/i;
 const AGENT_BEGIN = /^(?:[\w-]+\.)?AGENT\s*(?:;[^:]*)?:\s*BEGIN\s*:\s*VCARD\s*$/i;
 
-/** Adds the line to the property when it belongs to it. */
+/** Adds the line to the current property if it continues the property. @returns whether it does */
 function continues(current: LogicalLine, line: string, isOld: boolean, isFolded: boolean): boolean {
   const isIndented = line.startsWith(' ') || line.startsWith('\t');
   if (current.parts === null) {
@@ -114,7 +114,7 @@ function continues(current: LogicalLine, line: string, isOld: boolean, isFolded:
     current.parts[current.parts.length - 1] = last.slice(0, -1);
     current.parts.push(line);
   } else if (isIndented) {
-    // A fold of vCard 2.1 stands at white space, which belongs to the value; later folds add one character of it.
+    // vCard 2.1 folds before white space, which belongs to the value. Later versions insert one white space character.
     current.parts.push(isOld && current.encoding === null ? line : line.slice(1));
   } else if (line.includes(':') || (isFolded && HEADER.test(line))) return false;
   else if (current.encoding === 'base64') current.parts.push(line);
@@ -123,7 +123,7 @@ function continues(current: LogicalLine, line: string, isOld: boolean, isFolded:
   return true;
 }
 
-/** The start of a property whose parameters go on in the next line. */
+/** The start of a property whose parameters continue in the next line. */
 const HEADER = /^(?:[\w-]+\.)?[A-Za-z0-9-]+\s*(;|$)/;
 
 function startOf(line: string): LogicalLine {
@@ -149,7 +149,7 @@ function addToHeader(current: LogicalLine, text: string): void {
   if (isAgent && /^\s*(BEGIN\s*:\s*VCARD\s*)?$/i.test(value)) current.nested = [];
 }
 
-/** The first colon outside quotes, or -1; `state.quoted` goes on from line to line. */
+/** The first colon outside quotes, or -1; `state.quoted` is kept from line to line. */
 function colonOf(text: string, state: { quoted: boolean }): number {
   if (!state.quoted && !text.includes('"')) return text.indexOf(':');
   for (let at = 0; at < text.length; at++) {

@@ -8,13 +8,13 @@ export const READ_LIMITS: ReadLimits = { cardBytes: 4 * 1024 * 1024 };
 export type RawCard = { bytes: Buffer } | { problem: 'card_too_large' | 'unfinished_card' };
 
 type Mark = 'begin' | 'nested' | 'end' | 'end-begin';
-/** Longer lines are no marks. */
+/** Maximum length of a line with a mark. */
 const MARK_LENGTH = 80;
 const BEGIN = /^\s*BEGIN\s*:\s*VCARD\s*$/i;
-/** Within a card, such a line is a part of the text before it. */
+/** Within a card, such a line continues the previous line. */
 const FOLDED = /^[ \t]/;
 const END = /^END\s*:\s*VCARD\s*(BEGIN\s*:\s*VCARD\s*)?$/i;
-/** vCard 2.1: the card of an agent is nested, in the line of its property or below it. */
+/** vCard 2.1: the card of an agent is nested. It begins in the line of its property or in the next one. */
 const AGENT = /^(?:[\w-]+\.)?AGENT\s*(?:;[^:]*)?:\s*(BEGIN\s*:\s*VCARD)?\s*$/i;
 
 /**
@@ -26,7 +26,7 @@ export class CardSplitter {
   private parts: Buffer[] = [];
   private length = 0;
   private tooLarge = false;
-  /** The start of a line whose end has not arrived and that may be a mark. */
+  /** The start of an incomplete line that may be a mark. */
   private carry: Buffer = Buffer.alloc(0);
   /** The current line is too long for a mark and its start is in `parts`. */
   private inLongLine = false;
@@ -44,7 +44,7 @@ export class CardSplitter {
       this.inLongLine = false;
       if (mark !== undefined) {
         yield* this.handle(mark, chunk.subarray(cardStart, lineStart));
-        // The marks of a nested card belong to the text of the card around it.
+        // The marks of a nested card belong to the text of the outer card.
         cardStart = mark === 'nested' || (mark === 'end' && this.depth > 0) ? lineStart : end + 1;
       }
       lineStart = end + 1;
@@ -59,7 +59,7 @@ export class CardSplitter {
     }
   }
 
-  /** The card that the last line ends, or the error of one that no line ends. */
+  /** The card that ends with the last line, or the error for a card without an end. */
   *end(): Generator<RawCard> {
     yield* this.push(Buffer.from('\n'));
     if (this.depth > 0) yield this.unfinished();

@@ -9,7 +9,7 @@ interface Form {
   carriageReturns: boolean;
 }
 
-/** The start of the file that decides. */
+/** Length of the start of the file from which the form is detected. */
 const SAMPLE_BYTES = 512;
 
 /** The chunks without a byte order mark, UTF-16 as UTF-8, lines ending with LF. Other bytes stay as they are. */

@@ -1,4 +1,4 @@
-/** Properties of other programs that have a place in the card. Sources: exports of the programs named. */
+/** Properties of other programs that have a field in the card. Sources: exports of the programs named. */
 import { parseDate } from '../dates.js';
 import type { Draft, Handler } from './draft.js';
 import type { Property } from './properties.js';
@@ -77,7 +77,7 @@ function readMessengerName(name: { service: string | null; scheme: string | null
 }
 
 function readRelation(type: string): Handler {
-  // Outlook writes the name of the child or spouse behind a parameter `N=`; the value is its full name.
+  // Outlook writes the name of the child or spouse after a parameter `N=`; the value is its full name.
   return ({ card }, { value }) => addRelated(card, type, lineOf(value), null);
 }
 

@@ -38,7 +38,7 @@ export function writeCard(card: Card, options: WriteOptions): string {
   writer.add('VERSION', version);
   writer.addText('PRODID', options.prodId ?? null);
   writeIdentity(writer, card, version);
-  writeReach(writer, card, version);
+  writeContactData(writer, card, version);
   for (const [at, date] of card.dates.entries()) {
     const isFirst = card.dates.findIndex(({ type }) => type === date.type) === at;
     writeDate(writer, date, isFirst, version);
@@ -104,7 +104,7 @@ function writeIdentity(writer: CardWriter, card: Card, version: CardVersion): vo
     writer.addText(isNew ? 'MEMBER' : 'X-ADDRESSBOOKSERVER-MEMBER', uidToUri(uid));
 }
 
-function writeReach(writer: CardWriter, card: Card, version: CardVersion): void {
+function writeContactData(writer: CardWriter, card: Card, version: CardVersion): void {
   for (const email of card.emails) {
     writer.addText('EMAIL', email.value, typeParams(email, version), labelGroup(writer, email));
   }
@@ -220,7 +220,7 @@ function writePhoto(writer: CardWriter, photo: CardPhoto, version: CardVersion):
 
 const RESERVED = new Set(['BEGIN', 'END', 'VERSION']);
 
-/** Names that would break the line are left out; control characters of values too. */
+/** Properties and parameters with invalid names are left out, and control characters of values are removed. */
 function writeCustom(
   writer: CardWriter,
   { group, name, params, value }: CardProperty,

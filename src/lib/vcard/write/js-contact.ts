@@ -43,7 +43,7 @@ const FEATURES = new Map([
 ]);
 
 /**
- * The card as JSContact. What JSContact has no property for is in `vCardProps` and `vCardParams` (RFC 9555).
+ * The card as JSContact. Fields without a property of JSContact are in `vCardProps` and `vCardParams` (RFC 9555).
  * @param updated the time of the last change
  */
 export function toJsContact(card: Card & { uid: string }, updated?: Date): JsContactCard {
@@ -92,7 +92,7 @@ export function toJsContact(card: Card & { uid: string }, updated?: Date): JsCon
 
 const present = (key: string, value: string | null): object => (value ? { [key]: value } : {});
 
-/** An object with one member for each entry, `undefined`-free: absent for an empty list. */
+/** A property with one member for each entry; no property for an empty list. */
 function mapOf<T>(property: string, entries: readonly T[], make: (entry: T, n: number) => object): object {
   if (entries.length === 0) return {};
   return { [property]: Object.fromEntries(entries.map((entry, n) => [`k${n + 1}`, make(entry, n)])) };
@@ -151,7 +151,7 @@ function addressOf(address: CardAddress, group: string, props: VcardProp[]): obj
   };
 }
 
-/** Birthdays and anniversaries; other dates, and those that PartialDate cannot have, become properties of vCard. */
+/** Birthdays and anniversaries; other dates, and those that PartialDate cannot express, become properties of vCard. */
 function anniversaries(dates: readonly CardDate[], props: VcardProp[]): CardDate[] {
   return dates.filter((date, n) => {
     if (date.type !== 'other' && isPartialDate(date)) return true;

@@ -28,7 +28,7 @@ export class CardWriter {
     if (text) this.add(name, escapeText(text), params, group);
   }
 
-  /** The parts are escaped here; `separator` stays. */
+  /** Adds a line with the escaped parts between separators. */
   addParts(
     name: string,
     parts: readonly (string | null)[],
