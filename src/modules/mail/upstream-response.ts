@@ -77,7 +77,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 export class UnusableResponseError extends Error {}
 
 /**
- * Reads a response that has to be JSON. Of a long one, only the beginning and the end are checked.
+ * Reads a response that has to be JSON. A long response is checked only at its beginning and end.
  * @throws UnusableResponseError for a redirect, another media type, invalid JSON, a truncated response, and status 200
  *   with an error object, which WildDuck sends for exceptions without a status; status 5xx without an error object
  */
@@ -142,7 +142,7 @@ function streamed(status: number, bytes: Buffer, body: ResponseBody): JsonRespon
   return new JsonResponse(status, null, undefined, body.stream());
 }
 
-/** A complete page of messages or the like: parsing it only to validate it would cost more than forwarding it. */
+/** Long success responses, e.g. message lists, are not parsed: that would cost more than forwarding them. */
 function isLongSuccess(status: number, bytes: Buffer): boolean {
   return (
     bytes.length > SHORT &&
