@@ -29,8 +29,8 @@ import {
 } from './application-passwords.repository.js';
 
 /**
- * Outbox event: the mail service must delete a password, that of a row or, if the row was deleted before the mail service stored
- * the password, that of the payload. Handled by `ApplicationPasswordRemoval`.
+ * Outbox event: the mail service must delete a password. The payload has the id of its row. If the row was deleted before the mail
+ * service stored the password, the payload also has its owner and provider id. Handled by `ApplicationPasswordRemoval`.
  */
 export const REMOVING = 'application_password.removing';
 
@@ -94,7 +94,7 @@ export class ApplicationPasswords {
       const { description, scopes } = input;
       const providerId = await storing
         .create({ tenantId, userId, id, description, scopes, password, expiresAt: row.expires_at })
-        .catch((error: unknown) => this.giveUp(ctx, id, error));
+        .catch((error: unknown) => this.failCreation(ctx, id, error));
       await this.activate(ctx, row, providerId);
     }
     return { application_password: applicationPassword(row), password };
@@ -160,12 +160,12 @@ export class ApplicationPasswords {
       await (done ? this.noteCreation(tx, ctx, row) : this.removeLate(tx, ctx, row.id, providerId));
       return done;
     });
-    // It was ended meanwhile: with all passwords of the user, or because its creation was too slow.
+    // The password was ended meanwhile: with all passwords of the user, or because its creation was too slow.
     if (!active) throw SecurityErrors.mailServiceUnavailable.with({ headers: { 'Retry-After': '5' } });
   }
 
-  /** The mail service may have stored it before the response was lost, so it must delete it. */
-  private async giveUp(ctx: RequestContext, id: string, error: unknown): Promise<never> {
+  /** Abandons a failed creation. The mail service may have stored the password although its response was lost. */
+  private async failCreation(ctx: RequestContext, id: string, error: unknown): Promise<never> {
     this.logger.warn({ err: error }, 'the mail service did not accept an application password');
     await this.db.tx((tx) => this.abandon(tx, ctx, id));
     if (error instanceof ProviderLimitError) throw SecurityErrors.tooManyApplicationPasswords.with();
