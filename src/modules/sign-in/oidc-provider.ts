@@ -85,7 +85,7 @@ export class OidcProvider {
     skipUnsavedSessions(provider);
     provider.use((ctx, next) => this.errorsWithMessage(ctx as KoaContextWithOIDC, next));
     provider.on('server_error', (ctx, error) => this.reportFailure(ctx, error));
-    // Koa reports failed responses here, and prints them without a listener.
+    // Koa emits errors of responses here. Without a listener it prints them.
     (provider as NodeJS.EventEmitter).on('error', (err) => this.logger.warn({ err }, 'OpenID provider'));
     return provider;
   }
@@ -163,7 +163,7 @@ function compareHashes(provider: Provider): void {
   };
 }
 
-/** The time of sign-in has microseconds, to compare with a sign-out; `auth_time` is in seconds. */
+/** The stored time of sign-in has microseconds, for the comparison with a sign-out. `auth_time` has whole seconds. */
 function useWholeSeconds(provider: Provider): void {
   provider.Session.prototype.authTime = function authTime() {
     return this.loginTs === undefined ? undefined : Math.floor(this.loginTs);
