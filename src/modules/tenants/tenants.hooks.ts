@@ -18,7 +18,7 @@ export const MEMBERS_PROVISIONED = new TxHook<{ tenantId: string; userIds: reado
 
 /**
  * A membership of a user is about to be deactivated or activated (`tenantId` null: all are about to be deactivated). A handler
- * may throw to reject the change, and ends what depends on the membership, such as application passwords.
+ * may throw to reject the change. Handlers end objects that depend on the membership, such as application passwords.
  */
 export const MEMBERSHIP_CHANGING = new TxHook<{
   userId: string;

@@ -21,7 +21,7 @@ export interface Workspace {
   role: TenantRole;
 }
 
-/** Role that a member has or is to have. */
+/** The current or requested role of a member. */
 export interface MemberRole {
   userId: string;
   role: TenantRole;
@@ -270,6 +270,6 @@ export class TenantsRepository {
   }
 }
 
-/** Memberships of several cells follow each other cell by cell. */
+/** A result from several cells is sorted within each cell only. */
 const oldestFirst = <M extends { created_at: Date }>(memberships: M[]): M[] =>
   memberships.toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime());
