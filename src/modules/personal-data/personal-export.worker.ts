@@ -72,7 +72,7 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
     } catch (error) {
       this.logger.warn({ err: error }, 'exports were not run; a later run continues');
     } finally {
-      // In the same step as the last check of `isWoken`, so that no call of `wake` is lost.
+      // Synchronously after the last check of `isWoken`, so that no call of `wake` is lost.
       this.running = undefined;
     }
   }
