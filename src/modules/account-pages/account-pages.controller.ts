@@ -19,7 +19,7 @@ const HTML = { 'text/html': { schema: { type: 'string' } } };
 const ApiToken = () =>
   ApiParam({
     name: 'token',
-    description: 'Of the link.',
+    description: 'The token of the link.',
     schema: { type: 'string', example: 'AZqLPTvVcY6rvKsUuSEd0Q' },
   });
 
