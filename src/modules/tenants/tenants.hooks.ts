@@ -31,7 +31,7 @@ export const ERASED_MEMBER_JOINING = new TxHook<{ tenantId: string; userId: stri
   'erased member joining',
 );
 
-/** The policy of a workspace was changed. @param sessionDays lifetime of sessions; null: that of the deployment */
+/** The policy of a workspace was changed. @param sessionDays lifetime of sessions; null: the lifetime of the deployment */
 export const TENANT_POLICY_CHANGED = new TxHook<{ tenantId: string; sessionDays: number | null }>(
   'tenant policy changed',
 );

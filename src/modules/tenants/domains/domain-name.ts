@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 
-/** Characters that a host cannot have. `domainToASCII` would accept them as the limit of a host in a URL. */
+/** Characters that a host cannot have. `domainToASCII` reads some of them as delimiters of a URL. */
 const NOT_OF_A_HOST = /[\s/\\@:?#%[\]]/;
 
 /** The spelling of DNS, in lower case: domains are stored and compared in it. Empty for text that is no domain. */
