@@ -43,7 +43,7 @@ const STATUSES = {
   429: 'The page after too many attempts.',
 };
 
-/** The handler takes a form with these fields. */
+/** Documents and parses a form with these fields. */
 const FormFields = (...names: string[]) =>
   applyDecorators(
     ApiConsumes(FORM),

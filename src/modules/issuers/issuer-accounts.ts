@@ -115,7 +115,7 @@ export class IssuerAccounts {
       throw new RejectedError('domain_not_bound');
   }
 
-  /** The account of a user who signed in before and is a member: nothing changes. */
+  /** The account of a user who signed in before and is a member. Such a sign-in changes nothing. */
   private async knownMember(issuer: TenantIssuer, { subject }: IssuerUser): Promise<string | null> {
     const linked = await this.issuers.linkedAccount(issuer, subject);
     if (linked === null || (await this.tenants.activeRole(issuer.tenantId, linked)) === null) return null;

@@ -280,7 +280,7 @@ export class Interactions {
   ): Promise<pages.Page | null> {
     const account = await this.sessions.account(accountId);
     if (!account) return this.completion.finish(signIn, { error: 'access_denied' });
-    await this.browsers.note(signIn, account);
+    await this.browsers.record(signIn, account);
     return this.completion.complete(signIn, {
       accountId,
       ts: account.now,

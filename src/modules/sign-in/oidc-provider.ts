@@ -107,7 +107,7 @@ export class OidcProvider {
     if (!isObject(ctx.body)) return;
     const body: Record<string, unknown> = ctx.body;
     if (Array.isArray(body['scopes_supported'])) body['scopes_supported'] = [...OIDC_SCOPES, API_SCOPE];
-    if (body['error'] === 'invalid_grant') await this.noteReuse(ctx);
+    if (body['error'] === 'invalid_grant') await this.recordReuse(ctx);
     if (body['error'] === 'authorization_pending' && (await this.isPollTooSoon(ctx))) {
       body['error'] = 'slow_down';
       body['error_description'] = 'poll less often: add five seconds to the interval';
@@ -117,10 +117,10 @@ export class OidcProvider {
   }
 
   /** Records the second use of a code or token, for which the provider has ended the grant. */
-  private async noteReuse({ oidc: { entities } }: KoaContextWithOIDC): Promise<void> {
+  private async recordReuse({ oidc: { entities } }: KoaContextWithOIDC): Promise<void> {
     for (const used of [entities.AuthorizationCode, entities.RefreshToken, entities.DeviceCode])
       if (used && 'consumed' in used && used.consumed && used.grantId !== undefined)
-        await this.reuse.note(used.kind, used.grantId);
+        await this.reuse.record(used.kind, used.grantId);
   }
 
   private async isPollTooSoon(ctx: KoaContextWithOIDC): Promise<boolean> {

@@ -141,7 +141,7 @@ export class ApplicationPasswords {
       for (;;) {
         const state = creating ? 'creating' : 'active';
         const row = await this.repository.create(tx, ctx.tenantId, ctx.userId, { ...values, state });
-        if (row && !creating) await this.noteCreation(tx, ctx, row);
+        if (row && !creating) await this.logCreation(tx, ctx, row);
         if (row) return row;
         // A parallel request took the chosen slot; each retry has one free slot less.
         if (await this.repository.isFull(tx, ctx.tenantId, ctx.userId))
@@ -157,7 +157,7 @@ export class ApplicationPasswords {
   ): Promise<void> {
     const active = await this.db.tx(async (tx) => {
       const done = await this.repository.activate(tx, ctx.tenantId, ctx.userId, row.id, providerId);
-      await (done ? this.noteCreation(tx, ctx, row) : this.removeLate(tx, ctx, row.id, providerId));
+      await (done ? this.logCreation(tx, ctx, row) : this.removeLate(tx, ctx, row.id, providerId));
       return done;
     });
     // The password was ended meanwhile: with all passwords of the user, or because its creation was too slow.
@@ -188,7 +188,7 @@ export class ApplicationPasswords {
     await this.outbox.append(tx, { tenantId, type: REMOVING, payload });
   }
 
-  private async noteCreation(tx: Tx, ctx: RequestContext, row: ApplicationPasswordRow): Promise<void> {
+  private async logCreation(tx: Tx, ctx: RequestContext, row: ApplicationPasswordRow): Promise<void> {
     const { id, description, scopes } = row;
     await this.log.record(tx, ctx, 'security.application_password_created', {
       application_id: id,

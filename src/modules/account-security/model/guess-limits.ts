@@ -20,8 +20,8 @@ export const SIGN_IN_ANYWHERE: GuessLimit = {
 };
 
 /**
- * Password confirmation inside a session; per account. Counted apart from sign-in, so that failures of one do not lock the
- * other.
+ * Password confirmation inside a session; per account. Counted separately from sign-in, so that failures of one do not lock
+ * the other.
  */
 export const CONFIRMATION: GuessLimit = { purpose: 'confirmation', allowed: 5, lockSeconds: LOCK_SECONDS };
 

@@ -159,7 +159,7 @@ export class EmailChange implements OnModuleInit {
     return true;
   }
 
-  /** Writes the address to the account; an event writes the copies in the memberships. @returns false when it is taken */
+  /** Writes the address to the account; an event writes the copies in the memberships. @returns false when another account has it */
   private async write(
     tx: Tx,
     { id, old }: { id: string; old: string },

@@ -47,8 +47,8 @@ export class KnownBrowsers {
     return isGenuine ? nonce : null;
   }
 
-  /** Reports a sign-in from an unknown browser to the owner, and makes the browser known. */
-  async note({ request, response }: SignIn, { id, email }: SignInAccount): Promise<void> {
+  /** Reports a sign-in from an unknown browser to the owner, and sets the cookie. */
+  async record({ request, response }: SignIn, { id, email }: SignInAccount): Promise<void> {
     if (this.idOf(request, email) !== null) return;
     const { ip, userAgent, requestId } = originOf(request);
     const actor = { tenantId: null, userId: id, ip, ...(requestId !== null && { requestId }) };

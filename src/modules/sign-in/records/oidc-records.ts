@@ -109,7 +109,7 @@ export class OidcRecords {
     if (row && (await this.isRetry(model, row))) return;
     const grantId = await this.repository.familyOf(model, hash);
     if (grantId !== null) {
-      await this.reuse.note(model, grantId);
+      await this.reuse.record(model, grantId);
       await this.endGrant(grantId);
     }
     const { errors } = await oidcLibrary();
