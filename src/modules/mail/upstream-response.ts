@@ -108,9 +108,9 @@ export async function readJson({ status, headers, body }: UpstreamResponse): Pro
 
 /**
  * Checks that a successful response is a file. Its body stays readable.
- * @throws UnusableResponseError for another status, an encoded response, and WildDuck's error with status 200. That error
- *   has a charset or a length, which WildDuck's attachments do not have, and no Content-Disposition, which those of the
- *   embedded service have: a file that looks like an error stays a file
+ * @throws UnusableResponseError for another status, an encoded response, and WildDuck's error with status 200. The error has a
+ *   charset or a length, which attachments of WildDuck do not have. Attachments of the embedded service have a
+ *   Content-Disposition, which the error does not have. So a JSON file that looks like an error is forwarded
  */
 export async function checkFile({ status, headers, body }: UpstreamResponse): Promise<void> {
   try {

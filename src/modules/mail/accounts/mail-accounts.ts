@@ -25,7 +25,7 @@ export type MailRequester = MailOwner & { readonly ip?: string | null };
 
 const PASSWORD = 'mail password';
 const TOKEN = 'mail token';
-/** Cache lifetime: all processes use a newly linked account after this time. */
+/** Lifetime of cached credentials. After it, all processes use a newly linked account. */
 const CACHE_MS = 5_000;
 const CACHE_SIZE = 20_000;
 /** Covers the creation of an account and the login. */
@@ -113,7 +113,7 @@ export class MailAccounts {
     return pending;
   }
 
-  /** Reads the credential from the database, or obtains it in this process or waits for the process that holds the lease. */
+  /** Reads the credential from the database, obtains it in this process, or waits for the process that holds the lease. */
   private async find(owner: MailRequester, rejected: number): Promise<MailCredential> {
     const deadline = Date.now() + WAIT_MS;
     for (let pause = 20; Date.now() < deadline; pause = Math.min(pause * 2, 500)) {

@@ -27,7 +27,7 @@ const PAGE = 20;
 const ACCOUNTS_PER_RUN = 100;
 
 /**
- * Takes calendars out of arrived mail and appends them to the outbox (`CALENDAR_MAIL`), at least once. The embedded mail
+ * Extracts calendars from received mail and appends them to the outbox (`CALENDAR_MAIL`), at least once. The embedded mail
  * service lists them. The inboxes of another mail service are searched account by account, newest messages first, down to the
  * newest message of the previous search. A search with more pages than one run reads continues in the next run (adr/0040).
  */
@@ -153,7 +153,7 @@ export class CalendarMailIntake implements OnModuleInit {
     });
   }
 
-  /** For an hour, throws the error of the mail service: the next run continues from the last progress. Then returns null. */
+  /** For an hour, throws the error of the mail service: the next run repeats the search. Then returns null. */
   private async read(owner: AccountOwner, mailbox: string, message: number): Promise<CalendarMail | null> {
     try {
       return await this.reader.read(owner, mailbox, message);

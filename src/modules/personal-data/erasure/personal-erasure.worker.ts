@@ -40,7 +40,7 @@ export class PersonalErasureWorker implements OnModuleInit, OnApplicationShutdow
 
   onModuleInit(): void {
     this.jobs.register({ name: 'schedule-erasures', everySeconds: 3600, run: () => this.schedule() });
-    // In the background: an erasure takes longer than other jobs may wait.
+    // In the background, since other jobs must not wait for an erasure.
     this.jobs.register({ name: 'personal-erasures', everySeconds: 60, run: async () => void this.runDue() });
   }
 

@@ -44,7 +44,7 @@ const some = workspace.statement<ScimGroupRow>(
 export class ScimGroupsRepository {
   constructor(private readonly db: Db) {}
 
-  /** All groups of the workspace: at most 500, and those of the system. */
+  /** All groups of the workspace: at most 500, plus the system groups. */
   async all(tenantId: string, withMembers: boolean): Promise<ScimGroupRow[]> {
     return this.db.query(all, [tenantId, withMembers]);
   }
