@@ -29,7 +29,7 @@ export class GroupMemberResponse {
 }
 
 export class AddedMembersEnvelope {
-  /** The added members, without those who were in the group before. */
+  /** The added members, without members who were in the group before. */
   members!: GroupMemberResponse[];
 }
 

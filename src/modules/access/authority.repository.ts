@@ -63,7 +63,7 @@ const createSystemGroups = workspace.statement<{ made: boolean }>(
   `SELECT rbac_found($1) AS made`,
 );
 
-// The role of a member is that of their highest system group: owner, admin or member.
+// The role of a member follows from the highest of their system groups: owner, admin or member.
 const rolesByGroups = workspace.statement<{ user_id: string; role: TenantRole }>(
   'access.roles_by_groups',
   `SELECT wanted.user_id, CASE min(grp.rank) WHEN 1 THEN 'owner' WHEN 2 THEN 'admin' ELSE 'member' END AS role

@@ -46,7 +46,7 @@ export class Membership implements OnModuleInit {
     });
   }
 
-  /** Owners by workspace that can act: active members with an open account. */
+  /** Active owners by workspace: active members whose account is open. */
   async activeOwners(tx: Tx, tenantIds: string[]): Promise<Map<string, string[]>> {
     const owners = await this.repository.activeOwners(tx, tenantIds);
     const open = await this.identity.activeAccounts(tx, [...owners.values()].flat());

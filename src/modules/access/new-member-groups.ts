@@ -18,7 +18,7 @@ const existing = workspace.statement<{ id: string }>(
   `SELECT id FROM rbac_groups WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
 );
 
-/** The groups that a new member joins by a role and by name. */
+/** The groups that a new member joins: the group of the role, and groups by id. */
 @Injectable()
 export class NewMemberGroups {
   constructor(

@@ -10,7 +10,7 @@ import { MemberStatusChanges } from './members/member-status.js';
 
 /**
  * Changes of members and groups by a provisioning client, which acts for the workspace and has no permissions of its own.
- * Owners stay under the control of owners: the group `owners` is read-only here, except that a removed member leaves it.
+ * Only owners manage owners: the group `owners` is read-only here, except that a removed member leaves it.
  */
 @Injectable()
 export class Provisioning {

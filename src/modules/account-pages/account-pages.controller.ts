@@ -19,7 +19,7 @@ const HTML = { 'text/html': { schema: { type: 'string' } } };
 const ApiToken = () =>
   ApiParam({
     name: 'token',
-    description: 'Of the link.',
+    description: 'The token of the link.',
     schema: { type: 'string', example: 'AZqLPTvVcY6rvKsUuSEd0Q' },
   });
 
@@ -43,7 +43,7 @@ const STATUSES = {
   429: 'The page after too many attempts.',
 };
 
-/** The handler takes a form with these fields. */
+/** Documents and parses a form with these fields. */
 const FormFields = (...names: string[]) =>
   applyDecorators(
     ApiConsumes(FORM),

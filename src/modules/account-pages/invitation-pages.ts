@@ -57,7 +57,7 @@ export class InvitationPages {
     const invitation = await this.invitations.find(token);
     if (!invitation) return showInvalidLink(page, 'invitation_invalid_lead');
     const existing = await this.credentials.byEmail(invitation.email);
-    if (this.isOther(invitation, existing)) return showInvalidLink(page, 'invitation_invalid_lead');
+    if (this.hasOtherAddress(invitation, existing)) return showInvalidLink(page, 'invitation_invalid_lead');
     return this.form(page, invitation, existing);
   }
 
@@ -65,7 +65,7 @@ export class InvitationPages {
     const invitation = await this.invitations.find(token);
     if (!invitation) return showInvalidLink(page, 'invitation_invalid_lead');
     const existing = await this.credentials.byEmail(invitation.email);
-    if (this.isOther(invitation, existing)) return showInvalidLink(page, 'invitation_invalid_lead');
+    if (this.hasOtherAddress(invitation, existing)) return showInvalidLink(page, 'invitation_invalid_lead');
     const outcome = await this.accountOf(page, invitation, existing);
     if ('wait' in outcome) return showLimited(page, outcome.wait);
     if ('alert' in outcome) return this.form(page, invitation, existing, outcome.alert);
@@ -94,8 +94,8 @@ export class InvitationPages {
     });
   }
 
-  /** Whether the account has a look-alike of the invited address: the mailbox proves nothing about it, a password does. */
-  private isOther({ email }: OpenInvitation, account: CredentialsRow | null): boolean {
+  /** Whether only the key of the address is equal, e.g. with look-alike letters: then the link is no proof, but a password is. */
+  private hasOtherAddress({ email }: OpenInvitation, account: CredentialsRow | null): boolean {
     return account !== null && !sameMailbox(account.email, email) && this.stepOf(account) !== 'sign_in';
   }
 
@@ -137,7 +137,7 @@ export class InvitationPages {
     const hash = await this.hash(page, { email, display_name: name }, tenantId);
     if (typeof hash === 'object') return hash;
     const id = await this.db.tx((tx) => this.identity.open(tx, { email, name }, hash || null));
-    // Another request has opened an account, which proves itself by its password.
+    // Another request has opened an account. The next attempt requires its password.
     if (id === null) return { alert: page.t('try_again') };
     return { account: (await this.credentials.byId(id)) as CredentialsRow };
   }

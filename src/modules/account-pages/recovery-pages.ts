@@ -39,7 +39,7 @@ export class RecoveryPages {
     return showPage(page, { heading: t(kind), lead: t(`${kind}_lead`), alert, content: postForm(content) });
   }
 
-  /** Responds equally for any address. */
+  /** The response is the same for any address. */
   async request(page: PageRequest, kind: 'forgot' | 'self_join'): Promise<BodyReply> {
     const service = this.serviceOf(kind);
     if (!service.enabled) return this.showRequest(page, kind);

@@ -38,7 +38,7 @@ export class AccountRecovery {
   }
 
   /**
-   * Removes the second factor for an administrator, and ends all sessions: the lost device may be in the hands of others.
+   * Removes the second factor for an administrator, and ends all sessions: another person may have the lost device.
    * @param by the administrator
    */
   async removeSecondFactorBy(

@@ -16,8 +16,8 @@ export class OwnerCheck {
 
   /**
    * Requires the password if the account has one, and a code if this session proved the second factor more than ten minutes
-   * ago. An account with neither needs a session whose sign-in is not older (docs/adr/0043). Tokens of an external issuer need
-   * no proof.
+   * ago. An account with neither needs a sign-in within the last ten minutes (docs/adr/0043). Tokens of an external issuer
+   * need no proof.
    * @throws ApiError 403 `invalid_password`, 403 `second_factor_required`, 403 `recent_sign_in_required`, 422 `invalid_code`,
    *   429 `too_many_attempts`
    */

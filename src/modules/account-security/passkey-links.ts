@@ -8,8 +8,8 @@ import type { PasskeyOwner } from './two-factor/passkeys/passkeys.service.js';
 const LINK_SECONDS = 900;
 
 /**
- * Links to the page of passkeys, for clients whose own pages cannot use passkeys of this host. A link acts as the session that
- * requested it and ends with it.
+ * Links to the page of passkeys, for clients whose own pages cannot use passkeys of this host. A link has the rights of the
+ * session that requested it, and ends with that session.
  */
 @Injectable()
 export class PasskeyLinks {

@@ -66,7 +66,7 @@ export class PasswordRecovery implements OnModuleInit {
   }
 
   /**
-   * Queues a mail with a link. Beyond five requests an hour for an address nothing is sent.
+   * Queues a mail with a link. After five requests in an hour for an address, no more mails are sent.
    * @param email at most 320 characters
    * @returns seconds to wait when the network sends too many requests, else 0
    */
@@ -97,8 +97,8 @@ export class PasswordRecovery implements OnModuleInit {
   }
 
   /**
-   * Sets a password, and ends all sessions and application passwords: the reset is the remedy of an owner whose account was
-   * taken over. The second factor stays.
+   * Sets a password, and ends all sessions and application passwords: owners reset the password when an intruder has access to
+   * the account. The second factor stays.
    * @returns false when the link is invalid @throws ApiError 422 `weak_password`, 503 `overloaded`
    */
   async reset(token: string, password: string, origin: RecoveryOrigin): Promise<boolean> {
@@ -138,7 +138,7 @@ export class PasswordRecovery implements OnModuleInit {
   /** The token is created when the mail is composed, so that no earlier step depends on the account. */
   private async compose({ recipient, language }: MailRequest<object>): Promise<MailContent | null> {
     const account = await this.credentials.byEmail(recipient);
-    // The address of the account, not a look-alike that has the same key.
+    // Different addresses can have the same key. Only the exact address of the account gets the mail.
     if (account?.status !== 'active' || !this.enabled || !sameMailbox(account.email, recipient)) return null;
     const token = await this.db.single((tx) =>
       this.tokens.create(tx, account.id, 'password', { seconds: LINK_SECONDS }),

@@ -51,7 +51,7 @@ export class SecurityState {
   @ApiProperty(DATE_TIME) password_changed_at!: string | null;
   /** Number of your application passwords in this workspace. @example 2 */
   @ApiProperty({ type: 'integer' }) application_passwords!: number;
-  /** Protocols whose servers accept application passwords in this deployment. Empty: application passwords open nothing here. */
+  /** Protocols whose servers accept application passwords in this deployment; empty if there are none. */
   @ApiProperty({ enum: SCOPES, isArray: true, example: ['imap', 'smtp'] })
   application_password_protocols!: Scope[];
   /** The current session first, then by last use; at most 100. */

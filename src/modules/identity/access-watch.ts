@@ -6,9 +6,9 @@ import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
 
 const POLL_MS = 1_000;
-/** Cached verifications are unused after this time without a successful poll. With POLL_MS it bounds a revocation to 5 s. */
+/** After this time without a successful poll, cached verifications are not used: a revocation takes effect within 5 s. */
 const FRESH_MS = 3_500;
-/** A change becomes visible at its commit, up to one statement timeout after its timestamp: the window is longer. */
+/** Longer than the statement timeout: a change becomes visible at its commit, up to that long after its timestamp. */
 const WINDOW_SECONDS = 45;
 
 /** Raised by a trigger of access_changes. */
@@ -106,7 +106,7 @@ export class AccessWatch extends AccessChanges implements OnModuleInit, OnModule
     this.polledAt = started;
   }
 
-  /** Reads the changes, and once more if a poll is running: it may have read before the commit. */
+  /** Reads the changes. If a poll is running, reads again after it: that poll may have read before the commit. */
   private pollNow(): void {
     if (this.closed) return;
     if (this.polling) {

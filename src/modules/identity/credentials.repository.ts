@@ -38,7 +38,7 @@ const setPassword = directory.statement<{ id: string }>(
     WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $2 RETURNING id`,
 );
 
-// An address that another account has stays with it.
+// Changes nothing when another account has the address.
 const setEmail = directory.statement<{ id: string }>(
   'identity.set_email',
   `UPDATE accounts SET email = $2, email_key = $3, updated_at = now()
@@ -96,7 +96,7 @@ export class CredentialsRepository {
     try {
       return (await tx.query(setEmail, [accountId, email, key])).length > 0;
     } catch (error) {
-      // Another account got the address meanwhile: the transaction is repeated, and sees it.
+      // Another account got the address meanwhile. The repeated transaction sees it.
       if (errorCode(error) === '23505') throw new ConcurrentChangeError('the address is taken');
       throw error;
     }

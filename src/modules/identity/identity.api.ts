@@ -61,7 +61,7 @@ export class IdentityApi {
       this.db,
       accounts.map((account) => emailKey(account.email)),
     );
-    // Of several passwords for one account the first counts, as in sequential calls.
+    // The first of several passwords for one account is used, as in sequential calls.
     const queue = accounts
       .map(({ email, password }) => ({ key: emailKey(email), password }))
       .filter(({ key, password }) => password && !holders.has(key) && holders.add(key));
@@ -145,7 +145,7 @@ export class IdentityApi {
     await this.recordAccessChange(tx, accountId, tenantId);
   }
 
-  /** Closes the account. @param byOwner activating a membership then reopens it */
+  /** Closes the account. @param byOwner whether the activation of a membership reopens it */
   async deactivate(tx: Tx, accountId: string, { byOwner = false } = {}): Promise<void> {
     await this.repository.setStatus(tx, accountId, 'deactivated', byOwner);
     await this.hooks.run(tx, ACCOUNT_CLOSED, { accountId });
@@ -175,7 +175,7 @@ export class IdentityApi {
     return this.repository.reopen(tx, accountId);
   }
 
-  /** Returns those of the accounts that are not closed. */
+  /** Returns the ids of the accounts that are not closed. */
   async activeAccounts(tx: Tx, accountIds: string[]): Promise<Set<string>> {
     return this.repository.activeAccounts(tx, accountIds);
   }

@@ -151,7 +151,7 @@ const recordAccessChange = directory.statement<never>(
   `INSERT INTO access_changes (id, account_id, tenant_id, session_id) VALUES ($1, $2, $3, $4)`,
 );
 
-// Sessions of a workspace have no index by workspace: a change of its policy is rare.
+// There is no index by workspace, since changes of policies are rare.
 const limitSessions = directory.statement<never>(
   'identity.limit_sessions',
   `WITH live AS (

@@ -18,7 +18,7 @@ import { growingTo } from '../../platform/memory/cache-size.js';
 
 const MAX_CACHED = 10_000;
 const MAX_CLOCK_AHEAD_MS = 60_000;
-/** The sign-in of this service in the list of accepted issuers of a policy. */
+/** Name of this service among the accepted issuers of a policy. */
 const LOCAL = 'local';
 /** Addresses of the accounts of services, which have no second factor. */
 const SERVICE_DOMAIN = '@clients.invalid';
@@ -98,7 +98,7 @@ export class TokenVerifier extends TokenResolver {
 
   private async verifyOwn(token: string): Promise<Verified | null> {
     const { accountId, tenantId, sessionId, issuedAt, expiresAt } = await this.ownTokens.verify(token);
-    // Together: the first request with a token waits for one round trip.
+    // In parallel, so that the first request with a token waits for one round trip.
     const [account, member] = await Promise.all([
       this.repository.bySession(sessionId, accountId, tenantId),
       tenantId === null ? null : this.tenants.membership(tenantId, accountId),
@@ -115,7 +115,7 @@ export class TokenVerifier extends TokenResolver {
       : verified;
   }
 
-  /** Applies the end of the time in which a member may work without a second factor. */
+  /** Applies the deadline by which the member must enable a second factor. */
   private async withDeadline(verified: Verified, tenantId: string, since: Date): Promise<Verified> {
     const deadline = await this.policies.secondFactorDeadline(tenantId, since);
     if (!deadline) return verified;
@@ -157,7 +157,7 @@ export class TokenVerifier extends TokenResolver {
   }
 
   private forget(change: AccessChangeRow): void {
-    // A change of the policy of a workspace is such a change of its members.
+    // A change of the policy of a workspace is recorded as a change of its members.
     if (change.tenant_id !== null) this.policies.forget(change.tenant_id);
     for (const [token, { identity }] of this.cache.entries())
       if (concerns(change, identity)) this.cache.delete(token);
@@ -183,5 +183,5 @@ function verifiedAs(
 
 const INVALID_TOKEN = [errors.JOSEError, UnknownKeyError, InvalidClaimsError];
 
-/** Beyond the tolerated clock difference. */
+/** Whether the time is ahead by more than the tolerated clock difference. */
 const isInFuture = (issuedAt: Date): boolean => issuedAt.getTime() > Date.now() + MAX_CLOCK_AHEAD_MS;

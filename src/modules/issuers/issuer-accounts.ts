@@ -53,8 +53,8 @@ class RejectedError extends Error {
 }
 
 /**
- * Accounts of the users of an issuer. Their address belongs to a domain that the workspace has verified and bound to the
- * issuer, both that of the ID token and that of the account.
+ * Accounts of the users of an issuer. The address of the ID token and the address of the account must be in domains that the
+ * workspace has verified and bound to the issuer.
  */
 @Injectable()
 export class IssuerAccounts {
@@ -115,7 +115,7 @@ export class IssuerAccounts {
       throw new RejectedError('domain_not_bound');
   }
 
-  /** The account of a user who signed in before and is a member: nothing changes. */
+  /** The account of a user who signed in before and is a member. Such a sign-in changes nothing. */
   private async knownMember(issuer: TenantIssuer, { subject }: IssuerUser): Promise<string | null> {
     const linked = await this.issuers.linkedAccount(issuer, subject);
     if (linked === null || (await this.tenants.activeRole(issuer.tenantId, linked)) === null) return null;
@@ -159,17 +159,17 @@ export class IssuerAccounts {
     issuer: TenantIssuer,
     { subject, email, name }: IssuerUser,
   ): Promise<Account> {
-    const known = await this.identity.findByEmail(email, tx);
-    if (known && known.status !== 'active') throw new RejectedError('account_closed');
-    // The address of the account, not a look-alike with the same key.
-    if (known && !sameMailbox(known.email, email)) throw new RejectedError('other_address');
-    if (known && !issuer.linksAccounts) throw new RejectedError('link_not_allowed');
-    if (!known && !issuer.createsMembers) throw new RejectedError('no_account');
-    const id = known?.id ?? (await this.identity.open(tx, { email, name }));
-    // The rules for existing accounts apply: the transaction is repeated, and finds it.
+    const existing = await this.identity.findByEmail(email, tx);
+    if (existing && existing.status !== 'active') throw new RejectedError('account_closed');
+    // Different addresses can have the same key. The account must have exactly this address.
+    if (existing && !sameMailbox(existing.email, email)) throw new RejectedError('other_address');
+    if (existing && !issuer.linksAccounts) throw new RejectedError('link_not_allowed');
+    if (!existing && !issuer.createsMembers) throw new RejectedError('no_account');
+    const id = existing?.id ?? (await this.identity.open(tx, { email, name }));
+    // The repeated transaction finds the account and applies the rules for existing ones.
     if (id === null) throw new ConcurrentChangeError('the account was opened meanwhile');
     if (!(await this.issuers.link(tx, issuer, subject, id))) throw new RejectedError('subject_changed');
-    return { id, email: known?.email ?? email, displayName: known?.display_name ?? name };
+    return { id, email: existing?.email ?? email, displayName: existing?.display_name ?? name };
   }
 
   private async join(

@@ -4,7 +4,7 @@ import * as openid from 'openid-client';
 import { IssuerHttp, IssuerHttpError } from './outbound/issuer-http.js';
 
 const MAX_CACHED = 1_000;
-/** Shorter than the time in which the library accepts stored keys, 300 seconds. */
+/** Shorter than the 300 seconds for which the library accepts stored keys. */
 const CACHE_MS = 180_000;
 /** The library reads the keys again for an unknown key id when they are at least this old. */
 const REFRESHABLE_SECONDS = 60;
@@ -101,10 +101,10 @@ export class IssuerClient {
     query: URLSearchParams,
   ): Promise<openid.IDToken> {
     const config = await this.configuration(registration);
-    const known = this.keys.get(registration.issuer);
-    if (known) {
-      const uat = Math.min(known.uat, Math.floor(Date.now() / 1000) - REFRESHABLE_SECONDS);
-      openid.setJwksCache(config, { jwks: known.jwks, uat });
+    const cached = this.keys.get(registration.issuer);
+    if (cached) {
+      const uat = Math.min(cached.uat, Math.floor(Date.now() / 1000) - REFRESHABLE_SECONDS);
+      openid.setJwksCache(config, { jwks: cached.jwks, uat });
     }
     const address = new URL(`${registration.redirectUri}?${query.toString()}`);
     const tokens = await this.checked(() =>
@@ -116,7 +116,7 @@ export class IssuerClient {
       }),
     );
     const read = openid.getJwksCache(config);
-    if (read && read.uat > (known?.uat ?? 0)) this.keys.set(registration.issuer, structuredClone(read));
+    if (read && read.uat > (cached?.uat ?? 0)) this.keys.set(registration.issuer, structuredClone(read));
     const claims = tokens.claims();
     if (!claims) throw new IssuerError('invalid_response', 'the response has no ID token');
     return claims;
@@ -161,7 +161,7 @@ export class IssuerClient {
     const config = new openid.Configuration(metadata, clientId, {}, authentication(metadata, clientSecret));
     config.timeout = TIMEOUT_SECONDS;
     config[openid.customFetch] = this.http.fetch;
-    // IssuerHttp decides about http.
+    // IssuerHttp checks whether http is allowed.
     openid.allowInsecureRequests(config);
     openid.enableNonRepudiationChecks(config);
     return config;

@@ -78,7 +78,7 @@ export class IssuerSignIn {
     return this.boundTo(email);
   }
 
-  /** The enabled issuer with this id; null after its end. */
+  /** The issuer with this id; null when it was removed or disabled, or the policy of the workspace does not accept it. */
   async find(tenantId: string, id: string): Promise<SignInIssuer | null> {
     return this.usable(await this.issuers.find(tenantId, id));
   }
@@ -92,8 +92,8 @@ export class IssuerSignIn {
   }
 
   /**
-   * The issuer that a member must use for its workspace. Owners may use a password too, so that a broken issuer locks no
-   * workspace.
+   * The issuer that a member must use for its workspace. Owners may use a password too, so that a broken issuer does
+   * not lock out the workspace.
    * @returns null when the workspaces of the account require none
    */
   async requiredFor(accountId: string, email: string): Promise<SignInIssuer | null> {
@@ -105,7 +105,7 @@ export class IssuerSignIn {
 
   /**
    * Starts a sign-in.
-   * @param statePrefix leads the response back to the sign-in of the browser
+   * @param statePrefix identifies the sign-in of the browser in the response
    * @returns the address of the issuer; null when the issuer is unavailable
    */
   async start(
@@ -114,7 +114,7 @@ export class IssuerSignIn {
     origin: IssuerOrigin,
   ): Promise<{ url: string; attempt: IssuerAttempt } | null> {
     const issuer = await this.issuers.find(tenantId, id);
-    // Deleted since the page was shown.
+    // The issuer was deleted after the page was shown.
     if (!issuer) return null;
     const state = `${statePrefix}.${openid.randomState()}`;
     const secrets = { state, nonce: openid.randomNonce(), verifier: openid.randomPKCECodeVerifier() };
@@ -178,7 +178,7 @@ export class IssuerSignIn {
     return this.usable(found ?? null);
   }
 
-  /** The policy of the workspace may accept certain issuers only. */
+  /** Null when the issuer is disabled, or the policy of the workspace does not accept it. */
   private async usable(issuer: TenantIssuer | null): Promise<TenantIssuer | null> {
     if (!issuer?.isEnabled) return null;
     return (await this.policies.accepts(issuer.tenantId, issuer.issuer)) ? issuer : null;

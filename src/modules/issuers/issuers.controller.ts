@@ -38,7 +38,7 @@ export class IssuersController extends ResourceController(ISSUERS, IssuersServic
   create: {
     body: CreateIssuer,
     description:
-      'Users with an address of the bound domains sign in by this issuer. Register `redirect_uri` of the response there; choose `id` yourself to know the URI before.',
+      'Users with an address of the bound domains sign in by this issuer. Register `redirect_uri` of the response at the issuer. To know the URI in advance, choose `id` yourself.',
     errors: [IssuerErrors.alreadyExists, IssuerErrors.tooManyIssuers, ...WRITE_ERRORS],
   },
   read: { description: 'With its domains and settings, without the client secret.' },

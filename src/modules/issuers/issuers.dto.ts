@@ -43,7 +43,7 @@ export class CreateIssuer extends ClientId {
   /** Issuer identifier (OpenID Connect Discovery 1.0): https, or http on a loopback address in development. It cannot change. */
   @ApiProperty({ maxLength: 2048, example: 'https://login.acme.example' }) @HttpUrl() issuer!: string;
 
-  /** The client that the issuer knows this service as. */
+  /** The client id of this service at the issuer. */
   @Matches(VISIBLE_ASCII, { message: 'client_id must consist of visible ASCII characters' })
   @Text(500, { minLength: 1, example: 'workspace' })
   client_id!: string;

@@ -108,7 +108,7 @@ export class IssuersService {
   }
 
   /**
-   * Fields that are missing stay. Sessions of a disabled issuer end.
+   * Missing fields stay unchanged. Sessions of a disabled issuer end.
    * @throws ApiError as `create`; 404; 409 `conflict`; 422 `no_changes`
    */
   async update(
@@ -118,8 +118,8 @@ export class IssuersService {
     expected: ExpectedRevision,
   ): Promise<JsonReply> {
     const { tenantId } = ctx;
-    const known = await this.existing(tenantId, id);
-    if (!body.error) await this.assertMayGive(ctx, body.value, known);
+    const current = await this.existing(tenantId, id);
+    if (!body.error) await this.assertMayGive(ctx, body.value, current);
     return this.db.tx(async (tx) => {
       await this.issuers.lock(tx, tenantId);
       const before = await this.existing(tenantId, id, tx);
@@ -145,7 +145,7 @@ export class IssuersService {
       await this.issuers.lock(tx, tenantId);
       const issuer = await this.existing(tenantId, id, tx);
       await ISSUERS.checkWrite(issuer, expected, null, () => presentIssuer(issuer, this.config));
-      // First, because the links are deleted with the issuer.
+      // Before the deletion of the issuer, which deletes its links.
       const sessions = await this.endSessions(tx, issuer);
       await rowsOf(tx, TenantIssuer).delete({ tenantId, id });
       await this.log(tx, ctx, 'deleted', issuer, { issuer: issuer.issuer, sessions_ended: sessions });
@@ -192,18 +192,19 @@ export class IssuersService {
   }
 
   /**
-   * Whether the caller may give the role and the groups to new members: a transaction of the workspace.
-   * @param known the issuer with the role and the groups that new members get already
+   * Checks that the caller may give the role and the groups to new members. Uses a transaction of its own: groups belong to the
+   * workspace, issuers to the directory.
+   * @param current the issuer before the change, whose role and groups are not checked again
    */
   private async assertMayGive(
     ctx: RequestContext,
     input: CreateIssuer | UpdateIssuer,
-    known?: TenantIssuer,
+    current?: TenantIssuer,
   ): Promise<void> {
     const { defaultRole = 'member', groupMappings = [] } = fieldsOf(input);
-    const role = defaultRole === known?.defaultRole ? 'member' : defaultRole;
+    const role = defaultRole === current?.defaultRole ? 'member' : defaultRole;
     const added = groupMappings.filter(
-      (each) => !known?.groupMappings.some((one) => isDeepStrictEqual(one, each)),
+      (each) => !current?.groupMappings.some((one) => isDeepStrictEqual(one, each)),
     );
     const groupIds = [...new Set(added.map(({ group_id: id }) => id))];
     if (role === 'member' && groupIds.length === 0) return;
@@ -211,7 +212,7 @@ export class IssuersService {
   }
 
   /**
-   * Whether the workspace may bind the domains to the issuer. The caller holds the lock.
+   * Checks that the workspace may bind the domains to the issuer. The caller holds the lock.
    * @param bound domains of the issuer, which stay when the workspace has lost them (docs/adr/0058)
    */
   private async assertDomains(tx: Tx, issuer: TenantIssuer, bound: string[]): Promise<void> {

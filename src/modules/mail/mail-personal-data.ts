@@ -39,7 +39,7 @@ const eraseMailPendingAccounts = eraseUserRows(
 
 const eraseMailAccounts = eraseUserRows('mail_recipients.erase_mail_accounts', 'mail_accounts');
 
-/** The messages of a user as they are stored (RFC 5322), when the embedded mail service has the mailbox. */
+/** The recipients of a user and, with the embedded mail service, the stored messages (RFC 5322). */
 @Injectable()
 export class MailPersonalData extends PersonalDataSource {
   constructor(
@@ -64,7 +64,7 @@ export class MailPersonalData extends PersonalDataSource {
       ]);
       return;
     }
-    // A request would create the account.
+    // Without a mail account, the request would create one.
     if (((await this.accounts.read(owner))?.mail_user_id ?? null) === null) return;
     const session = this.client.background(owner);
     const mailboxes = listOf(await read(session, ['mailboxes']));
@@ -74,7 +74,7 @@ export class MailPersonalData extends PersonalDataSource {
     for (const { id } of mailboxes) await this.mailbox(session, String(id), archive);
   }
 
-  /** Deletes the mailbox that the workspace created. A linked one, and that of another mail service, belongs to its operator. */
+  /** Deletes an account that the workspace created. Linked accounts and those of another mail service belong to its operator. */
   override async erase(member: ErasedMember, db: Db): Promise<void> {
     const account = await this.accounts.read(member);
     if (this.config.MAIL_SERVICE_EMBEDDED && account?.origin === 'created')

@@ -38,7 +38,7 @@ export const MailboxParam = (): MethodDecorator =>
   ApiParam({
     name: 'mailbox',
     description: 'Id of one of your mailboxes, from `GET /mail/users/me/mailboxes`.',
-    // Swagger drops a parameter example that stands beside a schema.
+    // Swagger drops the example of a parameter unless it is part of the schema.
     schema: { type: 'string', pattern: '^[0-9a-fA-F]{24}$', example: INBOX },
   });
 

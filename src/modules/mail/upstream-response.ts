@@ -77,7 +77,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 export class UnusableResponseError extends Error {}
 
 /**
- * Reads a response that has to be JSON. Of a long one, only the beginning and the end are checked.
+ * Reads a response that has to be JSON. A long response is checked only at its beginning and end.
  * @throws UnusableResponseError for a redirect, another media type, invalid JSON, a truncated response, and status 200
  *   with an error object, which WildDuck sends for exceptions without a status; status 5xx without an error object
  */
@@ -108,9 +108,9 @@ export async function readJson({ status, headers, body }: UpstreamResponse): Pro
 
 /**
  * Checks that a successful response is a file. Its body stays readable.
- * @throws UnusableResponseError for another status, an encoded response, and WildDuck's error with status 200. That error
- *   has a charset or a length, which WildDuck's attachments do not have, and no Content-Disposition, which those of the
- *   embedded service have: a file that looks like an error stays a file
+ * @throws UnusableResponseError for another status, an encoded response, and WildDuck's error with status 200. The error has a
+ *   charset or a length, which attachments of WildDuck do not have. Attachments of the embedded service have a
+ *   Content-Disposition, which the error does not have. So a JSON file that looks like an error is forwarded
  */
 export async function checkFile({ status, headers, body }: UpstreamResponse): Promise<void> {
   try {
@@ -142,7 +142,7 @@ function streamed(status: number, bytes: Buffer, body: ResponseBody): JsonRespon
   return new JsonResponse(status, null, undefined, body.stream());
 }
 
-/** A complete page of messages or the like: parsing it only to validate it would cost more than forwarding it. */
+/** Long success responses, e.g. message lists, are not parsed: that would cost more than forwarding them. */
 function isLongSuccess(status: number, bytes: Buffer): boolean {
   return (
     bytes.length > SHORT &&

@@ -10,7 +10,7 @@ const KEPT_DAYS = 180;
 const DISMISSED_DAYS = 30;
 const CAUSE_DAYS = 30;
 
-// Each row is handed to one process. It takes a new number, so that it is at the top of the list.
+// Each row is updated by one process only. It gets a new number, so that it is at the top of the list.
 const wake = workspace.statement<{ tenant_id: string; user_id: string; id: string }>(
   'notifications.wake',
   `WITH due AS MATERIALIZED (
@@ -65,7 +65,7 @@ export class NotificationHousekeeping implements OnModuleInit {
     this.jobs.register({ name: 'expire-notifications', everySeconds: 3_600, run: () => this.expire() });
   }
 
-  /** Snoozed notifications whose time has come are unread again. */
+  /** Marks snoozed notifications as unread when their snooze has ended. */
   async wake(): Promise<void> {
     for (let count = BATCH; count === BATCH;) {
       count = await this.db.single(async (tx) => {
@@ -82,7 +82,7 @@ export class NotificationHousekeeping implements OnModuleInit {
     }
   }
 
-  /** Notifications live for 180 days, dismissed ones for 30. */
+  /** Deletes notifications after 180 days without a change, dismissed ones after 30. */
   async expire(): Promise<void> {
     for (let count = BATCH * 10; count === BATCH * 10;)
       count = (await this.db.single((tx) => tx.query(expire, []))).length;

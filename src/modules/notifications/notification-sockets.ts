@@ -16,7 +16,7 @@ const CHANGED = 'notifications.changed';
 const COUNTS = 'notifications.counts';
 /** Pairs of user and notification in one message of the bus. */
 const PAIRS_PER_MESSAGE = 80;
-/** Notifications whose delivered version is kept, and users whose last `unread` is: longer than a comparison reads back. */
+/** Cached versions of notifications, and cached times of `unread` by user: more than `sendLost` compares. */
 const MAX_DELIVERED = 50_000;
 /** Lost changes of one user that are sent one by one; for more, the user gets `unread`. */
 const MAX_LOST = 20;

@@ -17,7 +17,7 @@ interface NewRow {
   id: string;
   shown: boolean;
   email_due_at: Date | null;
-  /** Of the last cause. */
+  /** The actor of the last cause. */
   actor_id: string | null;
   data: NotificationCause['data'];
   causes: { key: string; count: number }[];
@@ -30,8 +30,8 @@ interface IdentifiedCause {
   cause: NotificationCause;
 }
 
-// One statement: causes that a recipient has had are left out, the recipients of the others take the next numbers in the order of
-// their ids. An unread notification of the same group counts the causes, and is mailed once.
+// Skips causes of which a recipient was notified before. The recipients of the others get their next numbers, locked in the order
+// of their ids. An unread notification of the same group counts the causes, and is mailed once.
 const add = workspace.statement<{ user_id: string; id: string }>(
   'notifications.add',
   `WITH input AS (
@@ -63,7 +63,7 @@ const add = workspace.statement<{ user_id: string; id: string }>(
    RETURNING user_id, id`,
 );
 
-/** Events whose notifications were stored together, until their handlers run: more than one batch of the outbox. */
+/** Remembered events whose notifications a batch has stored, until their handlers run: more than one batch of the outbox. */
 const MAX_STORED = 1_000;
 
 /** Stores the notifications of causes: consumes the events of all registered types. */

@@ -19,7 +19,7 @@ interface Readable {
   titles: ReadonlyMap<string, string>;
 }
 
-/** Shows notifications to their recipient: titles are read with the recipient's rights of this moment. */
+/** Presents notifications to their recipient. Titles are read with the current rights of the recipient. */
 @Injectable()
 export class NotificationPresenter {
   constructor(

@@ -16,7 +16,7 @@ export class NotificationSubjectResponse {
 
 export class NotificationResponse {
   @ApiProperty(UUID) id!: string;
-  /** The position in the list; a notification that returns takes a new one. @example 42 */
+  /** Position in the list. Changes when a snooze ends, and with each further cause. @example 42 */
   @ApiProperty({ type: 'integer' }) seq!: number;
   /** @example "task.assigned" */ type!: string;
   /** The preference that switches notifications of this type on and off. @example "task.*" */
@@ -29,7 +29,7 @@ export class NotificationResponse {
   subject!: NotificationSubjectResponse | null;
   /** Path of the object in a client. Null when you can no longer read it. @example "/tasks/01890a5d-ac96-774b-bcce-b302099a8057" */
   url_path!: string | null;
-  /** Number of causes that the notification stands for. @example 1 */
+  /** Number of causes of the notification. @example 1 */
   @ApiProperty({ type: 'integer', minimum: 1 }) count!: number;
   /** Facts that depend on the type. */
   @ApiProperty({ type: 'object', additionalProperties: true, example: { comment_id: EXAMPLE_ID } })

@@ -24,7 +24,7 @@ export class NotificationsController {
     id: 'listNotifications',
     summary: 'List your notifications',
     description:
-      'The newest first. Titles are as you may read them now: a notification about an object that you can no longer read has neither title nor path of it. The preferences of `PUT /settings/notifications` apply when a notification is created.',
+      'The newest first. Titles follow your current rights: a notification about an object that you can no longer read contains neither its title nor its path. The preferences of `PUT /settings/notifications` apply when a notification is created.',
     response: [NotificationListEnvelope, 'A page of notifications.'],
   })
   list(@Ctx() ctx: RequestContext, @Query() query: ListNotifications): Promise<NotificationListEnvelope> {
@@ -35,7 +35,7 @@ export class NotificationsController {
     id: 'readAllNotifications',
     summary: 'Mark all notifications as read',
     description:
-      'With `before`, later notifications stay unread, so that one that has just arrived is not marked unseen.',
+      'With `before`, later notifications stay unread, so that a notification that has just arrived is not marked before you have seen it.',
     response: [AllReadEnvelope, 'The number of notifications that were unread.'],
     example: { before: 42 },
     optionalBody: true,

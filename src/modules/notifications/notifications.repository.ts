@@ -78,7 +78,7 @@ const lock = workspace.statement<NotificationRow>(
   `SELECT ${COLUMNS} FROM notifications WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND shown FOR UPDATE`,
 );
 
-// A notification that is no longer unread leaves its group: further causes make a new one.
+// A notification that is no longer unread leaves its group: further causes create a new notification.
 const write = workspace.statement<NotificationRow>(
   'notifications.write',
   `UPDATE notifications SET state = $4, previous_state = $5, seen_at = $6, read_at = $7, snooze_until = $8, updated_at = now(),

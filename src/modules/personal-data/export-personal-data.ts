@@ -7,7 +7,7 @@ import {
 } from '../../platform/personal-data/personal-data.js';
 import { PersonalExportsService } from './personal-exports.service.js';
 
-/** The stored export of a user, which another export does not contain. */
+/** The stored export of a user. It is not part of a new export. */
 @Injectable()
 export class ExportPersonalData extends PersonalDataSource {
   constructor(

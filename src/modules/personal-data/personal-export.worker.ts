@@ -33,7 +33,7 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
   ) {}
 
   onModuleInit(): void {
-    // In the background: an export takes longer than other jobs may wait.
+    // In the background, since other jobs must not wait for an export.
     this.jobs.register({ name: 'personal-exports', everySeconds: 15, run: async () => this.wake() });
     this.jobs.register({ name: 'expire-personal-exports', everySeconds: 3600, run: () => this.expire() });
   }
@@ -72,7 +72,7 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
     } catch (error) {
       this.logger.warn({ err: error }, 'exports were not run; a later run continues');
     } finally {
-      // In the same step as the last check of `isWoken`, so that no call of `wake` is lost.
+      // Synchronously after the last check of `isWoken`, so that no call of `wake` is lost.
       this.running = undefined;
     }
   }

@@ -164,12 +164,12 @@ export class PersonalExportsRepository {
     return (await tx.query(finish, values)).length > 0;
   }
 
-  /** Gives the export back, to be started again after `seconds`. */
+  /** Releases the export. It starts again after `seconds`. */
   async postpone(run: ClaimedExport, seconds: number): Promise<void> {
     await this.db.single((tx) => tx.query(postpone, [...keyOf(run), seconds]));
   }
 
-  /** Gives the export back to another process, without counting this attempt. */
+  /** Releases the export for another process, without counting this attempt. */
   async release(run: ClaimedExport): Promise<void> {
     await this.db.single((tx) => tx.query(release, keyOf(run)));
   }

@@ -32,7 +32,7 @@ export class PersonalExportsService {
     const started = this.db.tx(async (tx) => {
       const state = await this.exports.lock(tx, ctx);
       if (state === 'pending' || state === 'running') throw PersonalDataErrors.exportRunning.with();
-      // Only the export that the lock found: without one, another request may have inserted its own since then.
+      // Removes only a locked export: without one, another request may have inserted an export meanwhile.
       if (state !== undefined) await this.remove(tx, ctx);
       const id = uuidv7();
       if (!(await this.exports.insert(tx, ctx, id, this.data.sources.length)))
@@ -41,7 +41,7 @@ export class PersonalExportsService {
       await this.audit.record(tx, ctx, { ...entry, data: { export_id: id } });
       return this.exports.read(ctx, tx);
     });
-    // Also after a rejection: its lock may have hidden a pending export from the worker.
+    // Also after a rejection: the worker skips a pending export while this request locks it.
     const row = await started.finally(() => this.worker.wake());
     return { export: row ? present(row) : null };
   }

@@ -1,6 +1,6 @@
 import { defineError } from '../../platform/http/api-error.js';
 
-/** Errors of the routes that manage tokens. Those of the protocol are in `http/scim-failure.ts`. */
+/** Errors of the routes that manage tokens. Errors of the protocol are in `model/scim-failure.ts`. */
 export const ScimErrors = {
   tokenNotFound: defineError(404, 'not_found', 'The workspace has no such SCIM token.'),
   tooManyTokens: defineError(422, 'too_many_scim_tokens', 'A workspace may have at most 10 SCIM tokens.'),

@@ -59,6 +59,6 @@ export class ScimUnsupportedController {
 
 const meNotImplemented = () => notImplemented('A provisioning client is not a user: /Me is not supported.');
 
-/** Not thrown: the log records errors with a status from 500 on as failures of the service. */
+/** Returned, not thrown: thrown errors with a status of 500 or more are logged as failures of the service. */
 const notImplemented = (detail: string): BodyReply =>
   scimReply({ schemas: [`${MESSAGES}:Error`], status: '501', detail }, { status: 501 });

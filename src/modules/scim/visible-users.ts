@@ -18,7 +18,7 @@ const visibleAmong = workspace.statement<{ user_id: string }>(
 /** The members whom provisioning clients see. */
 @Injectable()
 export class VisibleUsers {
-  /** Returns those of the users whom clients see. */
+  /** Returns the users among `userIds` whom clients see. */
   async among(tx: Tx, tenantId: string, userIds: string[]): Promise<Set<string>> {
     return new Set((await tx.query(visibleAmong, [tenantId, userIds])).map((row) => row.user_id));
   }

@@ -47,7 +47,7 @@ export class DeactivateProfile {
   password?: string;
 
   /**
-   * An authenticator code. Required with the second factor on, when this session proved it more than ten minutes ago.
+   * An authenticator code. Required if the second factor is enabled and this session proved it more than ten minutes ago.
    * @example "492039"
    */
   @Optional()

@@ -60,7 +60,7 @@ export class Interactions {
     }
   }
 
-  /** Null also after a change of the password: an intruder who verified the old one must not continue. */
+  /** The steps so far. Null also after a change of the password: an intruder who knew the old one must not continue. */
   private async pendingIn(details: SignIn['details']): Promise<Pending | null> {
     const pending = pendingOf(details);
     if (!pending || pending.acr !== undefined) return pending;
@@ -196,7 +196,7 @@ export class Interactions {
     }
   }
 
-  /** After the password a passkey is the second factor, else the only one. */
+  /** Verifies a passkey: the second factor after a password, else the only factor. */
   private async passkey(signIn: SignIn, response: string): Promise<pages.Page | null> {
     const { pending } = signIn;
     const alert = signIn.locale.t(response === '' ? 'passkey_missing' : 'passkey_invalid');
@@ -280,7 +280,7 @@ export class Interactions {
   ): Promise<pages.Page | null> {
     const account = await this.sessions.account(accountId);
     if (!account) return this.completion.finish(signIn, { error: 'access_denied' });
-    await this.browsers.note(signIn, account);
+    await this.browsers.record(signIn, account);
     return this.completion.complete(signIn, {
       accountId,
       ts: account.now,
@@ -289,7 +289,7 @@ export class Interactions {
     });
   }
 
-  /** Stores the account with the verified password on the server; undefined clears it. */
+  /** Stores the steps so far on the server; undefined clears them. */
   private async savePending(
     { provider, request, response }: SignIn,
     pending: Pending | undefined,

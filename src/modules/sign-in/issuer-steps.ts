@@ -14,7 +14,7 @@ export interface IssuerSignedIn {
   amr: string[];
 }
 
-/** The sign-in by the issuer of a workspace: the page that leads there, and the return. */
+/** The sign-in by the issuer of a workspace: the page with the link to the issuer, and its response. */
 @Injectable()
 export class IssuerSteps {
   constructor(
@@ -49,7 +49,7 @@ export class IssuerSteps {
   async returned(signIn: SignIn, query: URLSearchParams): Promise<IssuerSignedIn | Page> {
     const attempt = signIn.details.result?.['issuer'] as IssuerAttempt | undefined;
     if (!attempt) return expiredPage(signIn.locale);
-    // First, so that a response is used once.
+    // Deletes the attempt first, so that a response is used once.
     await this.save(signIn, undefined);
     const issuerId = query.get('callback') ?? '';
     query.delete('callback');

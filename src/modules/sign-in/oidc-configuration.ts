@@ -140,12 +140,12 @@ function lifetimes(config: Config): Pick<Configuration, 'ttl'> {
       Grant: signIn,
       IdToken: HOUR,
       Interaction: HOUR,
-      // Expires when unused that long; otherwise with its grant.
+      // Expires after REFRESH_DAYS without use, at the latest with its grant.
       RefreshToken: (ctx) => {
         const grant = ctx.oidc.entities.Grant;
         return Math.max(1, Math.min(REFRESH_DAYS * DAY, grant?.remainingTTL ?? signIn));
       },
-      // Absolute; OidcAccounts bounds it by the time of sign-in too.
+      // Absolute lifetime. OidcAccounts also limits the time since the sign-in.
       Session: signIn,
     },
   };

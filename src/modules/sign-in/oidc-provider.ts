@@ -85,7 +85,7 @@ export class OidcProvider {
     skipUnsavedSessions(provider);
     provider.use((ctx, next) => this.errorsWithMessage(ctx as KoaContextWithOIDC, next));
     provider.on('server_error', (ctx, error) => this.reportFailure(ctx, error));
-    // Koa reports failed responses here, and prints them without a listener.
+    // Koa emits errors of responses here. Without a listener it prints them.
     (provider as NodeJS.EventEmitter).on('error', (err) => this.logger.warn({ err }, 'OpenID provider'));
     return provider;
   }
@@ -107,7 +107,7 @@ export class OidcProvider {
     if (!isObject(ctx.body)) return;
     const body: Record<string, unknown> = ctx.body;
     if (Array.isArray(body['scopes_supported'])) body['scopes_supported'] = [...OIDC_SCOPES, API_SCOPE];
-    if (body['error'] === 'invalid_grant') await this.noteReuse(ctx);
+    if (body['error'] === 'invalid_grant') await this.recordReuse(ctx);
     if (body['error'] === 'authorization_pending' && (await this.isPollTooSoon(ctx))) {
       body['error'] = 'slow_down';
       body['error_description'] = 'poll less often: add five seconds to the interval';
@@ -117,10 +117,10 @@ export class OidcProvider {
   }
 
   /** Records the second use of a code or token, for which the provider has ended the grant. */
-  private async noteReuse({ oidc: { entities } }: KoaContextWithOIDC): Promise<void> {
+  private async recordReuse({ oidc: { entities } }: KoaContextWithOIDC): Promise<void> {
     for (const used of [entities.AuthorizationCode, entities.RefreshToken, entities.DeviceCode])
       if (used && 'consumed' in used && used.consumed && used.grantId !== undefined)
-        await this.reuse.note(used.kind, used.grantId);
+        await this.reuse.record(used.kind, used.grantId);
   }
 
   private async isPollTooSoon(ctx: KoaContextWithOIDC): Promise<boolean> {
@@ -163,7 +163,7 @@ function compareHashes(provider: Provider): void {
   };
 }
 
-/** The time of sign-in has microseconds, to compare with a sign-out; `auth_time` is in seconds. */
+/** The stored time of sign-in has microseconds, for the comparison with a sign-out. `auth_time` has whole seconds. */
 function useWholeSeconds(provider: Provider): void {
   provider.Session.prototype.authTime = function authTime() {
     return this.loginTs === undefined ? undefined : Math.floor(this.loginTs);

@@ -103,8 +103,8 @@ export class SignInCompletion {
   }
 
   /**
-   * Workspaces that the account may choose after its sign-in: only the workspace of the issuer that signed it in, and none
-   * that requires its issuer after another sign-in. `isConfined`: by an issuer, which may have ended meanwhile.
+   * Workspaces that the account may choose. After a sign-in by an issuer (`isConfined`): the workspace of the issuer, or none if the
+   * issuer was removed meanwhile. After any other sign-in: all except a workspace that requires its own issuer (`required`).
    */
   private async choices(signIn: SignIn, accountId: string, acr: string | undefined) {
     const workspaces = await this.workspacesOf(signIn, accountId);

@@ -111,7 +111,7 @@ export class SignInGrants {
     return mark !== null && this.issuers.isEnded(mark.tenantId, mark.id);
   }
 
-  /** The identity scopes of a grant; null without a grant of this id, as for tokens of the command line. */
+  /** The identity scopes of a grant; null when no grant has this id, e.g. for tokens of the command line. */
   async identityScopes(provider: Provider, grantId: string): Promise<Set<string> | null> {
     const grant = await provider.Grant.find(grantId);
     return grant ? new Set(grant.getOIDCScope().split(' ')) : null;

@@ -8,7 +8,7 @@ const eraseRecords = directory.statement<never>(
   `DELETE FROM oidc_records WHERE strpos(payload, $1::uuid::text) > 0`,
 );
 
-/** Grants, tokens and browser sessions of a user. They contain nothing that the export of the sessions omits. */
+/** Grants, tokens and browser sessions of a user. They are not exported: the export of the sessions has their data. */
 @Injectable()
 export class SignInPersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {

@@ -53,7 +53,7 @@ export interface Pending {
   acr?: string;
 }
 
-/** Time between password and second factor; in an enrolment, since its start or its success. */
+/** Maximum time between password and second factor. In an enrolment it restarts when the factor is enabled. */
 const PENDING_MS = 10 * 60_000;
 
 export function pendingOf({ result }: Interaction): Pending | null {

@@ -27,8 +27,8 @@ import {
 } from './pages/index.js';
 
 /**
- * An error that the OpenID provider does not define. The routes are not operations of the API: no `defineError`, which adds
- * to the errors of its documentation.
+ * An error that the OpenID provider does not define. It does not use `defineError`, which adds errors to the documentation of
+ * the API: the routes are not operations of the API.
  */
 const INSUFFICIENT_SCOPE = new ErrorKind(
   403,
@@ -39,7 +39,7 @@ const INSUFFICIENT_SCOPE = new ErrorKind(
 const BEARER_JWT = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
 const OPENID = { headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="openid"' } };
-/** Time in which browsers use a stored script. */
+/** Seconds for which browsers cache the script. */
 const SCRIPT_SECONDS = 300;
 /** State of a sign-in by an issuer: the id of the sign-in, and a random part. */
 const STATE = /^([\w-]{43})\.[\w-]{43}$/;
@@ -131,7 +131,7 @@ export class SignInServer {
     return writeJson(response, 200, JSON.stringify(claims));
   }
 
-  /** The identity scopes of a session; null for a token of the command line, which has no consent to honour. */
+  /** The identity scopes of a session; null for a token of the command line, which needs no consent. */
   private async scopesOf(sessionId: string): Promise<Set<string> | null> {
     return this.grants.identityScopes(await this.oidc.current(), sessionId);
   }

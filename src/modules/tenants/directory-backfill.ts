@@ -17,7 +17,7 @@ const unfolded = workspace.statement<{
   { reach: 'cell' },
 );
 
-// A rename in between has folded the name already.
+// Skips members who were renamed meanwhile: a rename folds the name.
 const foldMembers = workspace.statement<never>(
   'tenants.fold_members',
   `UPDATE tenant_members member SET folded = given.folded
@@ -27,8 +27,8 @@ const foldMembers = workspace.statement<never>(
 );
 
 /**
- * Folds the names of members that a version without the directory wrote: SQL cannot fold like the application. Runs after
- * each start, and has work only after an upgrade.
+ * Folds the names of members that a version without the directory wrote: SQL cannot fold names as the application does. Runs
+ * after each start, and finds such names only after an upgrade.
  */
 @Injectable()
 export class DirectoryBackfill implements OnApplicationBootstrap, OnModuleDestroy {
@@ -52,7 +52,7 @@ export class DirectoryBackfill implements OnApplicationBootstrap, OnModuleDestro
     await this.running;
   }
 
-  /** @returns after all names are folded */
+  /** Resolves when all names are folded. */
   async run(): Promise<void> {
     for (;;) {
       const count = await this.db.tx((tx) => this.foldSome(tx));

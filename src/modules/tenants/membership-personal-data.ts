@@ -10,7 +10,7 @@ const membership = workspace.statement<never>(
        FROM tenant_members member WHERE member.tenant_id = $1 AND member.user_id = $2`),
 );
 
-// Content of other members refers to the row.
+// The row stays, since content of other members refers to it.
 const eraseMembership = workspace.statement<never>(
   'tenants.erase_membership',
   `UPDATE tenant_members SET email = ${erasedAddress('$2::text')}, display_name = ${ERASED_NAME}, folded = ' deleted user'

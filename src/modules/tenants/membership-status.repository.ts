@@ -7,7 +7,7 @@ import { TenantMember } from './tenant.entity.js';
 
 export type MemberStatus = 'active' | 'deactivated';
 
-/** A membership, as the command line schedules its erasure. */
+/** A membership whose erasure the command line may schedule. */
 export interface EndedMembership {
   tenant_id: string;
   status: MemberStatus;
@@ -30,7 +30,7 @@ const endAll = workspace.statement<{ tenant_id: string }>(
   { reach: 'account' },
 );
 
-// In the lock order of changes of several workspaces.
+// Sorted by the lock order of changes of several workspaces.
 const endedWithAccount = workspace.statement<{ tenant_id: string }>(
   'tenants.ended_with_account',
   `SELECT tenant_id FROM tenant_members
@@ -57,7 +57,7 @@ const beginErasure = workspace.statement<{ email: string }>(
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'deactivated' RETURNING email`,
 );
 
-// Like a new membership: its time of the policy for a second factor starts again.
+// Restarts the membership like a new one, with the grace time of the policy for a second factor.
 const restoreErased = workspace.statement<{ user_id: string }>(
   'tenants.restore_erased_members',
   `UPDATE tenant_members
@@ -92,7 +92,7 @@ export class MembershipStatusRepository {
     return member?.erasedAt === null ? member.status : null;
   }
 
-  /** Begins memberships that were erased anew. @returns their users */
+  /** Restarts erased memberships as new ones. @returns their users */
   async restoreErased(tx: Tx, tenantId: string, userIds: string[]): Promise<string[]> {
     return (await tx.query(restoreErased, [tenantId, userIds])).map((row) => row.user_id);
   }

@@ -59,7 +59,7 @@ export class TenantPolicies {
   }
 
   /**
-   * The end of the time in which a member may work without a second factor.
+   * The deadline by which a member must enable a second factor.
    * @param memberSince start of the membership @returns null: no second factor is required
    */
   async secondFactorDeadline(tenantId: string, memberSince: Date): Promise<Date | null> {

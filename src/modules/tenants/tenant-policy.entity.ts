@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 
-/** Members who may use a feature that also needs its permission, if it has one. */
+/** The members to whom a policy limits a feature. The feature may also require a permission. */
 export const AUDIENCES = ['members', 'admins', 'nobody'] as const;
 export type Audience = (typeof AUDIENCES)[number];
 
@@ -21,7 +21,7 @@ export class TenantPolicy {
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }
 
-/** The policy of a workspace that has none. */
+/** The policy of a workspace that has set none. */
 export function defaultPolicy(tenantId: string): TenantPolicy {
   return {
     tenantId,

@@ -36,7 +36,7 @@ export class TenantMember {
   @Column('text', { nullable: true }) folded!: string | null;
   @Column('boolean', { name: 'is_service' }) isService!: boolean;
   @Column('timestamptz', { name: 'deactivated_at', nullable: true }) deactivatedAt!: Date | null;
-  /** The membership ended by itself: reopening the account does not restore it. */
+  /** The membership ended separately from the account: reopening the account does not restore it. */
   @Column('boolean', { name: 'ended_separately' }) endedSeparately!: boolean;
   /** Start of the erasure of the personal data. The membership then stays deactivated until the user joins again. */
   @Column('timestamptz', { name: 'erased_at', nullable: true }) erasedAt!: Date | null;

@@ -82,8 +82,8 @@ export class TenantsApi {
   }
 
   /**
-   * Finds members of the workspace, deactivated ones included: a deactivated member may stay where it is. Check additions
-   * with `inactiveMembers` or the SQL function `inactive_members`.
+   * Finds members of the workspace, deactivated ones included: a deactivated member may stay in lists. Check additions with
+   * `inactiveMembers` or the SQL function `inactive_members`.
    * @param names user ids and e-mail addresses
    * @returns user id by name, without names that match no member
    */
@@ -93,7 +93,7 @@ export class TenantsApi {
     return this.tenants.findMembers(tenantId, ids, emails, reader);
   }
 
-  /** The deactivated members among users that are about to be added to those `present`. */
+  /** The deactivated members among `userIds`, without those in `present`: they may stay in a list, but cannot be added. */
   async inactiveMembers(
     reader: Reader,
     tenantId: string,
@@ -138,8 +138,8 @@ export class TenantsApi {
     const withRole = members.flatMap(({ userId, role }) => (role === null ? [] : [{ userId, role }]));
     if (withRole.length > 0) await this.hooks.run(tx, MEMBER_ROLES_SET, { tenantId, members: withRole });
     // A service has no mailbox and no card in the address book.
-    const people = members.filter(({ isService }) => !isService);
-    const userIds = people.map(({ userId }) => userId);
+    const users = members.filter(({ isService }) => !isService);
+    const userIds = users.map(({ userId }) => userId);
     if (userIds.length > 0) await this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds });
     return changed;
   }
@@ -189,7 +189,7 @@ export class TenantsApi {
     return this.statuses.endAll(tx, userId);
   }
 
-  /** Activates the memberships that ended with the account; those that ended by themselves stay. @returns their workspaces */
+  /** Activates the memberships that ended with the account; those that ended separately stay deactivated. @returns their workspaces */
   async restoreMemberships(tx: Tx, userId: string): Promise<string[]> {
     const ended = await this.statuses.endedWithAccount(tx, userId);
     for (const tenantId of ended) await this.setMemberStatus(tx, userId, tenantId, 'active');

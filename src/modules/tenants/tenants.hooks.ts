@@ -18,7 +18,7 @@ export const MEMBERS_PROVISIONED = new TxHook<{ tenantId: string; userIds: reado
 
 /**
  * A membership of a user is about to be deactivated or activated (`tenantId` null: all are about to be deactivated). A handler
- * may throw to reject the change, and ends what depends on the membership, such as application passwords.
+ * may throw to reject the change. Handlers end objects that depend on the membership, such as application passwords.
  */
 export const MEMBERSHIP_CHANGING = new TxHook<{
   userId: string;
@@ -31,7 +31,7 @@ export const ERASED_MEMBER_JOINING = new TxHook<{ tenantId: string; userId: stri
   'erased member joining',
 );
 
-/** The policy of a workspace was changed. @param sessionDays lifetime of sessions; null: that of the deployment */
+/** The policy of a workspace was changed. @param sessionDays lifetime of sessions; null: the lifetime of the deployment */
 export const TENANT_POLICY_CHANGED = new TxHook<{ tenantId: string; sessionDays: number | null }>(
   'tenant policy changed',
 );

@@ -21,7 +21,7 @@ export interface Workspace {
   role: TenantRole;
 }
 
-/** Role that a member has or is to have. */
+/** The current or requested role of a member. */
 export interface MemberRole {
   userId: string;
   role: TenantRole;
@@ -101,9 +101,9 @@ const upsert = directory.statement<{ id: string }>(
 
 const addDomains = directory.statement<never>(
   'tenants.add_domains',
-  `INSERT INTO tenant_domains AS known (tenant_id, domain, verified_at)
+  `INSERT INTO tenant_domains AS stored (tenant_id, domain, verified_at)
    SELECT DISTINCT $1::uuid, domain, now() FROM unnest($2::text[]) AS given (domain)
-   ON CONFLICT (tenant_id, domain) DO UPDATE SET verified_at = excluded.verified_at WHERE known.verified_at IS NULL`,
+   ON CONFLICT (tenant_id, domain) DO UPDATE SET verified_at = excluded.verified_at WHERE stored.verified_at IS NULL`,
 );
 
 const upsertMembers = workspace.statement<{ user_id: string }>(
@@ -270,6 +270,6 @@ export class TenantsRepository {
   }
 }
 
-/** Memberships of several cells follow each other cell by cell. */
+/** A result from several cells is sorted within each cell only. */
 const oldestFirst = <M extends { created_at: Date }>(memberships: M[]): M[] =>
   memberships.toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime());

@@ -84,7 +84,7 @@ export class GroupMembersRepository {
     return this.db.query(listAllActive, [tenantId, ...(after ?? FIRST), limit]);
   }
 
-  /** Returns those of `userIds` that are active members of the workspace. */
+  /** Returns the active members of the workspace among `userIds`. */
   async active(tx: Tx, tenantId: string, userIds: string[]): Promise<Set<string>> {
     return new Set((await tx.query(active, [tenantId, userIds])).map((row) => row.user_id));
   }

@@ -59,7 +59,7 @@ export class InvitationAcceptance {
 
   /**
    * Makes the account a member with the role and the groups of the invitation. A deactivated member stays deactivated.
-   * @returns false when the invitation ended meanwhile, or no longer gives its permissions
+   * @returns false when the invitation ended meanwhile, or its inviter no longer holds the permissions
    */
   async accept(
     { tenantId, id }: OpenInvitation,
@@ -72,7 +72,8 @@ export class InvitationAcceptance {
       // The lock order of all group changes: groups, invitation, members.
       await this.repository.lock(tx, tenantId);
       const invitation = await rowsOf(tx, TenantInvitation).lock({ tenantId, id });
-      if (invitation?.state !== 'pending' || !(await this.isBacked(tx, invitation))) return false;
+      if (invitation?.state !== 'pending' || !(await this.inviterHoldsPermissions(tx, invitation)))
+        return false;
       const status = await this.tenants.memberStatus(tx, tenantId, account.id);
       if (status === 'deactivated') return false;
       if (status === null) await this.join(tx, invitation, account);
@@ -112,7 +113,7 @@ export class InvitationAcceptance {
   }
 
   /** Whether the inviter still holds the permissions that the invitation gives. */
-  private async isBacked(
+  private async inviterHoldsPermissions(
     tx: Tx,
     { tenantId, invitedBy, role, groupIds }: TenantInvitation,
   ): Promise<boolean> {

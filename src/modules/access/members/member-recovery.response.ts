@@ -20,7 +20,7 @@ export class SecondFactorResetState {
   state!: 'removed' | 'approval_required';
   /** The member who requested the reset of an owner. */
   @ApiProperty(UUID) requested_by!: string | null;
-  /** End of the request. */
+  /** When the request expires. */
   @ApiProperty(DATE_TIME) expires_at!: string | null;
 }
 

@@ -69,7 +69,7 @@ export class MemberRecoveryService {
   }
 
   /**
-   * Removes the second factor of a member. For an owner, the first request waits for one of another member.
+   * Removes the second factor of a member. For an owner, another member has to repeat the first request.
    * @throws ApiError 404; 403 `forbidden` for the caller, `cannot_grant_unheld`; 409 `second_factor_not_enabled`,
    * `member_of_other_workspaces`, `managed_externally`
    */
@@ -102,7 +102,7 @@ export class MemberRecoveryService {
     const isPending = pending !== null && pending.expiresAt.getTime() > Date.now();
     if (isPending && pending.requestedBy !== ctx.userId) {
       const { requestedBy } = pending;
-      // Not the role of the token, which is up to five seconds old.
+      // Read from the database, since the role of the token may be five seconds old.
       const caller = await this.members.read(tenantId, ctx.userId, tx);
       const requester = await this.members.read(tenantId, requestedBy, tx);
       const mayRequest = (await this.authority.inTx(tx, tenantId, requestedBy)).has('users.recover');

@@ -23,7 +23,7 @@ export class ProviderLimitError extends Error {}
 export interface ApplicationPasswordProvider {
   /** The protocols whose servers accept the passwords. */
   readonly protocols: readonly Scope[];
-  /** Whether it stores passwords with these scopes for this user. */
+  /** Whether the service stores passwords with these scopes for this user. */
   concerns(owner: { tenantId: string; userId: string }, scopes: readonly Scope[]): boolean | Promise<boolean>;
   /**
    * Creates the password in the service.
@@ -32,7 +32,7 @@ export interface ApplicationPasswordProvider {
    */
   create(password: NewApplicationPassword): Promise<string | null>;
   /**
-   * Deletes the password from the service, idempotently. Repeated until it succeeds.
+   * Deletes the password from the service, idempotently. The caller repeats it until it succeeds.
    * @param password `providerId` is null after a lost response of `create`: find the password by `id`
    */
   remove(password: {

@@ -12,12 +12,12 @@ const HOUSEKEEPING_SECONDS = 600;
 
 interface RemovingPayload {
   id: string;
-  /** Set without a row. */
+  /** Set when the row was deleted before. */
   user_id?: string;
   provider_id?: string | null;
 }
 
-/** Deletes ended application passwords from the mail service, then here; repeated until both succeed. */
+/** Deletes ended application passwords from the mail service, then their rows. The outbox repeats it until both succeed. */
 @Injectable()
 export class ApplicationPasswordRemoval implements OnModuleInit {
   constructor(

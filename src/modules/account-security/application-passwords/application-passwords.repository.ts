@@ -75,7 +75,7 @@ const read = workspace.statement<ApplicationPasswordRow>(
 const KEY = 'tenant_id, user_id, id, provider_id';
 const OWN = 'tenant_id = $1 AND user_id = $2 AND id = $3';
 
-/** Ends passwords: they no longer count, and the mail service has yet to delete them. */
+/** Ends passwords: they free their slots. Rows stay until the mail service has deleted the passwords. */
 const ending = (name: string, condition: string, reach: Reach = 'tenant') =>
   workspace.statement<ApplicationPasswordKey>(
     `application_passwords.${name}`,
@@ -131,8 +131,8 @@ export class ApplicationPasswordsRepository {
     input: ApplicationPasswordInput,
   ): Promise<ApplicationPasswordRow | null> {
     const { id, state, description, scopes, selector, hash, ttl } = input;
-    const what = [id, state, description, scopes, selector, hash, ttl, MAX_APPLICATION_PASSWORDS];
-    return (await tx.query(create, [tenantId, userId, ...what]))[0] ?? null;
+    const fields = [id, state, description, scopes, selector, hash, ttl, MAX_APPLICATION_PASSWORDS];
+    return (await tx.query(create, [tenantId, userId, ...fields]))[0] ?? null;
   }
 
   async isFull(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
@@ -185,7 +185,7 @@ export class ApplicationPasswordsRepository {
     return (await tx.query(abandon, [tenantId, userId, id]))[0] ?? null;
   }
 
-  /** Also those in creation. @param tenantId null: in all workspaces */
+  /** Ends all passwords, also those in creation. @param tenantId null: in all workspaces */
   async endAll(tx: Tx, userId: string, tenantId: string | null): Promise<ApplicationPasswordKey[]> {
     return tx.query(endAll, [userId, tenantId]);
   }

@@ -29,8 +29,8 @@ import {
 } from './application-passwords.repository.js';
 
 /**
- * Outbox event: the mail service must delete a password, that of a row or, if the row was deleted before the mail service stored
- * the password, that of the payload. Handled by `ApplicationPasswordRemoval`.
+ * Outbox event: the mail service must delete a password. The payload has the id of its row. If the row was deleted before the mail
+ * service stored the password, the payload also has its owner and provider id. Handled by `ApplicationPasswordRemoval`.
  */
 export const REMOVING = 'application_password.removing';
 
@@ -94,7 +94,7 @@ export class ApplicationPasswords {
       const { description, scopes } = input;
       const providerId = await storing
         .create({ tenantId, userId, id, description, scopes, password, expiresAt: row.expires_at })
-        .catch((error: unknown) => this.giveUp(ctx, id, error));
+        .catch((error: unknown) => this.failCreation(ctx, id, error));
       await this.activate(ctx, row, providerId);
     }
     return { application_password: applicationPassword(row), password };
@@ -141,7 +141,7 @@ export class ApplicationPasswords {
       for (;;) {
         const state = creating ? 'creating' : 'active';
         const row = await this.repository.create(tx, ctx.tenantId, ctx.userId, { ...values, state });
-        if (row && !creating) await this.noteCreation(tx, ctx, row);
+        if (row && !creating) await this.logCreation(tx, ctx, row);
         if (row) return row;
         // A parallel request took the chosen slot; each retry has one free slot less.
         if (await this.repository.isFull(tx, ctx.tenantId, ctx.userId))
@@ -157,15 +157,15 @@ export class ApplicationPasswords {
   ): Promise<void> {
     const active = await this.db.tx(async (tx) => {
       const done = await this.repository.activate(tx, ctx.tenantId, ctx.userId, row.id, providerId);
-      await (done ? this.noteCreation(tx, ctx, row) : this.removeLate(tx, ctx, row.id, providerId));
+      await (done ? this.logCreation(tx, ctx, row) : this.removeLate(tx, ctx, row.id, providerId));
       return done;
     });
-    // It was ended meanwhile: with all passwords of the user, or because its creation was too slow.
+    // The password was ended meanwhile: with all passwords of the user, or because its creation was too slow.
     if (!active) throw SecurityErrors.mailServiceUnavailable.with({ headers: { 'Retry-After': '5' } });
   }
 
-  /** The mail service may have stored it before the response was lost, so it must delete it. */
-  private async giveUp(ctx: RequestContext, id: string, error: unknown): Promise<never> {
+  /** Abandons a failed creation. The mail service may have stored the password although its response was lost. */
+  private async failCreation(ctx: RequestContext, id: string, error: unknown): Promise<never> {
     this.logger.warn({ err: error }, 'the mail service did not accept an application password');
     await this.db.tx((tx) => this.abandon(tx, ctx, id));
     if (error instanceof ProviderLimitError) throw SecurityErrors.tooManyApplicationPasswords.with();
@@ -188,7 +188,7 @@ export class ApplicationPasswords {
     await this.outbox.append(tx, { tenantId, type: REMOVING, payload });
   }
 
-  private async noteCreation(tx: Tx, ctx: RequestContext, row: ApplicationPasswordRow): Promise<void> {
+  private async logCreation(tx: Tx, ctx: RequestContext, row: ApplicationPasswordRow): Promise<void> {
     const { id, description, scopes } = row;
     await this.log.record(tx, ctx, 'security.application_password_created', {
       application_id: id,

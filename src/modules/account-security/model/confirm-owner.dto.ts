@@ -3,16 +3,16 @@ import { Optional, Text } from '../../../platform/http/input.decorators.js';
 import { MAX_PASSWORD } from './guess-limits.js';
 
 /**
- * Confirms the identity of the caller. An account with neither a password nor a second factor needs no field, but a session
- * whose sign-in is at most ten minutes old.
+ * Confirms the identity of the caller. An account with neither a password nor a second factor needs no field, but must have
+ * signed in to this session within the last ten minutes.
  */
 export class ConfirmOwner {
   /** Your password, if the account has one. */
   @Optional() @Text(MAX_PASSWORD, { example: 'correct horse battery staple' }) password?: string;
 
   /**
-   * An authenticator code. Required with the second factor on, when this session proved it more than ten minutes ago; a proof
-   * by `verify-passkey` replaces it.
+   * An authenticator code. Required if the second factor is enabled and this session proved it more than ten minutes ago. A
+   * proof by `verify-passkey` replaces the code.
    * @example "492039"
    */
   @Optional()

@@ -9,7 +9,7 @@ export const SECOND_FACTOR: GuessLimit = {
   lockSeconds: LOCK_SECONDS,
 };
 
-/** Passwords at sign-in; per e-mail address, known or unknown, and network or known browser. */
+/** Passwords at sign-in; per e-mail address, with or without an account, and per network or known browser. */
 export const SIGN_IN: GuessLimit = { purpose: 'sign-in', allowed: 10, lockSeconds: LOCK_SECONDS };
 
 /** Passwords at sign-in; per e-mail address, from all networks and unknown browsers together. */
@@ -20,8 +20,8 @@ export const SIGN_IN_ANYWHERE: GuessLimit = {
 };
 
 /**
- * Password confirmation inside a session; per account. Counted apart from sign-in, so that failures of one do not lock the
- * other.
+ * Password confirmation inside a session; per account. Counted separately from sign-in, so that failures of one do not lock
+ * the other.
  */
 export const CONFIRMATION: GuessLimit = { purpose: 'confirmation', allowed: 5, lockSeconds: LOCK_SECONDS };
 

@@ -12,7 +12,7 @@ export class ChangePassword {
   @ApiProperty({ minLength: 12, maxLength: MAX_PASSWORD }) @IsString() new_password!: string;
 
   /**
-   * An authenticator code. Required with the second factor on, when this session proved it more than ten minutes ago.
+   * An authenticator code. Required if the second factor is enabled and this session proved it more than ten minutes ago.
    * @example "492039"
    */
   @Optional()

@@ -6,7 +6,7 @@ import { SECURITY_MAIL_TEXTS } from './security-texts.js';
 /** Page of the client for the security settings. */
 const SETTINGS_PATH = '/settings/security';
 
-/** The e-mail about a security event: the facts, and the actions of an owner who did not cause it. */
+/** The e-mail about a security event: its facts, and advice for an owner who did not cause it. */
 export function securityMail(notification: MailedNotification): MailContent {
   const { text: subject, data, language, clientUrl } = notification;
   const text = translator(SECURITY_MAIL_TEXTS, language);

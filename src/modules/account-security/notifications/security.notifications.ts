@@ -10,7 +10,7 @@ const FACTS = ['browser', 'system', 'description', 'by_operator'] as const;
 
 const MAIL_EXAMPLE = { ip: '192.0.2.7', browser: 'Firefox', system: 'Windows' };
 
-/** The owner is the recipient also of own actions: an attacker acts under the owner's name. */
+/** The owner is notified of all events, also of those that the session of the owner caused: it may be used by an attacker. */
 function causeOf({ payload }: DomainEvent): NotificationCause {
   const facts = FACTS.flatMap((name) =>
     payload[name] === undefined ? [] : [[name, payload[name]] as const],

@@ -15,7 +15,7 @@ export class BreachList {
 
   constructor(private readonly config: Config) {}
 
-  /** Also false without a configured or available service, so that passwords can always be changed. */
+  /** False also when no service is configured or available, so that passwords can always be changed. */
   async contains(password: string): Promise<boolean> {
     const base = this.config.PASSWORD_BREACH_URL?.replace(/\/+$/, '');
     if (!base) return false;

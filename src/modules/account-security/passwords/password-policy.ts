@@ -23,7 +23,7 @@ export class PasswordPolicy {
   ) {}
 
   /**
-   * @param tenantId a workspace that the account joins; its policy applies beside those of the present workspaces
+   * @param tenantId a workspace that the account joins; its policy applies in addition to those of the current workspaces
    * @throws ApiError 422 `weak_password` naming the reason
    */
   async check(password: string, account: PasswordOwner, tenantId?: string): Promise<void> {

@@ -26,7 +26,7 @@ export type SignInOutcome =
       displayName: string;
       /** When true, `SecondFactors.verify` must succeed before a session is opened. */
       secondFactor: boolean;
-      /** When the verified password was set; null: with the account. */
+      /** When the verified password was set; null: at the creation of the account. */
       passwordChangedAt: Date | null;
     }
   /** Incorrect password, unknown or closed account: indistinguishable, also by time. */
@@ -46,8 +46,8 @@ interface GuessCounter {
 
 /**
  * Verifies e-mail address and password of a sign-in. Failures are counted per address and network, so that an attacker in
- * another network does not lock the owner out, and for all networks together. A known browser has a counter of its own: the
- * locks of the others do not concern it. A new password has new counters.
+ * another network does not lock the owner out, and for all networks together. A known browser has its own counter and is
+ * not affected by the other locks. A new password starts new counters.
  */
 @Injectable()
 export class PasswordSignIn {

@@ -53,7 +53,7 @@ const forget: Sweep = directory.statement(
   deletion('account_tokens', `expires_at < now()`),
 );
 
-/** Tokens of the links that the owner of an account receives by mail. They name the account in place of a workspace. */
+/** Tokens of links for the owner of an account, most of them sent by mail. They contain the account id as `tenantId`. */
 @Injectable()
 export class AccountTokens implements OnModuleInit {
   constructor(
@@ -101,8 +101,8 @@ export class AccountTokens implements OnModuleInit {
   }
 
   /**
-   * Ends the links that open the account or move it to another address. After a change of the password, none of them may
-   * remain in the hands of an intruder who knew the old one.
+   * Ends the links that set a password or change the address. After a change of the password, an intruder who knew the old one
+   * must not be able to use such a link.
    */
   async endAccessLinks(tx: Tx, accountId: string): Promise<void> {
     for (const purpose of ['password', 'email'] as const) await this.remove(tx, accountId, purpose);

@@ -90,7 +90,7 @@ export class EmailChange implements OnModuleInit {
   async request(ctx: AccountContext, input: ChangeEmail, language: Language): Promise<EmailState> {
     this.confirm.requireLocal();
     const account = (await this.credentials.byId(ctx.userId)) as CredentialsRow;
-    // A sign-in alone is no proof for a new mailbox, which would open the account for good.
+    // A sign-in alone is not enough proof: the new mailbox gives permanent access to the account.
     if (account.password_hash === null && account.second_factor_since === null)
       throw SecurityErrors.invalidPassword.with({ message: NO_PASSWORD });
     await this.owner.assert(ctx, input);
@@ -159,7 +159,7 @@ export class EmailChange implements OnModuleInit {
     return true;
   }
 
-  /** Writes the address to the account; an event writes the copies in the memberships. @returns false when it is taken */
+  /** Writes the address to the account; an event writes the copies in the memberships. @returns false when another account has it */
   private async write(
     tx: Tx,
     { id, old }: { id: string; old: string },

@@ -48,14 +48,14 @@ export class RequiredEnrolment {
 
   /**
    * @param tenantId only this workspace; null: all workspaces of the account
-   * @returns null when no workspace requires a second factor, or each one still grants time
+   * @returns null when no workspace requires a second factor, or no deadline has passed
    */
   async due(accountId: string, tenantId: string | null = null): Promise<DueEnrolment | null> {
     const all = await this.tenants.workspacesOf(accountId);
     const workspaces = tenantId === null ? all : all.filter(({ id }) => id === tenantId);
-    const closed = await Promise.all(workspaces.map(({ id }) => this.isClosed(id, accountId)));
-    const first = workspaces.find((_, n) => closed[n]);
-    return first ? { workspace: first.name, isOptional: closed.includes(false) } : null;
+    const overdue = await Promise.all(workspaces.map(({ id }) => this.isOverdue(id, accountId)));
+    const first = workspaces.find((_, n) => overdue[n]);
+    return first ? { workspace: first.name, isOptional: overdue.includes(false) } : null;
   }
 
   /**
@@ -101,7 +101,7 @@ export class RequiredEnrolment {
     }
   }
 
-  private async isClosed(tenantId: string, accountId: string): Promise<boolean> {
+  private async isOverdue(tenantId: string, accountId: string): Promise<boolean> {
     if (!(await this.policies.of(tenantId)).secondFactorRequired) return false;
     const member = await this.tenants.membership(tenantId, accountId);
     const deadline = member && (await this.policies.secondFactorDeadline(tenantId, member.since));

@@ -9,7 +9,7 @@ export interface FactorRow {
   secret: string;
 }
 
-// An expired pending factor counts as none.
+// Expired pending factors are not returned.
 const read = directory.statement<FactorRow>(
   'second_factors.read',
   `SELECT state, secret FROM second_factors

@@ -32,7 +32,7 @@ type ProofOutcome =
   | { outcome: 'invalid'; locked: boolean }
   /** Not verified. `wait` in seconds. */
   | { outcome: 'locked'; wait: number }
-  /** The account has no second factor, or a code was given and it has no authenticator application. */
+  /** The account has no second factor, or the proof is a code and the account has no authenticator application. */
   | { outcome: 'not_enabled' };
 
 export const TOTP_SECRET = 'totp secret';
@@ -88,7 +88,7 @@ export class SecondFactors {
     }
     const lock = guess.last ? 'account' : null;
     await this.signIns.failed({ accountId, factor: 'second_factor', ip: actor.ip ?? null, lock });
-    if (guess.last) await this.noteLock(actor);
+    if (guess.last) await this.handleLock(actor);
     return { outcome: 'invalid', locked: guess.last };
   }
 
@@ -106,12 +106,12 @@ export class SecondFactors {
         : await this.useCode(tx, accountId, factor, code);
     if (!proven) return null;
     await this.locks.forget(tx, SECOND_FACTOR, accountId);
-    await this.noteProof(tx, actor, proven);
+    await this.logProof(tx, actor, proven);
     await then(tx);
     return proven;
   }
 
-  private async noteProof(tx: Tx, actor: SecurityActor, proven: Proven): Promise<void> {
+  private async logProof(tx: Tx, actor: SecurityActor, proven: Proven): Promise<void> {
     if (proven.method === 'recovery_code')
       await this.log.record(tx, actor, 'security.recovery_code_used', {
         codes_left: proven.recoveryCodesLeft,
@@ -122,7 +122,7 @@ export class SecondFactors {
       });
   }
 
-  private async noteLock(actor: SecurityActor): Promise<void> {
+  private async handleLock(actor: SecurityActor): Promise<void> {
     await this.db.tx(async (tx) => {
       await this.sessions.endPending(tx, actor.userId);
       await this.log.record(tx, actor, 'security.second_factor_locked');

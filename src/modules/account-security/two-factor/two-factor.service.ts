@@ -67,7 +67,7 @@ export class TwoFactorService {
     return { enabled: true, recovery_codes: result.recoveryCodes };
   }
 
-  /** Requires the new second factor of all sessions but that of the actor. */
+  /** Requires the new second factor from all sessions except the actor's. */
   async enabled(tx: Tx, actor: SecurityActor): Promise<void> {
     await this.credentials.setSecondFactor(tx, actor.userId, true);
     await this.raise(tx, actor);

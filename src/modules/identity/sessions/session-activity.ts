@@ -35,7 +35,7 @@ export class SessionActivity implements OnModuleInit, OnModuleDestroy {
     await this.flush().catch(() => undefined);
   }
 
-  /** Changes with each flush: a caller that stores it knows whether it recorded a session since then. */
+  /** Changes with each flush. A caller stores it to know whether it has recorded a session since the last flush. */
   get period(): number {
     return this.round;
   }

@@ -5,7 +5,7 @@ import { AccessWatch } from '../access-watch.js';
 import { IdentityRepository } from '../identity.repository.js';
 import { type SessionRow, SessionsRepository } from './sessions.repository.js';
 
-/** Maximum number of listed sessions: those used last. */
+/** Maximum number of listed sessions; the last used ones are listed. */
 const MAX_SHOWN = 100;
 
 /** Operations on single sessions. An end or loss of AAL2 takes effect in every process within 5 seconds. */
@@ -70,8 +70,8 @@ export class SessionsApi {
   }
 
   /**
-   * Ends all sessions except `except`. If none stays, all browsers must sign in again, also one without a session: it was signed
-   * in, and no client has fetched a token.
+   * Ends all sessions except `except`. If it is null, all browsers must sign in again, also a signed-in browser without a session,
+   * from which no client has fetched a token yet.
    * @returns number of ended sessions
    */
   async endOthers(tx: Tx, accountId: string, except: string | null): Promise<number> {

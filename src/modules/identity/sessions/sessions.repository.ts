@@ -131,7 +131,7 @@ export class SessionsRepository {
     return (await tx.query(revokeOne, [accountId, sessionId])).length > 0;
   }
 
-  /** @param except stays; null: none stays @returns ids of the ended sessions */
+  /** Ends all sessions except `except`; null: all. @returns ids of the ended sessions */
   async revokeOthers(tx: Tx, accountId: string, except: string | null): Promise<string[]> {
     return (await tx.query(revokeOthers, [accountId, except])).map((row) => row.id);
   }

@@ -31,7 +31,7 @@ interface SessionOpening {
   tenantId: string | null;
   clientId: string;
   expiresAt: Date;
-  /** When the user signed in, seconds since 1970: earlier than the session in a browser that was signed in; null: now. */
+  /** When the user signed in, seconds since 1970. Earlier than the session if the browser was signed in; null: with the session. */
   signedInAt: number | null;
   /** When the second factor was proven, seconds since 1970; null: not proven. */
   secondFactorAt: number | null;
@@ -72,7 +72,7 @@ export interface SignInAccount {
   displayName: string;
   /** The account requires a second factor. */
   secondFactor: boolean;
-  /** When the password was set; null: with the account. */
+  /** When the password was set; null: at the creation of the account. */
   passwordChangedAt: Date | null;
   /** A browser that signed in earlier must sign in again: after a global sign-out or a change of password or factor. */
   signInsValidAfter: Date | null;
@@ -111,7 +111,7 @@ const endOfClient = directory.statement<{ id: string }>(
    SELECT gen_random_uuid(), account_id, tenant_id, id FROM ended RETURNING id`,
 );
 
-// Sessions of a workspace have no index by workspace: the end of an issuer is rare.
+// There is no index by workspace, since issuers are rarely removed.
 const endOfIssuer = directory.statement<{ id: string }>(
   'sign_in_sessions.end_of_issuer',
   `WITH ended AS (
@@ -162,7 +162,7 @@ export class SignInSessions {
     await this.db.single((tx) => tx.query(activate, [id, expiresAt]));
   }
 
-  /** Whether the client never fetched a token of a session, which was not ended but may have expired. */
+  /** Whether the client fetched no token of a session. The session was not ended, but may have expired. */
   async isUnused(id: string, accountId: string): Promise<boolean> {
     return (await this.db.query(isUnused, [id, accountId])).length > 0;
   }

@@ -18,7 +18,7 @@ import { type SigningKeyRow, SigningKeysRepository } from './signing-keys.reposi
 export const ALGORITHM = 'ES256';
 /** Time that a retired key stays published: longer than the maximum TOKEN_TTL of a year. */
 const RETIRED_SECONDS = 366 * 24 * 3600;
-/** Minimum interval between two reads of the keys, whatever key ids the tokens name. */
+/** Minimum interval between two reads of the keys, also when tokens contain unknown key ids. */
 const RELOAD_MS = 1_000;
 
 /** The header of a token names no key of this installation. */
@@ -105,9 +105,9 @@ export class SigningKeys implements OnModuleInit {
 
   /** For jose: the key that a token header names. @throws UnknownKeyError */
   readonly resolve = async (header: JWTHeaderParameters): Promise<CryptoKey> => {
-    const known = () => this.keys.find((key) => key.id === header.kid)?.verify;
-    if (!known() && isUuid(header.kid)) await this.loadAgain();
-    const key = known();
+    const find = () => this.keys.find((key) => key.id === header.kid)?.verify;
+    if (!find() && isUuid(header.kid)) await this.loadAgain();
+    const key = find();
     if (!key) throw new UnknownKeyError();
     return key;
   };
@@ -138,8 +138,8 @@ export class SigningKeys implements OnModuleInit {
     const rows = await this.repository.list(RETIRED_SECONDS);
     this.keys = await Promise.all(
       rows.map(async (row) => {
-        const known = this.keys.find(({ id }) => id === row.id);
-        return known ? { ...known, sign: row.retired_at ? null : known.sign } : this.loaded(row);
+        const previous = this.keys.find(({ id }) => id === row.id);
+        return previous ? { ...previous, sign: row.retired_at ? null : previous.sign } : this.loaded(row);
       }),
     );
   }

@@ -10,11 +10,11 @@ import { MEMBERS_PROVISIONED } from '../../tenants/index.js';
 import { MailErrors } from '../mail.errors.js';
 import { MailAccounts } from './mail-accounts.js';
 
-/** Retries, and members that an earlier version added. New members have an event. */
+/** The job retries failures and handles members that an earlier version added. An event starts it for new members. */
 const INTERVAL_SECONDS = 60;
 const JOB = 'provision-mail-accounts';
 const ACCOUNTS_PENDING = 'mail.accounts_pending';
-/** Accounts per run, for which a shutdown waits. */
+/** Accounts per run. A shutdown waits for the end of the run. */
 const BATCH = 50;
 
 const enqueue = workspace.statement<never>(

@@ -25,7 +25,7 @@ export type MailRequester = MailOwner & { readonly ip?: string | null };
 
 const PASSWORD = 'mail password';
 const TOKEN = 'mail token';
-/** Cache lifetime: all processes use a newly linked account after this time. */
+/** Lifetime of cached credentials. After it, all processes use a newly linked account. */
 const CACHE_MS = 5_000;
 const CACHE_SIZE = 20_000;
 /** Covers the creation of an account and the login. */
@@ -62,8 +62,8 @@ export class MailAccounts {
     if (this.config.mailService === null) throw MailErrors.unavailable.with();
     const key = keyOf(owner);
     const version = rejected?.version ?? -1;
-    const known = this.cache.get(key);
-    if (known !== undefined && known.version > version) return known;
+    const cached = this.cache.get(key);
+    if (cached !== undefined && cached.version > version) return cached;
     // The service token cannot be renewed.
     if (rejected !== undefined && this.config.MAIL_SERVICE_MODE === 'service')
       throw this.failed('the service token was rejected');
@@ -113,7 +113,7 @@ export class MailAccounts {
     return pending;
   }
 
-  /** Reads the credential from the database, or obtains it in this process or waits for the process that holds the lease. */
+  /** Reads the credential from the database, obtains it in this process, or waits for the process that holds the lease. */
   private async find(owner: MailRequester, rejected: number): Promise<MailCredential> {
     const deadline = Date.now() + WAIT_MS;
     for (let pause = 20; Date.now() < deadline; pause = Math.min(pause * 2, 500)) {
@@ -173,9 +173,10 @@ export class MailAccounts {
     owner: MailRequester,
     account: MailAccountRow,
   ): Promise<{ id: string; token: string | null }> {
-    const { origin, username, mail_user_id: known } = account;
+    const { origin, username, mail_user_id: mailUserId } = account;
     const password = account.password && this.box.open(PASSWORD, keyOf(owner), account.password).toString();
-    const id = origin === 'created' && known === null ? await this.create(owner, account, password) : known;
+    const id =
+      origin === 'created' && mailUserId === null ? await this.create(owner, account, password) : mailUserId;
     if (this.config.MAIL_SERVICE_MODE === 'service')
       return { id: id ?? (await this.provider.findAccount(username)), token: null };
     if (password === null) throw new AccountRejectedError('log in', 'PasswordUnknown');
@@ -212,6 +213,6 @@ export class MailAccounts {
 
 const keyOf = ({ tenantId, userId }: MailOwner): string => `${tenantId}:${userId}`;
 
-/** Derived from the owner, so that an account whose creation was interrupted is found again. */
+/** Derived from the owner, so that an account is found again after its creation was interrupted. */
 const usernameOf = (owner: MailOwner): string =>
   `w${createHash('sha256').update(keyOf(owner)).digest('hex').slice(0, 31)}`;

@@ -22,7 +22,7 @@ const TIMEOUT_MS = 10_000;
  * Registers application passwords for mail at the mail service, whose IMAP, POP3 and SMTP servers verify them: WildDuck's
  * `/users/:user/asps`, called with the owner's token.
  *
- * Applies to users with a mail account only: for others the mail service need not be available, and no account is created.
+ * Applies only to users with a mail account. For other users no request is sent, and no account is created.
  * A mail service without application passwords (the embedded one) is skipped. Passwords registered for an account stay
  * there when another account is linked in its place.
  */
@@ -79,15 +79,15 @@ export class MailApplicationPasswords implements ApplicationPasswordProvider, On
     providerId,
     ...owner
   }: MailOwner & { id: string; providerId: string | null }): Promise<void> {
-    // A request would create the account.
+    // Without a mail account, the request would create one.
     if (!(await this.hasAccount(owner))) return;
-    const known = providerId ?? (await this.find(owner, id));
-    if (known === null) return;
-    const response = await this.request(owner, { method: 'DELETE', path: ['asps', known] });
+    const foundId = providerId ?? (await this.find(owner, id));
+    if (foundId === null) return;
+    const response = await this.request(owner, { method: 'DELETE', path: ['asps', foundId] });
     if (response.status !== 404) successOf(response);
   }
 
-  /** Finds a password whose creation got no response by our id at the end of its description. */
+  /** Finds a password by our id at the end of its description. Needed when its creation got no response. */
   private async find(owner: MailOwner, id: string): Promise<string | null> {
     // Without `showAll`, WildDuck omits passwords with a lifetime.
     const query = new URLSearchParams({ showAll: 'true' });
@@ -97,10 +97,10 @@ export class MailApplicationPasswords implements ApplicationPasswordProvider, On
     if (!Array.isArray(results))
       throw new Error('the mail service returned no list of application passwords');
     const found = (results as unknown[]).find(
-      (each) => isFields(each) && String(each['description']).endsWith(marked(id)),
+      (each) => isFields(each) && String(each['description']).endsWith(idSuffix(id)),
     );
-    const known = isFields(found) ? found['id'] : undefined;
-    return isObjectId(known) ? known : null;
+    const foundId = isFields(found) ? found['id'] : undefined;
+    return isObjectId(foundId) ? foundId : null;
   }
 
   private async hasAccount(owner: MailOwner): Promise<boolean> {
@@ -112,11 +112,11 @@ export class MailApplicationPasswords implements ApplicationPasswordProvider, On
   }
 }
 
-const marked = (id: string): string => ` [${id}]`;
+const idSuffix = (id: string): string => ` [${id}]`;
 
 /** The owner's description followed by our id, which `find` needs. */
 const describe = (description: string, id: string): string =>
-  description.slice(0, MAX_DESCRIPTION - marked(id).length).toWellFormed() + marked(id);
+  description.slice(0, MAX_DESCRIPTION - idSuffix(id).length).toWellFormed() + idSuffix(id);
 
 const secondsUntil = (time: Date): number => Math.max(1, Math.ceil((time.getTime() - Date.now()) / 1000));
 

@@ -20,7 +20,7 @@ export class AccountRejectedError extends Error {
   }
 }
 
-/** The only user of the service token: creates accounts at the mail service and obtains tokens of their owners. */
+/** Manages accounts at the mail service with the service token: creates, finds and deletes them, obtains tokens of owners. */
 @Injectable()
 export class MailProvider {
   constructor(

@@ -27,7 +27,7 @@ const PAGE = 20;
 const ACCOUNTS_PER_RUN = 100;
 
 /**
- * Takes calendars out of arrived mail and appends them to the outbox (`CALENDAR_MAIL`), at least once. The embedded mail
+ * Extracts calendars from received mail and appends them to the outbox (`CALENDAR_MAIL`), at least once. The embedded mail
  * service lists them. The inboxes of another mail service are searched account by account, newest messages first, down to the
  * newest message of the previous search. A search with more pages than one run reads continues in the next run (adr/0040).
  */
@@ -35,11 +35,11 @@ const ACCOUNTS_PER_RUN = 100;
 export class CalendarMailIntake implements OnModuleInit {
   private readonly logger = new Logger('Mail');
   /**
-   * Messages of one request, requests for one account in one run, and the milliseconds after which a message that cannot be read no
-   * longer holds up later ones.
+   * `messages` per request; `pages`: requests per account and run; `retryMs`: milliseconds after which a message that cannot be
+   * read is skipped.
    */
   readonly limits = { messages: 100, pages: 5, retryMs: 3_600_000 };
-  /** Since when a message could not be read. */
+  /** Time of the first failure of each message that cannot be read. */
   private readonly failing = new LRUCache<string, number>({ max: 10_000 });
 
   constructor(
@@ -153,7 +153,7 @@ export class CalendarMailIntake implements OnModuleInit {
     });
   }
 
-  /** @throws the error of the mail service, for an hour: the search is repeated from the last progress on */
+  /** For an hour, throws the error of the mail service: the next run repeats the search. Then returns null. */
   private async read(owner: AccountOwner, mailbox: string, message: number): Promise<CalendarMail | null> {
     try {
       return await this.reader.read(owner, mailbox, message);

@@ -8,12 +8,12 @@ import { JsonResponse } from '../upstream-response.js';
 import { type CalendarMail, textOf } from './calendar-mail.js';
 import type { AccountOwner } from './calendar-mail.repository.js';
 
-/** Longer calendars, in bytes, are no scheduling messages. */
+/** Maximum size of a calendar in bytes. Larger ones are ignored. */
 const MAX_CALENDAR = 1_048_576;
 
 const CALENDAR_TYPES = ['text/calendar', 'application/ics', 'application/ms-tnef'];
 
-/** The listed attachment with the calendar: the part of RFC 6047, else a calendar file, else TNEF. */
+/** The listed attachment with the calendar: the `text/calendar` part of RFC 6047, else a calendar file, else TNEF. */
 export function calendarAttachment(attachments: unknown): Fields | null {
   const listed = (Array.isArray(attachments) ? (attachments as unknown[]) : []).filter(isFields);
   for (const type of CALENDAR_TYPES) {
@@ -71,7 +71,7 @@ const addressOf = (from: unknown): string => (isFields(from) ? textOf(from['addr
 
 /**
  * Reads the results of WildDuck: `spf` and `dkim` contain the verified domain, or false. As in DMARC (RFC 7489, 3.1), the verified
- * domain has to be the domain of From, or one of the two a subdomain of the other one.
+ * domain must be equal to the domain of From, or one of them must be a subdomain of the other.
  * @returns null without results
  */
 function isAuthentic(results: unknown, from: string): boolean | null {

@@ -11,7 +11,7 @@ export interface CalendarMail {
   /** The address of From; empty without one. */
   from: string;
   /**
-   * Whether the receiving server has verified that the domain of From sent the mail, by SPF or DKIM. Null: it reports nothing.
+   * Whether the receiving server has verified that the domain of From sent the mail, by SPF or DKIM. Null: not reported.
    */
   is_authentic: boolean | null;
   /** The method of the Content-Type, upper case. */
@@ -20,6 +20,6 @@ export interface CalendarMail {
   content: string | null;
 }
 
-/** A text of the mail service; empty for another value, and for one that the outbox cannot store: senders write what they like. */
+/** The value if it is a text that the outbox can store, else an empty text. Senders control the fields of a message. */
 export const textOf = (value: unknown): string =>
   typeof value === 'string' && isStorable(value) ? value : '';

@@ -25,10 +25,10 @@ export type SendOutcome =
   /** `no_mail`: no mail service, or no account; `rejected`: the mail service rejects the message. */
   | { kind: 'failed'; reason: 'no_mail' | 'rejected' };
 
-/** Messages of one request when a sent message is looked for. */
-const LOOKED_AT = 100;
+/** Newest messages of a mailbox that are searched for an earlier attempt. */
+const SEARCHED = 100;
 
-/** Sends messages from the accounts of users: they are found in their mailbox Sent. */
+/** Sends messages from the accounts of users. The mail service stores copies in their mailbox Sent. */
 @Injectable()
 export class OwnMail {
   constructor(
@@ -48,8 +48,8 @@ export class OwnMail {
    */
   async addressOf(owner: AccountOwner): Promise<string | null> {
     if (!this.isConfigured) return null;
-    const known = await this.repository.address(owner);
-    if (known !== null) return known.toLowerCase();
+    const created = await this.repository.address(owner);
+    if (created !== null) return created.toLowerCase();
     try {
       const { value } = await this.client.background(owner).json({ method: 'GET', path: [] });
       const found = isFields(value) ? value['address'] : undefined;
@@ -104,10 +104,11 @@ export class OwnMail {
   }
 }
 
-/** Limits of the mail service and its own failures pass; it rejects a message for good otherwise. */
+/** Limits and failures of the mail service are temporary. Any other rejection of a message is final. */
 function rejection({ status, code }: JsonResponse): SendOutcome {
-  const isPassing = status < 300 || status >= 500 || code === 'RateLimitedError' || code === 'OverQuotaError';
-  return isPassing
+  const isTemporary =
+    status < 300 || status >= 500 || code === 'RateLimitedError' || code === 'OverQuotaError';
+  return isTemporary
     ? { kind: 'retry', reason: typeof code === 'string' ? code : `status ${status}` }
     : { kind: 'failed', reason: 'rejected' };
 }
@@ -122,7 +123,7 @@ async function specialBoxes(session: MailSession): Promise<Map<unknown, string>>
 
 /** The id of a recent message of a mailbox, or null. @throws Error when the mail service does not list the mailbox */
 async function find(session: MailSession, mailbox: string, messageId: string): Promise<number | null> {
-  const { rows } = await listed(session, mailbox, LOOKED_AT, null);
+  const { rows } = await listed(session, mailbox, SEARCHED, null);
   const found = rows.find((row) => row['messageId'] === messageId);
   return found ? Number(found['id']) : null;
 }

@@ -43,8 +43,8 @@ export class MailGate {
   private async errorOf(request: Request): Promise<unknown> {
     try {
       const token = bearerToken(request);
-      const known = token !== undefined && (this.tokens.cached(token) ?? (await this.tokens.resolve(token)));
-      return known ? MailErrors.endpointNotAvailable.with() : notAuthenticated(request);
+      const caller = token !== undefined && (this.tokens.cached(token) ?? (await this.tokens.resolve(token)));
+      return caller ? MailErrors.endpointNotAvailable.with() : notAuthenticated(request);
     } catch (error) {
       return error;
     }

@@ -27,7 +27,7 @@ export class MailboxesService {
   }
 
   /**
-   * @returns the response to the creation or, when that fails, to the update that must follow it
+   * @returns the response to the creation, or the error response to the update after it
    * @throws ApiError 422 `hidden_mailbox_not_allowed`
    */
   create(call: MailCall, body: Fields): Promise<MailReply> {

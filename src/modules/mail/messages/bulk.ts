@@ -2,8 +2,8 @@ import type { FieldProblem } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { booleanOf, type Fields, isFields, isObjectId, pick } from '../input/fields.js';
 
-/** Messages per request to us, and per request to the mail service, which updates them one by one. */
 const MAX_MESSAGES = 5_000;
+/** Messages per request to the mail service, which updates them one by one. */
 const CHUNK = 250;
 
 /** A change of several messages of one mailbox. */
@@ -50,7 +50,7 @@ export function splitFlags(fields: Fields): Fields[] {
   return [pick(fields, cleared), pick(fields, rest)];
 }
 
-/** WildDuck takes one string, `"1,2"`; the contract an array of numbers or strings, without ranges. */
+/** Parses the contract's array of numbers or strings, without ranges. WildDuck takes one string, `"1,2"`. */
 function messageIds(message: unknown): number[] | null {
   if (message === undefined || message === '' || (Array.isArray(message) && message.length === 0))
     return null;
@@ -72,7 +72,7 @@ function invalid(field: string, code: string, message: string) {
   return Errors.validationFailed.with({ details });
 }
 
-/** The `message` strings of the requests that the ids take. */
+/** Splits the ids into requests. @returns the `message` string of each request */
 export function messageStrings(ids: readonly number[]): string[] {
   return Array.from({ length: Math.ceil(ids.length / CHUNK) }, (_, n) =>
     ids.slice(n * CHUNK, (n + 1) * CHUNK).join(','),

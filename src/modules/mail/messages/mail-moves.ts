@@ -16,7 +16,7 @@ const isEmpty = (fields: Fields): boolean => Object.keys(fields).length === 0;
 @Injectable()
 export class MailMoves {
   private readonly logger = new Logger('Mail');
-  /** Learned from the first rejection: WildDuck has no bulk delete. */
+  /** Set by the first rejection: WildDuck has no bulk delete. */
   private deletesOneByOne = false;
 
   constructor(
@@ -66,7 +66,7 @@ export class MailMoves {
     }
   }
 
-  /** One by one for a mail service that does not know `delete`. */
+  /** Deletes one by one at a mail service without the bulk change `delete`. */
   private async delete(requests: BulkRequests, ids: number[]): Promise<void> {
     for (const message of messageStrings(ids)) {
       if (this.deletesOneByOne) break;

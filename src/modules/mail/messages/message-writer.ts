@@ -8,7 +8,7 @@ import { isUnknownField, JsonResponse } from '../upstream-response.js';
 /** Creates messages. `{ keep }` attachments are translated for mail services that do not know them. */
 @Injectable()
 export class MessageWriter {
-  /** Learned from the first rejection: WildDuck has no `keep`. */
+  /** Set by the first rejection: WildDuck has no `keep`. */
   private translatesKeep = false;
 
   /** @param fields as `messageFields` returns them */
@@ -54,16 +54,16 @@ async function copyKept(
     const name = keep.toUpperCase();
     const file = await session.bytes({ method: 'GET', path: [...path, 'attachments', name], accept: '*/*' });
     if (file instanceof JsonResponse) return file;
-    const known = (Array.isArray(listed) ? (listed as unknown[]) : []).find(
+    const source = (Array.isArray(listed) ? (listed as unknown[]) : []).find(
       (each) => isFields(each) && each['id'] === name,
     );
     const content = (await buffer(file.body.stream())).toString('base64');
-    copied.push({ ...described(known), content });
+    copied.push({ ...described(source), content });
   }
   return copied;
 }
 
-/** The members of a listed attachment in the words of a new one. */
+/** Translates the members of a listed attachment into those of a new attachment. */
 function described(listed: unknown): Fields {
   if (!isFields(listed)) return {};
   const { filename, contentType, disposition, cid } = listed;

@@ -32,14 +32,14 @@ export class ReceivedMailApi {
 
   /**
    * Reads the senders of the newest messages of the inbox, at most 1,000.
-   * @param known the inbox of the last call
-   * @param last id of the newest message of the last call; it counts for the same inbox only
+   * @param lastMailbox the inbox of the last call
+   * @param last id of the newest message of the last call; ignored when the inbox has changed
    * @throws ApiError without a mail service or an account, 500 `Proxy failed`
    */
-  async senders(owner: MailOwner, known: string | null, last: number): Promise<ReceivedMail> {
+  async senders(owner: MailOwner, lastMailbox: string | null, last: number): Promise<ReceivedMail> {
     const session = this.client.background(owner);
     const inbox = await inboxOf(session);
-    const after = inbox === known ? last : 0;
+    const after = inbox === lastMailbox ? last : 0;
     const received: ReceivedMail = { mailbox: inbox, newest: after, senders: [] };
     let next: unknown = '';
     for (let page = 0; page < MAX_PAGES && typeof next === 'string'; page += 1) {

@@ -16,13 +16,13 @@ import { recipientKey, recipientOf } from './drafts/recipients.js';
 
 /** Newest messages of each mailbox that are compared. */
 const COMPARED = 100;
-/** A slower mail service has no related messages. */
+/** After this time without a result, no messages are returned. */
 const TIMEOUT_MS = 5_000;
 const SCORES = { attendee: 0.6, title: 0.5, word: 0.3 };
 
 /**
- * The caller's messages with the addresses or the words of a subject, among the newest ones of the inbox and of the sent messages.
- * Lists, not the search of WildDuck, since each mail service has them, and since they cost the same for each subject.
+ * Finds messages with the addresses or the words of a query, among the newest ones of the caller's inbox and of the sent messages.
+ * Reads message lists in place of WildDuck's search: every mail service has lists, and they cost the same for each query.
  */
 @Injectable()
 export class RelatedMessages {
@@ -79,7 +79,7 @@ async function listed(session: MailSession, path: string[], query?: URLSearchPar
     : [];
 }
 
-/** Undefined for a message without a relation to the subject. */
+/** @returns undefined for a message that does not match the query */
 function related(message: Fields, { texts, emails }: RelatedQuery): RelatedItem | undefined {
   const { id, mailbox, from, to, subject, date } = message;
   const title = typeof subject === 'string' ? subject : '';

@@ -1,6 +1,6 @@
 -- Counts a message's recipients, once for each `p_cause`. `p_previous` is the draft that the message replaces: it was
--- counted already. A use weighs half after 30 days; the rank is the binary logarithm of the sum of weights, seen from a
--- fixed day (forward decay), so that ranks of different days compare and an index can hold them.
+-- counted already. The weight of a use halves every 30 days. The rank is the binary logarithm of the sum of weights
+-- relative to a fixed day (forward decay), so that ranks of different days are comparable and can be indexed.
 CREATE FUNCTION mail_recipients_record(
   p_tenant uuid, p_user uuid, p_keys text[], p_addresses text[], p_names text[], p_cause text, p_previous text, p_keep int
 ) RETURNS void LANGUAGE plpgsql AS $$

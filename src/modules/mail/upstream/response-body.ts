@@ -9,7 +9,7 @@ const EMPTY = Buffer.alloc(0);
 export interface ResponseSource {
   pause(): void;
   resume(): void;
-  /** Closes it. */
+  /** Closes the connection. */
   abort(reason: Error): void;
 }
 
@@ -31,7 +31,7 @@ export class ResponseBody {
   /**
    * Reads the whole body if it has at most `limit` bytes, otherwise that many bytes or somewhat more. `stream` returns the
    * same bytes again.
-   * @throws Error when the body breaks off before
+   * @throws Error when the connection fails before
    */
   async beginning(limit: number): Promise<{ bytes: Buffer; ended: boolean }> {
     this.limit = limit;

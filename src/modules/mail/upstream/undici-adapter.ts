@@ -14,8 +14,8 @@ import { ResponseBody, type ResponseSource } from './response-body.js';
 /** WildDuck closes idle connections after 5 s; this pool closes them before. */
 const IDLE_MS = 4_000;
 /**
- * Multiple of the idle timeout that limits a response that is read whole, and a pause caused by a slow client: sockets
- * buffer megabytes, which a slow connection needs minutes for before more is read.
+ * Limits a response that is read whole, and a pause caused by a slow client, in multiples of the idle timeout. A pause can
+ * last minutes: sockets buffer megabytes, which the slow client has to receive before more is read.
  */
 const MAX_TIMEOUTS = 10;
 

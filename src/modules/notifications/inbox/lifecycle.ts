@@ -1,9 +1,9 @@
 import type { NotificationState } from '../notification.entity.js';
 
-/** The part of a notification that its reader changes. */
+/** The fields of a notification that its recipient changes. */
 export interface Lifecycle {
   state: NotificationState;
-  /** Of an archived notification. */
+  /** State before the notification was archived. */
   previous_state: NotificationState | null;
   seen_at: Date | null;
   read_at: Date | null;
@@ -17,8 +17,8 @@ export type RequestedState = (typeof REQUESTED_STATES)[number];
 export const INVALID_TRANSITION = Symbol('invalid transition');
 
 /**
- * Applies a requested state (design: unread and read change into each other; any state into archived and back; unread and read
- * into snoozed, which returns as unread; any state into dismissed, which is final).
+ * Applies a requested state. Unread and read change into each other and into snoozed, which returns as unread. Any state changes
+ * into archived, which returns to the state before, and into dismissed, which is final.
  *
  * @param snoozeUntil for `snoozed`
  * @returns the same object when nothing changes

@@ -1,7 +1,7 @@
 import { DAY, Zone } from '../../../lib/recurrence/index.js';
 import type { NotificationSettings, QuietRange } from '../../settings/index.js';
 
-/** Time in which the recipient may read the notification instead. */
+/** No e-mail is sent when the recipient reads the notification within this time. */
 export const DELAY_SECONDS = 60;
 /** Local time of digests. */
 const DIGEST_HOUR = 8;
@@ -12,7 +12,7 @@ const NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 /**
  * The earliest time of the e-mail for a notification.
- * @param isRequired at once, whatever the settings are
+ * @param isRequired true: at once, regardless of the settings
  */
 export function emailTime(
   now: Date,
@@ -24,7 +24,7 @@ export function emailTime(
   return afterQuiet(settings.digest === 'off' ? soon : nextDigest(soon, settings), settings);
 }
 
-/** The next 8 o'clock of the recipient, or the next one on a Monday. */
+/** The next 8 o'clock in the time zone of the recipient; for a weekly digest, of a Monday. */
 function nextDigest(
   from: Date,
   { timeZone, digest }: Pick<NotificationSettings, 'timeZone' | 'digest'>,
@@ -44,7 +44,7 @@ export function afterQuiet(
 ): Date {
   const zone = Zone.of(timeZone);
   const start = zone.toWall(secondsOf(time));
-  // Ranges may follow one another. Together they may cover the whole week: then nothing is ever sent later than now.
+  // Ranges may adjoin or overlap. Ranges that cover the whole week have no effect.
   for (let wall = start; wall < start + WEEK;) {
     const ends = quietRanges.flatMap((range) => endOf(range, wall) ?? []);
     if (ends.length === 0) return wall === start ? time : dateOf(zone.toInstant(wall));

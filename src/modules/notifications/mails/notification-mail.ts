@@ -18,15 +18,15 @@ import { UnsubscribeLinks } from './unsubscribe-links.js';
 
 export interface NotificationMailValues {
   user_id: string;
-  /** Of notifications. */
+  /** Ids of notifications. */
   ids: string[];
 }
 
 const INBOX_PATH = '/notifications';
 
 /**
- * The e-mail with notifications. It is composed when it is sent: of those that are still unread, with the titles that the
- * recipient may read at this moment.
+ * The e-mail with notifications. It is composed when it is sent: it contains the notifications that are still unread, with the
+ * titles that the recipient may read then.
  */
 @Injectable()
 export class NotificationMail implements MailTemplate<NotificationMailValues>, OnModuleInit {

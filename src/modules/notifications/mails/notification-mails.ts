@@ -38,8 +38,8 @@ const lockDue = workspace.statement<DueRow>(
     WHERE tenant_id = $1 AND user_id = $2 AND email_due_at <= now() ORDER BY seq LIMIT ${ITEMS} FOR UPDATE`,
 );
 
-// A notification for e-mail only that nothing marks as read (`settle` reads `data.seq`) leaves its group: the next cause is
-// mailed too.
+// A mailed notification that is not shown leaves its group, so that the next cause is mailed too: nothing would mark it as read.
+// With `data.seq` it stays, since `settle` marks it.
 const schedule = workspace.statement<never>(
   'notifications.schedule',
   `UPDATE notifications SET email_due_at = $4, emailed_at = CASE WHEN $5 THEN now() ELSE emailed_at END,
@@ -146,7 +146,7 @@ export class NotificationMails implements OnModuleInit {
       to: email,
       language,
       values: { user_id: member.userId, ids },
-      // A notification is in one e-mail.
+      // A notification is in at most one e-mail, so its id identifies the e-mail.
       key: `notifications ${first}`,
     });
   }
@@ -159,10 +159,10 @@ export class NotificationMails implements OnModuleInit {
   }
 }
 
-/** @returns the next time to look at the notifications, null for now */
+/** @returns the time until which e-mails wait; null: they are sent now */
 function postponed(settings: NotificationSettings, isActive: boolean): Date | null {
   const now = new Date();
-  const awake = afterQuiet(now, settings);
-  if (awake > now) return awake;
+  const quietEnd = afterQuiet(now, settings);
+  if (quietEnd > now) return quietEnd;
   return isActive ? new Date(now.getTime() + DELAY_SECONDS * 1_000) : null;
 }

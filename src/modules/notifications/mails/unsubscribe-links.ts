@@ -33,7 +33,7 @@ export class UnsubscribeLinks {
     return `${Buffer.from(payload).toString('base64url')}.${signature.toString('base64url')}`;
   }
 
-  /** @returns null for a token that this installation has not made */
+  /** @returns null for a token that this installation did not sign */
   read(token: string): Unsubscription | null {
     const [text = '', signature = ''] = token.split('.');
     const payload = Buffer.from(text, 'base64url').toString();

@@ -14,7 +14,7 @@ const MAX_BODY = 4_096;
 const ApiToken = () =>
   ApiParam({
     name: 'token',
-    description: 'Of the link in an e-mail.',
+    description: 'The token of the link in an e-mail.',
     schema: { type: 'string', example: 'MDE4OTBhNWQ.c2lnbmF0dXJl' },
   });
 

@@ -7,7 +7,7 @@ import type { Member } from '../notifications.repository.js';
 export class UserActivity {
   constructor(private readonly presence: PresenceApi) {}
 
-  /** By the presence: a user who chose to be invisible counts as absent. */
+  /** Reads the presence: an invisible user counts as absent. */
   async isActive(member: Member): Promise<boolean> {
     const status = (await this.presence.of(member, [member.userId])).get(member.userId)?.status;
     return status === 'online' || status === 'dnd';

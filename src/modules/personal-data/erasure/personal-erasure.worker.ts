@@ -14,7 +14,7 @@ const PAUSE_SECONDS = 60;
 /** Pause after many failures, e.g. while the mail service is down. */
 const LONG_PAUSE_SECONDS = 3600;
 const MANY_ATTEMPTS = 5;
-/** The step after those of the sources. */
+/** Name of the last step, after the steps of the sources. */
 const ACCOUNT = 'account of the user';
 
 /**
@@ -40,7 +40,7 @@ export class PersonalErasureWorker implements OnModuleInit, OnApplicationShutdow
 
   onModuleInit(): void {
     this.jobs.register({ name: 'schedule-erasures', everySeconds: 3600, run: () => this.schedule() });
-    // In the background: an erasure takes longer than other jobs may wait.
+    // In the background, since other jobs must not wait for an erasure.
     this.jobs.register({ name: 'personal-erasures', everySeconds: 60, run: async () => void this.runDue() });
   }
 
@@ -99,7 +99,7 @@ export class PersonalErasureWorker implements OnModuleInit, OnApplicationShutdow
     }
   }
 
-  /** From here on the membership cannot be activated. @returns null: it is active again, and the erasure is cancelled */
+  /** Marks the membership, which then cannot be activated. @returns null if it is active again: the erasure is cancelled */
   private async begin(run: ClaimedErasure): Promise<ErasedMember | null> {
     const { tenantId, userId } = run;
     return this.db.tx(async (tx) => {

@@ -22,7 +22,7 @@ export interface ErasureRow {
   due_at: Date | null;
 }
 
-// A repeated request may bring an erasure forward. It does not postpone one, and a running one keeps its lease.
+// A repeated request may set an earlier time. It does not postpone an erasure, and a running one keeps its lease.
 const schedule = workspace.statement<never>(
   'personal_erasures.schedule',
   `INSERT INTO personal_erasures AS erasure (tenant_id, user_id, state, due_at)
@@ -100,7 +100,7 @@ const keyOf = ({ tenantId, userId, leaseId }: ClaimedErasure) => [tenantId, user
 export class PersonalErasuresRepository {
   constructor(private readonly db: Db) {}
 
-  /** Schedules erasures, or brings them forward. */
+  /** Schedules erasures, or sets an earlier time. */
   async schedule(tx: Tx, tenantId: string, userIds: readonly string[], due: Date): Promise<void> {
     await tx.query(schedule, [tenantId, userIds, due]);
   }
@@ -110,7 +110,7 @@ export class PersonalErasuresRepository {
     await tx.query(cancel, [tenantId, userId]);
   }
 
-  /** Forgets a finished erasure, so that another one can follow. @returns false when the erasure is not finished */
+  /** Deletes the record of a finished erasure, so that another one can follow. @returns false when the erasure is not finished */
   async forgetDone(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
     await tx.query(forgetDone, [tenantId, userId]);
     return (await rowsOf(tx, PersonalErasure).one({ tenantId, userId })) === null;
@@ -133,7 +133,7 @@ export class PersonalErasuresRepository {
     await this.db.single((tx) => tx.query(finishStep, [...keyOf(run), step]));
   }
 
-  /** Gives the erasure back, to be continued after `seconds`. */
+  /** Releases the erasure. It continues after `seconds`. */
   async postpone(run: ClaimedErasure, seconds: number): Promise<void> {
     await this.db.single((tx) => tx.query(postpone, [...keyOf(run), seconds]));
   }
@@ -148,7 +148,7 @@ export class PersonalErasuresRepository {
     await tx.query(drop, keyOf(run));
   }
 
-  /** Number of unfinished erasures, in all workspaces, with so many attempts. */
+  /** Number of unfinished erasures, in all workspaces, with at least so many attempts. */
   async failing(attempts: number): Promise<number> {
     return (await this.db.query(failing, [attempts]))[0]!.count;
   }

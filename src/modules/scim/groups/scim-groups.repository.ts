@@ -12,7 +12,7 @@ export interface ScimGroupRow {
   created_at: Date;
   updated_at: Date;
   external_id: string | null;
-  /** MD5 of the ids of the members: the version depends on it where the members are not read. */
+  /** MD5 of the ids of the members. Part of the version of the group, also when the members are not read. */
   members_hash: string;
   /** Null: not requested. */
   members: { value: string; display: string }[] | null;
@@ -22,7 +22,7 @@ const MEMBERS = `FROM group_memberships membership
              JOIN member_profiles member ON member.tenant_id = membership.tenant_id AND member.user_id = membership.user_id
             WHERE membership.tenant_id = $1 AND membership.group_id = grp.id AND NOT member.is_service`;
 
-// The group of all members is no group of the protocol: it follows from the memberships.
+// The group of all members is no SCIM group: its members follow from the memberships.
 const GROUP = `SELECT grp.id, grp.name, grp.created_at, written.external_id,
          greatest(grp.updated_at, written.updated_at) AS updated_at,
          (SELECT md5(coalesce(string_agg(member.user_id::text, ',' ORDER BY member.user_id), '')) ${MEMBERS}) AS members_hash,
@@ -44,7 +44,7 @@ const some = workspace.statement<ScimGroupRow>(
 export class ScimGroupsRepository {
   constructor(private readonly db: Db) {}
 
-  /** All groups of the workspace: at most 500, and those of the system. */
+  /** All groups of the workspace: at most 500, plus the system groups. */
   async all(tenantId: string, withMembers: boolean): Promise<ScimGroupRow[]> {
     return this.db.query(all, [tenantId, withMembers]);
   }

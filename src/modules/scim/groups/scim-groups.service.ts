@@ -33,7 +33,7 @@ interface GroupValues {
   members: string[];
 }
 
-/** Groups of SCIM: those of the workspace, except the group of all members. The members of `owners` are read-only. */
+/** Groups of SCIM: the groups of the workspace, except the group of all members. The members of `owners` are read-only. */
 @Injectable()
 export class ScimGroupsService extends ScimResources<ScimGroupRow> {
   constructor(
@@ -106,8 +106,8 @@ export class ScimGroupsService extends ScimResources<ScimGroupRow> {
     const wanted = new Set(members);
     const add = [...wanted].filter((userId) => !current.has(userId));
     const remove = [...current].filter((userId) => !wanted.has(userId));
-    const known = await this.users.among(tx, tenantId, add.filter(isUuid));
-    const unknown = add.find((userId) => !known.has(userId));
+    const visible = await this.users.among(tx, tenantId, add.filter(isUuid));
+    const unknown = add.find((userId) => !visible.has(userId));
     if (unknown !== undefined)
       throw scimError(400, `members has an unknown user: ${unknown.slice(0, 100)}.`, 'invalidValue');
     await this.provisioning.changeMembers(tx, actor, id, { add, remove });
@@ -147,7 +147,7 @@ function valuesOf(resource: Json): GroupValues {
   };
 }
 
-/** Whether a filter compares members, which are read for this only. */
+/** Whether a filter compares members. Only then are they read for all groups. */
 function namesMembers(filter: Filter): boolean {
   if ('filters' in filter) return filter.filters.some(namesMembers);
   return 'path' in filter ? filter.path.attribute.name === 'members' : namesMembers(filter.filter);

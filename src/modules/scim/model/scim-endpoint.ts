@@ -33,7 +33,7 @@ interface ScimDocs {
   body?: string;
   example?: object;
   status?: 200 | 201 | 204;
-  /** Anyone may read it. */
+  /** Needs no authentication. */
   isPublic?: boolean;
 }
 
@@ -122,7 +122,7 @@ const selection = (name: string) =>
   ApiQuery({
     name,
     required: false,
-    description: `${name === 'attributes' ? 'Attributes' : 'Attributes without those'} to return, separated by commas.`,
+    description: `Attributes to ${name === 'attributes' ? 'return' : 'omit'}, separated by commas.`,
     schema: { type: 'string', maxLength: 2000, example: 'userName,name.familyName' },
   });
 
@@ -152,10 +152,10 @@ export const ScimListQuery = (): MethodDecorator =>
     ...SELECTION.map(selection),
   );
 
-/** Documents the selection of a creation. */
+/** Documents the selection of attributes in the response of a creation. */
 export const ScimSelection = (): MethodDecorator => applyDecorators(...SELECTION.map(selection));
 
-/** A path that cannot be decoded reaches no route. */
+/** The response for a path that cannot be decoded. No route of SCIM handles it, so the error has the shape of the API. */
 const UNREADABLE_PATH = {
   'application/json': {
     schema: ref('ErrorResponse'),

@@ -28,7 +28,7 @@ const SCIM_TYPES: ReadonlySet<string> = new Set<ScimType>([
   'uniqueness',
 ]);
 
-/** Writes errors as RFC 7644, section 3.12, requires: the stated exception to the error shape of the API. */
+/** Writes errors as RFC 7644, section 3.12, requires: a documented exception to the error shape of the API. */
 @Catch()
 export class ScimExceptionFilter extends ApiExceptionFilter {
   constructor(dependencies: Dependencies) {

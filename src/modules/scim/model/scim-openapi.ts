@@ -28,7 +28,7 @@ const EXAMPLES: Record<string, string> = {
 
 type Attribute = ResourceType['schema']['attributes'][number];
 
-/** @param path name of the attribute, after that of the object that contains it */
+/** @param path of the attribute, e.g. `name.givenName` */
 function schemaOf(attribute: Attribute, path: string = attribute.name): Json {
   const { description, maxLength = 500, subAttributes = [] } = attribute;
   const isReadOnly = attribute.mutability === 'readOnly';
@@ -55,7 +55,7 @@ const pascal = (name: string): string => name[0]!.toUpperCase() + name.slice(1);
 const partName = (resource: string, attribute: Attribute): string =>
   `Scim${resource}${pascal(attribute.name)}`;
 
-/** The schemas of the complex attributes, to which those of the resource in requests and responses refer. */
+/** Schemas of the complex attributes. The schemas of the resource in requests and responses refer to them. */
 const partsOf = ({ schema, extensions }: ResourceType): Record<string, Json> =>
   Object.fromEntries(
     [schema, ...extensions]
@@ -178,7 +178,7 @@ const DOCUMENT: Json = {
   required: ['schemas'],
 };
 
-/** Schemas of the OpenAPI document, made from those of the protocol. */
+/** Schemas of the OpenAPI document, derived from the schemas of the protocol. */
 export const SCIM_SCHEMAS: Record<string, Json> = {
   ScimUser: resourceSchema(USERS, false),
   ScimUserInput: resourceSchema(USERS, true),

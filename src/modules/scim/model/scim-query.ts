@@ -70,7 +70,7 @@ function queryOf(
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Names of a list in a body, in the form of the parameter of the same name. */
+/** Converts a list of names in a body to the form of the query parameter: separated by commas. */
 function listOf(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const names: unknown[] = Array.isArray(value) ? value : [value];

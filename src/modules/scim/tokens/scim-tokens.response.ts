@@ -10,7 +10,7 @@ export class ScimTokenResponse {
   @ApiProperty(DATE_TIME) created_at!: string;
   /** The last replacement of the secret. */
   @ApiProperty(NO_DATE_TIME) rotated_at!: string | null;
-  /** Null: the token does not end by itself. */
+  /** Null: the token does not expire. */
   @ApiProperty(DATE_TIME) expires_at!: string | null;
   /** The last use, exact to five minutes. */
   @ApiProperty(DATE_TIME) last_used_at!: string | null;

@@ -59,14 +59,14 @@ export class ScimUserWrites {
     await this.assertOwnDomain(tenantId, email);
     const account = await this.identity.findByEmail(email);
     const workspace = (await this.tenants.nameOf(tenantId)) ?? '';
-    // A workspace has no language of its own: that of the owner who connected the client.
+    // A workspace has no language, so the language of the owner who connected the client is used.
     const language = await this.memberLanguage(this.db, tenantId, tokenOwner);
     return { account, workspace, language };
   }
 
   /**
-   * Checks a new address, before the transaction: an address may change between verified domains, while the account belongs
-   * to this workspace only. @throws ApiError 400, 403
+   * Checks a new address, before the transaction: both addresses must be in verified domains, and the account must belong to
+   * no other workspace. @throws ApiError 400, 403
    */
   async assertRenamable(tenantId: string, row: ScimUserRow, email: string): Promise<void> {
     await this.assertOwnDomain(tenantId, row.email);
@@ -82,11 +82,11 @@ export class ScimUserWrites {
    */
   async create(tx: Tx, actor: ScimActor, values: UserValues, admission: Admission): Promise<string> {
     const { tenantId } = actor;
-    const [known] = (await this.tenants.findMembers(tenantId, [values.email], tx)).values();
-    if (known !== undefined && (await this.visible.among(tx, tenantId, [known])).has(known))
+    const [existing] = (await this.tenants.findMembers(tenantId, [values.email], tx)).values();
+    if (existing !== undefined && (await this.visible.among(tx, tenantId, [existing])).has(existing))
       throw scimError(409, NAME_TAKEN, 'uniqueness');
-    const userId = known ?? (await this.join(tx, actor, values, admission));
-    const status = known === undefined ? 'active' : 'deactivated';
+    const userId = existing ?? (await this.join(tx, actor, values, admission));
+    const status = existing === undefined ? 'active' : 'deactivated';
     const entry = { action: 'user.provisioned', objectKind: 'user', objectId: userId };
     await this.audit.record(tx, actor, { ...entry, data: { email: values.email } });
     await this.write(tx, actor, userId, values, {});
@@ -95,7 +95,7 @@ export class ScimUserWrites {
     return userId;
   }
 
-  /** @returns the new address when it changes, else null: `assertRenamable` has checked it @throws ApiError 400, 409 */
+  /** Updates a member. `assertRenamable` has checked a new address. @returns the new address; null: unchanged @throws ApiError 400, 409 */
   async update(tx: Tx, actor: ScimActor, row: ScimUserRow, values: UserValues): Promise<string | null> {
     const { user_id: userId, status } = row;
     const isRenamed = values.email !== row.email;
@@ -121,7 +121,7 @@ export class ScimUserWrites {
   }
 
   /**
-   * With the address of an owner, the client would get a link that resets the password, and make an owner.
+   * Not for owners: with the new address, the client could request a link that resets the password, and act as an owner.
    * @throws ApiError 400 for an owner; 409 when another account has the address
    */
   private async rename(tx: Tx, actor: ScimActor, row: ScimUserRow, email: string): Promise<void> {
@@ -172,12 +172,12 @@ export class ScimUserWrites {
     { account, workspace, language }: Admission,
   ): Promise<string> {
     const { tenantId } = actor;
-    // The address of the account, not a look-alike that has the same key.
+    // Different addresses can have the same key. The account must have exactly this address.
     if (account && !sameMailbox(account.email, email)) throw scimError(409, NAME_TAKEN, 'uniqueness');
     const { display_name: displayName } = Checked.of(UpdateProfile, profile).value;
     const name = displayName ?? email;
     const userId = account?.id ?? (await this.identity.open(tx, { email, name }));
-    // 503: the repeated request finds it.
+    // 503: `account` was read before the transaction. Only a repeated request finds it.
     if (userId === null) throw new ConcurrentChangeError('the account was opened meanwhile');
     const member = { userId, email: account?.email ?? email, displayName: name, role: null };
     await this.tenants.provisionMembers(tx, tenantId, [member]);

@@ -3,8 +3,8 @@ import { CORE, ENTERPRISE_USER, type Json } from '../../../lib/scim/index.js';
 import { versionOf } from '../model/scim-query.js';
 import type { ScimUserRow } from './scim-users.repository.js';
 
-/** Attributes that the membership and the profile hold; the others are stored as they are written. */
-const HELD: ReadonlySet<string> = new Set([
+/** Attributes that are stored in the membership and the profile. Other attributes are stored unchanged. */
+const MAPPED: ReadonlySet<string> = new Set([
   'externalId',
   'userName',
   'displayName',
@@ -12,7 +12,7 @@ const HELD: ReadonlySet<string> = new Set([
   'active',
   'schemas',
 ]);
-const HELD_NAMES: ReadonlySet<string> = new Set(['givenName', 'familyName']);
+const MAPPED_NAMES: ReadonlySet<string> = new Set(['givenName', 'familyName']);
 
 /** @returns the resource of a member, with its version @param base address of the SCIM interface */
 export function userResource(row: ScimUserRow, base: string): Json {
@@ -60,8 +60,8 @@ export function valuesOf(resource: Json): UserValues {
   const { givenName = '', familyName = '', formatted } = name;
   const fullName = [givenName, familyName].filter(Boolean).join(' ');
   const displayName = (resource['displayName'] as string | undefined) ?? formatted ?? fullName;
-  const attributes = Object.fromEntries(Object.entries(resource).filter(([key]) => !HELD.has(key)));
-  const otherNames = Object.entries(name).filter(([key]) => !HELD_NAMES.has(key));
+  const attributes = Object.fromEntries(Object.entries(resource).filter(([key]) => !MAPPED.has(key)));
+  const otherNames = Object.entries(name).filter(([key]) => !MAPPED_NAMES.has(key));
   if (otherNames.length > 0) attributes['name'] = Object.fromEntries(otherNames);
   else delete attributes['name'];
   if (isDefault(attributes['emails'], email)) delete attributes['emails'];
@@ -79,7 +79,7 @@ export function valuesOf(resource: Json): UserValues {
   };
 }
 
-/** The resource after a PATCH, without the default of `emails` that the PATCH has left as it was: it follows `userName`. */
+/** Removes `emails` from the result of a PATCH if it still has the default value, so that it follows `userName`. */
 export function withDefaultEmails(before: Json, after: Json): Json {
   const { emails, ...rest } = after;
   const isUntouched =
@@ -87,7 +87,7 @@ export function withDefaultEmails(before: Json, after: Json): Json {
   return isUntouched ? rest : after;
 }
 
-/** Whether the list has the sign-in address only, which follows `userName`. */
+/** Whether the list contains only the sign-in address. */
 function isDefault(emails: unknown, email: string): boolean {
   if (!Array.isArray(emails) || emails.length !== 1) return false;
   const [{ value, type = 'work', display }] = emails as [Json];

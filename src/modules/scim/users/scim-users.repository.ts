@@ -76,7 +76,7 @@ export class ScimUsersRepository {
     return this.db.query(LOOK_UPS[attribute], [tenantId, value]);
   }
 
-  /** By number, as the protocol requires. @param offset from 0 */
+  /** A page by the number of its first member, as the protocol requires. @param offset from 0 */
   async page(tenantId: string, offset: number, limit: number): Promise<ScimUserRow[]> {
     return limit === 0 ? [] : this.db.query(page, [tenantId, offset, limit]);
   }
@@ -95,7 +95,7 @@ export class ScimUsersRepository {
     }
   }
 
-  /** The user who has an external id, visible or not. */
+  /** The user with an external id, also if clients do not see the user. */
   async holderOf(tx: Tx, tenantId: string, externalId: string): Promise<string | null> {
     return (await rowsOf(tx, ScimUser).one({ tenantId, externalId }))?.userId ?? null;
   }

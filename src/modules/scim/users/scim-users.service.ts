@@ -81,7 +81,7 @@ export class ScimUsersService extends ScimResources<ScimUserRow> {
       if (values.email !== row.email && values.email !== checked) throw scimError(409, CHANGED);
       return this.writes.update(tx, actor, row, values);
     });
-    // The copies of the address in all memberships; an event repeats it when this process ends in between.
+    // Updates the copies of the address in the memberships. If this process ends before, an event does it.
     if (email !== null) await this.tenants.setEmail(target.id, email);
   }
 
@@ -89,7 +89,7 @@ export class ScimUsersService extends ScimResources<ScimUserRow> {
     return (await this.users.page(tenantId, startIndex - 1, count)).map((row) => this.present(row));
   }
 
-  /** By an index where the filter requires an equality that has one, else by a scan of all members. */
+  /** Uses an index if the filter requires an equality of an indexed attribute, else scans all members. */
   private async search(tenantId: string, filter: Filter, { startIndex, count }: ScimQuery) {
     const equality = equalityIn(filter);
     const rows = equality
@@ -115,7 +115,7 @@ export class ScimUsersService extends ScimResources<ScimUserRow> {
   }
 }
 
-/** An equality that every match has, on an attribute with an index. */
+/** An equality that every match satisfies, on an indexed attribute. */
 function equalityIn(filter: Filter): { attribute: LookUp; value: string } | undefined {
   if (filter.op === 'and') return filter.filters.map(equalityIn).find((found) => found !== undefined);
   if (filter.op !== 'eq' || filter.path.extension !== undefined || typeof filter.value !== 'string')

@@ -18,7 +18,7 @@ const tagOf = (attributes: Json): string => textOf(attributes, 'locale').replace
 /**
  * The language of mails to a user: the best of `preferredLanguage`, which has the format of Accept-Language (RFC 7643,
  * section 4.1.1), or else that of `locale`.
- * @returns null without a language that has texts
+ * @returns null when there are texts in none of these languages
  */
 export const languageOfUser = (attributes: Json): Language | null =>
   acceptedLanguage(textOf(attributes, 'preferredLanguage')) ?? languageOf(tagOf(attributes));

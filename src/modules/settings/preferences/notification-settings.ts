@@ -56,7 +56,7 @@ interface NotificationsView {
 /** The notification settings of members. */
 @Injectable()
 export class NotificationSettingsApi {
-  /** @returns the settings of those that are active members */
+  /** @returns the settings of the active members among the users */
   async of(reader: Reader, tenantId: string, userIds: readonly string[]): Promise<NotificationSettings[]> {
     return (await reader.query(read, [tenantId, userIds])).map(settingsOf);
   }

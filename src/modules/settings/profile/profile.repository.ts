@@ -38,7 +38,7 @@ const PROFILE = `SELECT member.user_id AS id, member.email, member.display_name,
 
 const read = workspace.statement<ProfileRow>('settings.read_profile', PROFILE);
 
-// A second statement reads the profile: this one could read rows older than the lock.
+// A second statement reads the profile, since this one could return rows from before the lock.
 const lock = workspace.statement<never>(
   'settings.lock_profile',
   `SELECT FROM member_profiles WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE`,

@@ -15,7 +15,7 @@ import { type ProfileFields, ProfileRepository, type ProfileRow } from './profil
 import type { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
 import type { DeactivatedProfileEnvelope, ProfileEnvelope, ProfileResponse } from '../settings.response.js';
 
-/** A member is about to change these fields of their own profile. An effect may reject them. */
+/** A member is about to change these fields of their own profile. A handler may reject them. */
 export const PROFILE_CHANGING = new TxHook<{ tenantId: string; fields: readonly string[] }>(
   'profile changing',
 );
@@ -87,11 +87,11 @@ export class ProfileService {
 
   /**
    * Ends the membership of the caller and its sessions, and closes the account after the last membership. Handlers of
-   * MEMBERSHIP_CHANGING and of the event `member.deactivated` end what depends on the membership.
+   * MEMBERSHIP_CHANGING and of the event `member.deactivated` end objects that depend on the membership.
    * @throws ApiError 404 for an unknown `transfer_to`; 409 `last_admin`; and the errors of `OwnerCheck`
    */
   async deactivate(ctx: RequestContext, input: DeactivateProfile): Promise<DeactivatedProfileEnvelope> {
-    // A token alone may be stolen.
+    // The token alone is no proof, since it may be stolen.
     await this.owners.assert(ctx, input);
     return this.db.tx(async (tx) => {
       await this.tenants.setMemberStatus(tx, ctx.userId, ctx.tenantId, 'deactivated');

@@ -33,7 +33,7 @@ export class SignaturesRepository {
     return rowsOf(reader, Signature).one({ tenantId, userId, id });
   }
 
-  /** Serialises the changes of a user's signatures: the unique default needs no retry. */
+  /** Serialises the changes of a user's signatures, so that the unique index of the default causes no conflicts. */
   async lock(tx: Tx, { tenantId, userId }: RequestContext): Promise<void> {
     await tx.query(lock, [tenantId, userId]);
   }

@@ -56,7 +56,7 @@ export class ConfiguredClients {
   constructor(readonly clients: readonly ClientRow[]) {}
 }
 
-/** OAuth clients: built in, of the file OIDC_CLIENTS, and of the database. */
+/** OAuth clients: built-in ones, those of the file OIDC_CLIENTS, and those of the database. */
 @Injectable()
 export class OidcClientsApi {
   private readonly builtIn: Map<string, ClientRow>;
@@ -77,7 +77,7 @@ export class OidcClientsApi {
   }
 
   async find(id: string): Promise<ClientRow | null> {
-    // Client ids are never longer and have no other characters; PostgreSQL cannot store some of them.
+    // No client has another id, and PostgreSQL cannot store all characters.
     if (!/^[\w.-]{1,100}$/.test(id)) return null;
     return this.builtIn.get(id) ?? this.configured.get(id) ?? (await this.repository.find(id));
   }

@@ -19,9 +19,9 @@ const VALUE = /^([\w-]{22})\.([\w-]{22})$/;
 const LIFETIME_MS = 400 * 86_400_000;
 
 /**
- * Browsers in which an account signed in before, by a signed cookie for each account (OWASP, "Slow Down Online Guessing Attacks
- * with Device Cookies"). The cookie gives no access: failures of a known browser are counted by themselves, and a sign-in from
- * an unknown one is reported to the owner.
+ * Recognises browsers in which an account signed in before, by a signed cookie for each account (OWASP, "Slow Down Online Guessing
+ * Attacks with Device Cookies"). The cookie gives no access. Failed sign-ins in a known browser are counted separately, and a
+ * sign-in from an unknown browser is reported to the owner.
  */
 @Injectable()
 export class KnownBrowsers {
@@ -47,8 +47,8 @@ export class KnownBrowsers {
     return isGenuine ? nonce : null;
   }
 
-  /** Reports a sign-in from an unknown browser to the owner, and makes the browser known. */
-  async note({ request, response }: SignIn, { id, email }: SignInAccount): Promise<void> {
+  /** Reports a sign-in from an unknown browser to the owner, and sets the cookie. */
+  async record({ request, response }: SignIn, { id, email }: SignInAccount): Promise<void> {
     if (this.idOf(request, email) !== null) return;
     const { ip, userAgent, requestId } = originOf(request);
     const actor = { tenantId: null, userId: id, ip, ...(requestId !== null && { requestId }) };

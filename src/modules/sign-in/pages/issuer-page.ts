@@ -9,8 +9,8 @@ interface IssuerDetails {
 }
 
 /**
- * Leads to the issuer of a workspace. A link and no redirect: browsers apply `form-action` to redirects after a form, and the
- * user sees the host before leaving.
+ * The page with a link to the issuer of a workspace. It has no redirect: browsers apply the policy `form-action` to redirects
+ * after a form, and the user sees the host of the link first.
  */
 export function issuerPage(signIn: SignInPage, { name, url }: IssuerDetails): Page {
   const { t, alert } = signIn;

@@ -19,7 +19,7 @@ export interface ProviderPages {
   signedOut(ctx: KoaContextWithOIDC): void;
 }
 
-/** Errors of the library that another code can fix. */
+/** Errors after which the user can enter another code. */
 const CODE_ERRORS = new Set(['NoCodeError', 'NotFoundError', 'ExpiredError', 'AlreadyUsedError']);
 
 const localeOf = (ctx: KoaContextWithOIDC): PageLocale => {

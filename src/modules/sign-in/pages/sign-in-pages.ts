@@ -13,10 +13,10 @@ export interface SignInPage extends PageLocale {
   status?: number;
 }
 
+/** Follows the other buttons: the Enter key presses the first button of a form. */
 export const cancelButton = ({ t }: PageLocale, text = t('cancel')): Html =>
   html`<button class="second" name="step" value="cancel" formnovalidate>${text}</button>`;
 
-/** The Enter key presses the first button of a form. */
 export const commonParts = ({ formTarget, alert, status }: SignInPage) => ({
   formTarget,
   alert,

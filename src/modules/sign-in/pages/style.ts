@@ -48,7 +48,7 @@ const hash = createHash('sha256').update(STYLE).digest('base64');
 
 /**
  * The Content-Security-Policy of a page.
- * @param formTarget origin or scheme beside this one: browsers apply the directive to redirects after a form
+ * @param formTarget further origin or scheme for forms: browsers apply `form-action` also to the redirect after a form
  * @param script address of the only script; null: none
  */
 export function pagePolicy(formTarget: string | null = null, script: string | null = null): string {

@@ -7,7 +7,7 @@ import { SignInGrants } from '../sign-in-grants.js';
 
 const DAY_SECONDS = 86_400;
 
-/** Accounts in the form of the OpenID provider. */
+/** Provides accounts to the OpenID provider. */
 @Injectable()
 export class OidcAccounts {
   constructor(
@@ -18,7 +18,7 @@ export class OidcAccounts {
   ) {}
 
   /**
-   * @param token the code or token that names the account; without it the browser session does
+   * @param token the code or token with the account; undefined: the browser session has it
    * @returns undefined when the account is closed or the grant ended
    */
   async find(

@@ -11,8 +11,8 @@ export interface SignInStates {
 }
 
 /**
- * When the provider shows a page: for the reasons of the library, and when the sign-in of this browser, or a grant opened
- * from it, was ended elsewhere. A browser whose session was ended must not open another one silently.
+ * Decides when the provider shows a page: for the reasons of the library, and when the sign-in of this browser, or a grant
+ * opened from it, was ended elsewhere. Such a browser must not open another session without a new sign-in.
  */
 export function signInPolicy(states: SignInStates) {
   const policy = base();

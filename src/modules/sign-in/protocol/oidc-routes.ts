@@ -16,7 +16,7 @@ const ISSUER = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 /**
  * All routes under /apis/v1/oidc, matched exactly: the provider itself ignores case and trailing slashes. `/auth` and
- * `/session/end` take no POST, which other sites would send without the cookies (SameSite=Lax).
+ * `/session/end` have no POST: from other sites, browsers send it without the cookies (SameSite=Lax).
  */
 const ROUTES: [methods: string[], pattern: string, name: OidcRoute['name'], path: string][] = [
   [GET, '/\\.well-known/openid-configuration', 'protocol', '/.well-known/openid-configuration'],

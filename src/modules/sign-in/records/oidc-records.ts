@@ -15,7 +15,7 @@ const HANDLE = /^@([\w-]{43})\.([\w-]{22})$/;
 const FAMILY = new Set(['AccessToken', 'AuthorizationCode', 'DeviceCode', 'RefreshToken']);
 /** Polling interval of devices in seconds: the default of RFC 8628, section 3.2. */
 export const DEVICE_INTERVAL = 5;
-/** Tolerated deviation of clock and network. */
+/** Tolerated deviation of clock and network, seconds. */
 const TOLERANCE = 1;
 
 /** The part of a stored grant with its scopes. */
@@ -99,8 +99,8 @@ export class OidcRecords {
   }
 
   /**
-   * One of concurrent uses of a code or refresh token succeeds. Any other use indicates a leak, so the grant ends (RFC
-   * 9700, section 4.14.2), except for a retry within the grace time.
+   * Only one of several concurrent uses of a code or refresh token succeeds. Any other use indicates a leak, so the grant ends
+   * (RFC 9700, section 4.14.2), except for a retry within the grace time.
    */
   private async consume(model: string, id: string): Promise<void> {
     const hash = this.hashOf(model, id);
@@ -109,14 +109,14 @@ export class OidcRecords {
     if (row && (await this.isRetry(model, row))) return;
     const grantId = await this.repository.familyOf(model, hash);
     if (grantId !== null) {
-      await this.reuse.note(model, grantId);
+      await this.reuse.record(model, grantId);
       await this.endGrant(grantId);
     }
     const { errors } = await oidcLibrary();
     throw new errors.InvalidGrant('already used');
   }
 
-  /** Whether a refresh token was used just before from the same address: the client did not receive the response. */
+  /** Whether a refresh token was used within the grace time from the same address: the client may have lost the response. */
   private async isRetry(
     model: string,
     { consumed, consumed_by: by, consumed_seconds: age }: RecordRow,

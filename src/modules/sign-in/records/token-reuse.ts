@@ -21,7 +21,7 @@ export class TokenReuse {
   ) {}
 
   /** @param model of the provider */
-  async note(model: string, grantId: string): Promise<void> {
+  async record(model: string, grantId: string): Promise<void> {
     const owner = await this.sessions.ownerOf(grantId);
     if (!owner) return;
     const { accountId, tenantId, clientId } = owner;

@@ -1,9 +1,9 @@
 import { domainToASCII } from 'node:url';
 
-/** Characters with which `domainToASCII` reads a text as more than a host. */
+/** Characters that a host cannot have. `domainToASCII` reads some of them as delimiters of a URL. */
 const NOT_OF_A_HOST = /[\s/\\@:?#%[\]]/;
 
-/** The spelling in which domains are stored and compared: that of DNS, in lower case. Empty for text that is no domain. */
+/** The spelling of DNS, in lower case: domains are stored and compared in it. Empty for text that is no domain. */
 export function domainName(text: string): string {
   const name = text.trim().toLowerCase();
   return NOT_OF_A_HOST.test(name) ? '' : domainToASCII(name);

@@ -45,7 +45,7 @@ export class TenantDomainsController {
     id: 'addTenantDomain',
     summary: 'Add a domain',
     description:
-      'Publish the TXT record of the response, then verify the domain. A known domain is returned unchanged.',
+      'Publish the TXT record of the response, then verify the domain. A domain that the workspace already has is returned unchanged.',
     status: 201,
     response: [TenantDomainEnvelope, 'The domain with its TXT record.'],
     errors: [TenantErrors.tooManyDomains],

@@ -71,11 +71,11 @@ export class TenantDomains {
    */
   async verify(ctx: RequestContext, name: string): Promise<TenantDomainDetail> {
     const { tenantId } = ctx;
-    const known = await this.existing(this.db, tenantId, name);
-    const { domain } = known;
-    if (known.verifiedAt !== null) return present(known);
+    const stored = await this.existing(this.db, tenantId, name);
+    const { domain } = stored;
+    if (stored.verifiedAt !== null) return present(stored);
     const values = await this.records.txt(`${HOST}.${domain}`);
-    if (!values.includes(`${VALUE}${known.challenge}`)) throw TenantErrors.domainNotVerified.with();
+    if (!values.includes(`${VALUE}${stored.challenge}`)) throw TenantErrors.domainNotVerified.with();
     return this.db.tx(async (tx) => {
       await tx.query(lockDomain, [domain]);
       if ((await tx.query(verifiedBy, [[domain]])).some((row) => row.tenant_id !== tenantId))
@@ -123,14 +123,14 @@ export class TenantDomains {
   private async find(reader: Reader, tenantId: string, domain: string): Promise<TenantDomain | null> {
     const name = domainName(domain);
     const domains = await rowsOf(reader, TenantDomain).all({ tenantId });
-    return (name !== '' && domains.find((known) => domainName(known.domain) === name)) || null;
+    return (name !== '' && domains.find((each) => domainName(each.domain) === name)) || null;
   }
 
   /** @throws ApiError 404 */
   private async existing(reader: Reader, tenantId: string, domain: string): Promise<TenantDomain> {
-    const known = await this.find(reader, tenantId, domain);
-    if (!known) throw TenantErrors.domainNotFound.with();
-    return known;
+    const found = await this.find(reader, tenantId, domain);
+    if (!found) throw TenantErrors.domainNotFound.with();
+    return found;
   }
 
   /** The workspace that an address may join by its verified domain, if the policy of the workspace allows it. */

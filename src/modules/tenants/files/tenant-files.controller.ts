@@ -27,7 +27,7 @@ export class TenantFilesController {
     id: 'updateFileLimits',
     summary: 'Change the limit of each user',
     description:
-      'The limit that applies changes nothing. The operator of the deployment sets the limit of the workspace. Files above a new limit stay, further uploads are rejected.',
+      'A request with the current limit changes nothing. The operator of the deployment sets the limit of the workspace. Files above a new limit stay, further uploads are rejected.',
     response: [FileUsageEnvelope, 'Use and limits.'],
   })
   @Requires('tenant.policy')

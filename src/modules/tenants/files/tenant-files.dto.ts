@@ -8,7 +8,7 @@ import { UUID } from '../../../platform/field-docs/field-docs.js';
 const MAX_BYTES = 2 ** 50;
 
 export class UpdateFileLimits {
-  /** Limit of each user, bytes; null: that of the deployment, 0: none. Files above a new limit stay. */
+  /** Limit of each user, bytes; null: the limit of the deployment; 0: no limit. Files above a new limit stay. */
   @Nullable() @IntegerFrom(0, MAX_BYTES, { example: 1_073_741_824 }) user_limit_bytes?: number | null;
 }
 

@@ -35,7 +35,10 @@ export class TenantFiles {
     return { users: rows.map(({ user_id, bytes, files: count }) => ({ user_id, bytes, count })), next };
   }
 
-  /** As `change`. The limit that applies, as a client reads it, changes nothing: that of the deployment stays that. */
+  /**
+   * Changes the limit of each user. A client may send back the limit that it read: if this is the limit of the deployment, the
+   * workspace does not get a limit of its own.
+   */
   async update(
     ctx: RequestContext,
     { user_limit_bytes: limit }: UpdateFileLimits,
@@ -44,7 +47,7 @@ export class TenantFiles {
     return limit === usage.user_limit_bytes ? usage : this.change(ctx, { user_limit_bytes: limit });
   }
 
-  /** Changes limits of a workspace; omitted ones stay unchanged. The operator sets that of the workspace. */
+  /** Changes limits; omitted ones stay unchanged. Only the operator changes the limit of the workspace. */
   async change(
     actor: AuditActor & { readonly tenantId: string },
     limits: Partial<OwnLimits>,

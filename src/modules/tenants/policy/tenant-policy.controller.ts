@@ -29,7 +29,7 @@ export class TenantPolicyController {
     id: 'updateTenantPolicy',
     summary: 'Change the policy of the workspace',
     description:
-      'Omitted fields stay unchanged. A change takes effect within five seconds. After the grace, members without a second factor can only enable one; they cannot disable it while the policy requires it.',
+      'Omitted fields stay unchanged. A change takes effect within five seconds. After the grace time, members without a second factor can only enable one; they cannot disable it while the policy requires it.',
     response: [TenantPolicyEnvelope, 'The updated policy.'],
     errors: [TenantErrors.issuersLockedOut],
   })

@@ -18,16 +18,16 @@ export class UpdateTenantPolicy {
   @IsObject({ message: 'second_factor must be an object' })
   second_factor?: SecondFactorPolicyInput;
 
-  /** Lifetime of sessions in days; null: that of the deployment. A shorter time applies to existing sessions too. */
+  /** Lifetime of sessions in days; null: the lifetime of the deployment. A shorter time applies to existing sessions too. */
   @Nullable() @IntegerFrom(1, 365, { example: 14 }) session_days?: number | null;
-  /** Minimum length of new passwords; null: 12, which is also the least value. */
+  /** Minimum length of new passwords; null: 12, which is also the minimum. */
   @Nullable() @IntegerFrom(12, 64, { example: 14 }) password_min_length?: number | null;
   /** Members who may create share links of notes. Existing links stay. */
   @Optional() @OneOf(AUDIENCES, { example: 'members' }) link_shares?: Audience;
   /** Members who may invite guests, among those with the permission `guests.invite`. */
   @Optional() @OneOf(AUDIENCES, { example: 'admins' }) guest_invites?: Audience;
 
-  /** Accepted issuers of access tokens: `local` for the sign-in of this service, or the address of an issuer. Null: all of the deployment. */
+  /** Accepted issuers of access tokens: `local` for the sign-in of this service, or the address of an issuer. Null: all issuers of the deployment. */
   @ApiPropertyOptional({ type: [String], maxItems: 10, nullable: true, example: null })
   @Nullable()
   @MaxLength(500, { each: true })
@@ -36,7 +36,7 @@ export class UpdateTenantPolicy {
   @IsArray()
   allowed_issuers?: string[] | null;
 
-  /** Whether owners of an address in a verified domain of the workspace may join by themselves. */
+  /** Whether owners of an address in a verified domain of the workspace may join without an invitation. */
   @Optional() @Flag({ example: false }) domain_join?: boolean;
   /**
    * Days between the end of a membership and the erasure of the personal data of the former member; null: never. Also applies to

@@ -56,8 +56,8 @@ export class TenantLogos implements OnModuleInit {
   /** @param side maximum of width and height, pixels; a smaller logo keeps its size */
   async scale({ format, bytes, version }: LogoRow & { bytes: Buffer }, side: number): Promise<Buffer> {
     const key = `${version} ${side}`;
-    const known = this.scaled.get(key);
-    if (known) return known;
+    const cached = this.scaled.get(key);
+    if (cached) return cached;
     const scaled = this.images
       .encode(bytes, format, { side, bytes: MAX_LOGO_BYTES })
       .then((image) => image.bytes);
@@ -66,7 +66,7 @@ export class TenantLogos implements OnModuleInit {
     return scaled;
   }
 
-  /** Encodes logos that an earlier version stored as they were sent; removes files that are no images. */
+  /** Encodes logos that an earlier version stored as they were uploaded; removes files that are no images. */
   private async encodeStored(): Promise<void> {
     for (const { tenant_id: tenantId, version, bytes } of await this.logos.unencoded(BATCH)) {
       const logo = await this.encode(bytes).catch((error: unknown) => {

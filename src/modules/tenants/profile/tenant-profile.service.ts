@@ -70,7 +70,7 @@ export class TenantProfileService implements OnModuleInit {
   /**
    * @param knownVersions versions that the client has
    * @param options.size maximum of width and height, pixels; undefined: as stored
-   * @param options.cacheControl instead of that of images
+   * @param options.cacheControl replaces the default Cache-Control of images
    * @throws ApiError 404 without a logo
    */
   async logo(

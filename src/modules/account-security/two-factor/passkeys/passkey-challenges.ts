@@ -30,7 +30,7 @@ const forget: Sweep = directory.statement(
   deletion('passkey_challenges', `expires_at < now()`),
 );
 
-/** Challenges of WebAuthn ceremonies: valid once, for ten minutes. A new one replaces that of the same ceremony and subject. */
+/** Challenges of WebAuthn ceremonies: valid once, for ten minutes. A new one replaces the one of the same ceremony and subject. */
 @Injectable()
 export class PasskeyChallenges implements OnModuleInit {
   constructor(

@@ -16,11 +16,11 @@ import {
 
 /** An assertion of a passkey. */
 interface PasskeyProof {
-  /** The session of the caller, or the sign-in of the browser: that of the options. */
+  /** The session of the caller, or the sign-in of the browser, for which the options were created. */
   subject: string;
   /** AuthenticationResponseJSON of WebAuthn; any other value is invalid. */
   credential: unknown;
-  /** The account whose second factor the passkey is; null: the passkey is the only factor, and names the account. */
+  /** The account that proves its second factor; null: the passkey is the only factor and identifies the account. */
   accountId: string | null;
 }
 

@@ -53,7 +53,7 @@ const remove = directory.statement<PasskeyRow>(
   `DELETE FROM passkeys WHERE account_id = $1 AND id = $2 RETURNING ${LISTED}`,
 );
 
-// Of concurrent assertions with the same counter, one succeeds.
+// Only one of several concurrent assertions with the same counter succeeds.
 const use = directory.statement<{ id: string }>(
   'passkeys.use',
   `UPDATE passkeys SET counter = $2, synced = $3, last_used_at = now()

@@ -86,9 +86,9 @@ export class Passkeys implements OnModuleInit {
     await this.requireAllowed(owner);
     const account = await this.credentials.byId(owner.userId);
     if (!account) throw SecurityErrors.notFound.with();
-    const known = await this.repository.credentials(owner.userId);
+    const existing = await this.repository.credentials(owner.userId);
     const challenge = await this.challenges.create('registration', subjectOf(owner));
-    return creationOptions({ site: this.site, challenge }, account, known);
+    return creationOptions({ site: this.site, challenge }, account, existing);
   }
 
   /**
@@ -107,15 +107,15 @@ export class Passkeys implements OnModuleInit {
       await this.lock(tx, owner.userId);
       if (owner.sessionId === null && (await this.hasFactor(tx, owner.userId)))
         throw SecurityErrors.alreadyEnabled.with();
-      const known = await this.repository.list(owner.userId, tx);
-      if (known.length >= MAX_PASSKEYS) throw SecurityErrors.tooManyPasskeys.with();
+      const existing = await this.repository.list(owner.userId, tx);
+      if (existing.length >= MAX_PASSKEYS) throw SecurityErrors.tooManyPasskeys.with();
       const passkey = await this.repository.insert(tx, uuidv7(), owner.userId, name, created);
       if (!passkey) throw SecurityErrors.passkeyRegistered.with();
       await this.log.record(tx, owner, 'security.passkey_added', {
         passkey_id: passkey.id,
         description: name,
       });
-      const recoveryCodes = await this.enable(tx, owner, known.length > 0);
+      const recoveryCodes = await this.enable(tx, owner, existing.length > 0);
       return { passkey, recoveryCodes };
     });
     await this.sessions.refreshNow();

@@ -96,7 +96,7 @@ const usableAddress = (): Promise<StringSchema> =>
 async function rejectUnusable(to: unknown): Promise<void> {
   const usable = await usableAddress();
   const unusable = (Array.isArray(to) ? (to as unknown[]) : []).flatMap((item, n): FieldProblem[] => {
-    // The mail service rejects entries that are no objects. An empty address is a field of a form that is not filled in.
+    // The mail service rejects entries that are no objects. An empty address is an empty form field.
     const address = isFields(item) ? (item['address'] ?? '') : '';
     if (address === '' || usable.validate(address).error === undefined) return [];
     const message = `${JSON.stringify(address).slice(0, 320)} is not a valid address`;
