@@ -85,7 +85,7 @@ export class TasksService {
     return this.writeChecked(ctx, 'trash', id, null, { expected, body, write: { keep_days }, more });
   }
 
-  /** Takes the task out of the trash and restores the links of notes to it. A task that is not there stays unchanged. */
+  /** Takes the task out of the trash and restores the links of notes to it. A task outside the trash stays unchanged. */
   async restore(
     ctx: RequestContext,
     id: string,
