@@ -200,7 +200,7 @@ export class MessagesService {
     writing: ChatOutcome | Promise<ChatOutcome>,
   ): Promise<ChatOutcome> {
     const result = await writing;
-    // A repeated request too: the first one may have committed without a report, when its connection or process ended.
+    // A repeated request reports its change again: the process of the first one may have ended between the commit and the report.
     if (result.mod_seq !== null) this.changes.changed(tx, ctx, roomId, result.mod_seq, result.message);
     return result;
   }

@@ -89,7 +89,7 @@ export class RoomMembersRepository {
     return reader.query(members, [tenantId, roomId, name, id, only ?? null, limit]);
   }
 
-  /** @returns those that were no members before */
+  /** @returns the members that were added */
   async add(
     tx: Tx,
     { tenantId }: RequestContext,
@@ -133,7 +133,7 @@ export class RoomMembersRepository {
     await tx.query(lockUsers, [tenantId, userIds]);
   }
 
-  /** Those of the users that are in `max` rooms or more. */
+  /** The users among these that are in `max` rooms or more. */
   async inManyRooms(
     tx: Tx,
     { tenantId }: RequestContext,
