@@ -138,7 +138,7 @@ export class FormsService {
     opened: OpenForm,
   ): Promise<void> {
     const after = { ...before, ...changes };
-    // The lock of the form holds submissions back, so the count is exact.
+    // The lock of the form blocks submissions, so the count is exact.
     const count = changes.settings ? (await this.access.again(tx, ctx, opened)).response_count : 0;
     if (after.settings.anonymous !== before.settings.anonymous && count > 0)
       throw FormErrors.anonymityFixed.with();
