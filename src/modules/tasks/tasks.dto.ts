@@ -60,7 +60,7 @@ const BASE_REVISION = {
   minimum: 1,
   example: 1,
   description:
-    'The revision that you read; `If-Match` means the same. Without either the task changes whatever its revision is.',
+    'The revision that you read; `If-Match` means the same. Without either, the task is changed whatever its revision is.',
 };
 
 // Validators run from the property upwards: the type is checked first and the first error is reported.

@@ -100,7 +100,7 @@ export class FormStatesService {
         await this.rows.update(tx, ctx, id, step.values);
         await this.events.record(tx, ctx, step.change, id, step.data);
       }
-      return FORMS.response(formResponse(await this.access.again(tx, ctx, opened), before.draft));
+      return FORMS.response(formResponse(await this.access.reread(tx, ctx, opened), before.draft));
     });
   }
 

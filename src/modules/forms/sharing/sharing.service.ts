@@ -131,7 +131,7 @@ export class FormSharingService implements ShareLinks<ShareForm> {
       await this.events.record(tx, ctx, link.shareTokenHash ? 'shared' : 'unshared', id, {
         role: link.shareRole,
       });
-      const form = await this.access.again(tx, ctx, opened);
+      const form = await this.access.reread(tx, ctx, opened);
       const definition = await this.forms.draft(ctx.tenantId, id, tx);
       const remembered = FORMS.response(formResponse(form, definition)).json;
       const { json } = FORMS.response(formResponse(form, definition, token));
