@@ -62,7 +62,7 @@ export class TasksService {
     return taskReply(id, found.revision, task);
   }
 
-  /** Changes the given fields; compares the revision where the client sent one. */
+  /** Changes the given fields. Compares the revision if the client sent one. */
   async update(
     ctx: RequestContext,
     id: string,

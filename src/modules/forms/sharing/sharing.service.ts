@@ -114,7 +114,7 @@ export class FormSharingService implements ShareLinks<ShareForm> {
     return new JsonReply(JSON.stringify({ access: await reader.query(access, [tenantId, id]) }));
   }
 
-  /** The token is not remembered for repeated requests: they return the link without it. */
+  /** The token is not stored for repeated requests, which return the link without it. */
   private async change(
     ctx: RequestContext,
     id: string,

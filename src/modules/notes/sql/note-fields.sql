@@ -94,7 +94,7 @@ BEGIN
   END IF;
   PERFORM note_add_revision(v_note, v_device, p_content);
   v_head := advance_head(p_tenant, p_user, 1);
-  -- Under the lock of the head, which the deletion of a folder takes too: the folder stays until the commit.
+  -- Checked under the lock of the head, which the deletion of a folder takes too, so that the folder exists until the commit.
   IF NOT note_folder_is_own(p_tenant, p_user, v_folder) THEN
     RAISE EXCEPTION 'unknown folder' USING ERRCODE = 'WS001';
   END IF;
