@@ -10,9 +10,9 @@ export const ROOM_ADDED = 'chat.room_added';
 export const ROOM_READ = 'chat.room_read';
 export const TYPING = 'chat.typing';
 
-/** Characters of recent messages that this process need not read from the database. */
+/** Characters of the recent messages that are kept in memory, so that they are not read from the database. */
 const MAX_RECENT_CHARACTERS = 4 * 1024 * 1024;
-/** Characters of the longest message that the bus carries. With escapes it has at most 6,000 bytes there. */
+/** Characters of the longest message that the bus carries: at most 6,000 bytes with escapes. */
 const MAX_CARRIED_CHARACTERS = 2_000;
 /** User ids in one message of the bus. */
 const USERS_PER_MESSAGE = 100;
@@ -22,7 +22,7 @@ export interface RoomKey {
   room: string;
 }
 
-/** The messages of the chat between processes, by topic. They carry ids: receivers read the rows. */
+/** The messages of the chat between processes, by topic. They contain ids; receivers read the rows. */
 export interface ChatBusMessages {
   /** `message`: JSON of a short message with this number, which receivers need not read. */
   [ROOM_CHANGED]: RoomKey & { mod_seq: number; message?: string };
@@ -44,7 +44,7 @@ export class ChatChanges {
   constructor(private readonly bus: Bus) {}
 
   /**
-   * Messages of the room changed.
+   * Reports a change of messages of the room.
    * @param modSeq number of the newest change
    * @param message JSON of the message with this number
    */
@@ -83,13 +83,13 @@ export class ChatChanges {
     this.after(tx, ROOM_DELETED, { tenant, room });
   }
 
-  /** A new room has these members. */
+  /** Reports a new room to its members. */
   added(tx: Tx, { tenantId: tenant }: RequestContext, room: string, userIds: readonly string[]): void {
     for (let at = 0; at < userIds.length; at += USERS_PER_MESSAGE)
       this.after(tx, ROOM_ADDED, { tenant, room, users: userIds.slice(at, at + USERS_PER_MESSAGE) });
   }
 
-  /** The caller has read messages, on one of their devices. */
+  /** Reports to the devices of the caller that the caller has read messages. */
   read(
     tx: Tx,
     { tenantId: tenant, userId: user }: RequestContext,

@@ -3,7 +3,7 @@ import { TxHook } from '../../platform/events/tx-hooks.js';
 export interface RoomAccessChange {
   tenantId: string;
   roomId: string;
-  /** The caller of the change. */
+  /** The user who makes the change. */
   userId: string;
   /** Members who lose access; null: the room is deleted. */
   removed: string[] | null;

@@ -12,17 +12,17 @@ import { CHAT_MENTION, CHAT_MESSAGE, CHAT_ROOM } from './chat.notifications.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
 
 const EVERY_SECONDS = 15;
-/** Job of the rooms that this process has changed. */
+/** Name of the job for the rooms that this process has changed. */
 const CHANGED_ROOMS = 'notify-changed-rooms';
 /** Milliseconds from a message to its notifications. */
 const COLLECT_MS = 500;
-/** Milliseconds between two steps of a busy room. */
-const REST_MS = 5_000;
+/** Milliseconds between two runs of a busy room. */
+const PAUSE_MS = 5_000;
 /** Messages of one room in one step. */
 const BATCH = 500;
-/** Age of messages that the first run of a process looks at. Older ones are not notified. */
-const FIRST_LOOK_SECONDS = 86_400;
-/** A message may become visible this long after its time: the limit of a transaction. */
+/** Maximum age of messages in the first run of a process. Older messages cause no notification. */
+const MAX_AGE_SECONDS = 86_400;
+/** A message may become visible this long after its `created_at`: the time limit of a transaction. */
 const OVERLAP_SECONDS = 60;
 
 interface RoomKey {
@@ -88,17 +88,17 @@ const advance = workspace.statement<never>(
 
 /**
  * Makes the notifications of messages. The messages themselves are the queue: a position for each room marks the last handled
- * message and commits with the notifications. Sending a message has no extra cost. The process that writes a message handles
- * its room half a second later, a busy room every five seconds, with one notification for each member. A periodic job handles
- * the rooms of processes that ended.
+ * message and is written in the transaction of the notifications, so that sending a message has no extra cost. The process that
+ * writes a message handles its room half a second later, or a busy room every five seconds, with one notification for each
+ * member. A periodic job handles the rooms of processes that ended.
  */
 @Injectable()
 export class ChatNotifier implements OnModuleInit {
   private readonly logger = new Logger(ChatNotifier.name);
-  /** By cell. */
+  /** Start of the last run by cell, from `performance.now()`. */
   private readonly lastRuns = new Map<string | undefined, number>();
   private readonly changed = new Map<string, RoomKey>();
-  private readonly resting = new LRUCache<string, true>({ ...growingTo(10_000), ttl: REST_MS });
+  private readonly paused = new LRUCache<string, true>({ ...growingTo(10_000), ttl: PAUSE_MS });
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -119,14 +119,14 @@ export class ChatNotifier implements OnModuleInit {
   }
 
   /**
-   * Handles all rooms with new messages. A room that fails does not hold up the others.
-   * @throws Error after the last room, when one failed: the next run looks at it again
+   * Handles all rooms with new messages. A failure in one room does not affect the others.
+   * @throws Error after the last room if one failed; the next run handles it again
    */
   async run(): Promise<void> {
     const started = performance.now();
     const cell = this.db.currentCell;
     const lastRun = this.lastRuns.get(cell) ?? -Infinity;
-    const since = Math.min((started - lastRun) / 1_000 + OVERLAP_SECONDS, FIRST_LOOK_SECONDS);
+    const since = Math.min((started - lastRun) / 1_000 + OVERLAP_SECONDS, MAX_AGE_SECONDS);
     const failures = new ItemFailures(this.logger, 'the notification of a room');
     for (const room of await this.db.query(pending, [since]))
       await failures.guard(room, () => this.handle(room));
@@ -141,13 +141,13 @@ export class ChatNotifier implements OnModuleInit {
     }, COLLECT_MS).unref();
   }
 
-  /** Handles the rooms that this process has changed, except for those it has handled a moment ago. */
+  /** Handles the rooms that this process has changed, except for those that it handled less than `PAUSE_MS` ago. */
   private async runChanged(): Promise<void> {
     try {
       for (const [key, room] of this.changed) {
-        if (this.resting.has(key)) continue;
+        if (this.paused.has(key)) continue;
         this.changed.delete(key);
-        this.resting.set(key, true);
+        this.paused.set(key, true);
         await this.handle(room);
       }
     } finally {
@@ -165,7 +165,7 @@ export class ChatNotifier implements OnModuleInit {
     await tx.query(begin, key);
     const [position] = await tx.query(lock, key);
     if (!position) return false;
-    const found = await tx.query(messages, [...key, position.seq, FIRST_LOOK_SECONDS]);
+    const found = await tx.query(messages, [...key, position.seq, MAX_AGE_SECONDS]);
     const last = found.at(-1);
     if (!last) return false;
     const texts = found.filter(({ is_text }) => is_text);

@@ -78,7 +78,7 @@ export class ChatNotifications implements OnModuleInit {
     });
   }
 
-  /** Users are members of a room from now on. */
+  /** Notifies users that became members of a room. */
   async added(tx: Tx, ctx: RequestContext, roomId: string, userIds: readonly string[]): Promise<void> {
     await this.notifications.notify(tx, ctx.tenantId, ROOM_ADDED_TYPE, {
       recipients: userIds,
@@ -87,7 +87,7 @@ export class ChatNotifications implements OnModuleInit {
     });
   }
 
-  /** The caller has read a room up to this message. */
+  /** Marks the caller's notifications of a room up to this message as read. */
   read(tx: Tx, { tenantId, userId }: RequestContext, roomId: string, seq: number): void {
     const subject = { kind: CHAT_ROOM, id: roomId };
     tx.afterCommit(() => this.notifications.settled(tenantId, userId, subject, seq));

@@ -1,4 +1,4 @@
-/** A guest in a room. The code that makes it has checked the access of the guest. */
+/** A guest in a room. The code that creates the object has checked the access of the guest. */
 export interface RoomGuest {
   tenantId: string;
   /** Id of the guest, which sends messages and owns files. */

@@ -68,7 +68,7 @@ export class AddressbookAccess {
 
   /**
    * Runs a read that checks the access itself; the address book of the workspace is created when it is first read.
-   * @param read empty: the caller does not see the book
+   * @param read returns no row when the caller does not see the book
    * @throws ApiError 404
    */
   async reading<Row>(

@@ -17,8 +17,8 @@ const read = workspace.statement<AccessedRow>(
   { pipelined: true },
 );
 
-// Not prepared: a plan for any list compares each contact of the address book with each value, while the statistics of the table are
-// those of a smaller one, as during the first import.
+// Not prepared, so that PostgreSQL plans each call for its list. While the statistics are those of a smaller table, as during the first
+// import, a generic plan compares each contact of the address book with each value.
 const byIds = (column: 'external_id' | 'uid' | 'id') =>
   workspace.statement<ContactRow>(
     '',
@@ -100,8 +100,8 @@ export interface ContactFilter {
 export type ContactSort = 'name' | 'updated';
 export type ListedRow = AccessedRow & { sort_key: string; seq: number };
 
-// $5 limit, $6 kind, $9 members only, $7 and $8 the last row of the page before. Index contacts_by_name or contacts_feed; with words the index
-// of words finds the contacts that have the first one ($10 to $11), and the rows are checked for the others ($12, $13).
+// $5 limit, $6 kind, $9 members only, $7 and $8 the last row of the page before. Index contacts_by_name or contacts_feed. With words, the
+// primary key of contact_words finds the contacts with the first word ($10 to $11); a filter checks the other words ($12, $13).
 function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRow> {
   const order = sort === 'name' ? 'contact.sort_key, contact.id' : 'contact.seq DESC';
   const after =
@@ -133,7 +133,7 @@ const LISTS = {
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** After the word itself and before every longer one. */
+/** Appended to a word: sorts after the word and before all longer words with this beginning. */
 const NEXT = '\u{1}';
 
 /** SQL of contacts. `bookId` is an address book that the caller sees; statements with a role check it themselves. */
@@ -152,8 +152,8 @@ export class ContactsRepository {
   }
 
   /**
-   * A page of `bookId`, whose access is that of `accessId`: the same, or another book through which the book of the workspace is
-   * read. Empty: the caller does not see it; one row without id: the page is empty.
+   * A page of `bookId`. The access is checked on `accessId`: the same book, or any book of the caller for a list of the book of the
+   * workspace. No row: the caller does not see `accessId`; one row without id: the page is empty.
    * @param after sort key and id, or the number, of the last row of the page before
    */
   async list(
@@ -213,7 +213,7 @@ export class ContactsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Contacts of a book with one of these keys, those with most keys first, and the keys they were found by. */
+  /** Contacts of a book with one of these keys, those with most keys first, and the keys that matched. */
   async withKeys(
     reader: Reader,
     { tenantId }: Pick<RequestContext, 'tenantId'>,

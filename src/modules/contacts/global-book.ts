@@ -97,7 +97,7 @@ export class GlobalBook implements OnModuleInit {
     if (bookId !== tenantId) return false;
     if ((await this.db.query(exists, [tenantId])).length > 0) return true;
     await this.db.tx(async (tx) => {
-      // A change of a membership takes the same lock: either it sees the book, or this reads the new membership.
+      // A change of a membership takes the same lock: it either finds the book, or commits before the members are read here.
       await tx.query(lock, [tenantId]);
       if ((await tx.query(create, [tenantId, NAME])).length === 0) return;
       const rows = await tx.query(activeMembers, [tenantId]);
@@ -124,7 +124,7 @@ export class GlobalBook implements OnModuleInit {
     return (await reader.query(lockedFields, [tenantId]))[0]?.locked_fields ?? [];
   }
 
-  /** Brings the cards of members up to date. Without the book there is nothing to do: its creation reads them. */
+  /** Updates the cards of members. Does nothing if the book does not exist yet: its creation makes the cards. */
   private async follow(tx: Tx, tenantId: string, userIds: readonly string[]): Promise<void> {
     if (!(await this.locked(tx, tenantId))) return;
     const rows = await tx.query(members, [tenantId, userIds]);

@@ -49,7 +49,7 @@ export class DirectoryController {
   }
 }
 
-/** After the members and groups with the same words, before those with similar names. */
+/** Ranks contacts after members and groups with the same words, and before those with similar names. */
 const CONTACT_SCORE = 0.85;
 
 const resultOf = ({ photo_url, ...contact }: FoundContact): DirectoryResultResponse => ({

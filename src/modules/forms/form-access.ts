@@ -43,7 +43,7 @@ export class FormAccess {
   }
 
   /** Reads a form again that the caller has opened. @throws ApiError 404 when it has been deleted since */
-  async again(reader: Reader, ctx: RequestContext, { id, role }: OpenForm): Promise<OpenForm> {
+  async reread(reader: Reader, ctx: RequestContext, { id, role }: OpenForm): Promise<OpenForm> {
     const form = await this.forms.find(ctx, id, role, null, reader);
     if (!form) throw FORMS.notFound.with();
     return form as OpenForm;

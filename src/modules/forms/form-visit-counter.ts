@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 
-/** Time from the first visit to its write, in which a crash loses it. */
+/** Milliseconds between the first visit and the write of the counts. A crash loses the visits of this time. */
 const FLUSH_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
@@ -16,7 +16,7 @@ interface Visits {
   starts: number;
 }
 
-// In the order of the primary key. A form that has been deleted for good meanwhile is left out.
+// Writes in the order of the primary key, which avoids deadlocks. Skips forms that have been purged meanwhile.
 const add = workspace.statement<never>(
   'form_views.add',
   `INSERT INTO form_views AS visits (tenant_id, form_id, version, hour, count, started)
@@ -76,10 +76,10 @@ export class FormVisitCounter implements OnModuleDestroy {
   private add(visits: Visits): void {
     const { tenantId, formId, version, hour } = visits;
     const key = `${tenantId} ${formId} ${version} ${hour.getTime()}`;
-    const known = this.counted.get(key);
-    if (known) {
-      known.views += visits.views;
-      known.starts += visits.starts;
+    const existing = this.counted.get(key);
+    if (existing) {
+      existing.views += visits.views;
+      existing.starts += visits.starts;
     } else this.counted.set(key, visits);
     if (this.timer || this.stopped) return;
     this.timer = setTimeout(() => {
@@ -89,7 +89,7 @@ export class FormVisitCounter implements OnModuleDestroy {
     this.timer.unref();
   }
 
-  /** Writes the counts. Counts of a failed write stay for the next one. */
+  /** Writes the counts. After a failure they are kept for the next write. */
   private async flush(): Promise<void> {
     const visits = [...this.counted.values()];
     this.counted = new Map();

@@ -75,7 +75,7 @@ export class FormCondition {
   /** Id of the question. */
   @ApiProperty({ pattern: '^[\\w-]{1,64}$', example: 'attending' }) question!: string;
   @ApiProperty({ enum: OPERATORS, example: 'equals' }) operator!: string;
-  /** Comparable with the answers: an id of an option, a number, a date, text; a list of option ids for `in`. */
+  /** The value to compare with the answer: an id of an option, a number, a date, text; a list of option ids for `in`. */
   @ApiPropertyOptional({
     oneOf: [
       { type: 'string' },

@@ -54,7 +54,7 @@ export class Form {
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   @Column('timestamptz', { name: 'published_at', nullable: true }) publishedAt!: Date | null;
   @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
-  /** The setting `closes_at` whose end has been reported. */
+  /** The value of `closes_at` for which the end of the window has been reported. */
   @Column('text', { name: 'reported_end', nullable: true }) reportedEnd!: string | null;
 }
 

@@ -108,7 +108,7 @@ async function toViewers(event: DomainEvent, reader: Reader): Promise<Notificati
     recipients: rows.map(({ user_id }) => user_id),
     actorId: actor_id,
     subject: { kind: 'report', id: report_id },
-    // The event carries the whole list: a viewer is notified of the first time.
+    // The event names all viewers. With the report as the key, each of them is notified once.
     key: report_id,
   };
 }
@@ -117,7 +117,7 @@ const TYPES: readonly NotificationType[] = [
   {
     key: 'form.response',
     preference: 'form.response',
-    // The respondent may be anonymous: the text names none.
+    // The text does not name the respondent, who may be anonymous.
     texts: {
       en: { one: '“{title}” has a new response', other: '“{title}” has {count} new responses' },
       de: { one: '„{title}“ hat eine neue Antwort', other: '„{title}“ hat {count} neue Antworten' },

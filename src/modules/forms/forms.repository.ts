@@ -55,7 +55,7 @@ const VISIBLE = `FROM visible_forms($1, $2, $3) visible
      JOIN forms form ON form.tenant_id = $1 AND form.id = visible.form_id ${OWNER}
     WHERE form.deleted_at IS NULL AND (visible.role >= 'editor' OR form.current_version IS NOT NULL)`;
 
-// Users who may not read the draft do not find its words.
+// Only users who may read the draft find a form by the words of its draft.
 const SEARCHED = `CASE WHEN visible.role >= 'editor' OR NOT form.unpublished_changes THEN form.search_text
             ELSE coalesce(form.published_search_text, '') END`;
 
@@ -105,7 +105,7 @@ export const likePatterns = (query = ''): string[] =>
 /** Reads forms and their versions. */
 @Injectable()
 export class FormsRepository {
-  /** Versions never change. */
+  /** By workspace, form and number. Versions never change. */
   private readonly cache = new LRUCache<string, PublishedVersion>({ max: 200 });
 
   constructor(private readonly db: Db) {}

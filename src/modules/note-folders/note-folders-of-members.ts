@@ -26,7 +26,7 @@ export class NoteFoldersOfMembers extends RegisteredContent {
     return [];
   }
 
-  /** The tree keeps its shape; its top level follows that of the new owner. */
+  /** The tree keeps its shape. Its top-level folders come after those of the new owner. */
   async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
     const { tenantId } = ctx;
     const tree = await this.folders.tree(tx, { tenantId, userId: from });

@@ -106,7 +106,7 @@ export class NoteFoldersService {
     await this.folders.remove(tx, ctx, [id]);
   }
 
-  /** Notes are locked before the counter, as everywhere: so the tree is read first and compared once it is locked. */
+  /** Notes are locked before the counter, as everywhere. So the tree is read without a lock first and compared under the lock. */
   private async deleteWithContents(tx: Tx, ctx: RequestContext, { id, revision }: NoteFolder): Promise<void> {
     const folders = (await this.folders.tree(tx, ctx)).below(id);
     await this.hooks.run(tx, FOLDER_CONTENTS_TRASHED, { ctx, folders });
@@ -123,7 +123,7 @@ export class NoteFoldersService {
     return folder;
   }
 
-  /** Reads the folder before the lock too: a request for an unknown folder does not wait and writes nothing. */
+  /** Locks the tree and reads the folder. Reads it before the lock too, so that a request for an unknown folder does not wait. */
   private async locked(tx: Tx, ctx: RequestContext, id: string): Promise<NoteFolder> {
     await this.found(tx, ctx, id);
     await this.folders.lock(tx, ctx);

@@ -40,7 +40,7 @@ export class NoteContent {
   /** At most 512 characters. */
   @Text(MAX_TITLE, { example: 'Team offsite' }) title!: string;
   /**
-   * HTML, at most 2 MiB. Harmless HTML is stored as sent; whatever could run or load something is removed.
+   * HTML, at most 2 MiB. Harmless HTML is stored unchanged; scripts and references to remote content are removed.
    * @example "<h1>Agenda</h1><p>Travel, <strong>rooms</strong>, budget</p>"
    */
   @MaxBytes(MAX_CONTENT_BYTES) @IsString() content!: string;

@@ -59,8 +59,8 @@ const readWithLink = workspace.statement<NoteRead>(
     ORDER BY role DESC, own DESC LIMIT 1`,
 );
 
-/** A call of a stored function that writes one note. */
-const writing = (name: string, parameters: number) => {
+/** A statement that calls a stored function which writes one note. */
+const writeStatement = (name: string, parameters: number) => {
   const places = Array.from({ length: parameters }, (_, n) => `$${n + 1}`).join(', ');
   return workspace.statement<NoteOutcome>(
     `notes.${name}`,
@@ -68,11 +68,11 @@ const writing = (name: string, parameters: number) => {
   );
 };
 
-const create = writing('create', 6);
-const update = writing('update', 8);
-const trash = writing('trash', 7);
-const restore = writing('restore', 5);
-const purge = writing('purge', 4);
+const create = writeStatement('create', 6);
+const update = writeStatement('update', 8);
+const trash = writeStatement('trash', 7);
+const restore = writeStatement('restore', 5);
+const purge = writeStatement('purge', 4);
 
 const REVISIONS = `
   FROM note_revisions entry

@@ -62,8 +62,8 @@ export class TaskInputs {
   }
 
   /**
-   * Where `done` and `status` contradict each other, the one that differs from the task counts: a client sends back the other
-   * one as it read it.
+   * If `done` and `status` contradict each other, the one that differs from the stored task is used: the client has sent the
+   * other one back unchanged.
    * @throws ApiError 422 when both differ, and for a new task
    */
   private async withOneStatus(
@@ -79,7 +79,7 @@ export class TaskInputs {
     throw fieldError('done', 'contradiction', 'done and status contradict each other');
   }
 
-  /** The fields that a task made from a note has too. */
+  /** The fields that a task made from a note also has. */
   async common(ctx: RequestContext, input: LinkedTask, taskId?: string): Promise<TaskPatch> {
     const patch: TaskPatch = {};
     if (input.title !== undefined) patch['title'] = input.title.trim();

@@ -60,7 +60,7 @@ const BASE_REVISION = {
   minimum: 1,
   example: 1,
   description:
-    'The revision that you read; `If-Match` means the same. Without either the task changes whatever its revision is.',
+    'The revision that you read; `If-Match` means the same. Without either, the task is changed whatever its revision is.',
 };
 
 // Validators run from the property upwards: the type is checked first and the first error is reported.
@@ -78,7 +78,7 @@ export class TaskFields {
    * @example "<p>Two nights, six people</p>"
    */
   @Nullable() @MaxBytes(MAX_DESCRIPTION_BYTES) @IsString() description!: string | null;
-  /** Accepted in any case. Default for a new task: `open`. */
+  /** Accepted in upper or lower case. Default for a new task: `open`. */
   @LowerCase() @OneOf(STATUSES, { example: 'open' }) status!: TaskStatus;
   /**
    * Whether the status is `done`. Setting it changes the status to `done`, or from `done` to `open`. Of `done` and `status`,
@@ -89,7 +89,7 @@ export class TaskFields {
   @ApiProperty({ format: 'date', example: '2026-12-01' }) @Nullable() @CalendarDay() date!: string | null;
   /** Time zone of `date`, of the IANA database. Default for a new task: `UTC`. @example "Europe/Paris" */
   @TimeZone() @IsString() time_zone!: string;
-  /** Accepted in any case. Default for a new task: `normal`. */
+  /** Accepted in upper or lower case. Default for a new task: `normal`. */
   @LowerCase() @OneOf(PRIORITIES, { example: 'high' }) priority!: TaskPriority;
   /** A heading that the task is listed under. */
   @Nullable() @Text(MAX_GROUP, { example: 'Travel' }) group!: string | null;

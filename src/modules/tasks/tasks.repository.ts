@@ -24,7 +24,7 @@ export interface TaskOutcome {
     | 'blob_gone'
     /** Notes link to the task: update them in the same transaction (`TaskLinks.update`), then write again. */
     | 'links'
-    /** The task repeats: work out its next occurrence, then write again. */
+    /** The task repeats: compute its next occurrence, then write again. */
     | 'reschedule';
   revision: number | null;
   json: string | null;
@@ -98,8 +98,8 @@ const readLinked = workspace.statement<LinkedTask>(
      FROM tasks task WHERE task.tenant_id = $1 AND task.id = ANY ($2::uuid[]) ORDER BY task.id`,
 );
 
-// Index task_members_board, which supports IS NULL and = but not IS NOT DISTINCT FROM: the key next to that of one task, in
-// the same folder, as the caller sees it.
+// The position next to that of a task, among the tasks that the caller sees in the same folder. Index task_members_board, which
+// supports IS NULL and = but not IS NOT DISTINCT FROM.
 const nextKey = (folder: string, compare: string, order: string) => `(
     SELECT other.position FROM task_members other
      WHERE other.tenant_id = $1 AND other.user_id = $2 AND other.folder_id ${folder} AND other.role IS NOT NULL

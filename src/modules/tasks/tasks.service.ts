@@ -62,7 +62,7 @@ export class TasksService {
     return taskReply(id, found.revision, task);
   }
 
-  /** Changes the given fields; compares the revision where the client sent one. */
+  /** Changes the given fields. Compares the revision if the client sent one. */
   async update(
     ctx: RequestContext,
     id: string,
@@ -85,7 +85,7 @@ export class TasksService {
     return this.writeChecked(ctx, 'trash', id, null, { expected, body, write: { keep_days }, more });
   }
 
-  /** Takes the task out of the trash and restores the links of notes to it. A task that is not there stays unchanged. */
+  /** Takes the task out of the trash and restores the links of notes to it. A task outside the trash stays unchanged. */
   async restore(
     ctx: RequestContext,
     id: string,

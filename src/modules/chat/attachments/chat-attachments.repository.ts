@@ -40,7 +40,7 @@ const COLUMNS = `file.blob_id, file.name, file.size::float8 AS size, file.conten
           file.thumbnail_id, file.thumbnail_size::float8 AS thumbnail_size,
           encode(file.thumbnail_sha256, 'hex') AS thumbnail_sha256`;
 
-// An unsent file is its owner's. A sent one belongs to the members of the room.
+// The owner can read an unsent file, the members of the room a sent one.
 const find = workspace.statement<StoredChatFile>(
   'chat_attachments.find',
   `SELECT ${COLUMNS}
@@ -102,7 +102,7 @@ export class ChatAttachmentsRepository {
     return (await this.db.query(find, [tenantId, userId, id]))[0];
   }
 
-  /** The access of the guest to the room is checked. */
+  /** The caller has checked the access of the guest to the room. */
   async findForGuest(
     { tenantId, guestId, roomId, afterSeq }: RoomGuest,
     id: string,

@@ -58,15 +58,15 @@ export class ChatAttachmentsService implements OnModuleInit {
     maxBytes: number,
     accept?: (tx: Tx, bytes: number) => Promise<void>,
   ): Promise<{ id: string; attachment: string }> {
-    // Again below: this check spares the upload of a file that has no place.
-    await this.assertPlace(this.db, ctx);
+    // Checked again under the lock. This first check avoids receiving a file that will be rejected.
+    await this.assertWithinLimit(this.db, ctx);
     return this.uploads.receive(ctx, form, maxBytes, async (file) => {
       const thumbnail = await this.thumbnails.of(ctx.tenantId, file);
       try {
         return await this.db.tx(async (tx) => {
           const id = uuidv7();
           await this.attachments.lockUnsent(tx, ctx);
-          await this.assertPlace(tx, ctx);
+          await this.assertWithinLimit(tx, ctx);
           await accept?.(tx, file.size);
           await file.keep(tx);
           if (thumbnail) await this.blobs.keep(tx, ctx.tenantId, thumbnail, THUMBNAIL_TYPE);
@@ -79,7 +79,7 @@ export class ChatAttachmentsService implements OnModuleInit {
     });
   }
 
-  private async assertPlace(reader: Reader, ctx: RequestContext): Promise<void> {
+  private async assertWithinLimit(reader: Reader, ctx: RequestContext): Promise<void> {
     if ((await this.attachments.countUnsent(reader, ctx)) >= MAX_UNSENT)
       throw ChatErrors.tooManyUnsent.with();
   }
@@ -104,7 +104,7 @@ export class ChatAttachmentsService implements OnModuleInit {
     });
   }
 
-  /** The same for a guest: own files, and files of messages since the admission. @throws ApiError 404 */
+  /** Downloads a file as a guest: an own file, or a file of a message since the admission. @throws ApiError 404 */
   async downloadAsGuest(guest: RoomGuest, id: string): Promise<ContentReply> {
     return this.content(guest.tenantId, await this.attachments.findForGuest(guest, id));
   }
@@ -116,7 +116,7 @@ export class ChatAttachmentsService implements OnModuleInit {
     return new ContentReply({ name, size, contentType, sha256, open });
   }
 
-  /** Deletes files that were uploaded a day ago and not sent. */
+  /** Deletes files that were uploaded more than a day ago and not sent. */
   async sweep(): Promise<void> {
     while ((await this.attachments.sweep(UNSENT_HOURS, SWEEP_BATCH)) === SWEEP_BATCH);
   }

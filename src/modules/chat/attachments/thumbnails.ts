@@ -37,7 +37,7 @@ export class Thumbnails implements OnModuleDestroy {
   }
 
   /**
-   * The thumbnail of an uploaded file, without references.
+   * Stores a thumbnail of an uploaded file. The caller keeps or discards the blob.
    * @returns undefined for files that are no images, damaged or too large images, and while too many images are in the queue
    */
   async of(tenantId: string, { blobId, contentType }: ReceivedFile): Promise<StoredBlob | undefined> {

@@ -129,7 +129,7 @@ export class FanoutRepository {
     return (await this.db.query(membership, [tenantId, roomId]))[0];
   }
 
-  /** Those of the rooms that have newer changes, or are deleted. */
+  /** The rooms among these that have newer changes or are deleted. */
   async behind(known: readonly RoomHead[]): Promise<HeadRow[]> {
     return this.db.byCell(
       known,

@@ -68,7 +68,7 @@ export class MessagesController {
   @Endpoint('PATCH messages/:message_id', {
     id: 'editChatMessage',
     summary: 'Edit your message',
-    description: 'Its `seq` stays, its `mod_seq` grows.',
+    description: 'The message keeps its `seq`; its `mod_seq` increases.',
     response: [ChatMessageEnvelope, 'The message as it is now.'],
     errors: [
       ChatErrors.messageNotFound,
@@ -91,7 +91,7 @@ export class MessagesController {
     id: 'deleteChatMessage',
     summary: 'Delete a message',
     description:
-      'The message keeps its number and loses its content and its files. The sender may, moderators and owners of the room, and members with the permission `chat.messages.delete_any` or `chat.rooms.moderate`. A repeated request changes nothing.',
+      'The message keeps its number and loses its content and its files. For the sender, moderators and owners of the room, and members with the permission `chat.messages.delete_any` or `chat.rooms.moderate`. A repeated request changes nothing.',
     response: [ChatMessageEnvelope, 'The message without its content.'],
     errors: [ChatErrors.messageNotFound, Errors.forbidden],
   })
@@ -124,7 +124,7 @@ export class MessagesController {
   @Endpoint('PUT read', {
     id: 'markChatRoomRead',
     summary: 'Mark messages as read',
-    description: 'Up to a number; a lower number than before changes nothing.',
+    description: 'Marks the messages up to a number. A number that is lower than before changes nothing.',
     response: [ChatReadEnvelope, 'Your position in the room.'],
     errors: [ChatErrors.roomNotFound],
   })
@@ -145,7 +145,7 @@ export class PartiesController {
   @Endpoint('GET', {
     id: 'readChatParty',
     summary: 'Read the conversation with a user',
-    description: 'The id is that of the user, or of the direct room. Creates no room.',
+    description: 'The id of the user or of the direct room. Creates no room.',
     response: [ChatPartyEnvelope, 'The conversation.'],
     errors: [ChatErrors.partyNotFound],
   })

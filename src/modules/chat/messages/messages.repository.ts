@@ -88,7 +88,7 @@ const react = workspace.statement<ChatOutcome>(
   `SELECT ${OUTCOME} FROM chat_react($1, $2, $3, $4, $5, $6, $7)`,
 );
 
-// The row of the member may be newer than that of the room: the sending of an own message, which changes both, may commit meanwhile.
+// greatest(…, 0): the row of the member may be newer than that of the room when a message of the same user commits meanwhile.
 const markRead = workspace.statement<{ last_read_seq: number; unread: number }>(
   'chat_messages.mark_read',
   `UPDATE chat_members member SET last_read_seq = greatest(member.last_read_seq, least($4::bigint, room.last_seq))

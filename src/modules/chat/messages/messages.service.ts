@@ -136,7 +136,7 @@ export class MessagesService {
   async list(ctx: RequestContext, roomId: string, query: ListMessages): Promise<ListedMessages> {
     const { limit, around } = query;
     const text = queryText(query);
-    if (text === '') return this.nothing(ctx, roomId);
+    if (text === '') return this.emptyPage(ctx, roomId);
     if (around !== undefined) return this.around(ctx, roomId, around, limit);
     const page = await this.page(ctx, roomId, { ...positionOf(query), limit, query: text });
     const isBackward = positionOf(query).direction === 'before';
@@ -176,7 +176,7 @@ export class MessagesService {
     return { ...after, messages, hasMore };
   }
 
-  private async nothing(ctx: RequestContext, roomId: string): Promise<ListedMessages> {
+  private async emptyPage(ctx: RequestContext, roomId: string): Promise<ListedMessages> {
     const page = await this.page(ctx, roomId, { direction: 'after', position: MAX_POSITION, limit: 1 });
     return { ...page, messages: [], hasMore: false };
   }
@@ -187,9 +187,9 @@ export class MessagesService {
     return page;
   }
 
-  /** For invalid bodies: an unknown room is reported first. */
+  /** Called for an invalid body, so that an unknown room is reported first. */
   private async assertMember(ctx: RequestContext, roomId: string): Promise<void> {
-    await this.nothing(ctx, roomId);
+    await this.emptyPage(ctx, roomId);
   }
 
   /** Sends a change to the sockets of the members, after the commit. */
@@ -200,7 +200,7 @@ export class MessagesService {
     writing: ChatOutcome | Promise<ChatOutcome>,
   ): Promise<ChatOutcome> {
     const result = await writing;
-    // A repeated request too: the first one may have committed without a report, when its connection or process ended.
+    // A repeated request reports its change again: the process of the first one may have ended between the commit and the report.
     if (result.mod_seq !== null) this.changes.changed(tx, ctx, roomId, result.mod_seq, result.message);
     return result;
   }

@@ -51,7 +51,7 @@ export class ResumeService {
     left: { messages: number; characters: number },
   ): Promise<ResumedRoomResponse | undefined> {
     if (left.messages <= 0 || left.characters <= 0) return { messages: [], mod_seq: from, more: true };
-    // Checks the membership again: the rooms before may have taken a while.
+    // Checks the membership again, because it may have ended while the previous rooms were read.
     const page = await this.messages.page(ctx, id, {
       direction: 'changes',
       position: from,

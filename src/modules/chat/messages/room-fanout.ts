@@ -52,7 +52,7 @@ export class RoomFanout implements OnModuleInit {
   onModuleInit(): void {
     this.changes.subscribe(ROOM_CHANGED, ({ tenant, room, mod_seq: modSeq, message }) => {
       const key = { tenant, room };
-      // Of a repeated request: clients that miss a change so old have seen a gap before later ones.
+      // A repeated request reports an old change again. Clients without this change have noticed the gap at a later change.
       if (modSeq <= (this.states.get(key)?.start ?? 0) - BATCH) return;
       if (message && this.connections.hasTenant(tenant)) this.changes.keep(key, modSeq, message);
       this.changed(key, modSeq);
@@ -65,7 +65,7 @@ export class RoomFanout implements OnModuleInit {
     this.changes.subscribe(TYPING, (typing) => this.logged(this.typing(typing)));
   }
 
-  /** Takes over the positions that a resume has returned to a client of this process. */
+  /** Follows the rooms of a client from the positions that its resume returned. */
   follow(tenant: string, positions: readonly RoomPosition[]): void {
     for (const { id, mod_seq: modSeq, last_seq: lastSeq } of positions) {
       const room = { tenant, room: id };
@@ -77,7 +77,7 @@ export class RoomFanout implements OnModuleInit {
   }
 
   /**
-   * Delivers the changes of a room. One delivery of a room runs at a time; changes that come meanwhile are part of its next round.
+   * Delivers the changes of a room. One delivery of a room runs at a time; it also delivers the changes that are reported meanwhile.
    * @param modSeq number of a change
    */
   changed(room: RoomKey, modSeq: number): void {
@@ -95,7 +95,7 @@ export class RoomFanout implements OnModuleInit {
     this.logged(this.repeated(() => this.deliver(state)).catch(failed));
   }
 
-  /** Reports a room to users who are members of it from now on. @param modSeq number of the newest change that they can read */
+  /** Reports a room to its new members. @param modSeq number of the newest change that they can read */
   added(room: RoomKey, users: readonly string[], modSeq: number): void {
     const here = users.filter((user) => this.connections.of(room.tenant, user).size > 0);
     if (here.length === 0) return;
@@ -163,7 +163,7 @@ export class RoomFanout implements OnModuleInit {
     Connection.sendAll(this.connections.ofUsers(tenant, users), event, payload);
   }
 
-  /** Repeats a delivery that fails, e.g. while the database restarts: there may be no later change that would repeat it. */
+  /** Retries a failed delivery, e.g. while the database restarts: there may be no later change that starts another one. */
   private async repeated(deliver: () => Promise<void>): Promise<void> {
     for (let pause = MIN_RETRY_MS; ; pause *= 2) {
       try {

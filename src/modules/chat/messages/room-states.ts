@@ -72,7 +72,7 @@ export class RoomStates {
     this.loaded.delete(keyOf(state));
   }
 
-  /** The members as of `known`, without those who are not members any more. */
+  /** The members as of `known` who are still members. */
   async membersOf(state: RoomState): Promise<Set<string>> {
     if (state.members) return state.members;
     const { tenant, room } = state;

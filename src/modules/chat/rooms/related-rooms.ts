@@ -12,7 +12,7 @@ interface RelatedRoomRow {
   id: string;
   /** Null: a direct room, which has the name of the other user. */
   title: string | null;
-  /** Share of the addresses that are members. */
+  /** Share of the given addresses whose users are members, from 0 to 1. */
   share: number;
   active_at: Date;
 }

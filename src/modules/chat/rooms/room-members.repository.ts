@@ -30,9 +30,9 @@ const add = workspace.statement<{ user_id: string }>(
   'chat_rooms.add_members',
   `WITH added AS (
      INSERT INTO chat_members (tenant_id, room_id, user_id, role, last_read_seq)
-     SELECT room.tenant_id, room.id, given.user_id, $4::chat_role, room.last_seq
-       FROM chat_rooms room CROSS JOIN unnest($3::uuid[]) AS given (user_id)
-      WHERE room.tenant_id = $1 AND room.id = $2 ORDER BY given.user_id
+     SELECT room.tenant_id, room.id, new_member.user_id, $4::chat_role, room.last_seq
+       FROM chat_rooms room CROSS JOIN unnest($3::uuid[]) AS new_member (user_id)
+      WHERE room.tenant_id = $1 AND room.id = $2 ORDER BY new_member.user_id
      ON CONFLICT (tenant_id, room_id, user_id) DO NOTHING RETURNING user_id),
    counted AS (
      UPDATE chat_rooms SET members_count = members_count + (SELECT count(*) FROM added)
@@ -89,7 +89,7 @@ export class RoomMembersRepository {
     return reader.query(members, [tenantId, roomId, name, id, only ?? null, limit]);
   }
 
-  /** @returns those that were no members before */
+  /** @returns the members that were added */
   async add(
     tx: Tx,
     { tenantId }: RequestContext,
@@ -133,7 +133,7 @@ export class RoomMembersRepository {
     await tx.query(lockUsers, [tenantId, userIds]);
   }
 
-  /** Those of the users that are in `max` rooms or more. */
+  /** The users among these that are in `max` rooms or more. */
   async inManyRooms(
     tx: Tx,
     { tenantId }: RequestContext,

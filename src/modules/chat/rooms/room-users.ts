@@ -7,10 +7,10 @@ import { RoomMembersRepository } from './room-members.repository.js';
 
 const MAX_ROOMS = 2_000;
 /**
- * More than the additions of one user that run at the same time. Only users who are this close to the limit are locked: PostgreSQL
- * has room for a few thousand advisory locks.
+ * Users with fewer than `MAX_ROOMS - LOCK_MARGIN` rooms are not locked, because PostgreSQL holds only a few thousand advisory locks.
+ * The margin exceeds the number of concurrent additions of one user.
  */
-const NEAR = 200;
+const LOCK_MARGIN = 200;
 
 /** Checks of users that are about to become members of a room. */
 @Injectable()
@@ -42,7 +42,7 @@ export class RoomUsers {
         details: [{ field: fieldOf(unknown), code: 'unknown_user', message }],
       });
     }
-    const near = await this.members.inManyRooms(tx, ctx, [...others, ...callers], MAX_ROOMS - NEAR);
+    const near = await this.members.inManyRooms(tx, ctx, [...others, ...callers], MAX_ROOMS - LOCK_MARGIN);
     if (near.length === 0) return;
     await this.members.lockUsers(tx, ctx, near);
     const full = await this.members.inManyRooms(tx, ctx, near, MAX_ROOMS);

@@ -32,7 +32,7 @@ export class RoomsController {
   @Endpoint('GET', {
     id: 'listChatRooms',
     summary: 'List your rooms',
-    description: 'The last active room first.',
+    description: 'The most recently active room first.',
     response: [ChatRoomListEnvelope, 'A page of rooms.'],
   })
   list(@Ctx() ctx: RequestContext, @Query() query: ListRooms) {
@@ -59,8 +59,7 @@ export class RoomsController {
   @Endpoint('GET :id', {
     id: 'readChatRoom',
     summary: 'Read a room',
-    description:
-      'For its members; rooms that are open to the workspace also for other users, who are not members yet.',
+    description: 'For its members. Any user of the workspace can read a room that is open to the workspace.',
     response: [ChatRoomEnvelope, 'The room with its first members.'],
     errors: [ChatErrors.roomNotFound],
   })
@@ -85,7 +84,7 @@ export class RoomsController {
     id: 'deleteChatRoom',
     summary: 'Delete a room',
     description:
-      'With its messages and files, for all members. For owners and members with the permission `chat.rooms.moderate`. To keep the messages, archive the room.',
+      'Deletes the room for all members, with its messages and files. For owners and members with the permission `chat.rooms.moderate`. To keep the messages, archive the room.',
     response: [DeletedChatRoomEnvelope, 'The room as it last was.'],
     errors: [ChatErrors.roomNotFound, Errors.forbidden, ChatErrors.directRoom],
   })
@@ -108,7 +107,7 @@ export class RoomsController {
     id: 'addChatRoomMembers',
     summary: 'Add members to a room, or change their role',
     description:
-      'Any member of a group or of a channel of the workspace may add others, and any user may join such a channel; a private channel takes a moderator or an owner. Roles are for owners.',
+      'Any member of a group or of a channel of the workspace may add others, and any user may join such a channel; in a private channel, only moderators and owners add members. Only owners change roles.',
     status: 201,
     response: [AddedChatMembersEnvelope, 'Members were added, or their role changed.'],
     unchanged: 'They are members already.',
@@ -136,7 +135,7 @@ export class RoomsController {
     id: 'removeChatRoomMember',
     summary: 'Remove a member from a room, or leave it',
     description:
-      'Your own id: you leave. Moderators remove members, owners remove any member. A room keeps at least one owner.',
+      'With your own id you leave the room. Moderators remove members, owners remove any member. A room keeps at least one owner.',
     response: [RemovedChatMemberEnvelope, 'The user is no longer a member.'],
     errors: [
       ChatErrors.roomNotFound,

@@ -78,7 +78,7 @@ export class CreateRoom {
 
 /** Fields of the room, for moderators and owners, and settings of the caller. */
 export class UpdateRoom extends PickType(CreateRoom, ['topic', 'visibility'] as const) {
-  /** Null for direct rooms, as it is read. */
+  /** Null for direct rooms, as in responses. */
   @Nullable() @Name(MAX_NAME, { example: 'Offsite 2027' }) name?: string | null;
   /** An archived room can be read only. */
   @Optional() @Flag({ example: false }) archived?: boolean;

@@ -70,7 +70,7 @@ const FILTERS = `room.deleted_at IS NULL AND ($3::chat_room_type IS NULL OR room
       AND ($6::timestamptz IS NULL OR (room.active_at, room.id) < ($6, $7::uuid))
     ORDER BY room.active_at DESC, room.id DESC LIMIT $8`;
 
-// A user is in at most 2,000 rooms: they are sorted before the page is shaped.
+// All rooms of the user, at most 2,000, are sorted first; only those of the page are converted to JSON.
 const listJoined = workspace.statement<ListedRoom>(
   'chat_rooms.list_joined',
   `WITH page AS MATERIALIZED (

@@ -48,7 +48,7 @@ export class RoomsService implements OnModuleInit {
     this.jobs.register({ name: 'chat.purge-rooms', everySeconds: 60, run: () => this.purge() });
   }
 
-  /** The last active room first. @throws ApiError 422 `invalid_cursor` */
+  /** The most recently active room first. @throws ApiError 422 `invalid_cursor` */
   async list(ctx: RequestContext, query: ListRooms): Promise<JsonReply> {
     const { type, archived, joined, updated_after } = query;
     const filters = JSON.stringify([type, archived, joined, updated_after]);
@@ -69,8 +69,8 @@ export class RoomsService implements OnModuleInit {
   }
 
   /**
-   * Creates a room with the caller as its owner. Of a direct room there is one for each two users: it is returned where it
-   * exists, also with a deactivated user.
+   * Creates a room with the caller as its owner. Two users have at most one direct room: if it exists, it is returned, even if
+   * the other user is deactivated.
    * @throws ApiError 404 for an unknown user, 422
    */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateRoom): Promise<JsonReply> {

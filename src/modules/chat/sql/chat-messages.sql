@@ -64,7 +64,7 @@ BEGIN
   RETURN chat_post(p_tenant, p_user, NULL, p_room, p_input);
 END $$;
 
--- The same of a guest, whose access to the room the caller has checked. The message has the form for guests.
+-- Adds a message of a guest, whose access to the room the caller has checked. Returns the message as guests see it.
 CREATE FUNCTION chat_send_guest(p_tenant uuid, p_guest uuid, p_name text, p_room uuid, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
 DECLARE result chat_outcome;
 BEGIN
@@ -122,7 +122,7 @@ BEGIN
   RETURN chat_result('ok', message);
 END $$;
 
--- JSON of those of the files that the user has uploaded and not sent, in the order given. They are locked.
+-- Locks the given files that the user has uploaded and not sent, and returns their JSON in the given order.
 CREATE FUNCTION chat_unsent_files(p_tenant uuid, p_user uuid, p_files uuid[]) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
   IF cardinality(p_files) = 0 THEN RETURN '[]'; END IF;
@@ -187,7 +187,7 @@ BEGIN
 END $$;
 
 -- Adds or removes the reaction of a user. Outcomes: ok, unchanged, not_found, forbidden, deleted, archived, too_many.
--- Messages of the kind `system` never change: the delivery to sockets takes each as a change of members at its place.
+-- Messages of the kind `system` never change, because the delivery to sockets reads changes of members from them, in order.
 CREATE FUNCTION chat_react(p_tenant uuid, p_user uuid, p_room uuid, p_message uuid, p_emoji text, p_on boolean, p_max int) RETURNS chat_outcome LANGUAGE plpgsql AS $$
 DECLARE
   message chat_messages;
@@ -209,7 +209,7 @@ BEGIN
   RETURN chat_result('ok', message);
 END $$;
 
--- Deletes up to p_limit messages of the room that was deleted first, and the room itself once it has none.
+-- Deletes up to p_limit messages of the room with the earliest deletion, or the room itself if it has none.
 -- False: there is no deleted room, or another process works on it.
 CREATE FUNCTION chat_purge(p_limit int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE room chat_rooms;

@@ -1,4 +1,4 @@
--- The one shape of a message, from which every response selects.
+-- JSON of messages. Every response to members selects from this view.
 CREATE VIEW chat_message_views AS
 SELECT message.tenant_id, message.room_id, message.seq, message.mod_seq, message.id, message.tsv,
        json_build_object(

@@ -11,7 +11,8 @@ const lock = workspace.statement<{ id: string }>(
   `SELECT id FROM addressbooks WHERE tenant_id = $1 AND owner_id = $2 ORDER BY id FOR UPDATE`,
 );
 
-// The new owner has no share of an own address book, and keeps the default one and the collected one.
+// The share of the new owner in a moved book is deleted. Moved books become personal and are not the default: the new owner keeps the
+// own default and collected book.
 const transfer = workspace.statement<{ id: string }>(
   'addressbooks.transfer',
   `WITH moved AS (

@@ -112,7 +112,7 @@ export class AddressbooksRepository {
     return (await reader.query(read, [tenantId, userId, id]))[0] ?? null;
   }
 
-  /** Serialises the changes of a user's address books: the unique default needs no retry. */
+  /** Serialises the changes of a user's address books, so that none violates the unique default. */
   async lock(tx: Tx, { tenantId, userId }: RequestContext): Promise<void> {
     await tx.query(lock, [tenantId, userId]);
   }

@@ -16,7 +16,7 @@ const INTERVAL_SECONDS = 300;
 
 /**
  * Counts the senders of received messages in the background, and brings collected address books up to date. Each run handles a
- * limited number of users, those first that were handled longest ago. It reads an inbox from the newest message of the last read on.
+ * limited number of users, the least recently handled ones first, and reads only the messages that are newer than the last read one.
  */
 @Injectable()
 export class AddressCollector implements OnModuleInit {

@@ -7,7 +7,7 @@ import { type ExtractedAddress, ExtractedAddresses } from './extracted-addresses
 import { ExtractedRepository } from './extracted.repository.js';
 import type { Owner } from './received.repository.js';
 
-/** Addresses that one update adds; the next one adds the others. */
+/** Maximum number of addresses that one update adds. */
 const PER_UPDATE = 200;
 /** Characters of an external_id. */
 const MAX_KEY = 255;

@@ -13,7 +13,7 @@ const MAX_ADDRESSES = 2_000;
 export interface ExtractedAddress extends SeenAddress {
   key: string;
   sources: AddressSource[];
-  /** Frequency and recency: a use weighs half after 30 days. Fixed at the time of the last use, so that pages agree. */
+  /** Frequency and recency: a use weighs half after 30 days. Independent of the current time, so that the pages of a list agree. */
   rank: number;
 }
 
@@ -63,7 +63,7 @@ export class ExtractedAddresses {
 
 const HALF_LIFE_MS = 30 * 86_400_000;
 
-/** Received messages weigh a quarter: many come from lists and machines. */
+/** Exponents of two. Received messages weigh a quarter, because many come from mailing lists and programs. */
 const WEIGHT: Record<AddressSource, number> = { sent: 0, received: -2, calendar: 0 };
 
 function withSource(

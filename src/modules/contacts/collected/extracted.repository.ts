@@ -31,7 +31,7 @@ const BOOK = { kind: 'collected', name: 'Collected' } as const;
 export class ExtractedRepository {
   constructor(private readonly db: Db) {}
 
-  /** Those of the addresses that the caller has removed. */
+  /** The addresses among these that the caller has removed. */
   async suppressed(
     { tenantId, userId }: Owner,
     keys: readonly string[],

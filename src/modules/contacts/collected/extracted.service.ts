@@ -68,7 +68,7 @@ export class ExtractedService {
   }
 }
 
-/** Each term begins the address or a word of the name. */
+/** Whether each term is the beginning of the address or of a word of the name. */
 function matches({ key, name }: ExtractedAddress, q: string | undefined): boolean {
   if (q === undefined) return true;
   const words = [key, ...fold(`${key} ${name}`).split(/[^\p{L}\p{N}\p{M}]+/u)];

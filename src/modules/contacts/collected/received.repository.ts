@@ -23,7 +23,7 @@ export interface InboxScan {
 /** The user whose addresses a statement concerns. */
 export type Owner = Pick<RequestContext, 'tenantId' | 'userId'>;
 
-/** Addresses of one user; the oldest beyond it are deleted. */
+/** Maximum number of addresses of one user; the oldest ones above it are deleted. */
 const MAX_KEPT = 2_000;
 
 const due = workspace.statement<InboxScan>(

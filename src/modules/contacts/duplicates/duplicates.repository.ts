@@ -18,16 +18,16 @@ export interface Original {
   uid: string;
   source: ContactSource;
   card: ContactCard;
-  /** Missing in merges before photos. */
+  /** Missing in merges from before contacts had photos. */
   photo_id?: string | null;
-  /** Missing in merges before they were recorded. */
+  /** Missing in merges from before revisions were recorded. */
   revision?: number;
   field_revisions?: Record<string, number>;
-  /** Ids of the groups that it was a member of. Missing in merges before they were recorded. */
+  /** Ids of the groups that it was a member of. Missing in merges from before groups were recorded. */
   groups?: string[];
 }
 
-// Words of one address book that several contacts have, and that are keys of a person. Index of the primary key.
+// Words of one address book that several contacts have and that identify a person: name, telephone number, e-mail address. Primary key.
 const shared = workspace.statement<{ word: string; ids: string[] }>(
   'contacts.shared_keys',
   `SELECT word, array_agg(contact_id ORDER BY contact_id) AS ids FROM contact_words

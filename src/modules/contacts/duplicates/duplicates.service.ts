@@ -19,7 +19,7 @@ import type { DuplicateReason } from './duplicates.response.js';
 /** Shared keys that one search looks at. */
 const MAX_KEYS = 5_000;
 
-/** Contacts that may be the same person: found, merged when a user asks for it, and separated again. */
+/** Finds contacts that may be the same person, merges them and undoes merges. */
 @Injectable()
 export class DuplicatesService {
   constructor(
@@ -64,7 +64,7 @@ export class DuplicatesService {
       const groups = (await this.duplicates.groups(tx, ctx, bookId, uids)).filter(
         ({ id }) => !rows.some((row) => row.id === id),
       );
-      // Written even without a difference: the revision names the merge.
+      // Written even without a difference: an undo is allowed only for the revision of the merge.
       const updated = await this.contacts.update(tx, ctx, bookId, [
         contactUpdate(first, card, differences(before, card), firstPhoto(rows)),
         ...groups.flatMap((group) => withMembers(group, (uid) => [uids.includes(uid) ? first.uid : uid])),
@@ -113,7 +113,7 @@ export class DuplicatesService {
         }),
       );
       const restored = await this.contacts.insert(tx, ctx, bookId, values);
-      // A new contact has one of the names: the user decides about it first.
+      // A newer contact has the external_id or uid of a contact to restore: the user has to change that contact first.
       if (restored.length < values.length) throw ContactErrors.mergeBlocked.with();
       const texts = [first, ...restored].map((each) => contactJson(each, role));
       return new JsonReply(`{"contacts":[${texts.join(',')}]}`);
@@ -127,7 +127,7 @@ function originalOf(row: ContactRow, places: readonly { id: string; members: str
   return { external_id, uid, source, card: cardOf(row), photo_id, revision, field_revisions, groups };
 }
 
-/** The update of a group whose members are replaced; none when they stay. */
+/** The update of a group whose members are replaced; none if they do not change. */
 function withMembers(group: ContactRow, replaced: (uid: string) => string[]): ContactUpdate[] {
   const card = cardOf(group);
   const members = [...new Set(card.members.flatMap(replaced))];

@@ -74,7 +74,7 @@ export class PhoneInput extends EntryInput {
   /** As it is shown; the contact also has its international form where the country is known. */
   @Text(200, { example: '+420 601 123 456' }) value!: string;
   @CardText(null, 50) extension?: string | null;
-  /** The international form of an earlier response. It counts only where `value` alone has none. */
+  /** The international form of an earlier response. It is used only if `value` has none. */
   @CardText('+420601123456', 50) e164?: string | null;
 }
 

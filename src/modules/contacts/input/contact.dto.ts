@@ -151,7 +151,7 @@ export const ON_DUPLICATE = ['create', 'merge', 'reject'] as const;
 @EntryModels()
 export class CreateContact extends IntersectionType(CardFieldsInput, ContactIds, PhoneCountry) {
   /**
-   * For a contact with the e-mail address or telephone number of another one in the book. `create`: creates it all the same.
+   * For a contact with the e-mail address or telephone number of another one in the book. `create`: creates the contact anyway.
    * `merge`: adds the fields to the existing contact. `reject`: responds with 409.
    */
   @Optional() @OneOf(ON_DUPLICATE) on_duplicate: (typeof ON_DUPLICATE)[number] = 'create';

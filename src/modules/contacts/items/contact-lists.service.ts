@@ -65,7 +65,7 @@ export class ContactListsService {
   }
 }
 
-/** A filter that no contact fits where a value has no key. */
+/** The filter of a query. For an invalid address or number, which has no key, it matches no contact. */
 function filterOf({ q, email, phone, category, kind }: ListContacts): ContactFilter {
   const prefixes = queryTerms(q ?? '');
   const keys: string[] = [];

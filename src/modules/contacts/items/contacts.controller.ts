@@ -108,7 +108,7 @@ export class ContactsController {
 
   @UpdateOperation(CONTACTS, {
     description:
-      'Missing fields stay as they are, null and empty lists clear a field. Without a difference the contact stays as it is.',
+      'Missing fields stay as they are, null and empty lists clear a field. A request without a difference changes nothing.',
     example: { job_title: 'Head of Research', base_revision: 1 },
     methods: ['PUT'],
     path: ITEM,
@@ -126,7 +126,7 @@ export class ContactsController {
 
   @DeleteOperation(CONTACTS, {
     description:
-      'For good: contacts have no trash. For the owner of the address book and users who may write to it.',
+      'Permanently: contacts have no trash. For the owner of the address book and users who may write to it.',
     path: ITEM,
     errors: [ContactErrors.bookNotFound, Errors.forbidden],
   })

@@ -61,7 +61,7 @@ export class ContactsService {
     const card = newContactCard(fields, phoneCountry(default_country ?? book.default_country));
     const values = contactInsert(card, { externalId, uid });
     return this.writes.run(ctx, key, async (tx) => {
-      // A transaction of one statement does not read, see Db.single.
+      // Without a key the write is a transaction of one statement, which cannot read (Db.single).
       const reader = key === null ? this.db : tx;
       const similar = await this.contacts.withKeys(reader, ctx, bookId, identityKeys(card), MAX_DUPLICATES);
       const same = similar.find(({ shared }) => shared.some((each) => !each.startsWith('=')));
@@ -78,7 +78,7 @@ export class ContactsService {
     });
   }
 
-  /** Without a difference the contact stays as it is. @throws ApiError 404, 403, 409 `conflict`, 422 */
+  /** Writes nothing without a difference. @throws ApiError 404, 403, 409 `conflict`, 422 */
   async update(
     ctx: RequestContext,
     bookId: string,
@@ -107,14 +107,14 @@ export class ContactsService {
     externalId: string,
     expected: ExpectedRevision,
   ): Promise<JsonReply> {
-    // The role may take a read of its own, which a transaction does not wait for.
+    // Reads the role before the transaction, because this may need another connection.
     const { role } = await this.access.editable(ctx, bookId, externalId);
     return this.db.tx(async (tx) => {
       const [row] = await this.contacts.find(tx, ctx, bookId, 'external_id', [externalId]);
       if (!row) throw CONTACTS.notFound.with();
       await CONTACTS.checkWrite(row, expected, null, () => contactJson(row, role));
       const [removed] = await this.contacts.remove(tx, ctx, bookId, [row.id]);
-      // The rows are locked now: a newer revision repeats the transaction, which compares it.
+      // The row is locked only now. If it has a newer revision, the transaction is repeated and checks that revision.
       if (removed?.revision !== row.revision) throw new ConcurrentChangeError('the contact has changed');
       return CONTACTS.deleted(contactJson(removed, role));
     });

@@ -14,16 +14,16 @@ import type { ContactSource } from '../contacts.entity.js';
 import type { ContactRow } from '../responses/contact.presenter.js';
 import { fieldError } from '../contacts.errors.js';
 
-/** The JSON text of a card, which is written once for its check, its hash and its row. */
+/** The JSON text of a card. It is made once for the check, the hash and the row. */
 export function storedJson(card: ContactCard): string {
-  const known = TEXTS.get(card);
-  if (known !== undefined) return known;
+  const existing = TEXTS.get(card);
+  if (existing !== undefined) return existing;
   const text = JSON.stringify(card);
   TEXTS.set(card, text);
   return text;
 }
 
-/** Cards do not change after their first check. */
+/** JSON texts of cards. A card does not change after its first check. */
 const TEXTS = new WeakMap<ContactCard, string>();
 
 /** Characters of the JSON of a card. */
@@ -46,7 +46,7 @@ export function checked(card: ContactCard): ContactCard {
 export const newContactCard = (input: CardPatch, country: string | null): ContactCard =>
   checked(written(input, emptyCard(), country));
 
-/** Columns that follow from the card. */
+/** Columns that are derived from the card. */
 interface CardValues {
   kind: string;
   sort_key: string;
@@ -65,7 +65,7 @@ export interface ContactInsert extends CardValues {
   source: ContactSource;
   linked_user_id: string | null;
   photo_id: string | null;
-  /** Of a contact that returns: its former revision and those of its fields. */
+  /** For a contact that is restored: its former revision and those of its fields. */
   base?: number;
   field_revisions?: Record<string, number>;
 }

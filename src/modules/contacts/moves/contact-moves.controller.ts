@@ -43,7 +43,7 @@ export class ContactMovesController {
     id: 'moveContacts',
     summary: 'Move contacts out of an address book',
     description:
-      'In transactions of 200 contacts: a failure leaves the contacts of the finished ones in the target.',
+      'Moves the contacts in transactions of 200. After a failure, the contacts of the committed transactions remain in the target.',
     response: [MovedContactsEnvelope, 'The numbers of contacts, and those that stay.'],
     example: { target_addressbook_id: '01890a5d-ac96-774b-bcce-b302099a8057', contact_ids: ['phone-17'] },
     errors: [ContactErrors.bookNotFound, Errors.forbidden, ContactErrors.bookFull],

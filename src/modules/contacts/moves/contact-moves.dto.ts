@@ -35,6 +35,6 @@ export class MoveContacts extends MoveTarget {
 
   /** All contacts of the address book, up to 10,000 in one request. */
   @Optional() @OneOf([true], { example: true }) all?: true;
-  /** As for one contact. `skip`: such a contact stays. */
+  /** As for one contact. `skip`: such a contact is not moved. */
   @Optional() @OneOf(BULK_POLICIES) on_conflict: (typeof BULK_POLICIES)[number] = 'skip';
 }

@@ -8,7 +8,7 @@ export class MoveErrorResponse {
 export class MovedContactsEnvelope {
   /** Number of moved contacts, merged ones included. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 2 }) moved!: number;
-  /** The external_ids of contacts that stay, because theirs are taken in the target. */
+  /** The external_ids of contacts that were not moved, because the target has a contact with the same external_id or uid. */
   @ApiProperty({ example: [] }) skipped!: string[];
   errors!: MoveErrorResponse[];
   /** With `all`: the address book had more contacts than one request moves. @example false */ more!: boolean;

@@ -91,7 +91,7 @@ export class ContactMovesService {
     { names, ids }: { names?: string[]; ids?: string[] },
     result: MovedContactsEnvelope,
   ): Promise<void> {
-    // The transaction may be repeated: its counts are added afterwards.
+    // The transaction may be repeated, so its counts are added to the result afterwards.
     const { moved, skipped, errors } = await this.db.tx(async (tx) => {
       const part: Omit<MovedContactsEnvelope, 'more'> = { moved: 0, skipped: [], errors: [] };
       const column = names ? 'external_id' : 'id';
@@ -158,7 +158,7 @@ export class ContactMovesService {
     const values = isChanged ? [contactUpdate(into, card, changed, photoId)] : [];
     const [updated = into] = await this.contacts.update(tx, ctx, into.addressbook_id, values);
     const [removed] = await this.contacts.remove(tx, ctx, row.addressbook_id, [row.id]);
-    // The row was read before the lock: a newer revision repeats the transaction, which merges that one.
+    // The row was read before the lock. If it has a newer revision, the transaction is repeated and merges that revision.
     if (removed?.revision !== row.revision) throw new ConcurrentChangeError('the contact has changed');
     return updated;
   }

@@ -8,7 +8,7 @@ import { ContactPhotos } from '../contact-photos.js';
 import { GlobalBook } from '../global-book.js';
 import type { SelfCardQrQuery, SelfCardQuery } from './self-card.dto.js';
 
-/** Cameras of phones read QR codes up to about this size well, bytes. */
+/** Maximum bytes of a QR code. Phone cameras do not read larger ones reliably. */
 const QR_BYTES = 800;
 
 /** The caller's own card: their card in the address book of the workspace. */

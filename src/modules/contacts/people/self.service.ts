@@ -42,7 +42,7 @@ export class SelfService implements OnModuleInit {
     private readonly db: Db,
   ) {}
 
-  /** The card follows the profile: a field that is locked on the card is locked there too. */
+  /** Rejects changes of the profile that would change a locked field of the card. */
   onModuleInit(): void {
     this.hooks.on(PROFILE_CHANGING, async (tx, { tenantId, fields }) => {
       const locked = await this.global.lockedFields(tx, tenantId);
@@ -55,7 +55,7 @@ export class SelfService implements OnModuleInit {
   }
 
   /**
-   * Writes the card of the caller. Fields of the profile are written there, and the card follows it.
+   * Writes the card of the caller. Fields that the profile has are written to the profile, from which the card is updated.
    * @throws ApiError 409 `conflict`, 422 `field_locked`
    */
   async update(

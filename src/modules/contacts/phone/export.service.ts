@@ -65,7 +65,7 @@ async function* vcardPieces(
       length = 0;
     }
   }
-  // Clients take a response without a body for a failed download; readers of vCard skip an empty line.
+  // Clients treat an empty response as a failed download. Readers of vCard ignore an empty line.
   if (isEmpty) yield Buffer.from('\r\n');
 }
 

@@ -27,9 +27,9 @@ export interface ImportRun {
   onDuplicate: OnImportedDuplicate;
   /** Ids of the contacts that this import has created: other cards are not merged into them. */
   created: Set<string>;
-  /** Contacts that the book can still take. */
+  /** Number of contacts that the import may create. */
   capacity: number;
-  /** Of the written batches. */
+  /** Counts of the written batches. */
   counts: ImportCounts;
   problems: ImportProblem[];
 }

@@ -88,7 +88,7 @@ function entryOf(
 
 const UIDS = Buffer.from(parse('5f0b9d3c-7c62-5c0e-9a36-2d7a1f0c8e11'));
 
-/** A card without a uid gets one of its content, so that a repeated import finds its contact. */
+/** A card without a uid gets a hash of its content as the uid, so that a repeated import finds its contact. */
 function storedUid(uid: string | null, content: string): string {
   if (uid === null) return nameBased(content);
   return uid.length <= MAX_UID && isStorable(uid) ? uid : nameBased(uid);
@@ -102,7 +102,7 @@ function nameBased(name: string): string {
   return stringify(bytes);
 }
 
-/** The address of a photo elsewhere is kept as a property: the server does not download it. */
+/** The URL of a photo on another server is kept as a property; the server does not download it. */
 function linkedPhoto(photo: CardPhoto | null): Card['custom'] {
   if (!photo || !('uri' in photo)) return [];
   return [{ group: null, name: 'PHOTO', params: { VALUE: ['uri'] }, value: photo.uri }];

@@ -48,7 +48,7 @@ const lock = workspace.statement<ImportRow>(
   'contacts.lock_import',
   `SELECT ${COLUMNS} FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 AND id = $3 FOR UPDATE`,
 );
-// Locks the address book as all writes do: before its contacts, and not weaker for the foreign key first.
+// Locks the address book before its contacts and in the mode of all other writes. Otherwise the foreign key would take a weaker lock first.
 const save = workspace.statement<{ id: string }>(
   'contacts.save_import',
   `INSERT INTO contact_imports (tenant_id, user_id, id, addressbook_id, device_id, counts, errors)
@@ -160,7 +160,7 @@ export class ImportsRepository {
     return new Map(rows.map(({ contact_id, source_hash }) => [contact_id, source_hash]));
   }
 
-  /** Contacts that an import wrote and no undo has settled. */
+  /** Contacts that an import wrote and that no undo has reverted or kept. */
   async items(tx: Tx, { tenantId }: RequestContext, id: string, limit: number): Promise<ImportItem[]> {
     return tx.query(items, [tenantId, id, limit]);
   }

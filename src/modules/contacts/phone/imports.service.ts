@@ -29,7 +29,7 @@ export const MAX_IMPORT_BYTES = 20 * 1024 * 1024;
 const MAX_IMPORT_CARDS = 10_000;
 /** Cards of one transaction. */
 const BATCH = 100;
-/** Bytes of the photos of one transaction, about. */
+/** Approximate bytes of the photos of one transaction. */
 const BATCH_PHOTO_BYTES = 4 * 1024 * 1024;
 const MAX_PROBLEMS = 1_000;
 /** Days for which an import can be undone. */
@@ -125,7 +125,7 @@ export class ImportsService implements OnModuleInit {
     };
     const batches = new ReadAhead(batchesOf(entries));
     try {
-      // Nothing refers to a written batch when the garbage is collected.
+      // At this point nothing refers to the written batch, so its memory can be freed.
       while (await this.step(ctx, run, batches)) collectStepGarbage();
     } finally {
       await batches.close();
@@ -142,12 +142,12 @@ export class ImportsService implements OnModuleInit {
   private async step(ctx: RequestContext, run: ImportRun, batches: ReadAhead<Batch>): Promise<boolean> {
     const batch = await batches.take();
     if (!batch) return false;
-    // Again below: this check spares the photos of contacts that have no place.
+    // Checked again in the transaction. This check avoids storing the photos of contacts that exceed the limit.
     if (run.created.size + batch.cards.length > run.capacity)
       batch.problems.push(...full(batch.cards.splice(0)));
     run.problems.push(...batch.problems.slice(0, MAX_PROBLEMS - run.problems.length));
     const photoIds = await this.photos.store(ctx.tenantId, batch.cards);
-    // The transaction may be repeated: nothing outside changes before its end.
+    // The transaction may be repeated, so `run` is changed after it.
     const { counts, created } = await this.db.tx(async (tx) => {
       const count = await this.contacts.lockBook(tx, ctx, run.bookId);
       if (count === undefined || !(await this.imports.save(tx, ctx, { ...run, problems: [] })))
@@ -211,13 +211,13 @@ class ReadAhead<T> {
 
   private read(): Promise<IteratorResult<T>> {
     const next = this.source.next();
-    // Its error is thrown when the item is due.
+    // `take` throws the error; until then it must not count as unhandled.
     next.catch(() => undefined);
     return next;
   }
 }
 
-/** A card whose uid or external_id is in the batch already begins the next batch, as does a card after many bytes of photos. */
+/** Begins a new batch before a card whose uid or external_id the batch already contains, and after many bytes of photos. */
 async function* batchesOf(
   entries: AsyncIterable<ImportEntry> | Iterable<ImportEntry>,
 ): AsyncGenerator<Batch> {

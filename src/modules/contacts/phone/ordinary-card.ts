@@ -13,7 +13,7 @@ const LARGEST: Record<string, number> = { year: 9999, month: 12, day: 31 };
 
 /**
  * True for a card that is within all limits of `CardFieldsInput`; the validation of each field costs three times as much as
- * reading the card. False is no verdict: the card may be valid.
+ * reading the card. A card for which it is false may be valid.
  * @param card as `lib/vcard` reads it, which has fields of the right types only
  */
 export const isOrdinary = (card: Omit<CardFields, 'uid'>): boolean =>

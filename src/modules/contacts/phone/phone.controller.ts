@@ -48,7 +48,7 @@ export class PhoneController {
     id: 'importPhoneContacts',
     summary: 'Import contacts from a device',
     description:
-      'The body is vCard 2.1, 3.0 or 4.0, a form with such a file, or JSON, with at most 10,000 contacts and 20 MiB. The options are query parameters, in JSON members of the body. Contacts are written in batches: when the request fails on its way, repeat it. A repeated import finds the contacts of the first one. A card that cannot be imported is in `errors`; the others are imported. Photos are encoded again; one that cannot be decoded is left out.',
+      'The body is vCard 2.1, 3.0 or 4.0, a form with such a file, or JSON, with at most 10,000 contacts and 20 MiB. The options are query parameters, in JSON members of the body. Contacts are written in batches. If the request fails, repeat it: the repeated import finds the contacts that were already imported. A card that cannot be imported is listed in `errors`; the others are imported. Photos are encoded again; a photo that cannot be decoded is omitted.',
     response: [ImportedEnvelope, 'The import.'],
     errors: [
       ContactErrors.bookNotFound,
@@ -83,7 +83,7 @@ export class PhoneController {
     tag: 'contacts',
     id: 'listContactImports',
     summary: 'List your imports',
-    description: 'Those of the last 90 days, newest first.',
+    description: 'The imports of the last 90 days, newest first.',
     response: [ImportList, 'A page of imports.'],
   })
   list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<ImportList> {
@@ -107,7 +107,7 @@ export class PhoneController {
     id: 'undoContactImport',
     summary: 'Undo an import',
     description:
-      'Removes the contacts that it created and restores the cards that it changed. Contacts that changed after the import stay as they are.',
+      'Removes the contacts that the import created and restores the cards that it changed. Contacts that changed after the import stay as they are.',
     response: [UndoEnvelope, 'The import, and the number of its contacts by result.'],
     errors: [PhoneErrors.importNotFound, ContactErrors.bookNotFound, Errors.forbidden],
   })

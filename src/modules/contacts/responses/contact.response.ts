@@ -153,7 +153,7 @@ export class CreatedContactEnvelope {
   possible_duplicates!: PossibleDuplicateResponse[];
 }
 
-/** 409: the contact that is in the way. */
+/** 409: the existing contact with the same external_id, uid, e-mail address or telephone number. */
 export class DuplicateContactResponse extends ErrorResponse {
   @ApiProperty({
     enum: ['duplicate_external_id', 'duplicate_uid', 'duplicate_contact'],

@@ -14,7 +14,7 @@ export interface FoundContact {
   photo_id: string | null;
 }
 
-// $3 to $4 the range of the longest term, $5 all terms. The cards of members are found as members.
+// $3 to $4 the range of the longest term, $5 all terms. Cards of members are excluded: the directory finds the members themselves.
 const search = workspace.statement<FoundContact>(
   'contacts.search',
   `WITH book AS (

@@ -1,7 +1,7 @@
 -- All writes of contacts. The row of the address book is locked first, which serialises the writes of one book, then its
 -- counter in sync_heads. Functions skip contacts that they cannot write; the caller compares the returned rows with its input.
--- LATERAL with OFFSET 0 is a look-up by the primary key: while the statistics are those of a smaller table, as during an import,
--- PostgreSQL prefers to read the whole address book. The lock of the book keeps the found places (ctid) of words valid.
+-- LATERAL with OFFSET 0 forces look-ups by the primary key: while the statistics are those of a smaller table, as during an import,
+-- PostgreSQL would read the whole address book. Because of the lock of the book, rows of contact_words can be deleted by their ctid.
 
 -- Locks an address book and allocates numbers of its feed. Null: the book does not exist.
 CREATE FUNCTION addressbook_numbers(p_tenant uuid, p_book uuid, p_count int) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -13,7 +13,7 @@ BEGIN
   RETURN advance_head(p_tenant, p_book, p_count) - p_count;
 END $$;
 
--- The contacts of a write, in the order of `p_items`. Members that a write does not use are missing.
+-- The contacts of a write, in the order of `p_items`. Columns that the write does not use are null.
 CREATE FUNCTION contact_items(p_items jsonb) RETURNS TABLE (
   n bigint, id uuid, base int, external_id text, uid text, kind contact_kind, sort_key text, card text, words text[],
   content_hash text, source contact_source, linked_user_id uuid, photo_id uuid, field_revisions jsonb
@@ -32,8 +32,9 @@ BEGIN
            WHERE tenant_id = p_tenant AND addressbook_id = p_book AND external_id = p_external_id AND gone_at IS NOT NULL);
 END $$;
 
--- Creates contacts. Skips those whose id, external_id or uid is taken in the book, and all of them in a deleted book. The revisions of an
--- external_id go on where a contact returns (`base`) or another one had it, so that changes of older revisions stay conflicts.
+-- Creates contacts. Skips those whose id, external_id or uid is taken in the book, and all of them in a deleted book. The revision of a
+-- contact continues that of the contact before its deletion (`base`), or that of a deleted contact with the same external_id, so
+-- that changes of older revisions remain conflicts.
 CREATE FUNCTION contacts_insert(p_tenant uuid, p_book uuid, p_items jsonb) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
 DECLARE
   v_before bigint := addressbook_numbers(p_tenant, p_book, jsonb_array_length(p_items));

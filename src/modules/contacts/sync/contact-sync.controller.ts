@@ -24,7 +24,8 @@ export class ContactSyncController {
     tag: 'contacts',
     id: 'contactChanges',
     summary: 'List the changes of an address book since a cursor',
-    description: 'Each contact once, as it is now, and removals. Without a cursor: all contacts.',
+    description:
+      'Changed contacts in their current state, each once, and removals. Without a cursor: all contacts.',
     response: [ContactChangesEnvelope, 'A page of changes.'],
     errors: [ContactErrors.bookNotFound, CURSOR_EXPIRED],
   })
@@ -42,7 +43,7 @@ export class ContactSyncController {
     id: 'applyContactChanges',
     summary: 'Synchronise an address book in both directions',
     description:
-      'Applies up to 500 changes of a client and returns those of the server since the cursor, which contain the contacts that this request wrote. A request that is repeated after a lost response changes nothing further.',
+      'Applies up to 500 changes of a client and returns those of the server since the cursor, which contain the contacts that this request wrote. A repeated request, e.g. after a lost response, changes nothing further.',
     response: [
       AppliedContactChangesEnvelope,
       'The results of the changes, and a page of changes of the server.',

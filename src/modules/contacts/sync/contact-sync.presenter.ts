@@ -4,9 +4,9 @@ import { type BookRole, contactJson, type ContactRow } from '../responses/contac
 
 /** The outcome of one change of a client. */
 export interface ChangeOutcome {
-  /** Null for a change without a valid one. */
+  /** Null if the change has no valid `external_id`. */
   externalId: string | null;
-  /** Default 200; with an error, that of the error. */
+  /** Default: the status of the error, otherwise 200. */
   status?: number;
   /** The contact after the change. */
   row?: ContactRow;

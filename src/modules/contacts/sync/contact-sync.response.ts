@@ -14,7 +14,7 @@ export class ContactUpsert {
 /** A contact that was deleted or moved to another address book. Its `external_id` names it. */
 export class ContactRemoval {
   @ApiProperty({ enum: ['delete'], example: 'delete' }) op!: 'delete';
-  /** Of the removal: a moved contact keeps its id in the other address book. */
+  /** Id of the removal. A moved contact keeps its own id in the other address book. */
   @ApiProperty(UUID) id!: string;
   /** @example "phone-17" */ external_id!: string;
   /** @example "4fbe8971-0bc3-424c-9c26-36c3e1eff6b1" */ uid!: string;
@@ -35,7 +35,7 @@ export class ContactChangesEnvelope extends FeedMeta {
 export class ContactChangeResult {
   /** Position of the change in the request. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) index!: number;
-  /** Null for a change without a valid one. */
+  /** Null if the change has no valid `external_id`. */
   @ApiProperty({ example: 'phone-17' }) external_id!: string | null;
   /** 200 written, deleted or equal; 201 created; 403, 409, 422 nothing changed. */
   @ApiProperty({ type: 'integer', example: 200 }) status!: number;

@@ -26,7 +26,7 @@ export class FormEvents {
     await this.audit.record(tx, ctx, { action: type, objectKind: 'form', objectId: id, data });
   }
 
-  /** Reports that a change of the caller made the form full: `form.closed`, as the last accepted response does. */
+  /** Appends `form.closed` when a change of the caller lowers the quota to the number of responses or below. */
   async quotaReached(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<void> {
     const payload = { form_id: id, actor_id: userId, reason: 'quota_reached' };
     await this.outbox.append(tx, { tenantId, type: 'form.closed', payload });

@@ -32,7 +32,7 @@ export class FormWritesRepository {
   ): Promise<void> {
     const times = { createdAt: NOW, updatedAt: NOW };
     await rowsOf(tx, Form).insert({ ...values, ...times, tenantId, ownerId: userId });
-    // Forms with a quota lock this row.
+    // Submissions to a form with a quota lock this row.
     await rowsOf(tx, FormCounter).insert({ tenantId, formId: values.id, shard: 0, count: '0' });
   }
 

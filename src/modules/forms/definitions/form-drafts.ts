@@ -52,7 +52,7 @@ export class FormDrafts {
         searchText,
       });
       await this.events.record(tx, ctx, 'created', id, { title });
-      const made = await this.access.again(tx, ctx, { id, role: 'owner' } as OpenForm);
+      const made = await this.access.reread(tx, ctx, { id, role: 'owner' } as OpenForm);
       return FORMS.created(id, formResponse(made, draft), { extra: more });
     });
   }

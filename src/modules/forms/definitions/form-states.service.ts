@@ -74,7 +74,7 @@ export class FormStatesService {
     });
   }
 
-  /** No response is stored after the reply to a closure. @throws ApiError 404, 403, 409 `not_published` */
+  /** Once the request that closes the form has returned, no response is stored. @throws ApiError 404, 403, 409 `not_published` */
   async setAccepting(ctx: RequestContext, id: string, body: Checked<SetAccepting>): Promise<JsonReply> {
     return this.run(ctx, id, async (_tx, form) => {
       if (form.state !== 'published') throw FormErrors.notPublished.with();
@@ -100,7 +100,7 @@ export class FormStatesService {
         await this.rows.update(tx, ctx, id, step.values);
         await this.events.record(tx, ctx, step.change, id, step.data);
       }
-      return FORMS.response(formResponse(await this.access.again(tx, ctx, opened), before.draft));
+      return FORMS.response(formResponse(await this.access.reread(tx, ctx, opened), before.draft));
     });
   }
 

@@ -106,7 +106,7 @@ export class ListForms extends PageQuery {
   @Optional() @Uuid({ example: EXAMPLE_ID }) owner?: string;
   /** Words that the title, the description or the questions contain. */
   @Optional() @Text(200, { example: 'party' }) q?: string;
-  /** `all` adds the forms of other users that your permissions `forms.manage_any` or `forms.export_any` open. */
+  /** `all` adds the forms of other users that you can open by the permission `forms.manage_any` or `forms.export_any`. */
   @Optional() @OneOf(['mine', 'all']) scope: 'mine' | 'all' = 'mine';
 }
 

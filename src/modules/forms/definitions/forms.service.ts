@@ -100,7 +100,7 @@ export class FormsService {
     const opened = await this.access.open(ctx, id, 'owner');
     return this.db.tx(async (tx) => {
       await this.rows.lock(tx, ctx, id);
-      const form = await this.access.again(tx, ctx, opened);
+      const form = await this.access.reread(tx, ctx, opened);
       const definition = await this.forms.draft(ctx.tenantId, id, tx);
       const values = { deletedAt: () => 'now()', accepting: false, shareTokenHash: null };
       await this.rows.update(tx, ctx, id, values);
@@ -125,7 +125,7 @@ export class FormsService {
       assertRev(before, rev);
       const changes = changedFields<Partial<Form>>(before, { title, description, ...wanted(before, value) });
       if (changes) await this.store(tx, ctx, before, changes, opened);
-      const form = await this.access.again(tx, ctx, opened);
+      const form = await this.access.reread(tx, ctx, opened);
       return FORMS.response(formResponse(form, changes?.draft ?? before.draft));
     });
   }
@@ -138,8 +138,8 @@ export class FormsService {
     opened: OpenForm,
   ): Promise<void> {
     const after = { ...before, ...changes };
-    // The lock of the form holds submissions back, so the count is exact.
-    const count = changes.settings ? (await this.access.again(tx, ctx, opened)).response_count : 0;
+    // The lock of the form blocks submissions, so the count is exact.
+    const count = changes.settings ? (await this.access.reread(tx, ctx, opened)).response_count : 0;
     if (after.settings.anonymous !== before.settings.anonymous && count > 0)
       throw FormErrors.anonymityFixed.with();
     const published = await this.published(tx, ctx, before);

@@ -37,7 +37,7 @@ const files = workspace.statement<FileRow>(
   `DELETE FROM form_uploads WHERE tenant_id = $1 AND form_id = $2 RETURNING tenant_id, blob_id`,
 );
 
-// In parts, so that no statement takes long.
+// Deletes a limited number of rows, so that the statement stays within its time limit.
 const responses = workspace.statement<{ id: string }>(
   'form_responses.purge',
   `DELETE FROM form_responses WHERE (tenant_id, form_id, id) IN (
@@ -90,7 +90,7 @@ export class FormsCleanup implements OnModuleInit {
         form.tenant_id,
         blobs.map((row) => row.blob_id),
       );
-      // Each transaction deletes a part; the form goes with the last one.
+      // Each transaction deletes some of the responses; the last one deletes the form.
       if ((await tx.query(responses, key)).length === 0) await tx.query(purge, key);
       return true;
     });

@@ -20,7 +20,7 @@ const insert = workspace.statement<never>(
 
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 
-/** HMACs of respondents: they enforce one response of each user without an account id beside the answers. */
+/** HMACs of respondents, which enforce one response of each user without storing the user's id with the answers. */
 @Injectable()
 export class RespondentKeys {
   constructor(private readonly keyring: Keyring) {}
@@ -29,7 +29,7 @@ export class RespondentKeys {
     return this.keyring.sign('form respondent', `${tenantId} ${formId} ${userId}`);
   }
 
-  /** Writes the keys of an imported workspace. Those of anonymous responses are lost: only the former installation knows them. */
+  /** Writes the keys of an imported workspace, except for those of anonymous responses, which only the former installation can compute. */
   async restore(tx: Pick<Tx, 'query'>, tenantId: string): Promise<void> {
     for (let after: [string, string] = [LOWEST, LOWEST]; ;) {
       const rows = await tx.query(respondents, [tenantId, ...after]);

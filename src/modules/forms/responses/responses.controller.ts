@@ -68,7 +68,7 @@ export class FormResponsesController {
     id: 'submitForm',
     summary: 'Submit a response',
     description:
-      'Stores the answers once for each `client_response_id`: a repetition returns 200 with the stored response. With `response_id`, replaces the answers of that response of the caller.',
+      'Stores the answers once for each `client_response_id`: a repeated request returns 200 with the stored response. With `response_id`, replaces the answers of that response of the caller.',
     errors: [
       FORMS.notFound,
       ResponseErrors.responseNotFound,

@@ -51,7 +51,7 @@ export class FormResponseItem extends SubmittedResponse {
   /** Answers by question id. Files have `files` with `id`, `name`, `size` and `content_type`. */
   @ApiProperty({ type: 'object', additionalProperties: true, example: { attending: 'yes', diet: 'No nuts' } })
   answers!: Record<string, unknown>;
-  /** Seconds from the start of the respondent to the submission; null when unknown. */
+  /** Seconds from the `started_at` of the submission to its receipt; null when unknown. */
   @ApiProperty({ type: 'integer', example: 84 }) duration_seconds!: number | null;
 }
 

@@ -5,7 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 
-/** Result of a submission: `ok`, `repeated`, `stale` after a publication, or the reason against it. */
+/** Result of a submission: `ok`, `repeated`, `stale` after a publication, or the reason for the rejection. */
 export interface SubmitOutcome {
   outcome:
     | 'ok'

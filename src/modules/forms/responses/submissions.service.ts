@@ -27,7 +27,7 @@ import type { StartForm, SubmitForm } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 import { type NewResponse, SubmissionsRepository, type SubmitOutcome } from './submissions.repository.js';
 
-/** A publication between the check and the storage repeats both. */
+/** Attempts to store a response. After a publication between the check and the storage both are repeated. */
 const MAX_ATTEMPTS = 5;
 const MAX_SECONDS = 7 * 24 * 3600;
 /** Characters of a response that its search column holds. */
@@ -133,17 +133,17 @@ export class SubmissionsService {
     if (problems.length > 0) throw outdated(current, problems);
   }
 
-  /** Replaces the ids of uploads in the answers by the descriptions of the files. @returns the ids */
+  /** Replaces the ids of uploads in the answers with the metadata of the files. @returns the ids */
   private async resolveFiles(ctx: RequestContext, form: string, answers: Answers): Promise<string[]> {
-    const asked = Object.entries(answers).flatMap(([question, answer]) =>
+    const uploads = Object.entries(answers).flatMap(([question, answer]) =>
       typeof answer === 'object' && 'upload_ids' in answer && Array.isArray(answer.upload_ids)
         ? [{ question, ids: answer.upload_ids }]
         : [],
     );
-    if (asked.length === 0) return [];
-    const ids = asked.flatMap((entry) => entry.ids);
+    if (uploads.length === 0) return [];
+    const ids = uploads.flatMap((entry) => entry.ids);
     const found = await this.responses.files(ctx.tenantId, form, ids);
-    for (const entry of asked) {
+    for (const entry of uploads) {
       const files = entry.ids.map((id) => found.get(id));
       if (!files.every((file) => file?.question_id === entry.question)) throw unknownUpload(entry.question);
       answers[entry.question] = {

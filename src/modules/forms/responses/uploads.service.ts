@@ -17,7 +17,7 @@ import { FormsRepository } from '../forms.repository.js';
 import type { UploadQuery } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 
-/** Files of a user that no response contains yet, in one form. */
+/** Maximum number of files of a user in one form that no response contains yet. */
 const MAX_PENDING = 50;
 const LIFETIME_HOURS = 24;
 

@@ -7,8 +7,9 @@ const BUFFER = 256 * 1024;
 export type WriteBytes = (chunk: string | Uint8Array) => Promise<void>;
 
 /**
- * A stream of what `produce` writes. An error of `produce` breaks the stream, so that a truncated file never looks complete.
- * @param release called once, when the stream has ended
+ * Returns a stream of the chunks that `produce` writes. An error of `produce` breaks the stream, so that a truncated file never
+ * looks complete.
+ * @param release called once, when `produce` has finished
  */
 export function fileStream(produce: (write: WriteBytes) => Promise<void>, release: () => void): Readable {
   const out = new PassThrough({ highWaterMark: BUFFER });

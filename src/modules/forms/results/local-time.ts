@@ -14,7 +14,7 @@ export function isTimeZone(name: unknown): name is string {
 /** Converts moments to the local time of a zone. */
 export class LocalTime {
   private readonly format: Intl.DateTimeFormat;
-  /** Offsets by quarter of an hour: transitions happen between them. */
+  /** Offsets by quarter of an hour: the offset of a zone does not change within one. */
   private readonly offsets = new Map<number, number>();
 
   constructor(zone: string) {

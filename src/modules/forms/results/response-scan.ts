@@ -53,8 +53,8 @@ const fetch = workspace.statement<ScanRow>('form_responses.fetch_scan', `FETCH $
   reach: 'transaction',
 });
 
-// A slow client pauses the scan between two batches.
-const patience = workspace.statement<never>(
+// The transaction is idle while a slow client receives a batch.
+const allowPauses = workspace.statement<never>(
   'form_responses.scan_timeout',
   `SET LOCAL idle_in_transaction_session_timeout = '120s'`,
   { reach: 'transaction' },
@@ -82,8 +82,8 @@ export class ResponseScan {
       const times = [from ?? '-infinity', to ?? 'infinity'];
       const selected = [...times, version ?? null, questions ?? null, respondents, ...after];
       await tx.query(declare, [tenantId, form, ...selected]);
-      await tx.query(patience, []);
-      // Read after the snapshot of the cursor: every version of its responses is among them.
+      await tx.query(allowPauses, []);
+      // Read after the snapshot of the cursor, so that the versions of all its responses are among them.
       const versions = await this.forms.versions(tx, tenantId, form);
       return use(versions, this.batches(tx));
     });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Errors } from '../../../platform/http/errors.js';
 
-/** Scans at the same time, of a workspace and of this process. Each holds a connection of the pool. */
+/** Maximum number of concurrent scans, of a workspace and of this process. Each scan holds a connection of the pool. */
 const PER_TENANT = 2;
 const TOTAL = 4;
 

@@ -114,7 +114,7 @@ export class FormSharingService implements ShareLinks<ShareForm> {
     return new JsonReply(JSON.stringify({ access: await reader.query(access, [tenantId, id]) }));
   }
 
-  /** The token is not remembered for repeated requests: they return the link without it. */
+  /** The token is not stored for repeated requests, which return the link without it. */
   private async change(
     ctx: RequestContext,
     id: string,
@@ -131,7 +131,7 @@ export class FormSharingService implements ShareLinks<ShareForm> {
       await this.events.record(tx, ctx, link.shareTokenHash ? 'shared' : 'unshared', id, {
         role: link.shareRole,
       });
-      const form = await this.access.again(tx, ctx, opened);
+      const form = await this.access.reread(tx, ctx, opened);
       const definition = await this.forms.draft(ctx.tenantId, id, tx);
       const remembered = FORMS.response(formResponse(form, definition)).json;
       const { json } = FORMS.response(formResponse(form, definition, token));

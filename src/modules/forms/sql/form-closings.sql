@@ -1,12 +1,12 @@
--- Appends `form.closed`, for a closure that no user causes. p_reason: `window_ended`, `quota_reached`
+-- Appends `form.closed` without an actor. p_reason: `window_ended`, `quota_reached`
 CREATE FUNCTION form_append_closed(p_tenant uuid, p_form uuid, p_reason text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO outbox (tenant_id, id, type, payload)
   VALUES (p_tenant, uuid_v7(), 'form.closed', jsonb_build_object('form_id', p_form, 'reason', p_reason));
 END $$;
 
--- Reports up to p_limit ends of windows, each once: concurrent calls skip the forms of each other. A form that was full before has
--- been reported as such. Returns the number of ends. Index forms_window_end.
+-- Reports up to p_limit ends of windows, each once: concurrent calls skip the forms of each other. For a form that is full, the
+-- event was appended when it became full. Returns the number of ends. Index forms_window_end.
 CREATE FUNCTION forms_close_ended(p_limit int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   v_form record;

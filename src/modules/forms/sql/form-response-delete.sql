@@ -1,6 +1,6 @@
--- Deletes a response with its files, and the mark that its respondent has submitted. False for an unknown response. The
--- form is locked as for a submission, before the counter.
---   p_key   HMAC of the respondent; null in an anonymous form, whose marks name no response
+-- Deletes a response with its files, and the row in form_response_once that prevents another submission of its respondent. False
+-- for an unknown response. The form is locked as for a submission, before the counter.
+--   p_key   HMAC of the respondent; null in an anonymous form, whose respondents are unknown
 CREATE FUNCTION form_response_delete(p_tenant uuid, p_form uuid, p_response uuid, p_key bytea)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN

@@ -6,8 +6,8 @@
 --   uploads          ids of the files in the answers
 --   event_id         id of the event
 
--- Stores a response. Outcome: `ok`; `repeated` for a response that the same request stored before; otherwise the reason
--- against it.
+-- Stores a response. Outcome: `ok`; `repeated` for a response that the same request stored before; otherwise the reason for the
+-- rejection.
 CREATE FUNCTION form_submit(p_tenant uuid, p_form uuid, p_user uuid, p_response jsonb)
 RETURNS TABLE (outcome text, id uuid, version int, submitted_at timestamptz) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -91,7 +91,7 @@ BEGIN
   RETURN QUERY SELECT 'ok', v_response.id, v_response.version, v_response.submitted_at::timestamptz;
 END $$;
 
--- Replaces the answers of a response of the same user. Outcome: `ok` or the reason against it.
+-- Replaces the answers of a response of the same user. Outcome: `ok` or the reason for the rejection.
 CREATE FUNCTION form_resubmit(p_tenant uuid, p_form uuid, p_user uuid, p_response jsonb)
 RETURNS TABLE (outcome text, id uuid, version int, submitted_at timestamptz) LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -1,4 +1,4 @@
--- Signatures that processes of release 0.1.0 call (CONTRIBUTING.md, "Change the schema"). They go when a later release is recorded.
+-- Signatures that processes of release 0.1.0 call (CONTRIBUTING.md, "Change the schema"). They are removed when a later release is recorded.
 
 CREATE FUNCTION form_submit(
   p_tenant uuid, p_form uuid, p_user uuid, p_id uuid, p_client uuid, p_version int, p_current int, p_answers jsonb,

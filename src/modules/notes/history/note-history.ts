@@ -5,20 +5,20 @@ import { ItemFailures } from '../../../platform/jobs/item-failures.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { packBodies } from './revision-pack.js';
 
-/** Newest bodies of a note that stay as they are: most reads of the history ask for them. */
+/** Number of newest bodies of a note that are not packed, because most reads of the history need them. */
 const KEPT = 20;
-/** Fewer bodies than this wait for more. */
+/** Minimum number of bodies in a pack, unless they are large. */
 const MIN_BODIES = 10;
 const MAX_BODIES = 50;
 /** Bytes of the bodies of a pack before compression: reading a revision decompresses its whole pack. */
 const MAX_BYTES = 1_000_000;
-/** Notes of one run, so that other jobs get their turn. */
+/** Notes of one run. The limit lets other jobs run in between. */
 const BATCH = 100;
 
 interface OldBody {
   revision: number;
   content: string;
-  /** Of this body and those before it. */
+  /** Bytes of this body and of the older ones in the result. */
   total_bytes: number;
 }
 
@@ -45,7 +45,7 @@ const bodiesOf = workspace.statement<OldBody>(
     ORDER BY revision`,
 );
 
-// A purge waits, or has deleted the note already. It locks the note before its revisions, too.
+// Blocks a purge, which also locks the note before its revisions. No row: the note has been purged.
 const lockNote = workspace.statement<DueNote>(
   'note_history.lock',
   'SELECT tenant_id, id AS note_id FROM notes WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE',
@@ -69,7 +69,7 @@ const finish = workspace.statement(
 );
 
 /** Another process packed the same bodies. */
-class PackedElsewhere extends Error {}
+class AlreadyPackedError extends Error {}
 
 /**
  * Packs old bodies of notes with a long history, so that autosaved notes do not fill the database (adr/0050). Each hundredth
@@ -113,7 +113,7 @@ export class NoteHistory implements OnModuleInit {
         MAX_BODIES,
         MAX_BYTES,
       ]);
-      // Large bodies are packed in small numbers.
+      // Fewer bodies fill a pack when they are large.
       const isFull = bodies.length > 1 && bodies.at(-1)!.total_bytes > MAX_BYTES / 2;
       if (bodies.length < MIN_BODIES && !isFull) {
         await this.db.query(finish, [note.tenant_id, note.note_id]);
@@ -133,12 +133,12 @@ export class NoteHistory implements OnModuleInit {
         const [locked] = await tx.query(lockNote, [tenant_id, note_id]);
         if (!locked) return false;
         const cleared = await tx.query(clear, [tenant_id, note_id, revisions]);
-        if (cleared.length !== revisions.length) throw new PackedElsewhere();
+        if (cleared.length !== revisions.length) throw new AlreadyPackedError();
         await tx.query(insert, [tenant_id, note_id, revisions[0], revisions, pack]);
         return true;
       });
     } catch (error) {
-      if (error instanceof PackedElsewhere) return false;
+      if (error instanceof AlreadyPackedError) return false;
       throw error;
     }
   }

@@ -27,7 +27,7 @@ export class NotesTasksController {
     id: 'createTaskFromNote',
     summary: 'Create a task from a note',
     description:
-      'The task refers to the note and the note links to the task; the revision of the note stays. A missing title becomes that of the note.',
+      'The task refers to the note and the note links to the task; the revision of the note does not change. Default for the title: the title of the note.',
     status: 201,
     response: [NoteTaskEnvelope, 'The new task, and the note with its link.'],
     etag: 'note',

@@ -37,9 +37,9 @@ export class NotesTasksService implements OnModuleInit {
   }
 
   /**
-   * Creates a task that refers to the note and links the note, and the other notes that it refers to, to it, in one
-   * transaction. The revision of the note stays.
-   * @throws ApiError 422 also where neither the body nor the note has a title
+   * Creates a task that refers to the note. In the same transaction, links this note and the other notes to which the task
+   * refers to the task. The revision of the note does not change.
+   * @throws ApiError 422 also if neither the body nor the note has a title
    */
   async create(
     ctx: RequestContext,

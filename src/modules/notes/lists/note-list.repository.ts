@@ -23,7 +23,7 @@ interface NoteListRow {
 }
 
 interface SortKey {
-  /** Expressions that an index has in this order; `id` breaks ties. */
+  /** Expressions of the key and, below, of the id that breaks ties, as in the index. */
   sql: string;
   id: string;
   type: string;
@@ -44,7 +44,7 @@ const SCOPES = {
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** Of all applications of this process, because a name of a statement has one text. */
+/** By variant. Shared by all applications of the process, because each statement name must have one text. */
 const STATEMENTS = new Map<string, Statement<NoteListRow>>();
 
 /** Lists of notes. Each combination of filters is a statement of its own, so that each is planned for its index. */
@@ -112,15 +112,15 @@ const CONTENT = `(
              SELECT content FROM note_revisions
               WHERE tenant_id = member.tenant_id AND note_id = member.note_id AND revision = note.body_rev)`;
 
-/** Own notes in the order of an index of `notes`: the planner would sort all notes of an owner who has more than most. */
+/** Reads own notes in the order of an index of `notes`. From a plain join the planner would sort all notes of an owner of many notes. */
 const OWN_IN_ORDER = `notes note CROSS JOIN LATERAL (
              SELECT * FROM note_members placed
               WHERE placed.tenant_id = $1 AND placed.note_id = note.id AND placed.user_id = $2 OFFSET 0) member
             WHERE note.tenant_id = $1 AND note.owner_id = $2`;
 
 /**
- * Index note_members_list has the default order: the page is read from it, each row once. Other orders are those of own notes in
- * notes_by_title and notes_by_creation; a first query finds the page in narrow rows, and sorts the notes shared with the user.
+ * The default order is that of index note_members_list: the statement reads the page from it, each row once. For the other orders
+ * a subquery first finds the ids of the page: own notes in the order of notes_by_title or notes_by_creation, shared ones by sorting.
  */
 function pageText(
   { sort, scope, order, include, state, folder_id: folder }: NoteListQuery,
@@ -131,7 +131,7 @@ function pageText(
   const by = `${key.sql} ${direction}, ${key.id} ${direction}`;
   const members = `note_members member JOIN ${NOTES}`;
   const ofMember = 'WHERE note.tenant_id = $1 AND member.tenant_id = $1 AND member.user_id = $2';
-  // Few notes are in a folder or in the trash: their own indexes find them.
+  // Few notes are in a folder or in the trash: the indexes of these columns find them.
   const isSelective = (folder !== undefined && folder !== 'none') || state === 'trash';
   const ids = (of: keyof typeof SCOPES): string =>
     `SELECT note.id, ${key.sql} AS key

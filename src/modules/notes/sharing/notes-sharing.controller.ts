@@ -41,7 +41,7 @@ export class NotesSharingController extends ShareLinkController(NotesSharingServ
     id: 'inviteToNote',
     summary: 'Set the invited members',
     description:
-      'Replaces the whole list. Members that are new in it can read the note; members that are missing lose it. Only for the owner; an invited member leaves by sending the list without their own entry. Only active members can be added.',
+      'Replaces the whole list. Added members can read the note; missing members lose access. Only for the owner; an invited member leaves by sending the list without their own entry. Only active members can be added.',
     response: [NoteEnvelope, 'The note with its list; for a member that leaves, the note before that.'],
     etag: 'note',
     errors: [...SHARING_ERRORS, NoteErrors.unknownUser],

@@ -38,7 +38,7 @@ export class InvitedMember {
 
 @ApiExtraModels(InvitedMember)
 export class InviteToNote {
-  /** All members that can read the note, besides its owner; others lose it. A bare string is an id or an e-mail address. */
+  /** All members that can read the note, besides its owner; others lose access. A bare string is an id or an e-mail address. */
   @ApiProperty({
     type: 'array',
     maxItems: MAX_INVITED,

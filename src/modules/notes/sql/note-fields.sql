@@ -94,7 +94,7 @@ BEGIN
   END IF;
   PERFORM note_add_revision(v_note, v_device, p_content);
   v_head := advance_head(p_tenant, p_user, 1);
-  -- Under the lock of the head, which the deletion of a folder takes too: the folder stays until the commit.
+  -- Checked under the lock of the head, which the deletion of a folder takes too, so that the folder exists until the commit.
   IF NOT note_folder_is_own(p_tenant, p_user, v_folder) THEN
     RAISE EXCEPTION 'unknown folder' USING ERRCODE = 'WS001';
   END IF;
@@ -126,8 +126,8 @@ BEGIN
   v_role := v_member;
   IF p_token IS NOT NULL THEN v_role := greatest(v_member, note_link_role(v_note, p_token)); END IF;
   IF v_role IS NULL THEN RETURN note_rejected('not_found'); END IF;
-  -- A viewer may only file the note in a folder of their own. A visitor has no placement, and a link that gives a viewer a
-  -- higher role does not show theirs: the null that they read may be sent back.
+  -- A viewer may only change the folder in which they file the note. Callers with the role of a share link read null as the folder:
+  -- when they send this null back, it does not change the folder.
   IF v_role IS DISTINCT FROM v_member AND v_folder IS NULL THEN v_is_placed := false; END IF;
   IF v_role = 'viewer' AND (v_member IS NULL OR NOT v_is_placed OR p_content IS NOT NULL
                            OR p_patch - ARRAY['folder_id', 'device_id'] <> '{}')

@@ -4,9 +4,9 @@
 CREATE FUNCTION note_link_json(p_task uuid, p_created timestamptz) RETURNS jsonb LANGUAGE sql STABLE
 AS $$ SELECT jsonb_build_object('type', 'task', 'id', p_task, 'created_at', rfc3339(p_created)) $$;
 
--- First step of making a task from a note: locks the note and the other notes that will link to the task, then the heads of
--- all users who see one of them or the task, in one order, since all advance in this transaction. Returns the title of the
--- note. p_is_valid false: the body is invalid.
+-- First step of making a task from a note: locks the note and the other notes that will link to the task, then, in the order of
+-- user ids, the heads of all users who see one of them or the task: the transaction changes all of these feeds. Returns the title
+-- of the note. p_is_valid false: the body is invalid.
 CREATE FUNCTION note_open_for_task(
   p_tenant uuid, p_user uuid, p_id uuid, p_is_valid boolean, p_users uuid[], p_others uuid[], p_max int)
 RETURNS note_outcome LANGUAGE plpgsql AS $$
@@ -25,7 +25,7 @@ BEGIN
   RETURN ('ok', v_note.revision, v_note.title)::note_outcome;
 END $$;
 
--- Last step: the note, which is locked, links to the task.
+-- Last step: adds the link to the task to the note, which is locked.
 CREATE FUNCTION note_link_task(p_tenant uuid, p_user uuid, p_id uuid, p_task uuid) RETURNS note_outcome LANGUAGE plpgsql AS $$
 DECLARE
   v_note notes;
@@ -36,22 +36,23 @@ BEGIN
   RETURN note_written(v_note, p_user);
 END $$;
 
--- Brings links up to date with tasks that change. One change for each pair of note and task: `note`, `task`, `created_at`
--- of the task, `present` (whether the note links to it). The tasks are locked; here the notes are, and the heads of all
--- users concerned (p_users: those of the tasks). A note advances also where only the title of a task has changed.
+-- Updates the links of notes after changes of tasks. One change for each pair of note and task: `note`, `task`, `created_at`
+-- of the task, `present` (whether the note links to it). The caller has locked the tasks. This function locks the notes and the
+-- heads of all users concerned (p_users: those who see the tasks). A note gets new feed numbers also when only the title of a task
+-- has changed.
 CREATE FUNCTION note_links_change(p_tenant uuid, p_changes jsonb, p_users uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  v_held notes[];
+  v_notes notes[];
   v_note notes;
 BEGIN
-  v_held := ARRAY(
-    SELECT held FROM notes held
-     WHERE held.tenant_id = p_tenant
-       AND held.id IN (SELECT (change->>'note')::uuid FROM jsonb_array_elements(p_changes) AS change)
-     ORDER BY held.id FOR UPDATE);
+  v_notes := ARRAY(
+    SELECT note FROM notes note
+     WHERE note.tenant_id = p_tenant
+       AND note.id IN (SELECT (change->>'note')::uuid FROM jsonb_array_elements(p_changes) AS change)
+     ORDER BY note.id FOR UPDATE);
   PERFORM lock_heads(p_tenant, p_users || ARRAY(
-    SELECT member_id FROM unnest(v_held) AS held, unnest(held.member_ids) AS member_id));
-  FOREACH v_note IN ARRAY v_held LOOP
+    SELECT member_id FROM unnest(v_notes) AS note, unnest(note.member_ids) AS member_id));
+  FOREACH v_note IN ARRAY v_notes LOOP
     WITH changes AS (
       SELECT (change->>'task')::uuid AS task_id, (change->>'created_at')::timestamptz AS created_at,
              (change->>'present')::boolean AS present, position

@@ -30,7 +30,7 @@ BEGIN
   RETURN note_written(v_note, p_user);
 END $$;
 
--- Replaces the members of a note that the caller has locked, its owner first. Removed members get a removal in their feed.
+-- Replaces the members of a note that the caller has locked. p_ids begins with the owner. Removed members get a removal in their feed.
 CREATE FUNCTION note_set_members(v_note notes, p_ids uuid[], p_roles note_role[], p_user uuid, p_event uuid)
 RETURNS notes LANGUAGE plpgsql AS $$
 DECLARE

@@ -37,8 +37,8 @@ BEGIN
   RETURN note_written(v_note, p_user);
 END $$;
 
--- Removes a note that the caller has locked. Each member keeps a removal in the feed, the id is never used again, and no
--- remembered response keeps the content.
+-- Removes a note that the caller has locked. The feed of each member keeps a removal, the id is never used again, and stored
+-- responses with the content are deleted.
 CREATE FUNCTION note_remove(v_note notes, p_user uuid, p_event uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM note_advance(v_note, NULL);
@@ -72,8 +72,8 @@ DECLARE
 BEGIN
   v_due := ARRAY(SELECT due FROM notes due WHERE due.purge_at <= now()
                   ORDER BY due.purge_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
-  -- All heads at once, in the order of user ids. Note by note, a later note could need a head that comes before those
-  -- already locked, and a concurrent writer could hold it while it waits for one of ours.
+  -- Locks all heads at once, in the order of user ids. One note after another, a later note could need a head that precedes those
+  -- already locked, while a concurrent writer holds it and waits for one of these: a deadlock.
   PERFORM FROM sync_heads head
     WHERE (head.tenant_id, head.user_id) IN (
       SELECT due.tenant_id, member_id FROM unnest(v_due) AS due, unnest(due.member_ids) AS member_id)

@@ -1,5 +1,5 @@
--- Links with the titles of the tasks that the user can read; other titles are null. A function of its own: few notes have
--- links, and the tables of tasks in the view would be opened for every note.
+-- Links with the titles of the tasks that the user can read; other titles are null. Not a part of the view, which would open the
+-- tables of tasks for every note, while few notes have links.
 CREATE FUNCTION note_links(v_note notes, p_user uuid) RETURNS json LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (
@@ -9,7 +9,7 @@ BEGIN
                                 AND task.task_id = (link.value->>'id')::uuid);
 END $$;
 
--- The invited members of a note. A function of its own, like `note_links`: few notes have any.
+-- The invited members of a note. Not a part of the view, because few notes have any.
 CREATE FUNCTION note_invited(v_note notes) RETURNS json LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (

@@ -28,7 +28,7 @@ BEGIN
                   WHERE tenant_id = p_tenant AND user_id = p_user AND role = 'owner' AND NOT trashed
                     AND folder_id = ANY (p_folders));
   PERFORM FROM notes WHERE tenant_id = p_tenant AND id = ANY (v_ids) ORDER BY id FOR UPDATE;
-  -- Again under the lock, which moving one's own note takes too: a note moved out meanwhile is not trashed.
+  -- Reads the ids again under the lock, which an owner who moves the note takes too: a note that has left the folder is not trashed.
   v_ids := ARRAY(SELECT note.id FROM notes note
                    JOIN note_members member
                      ON member.tenant_id = p_tenant AND member.note_id = note.id AND member.user_id = p_user

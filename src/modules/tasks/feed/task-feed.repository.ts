@@ -11,7 +11,7 @@ interface TaskFeedRow extends FeedSqlRow {
   task_id: string | null;
 }
 
-// The parts of a task that may be long. `n` is the row of the task.
+// Approximate bytes of a task without its description, from the parts that may be long. `item` is the row of the task.
 const SUMMARY_BYTES = `1024 + 256 * (cardinality(item.assignee_ids) + cardinality(item.labels))
   + CASE WHEN item.refs = '[]' THEN 0 ELSE 2 * octet_length(item.refs::text) END
   + CASE WHEN item.attachments = '[]' THEN 0 ELSE octet_length(item.attachments::text) END

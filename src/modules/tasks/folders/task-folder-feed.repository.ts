@@ -6,8 +6,8 @@ import type { FeedOwner } from '../../../platform/sync/feed-source.js';
 import { MemberFeed } from '../../../platform/sync/member-feed.js';
 import { TASK_FOLDERS } from './task-folders.resource.js';
 
-// Index task_folders_gone. A row that stays because the removals of two users were deleted at the same time is deleted with
-// the next removals of the workspace.
+// Index task_folders_gone. When two transactions delete the last removals of a folder at the same time, neither deletes its row:
+// the next call in the workspace does.
 const forgetFolders = workspace.statement<never>(
   'task_folders.forget_folders',
   `DELETE FROM task_folders folder WHERE folder.tenant_id = $1 AND folder.gone_at < $2
@@ -27,7 +27,7 @@ export class TaskFolderFeedRepository extends MemberFeed {
       members: 'task_folder_members',
       item: 'folder_id',
       items: 'task_folders',
-      // The JSON lists all members; folders above add some more.
+      // The JSON lists all members of the folder. The estimate omits the inherited ones.
       bytes: { content: '512 * cardinality(item.member_ids)', summary: '512 * cardinality(item.member_ids)' },
       view: 'task_folder_views',
       viewItem: 'id',

@@ -22,7 +22,7 @@ export class TaskFolder {
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
 }
 
-/** One row for each user who sees, or saw, a folder: also because of a folder above it. */
+/** One row for each user who has, or had, access to a folder, inherited access included. */
 @Entity('task_folder_members')
 @Index('task_folder_members_feed', ['tenantId', 'userId', 'seq'], { unique: true })
 @Index('task_folder_members_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })

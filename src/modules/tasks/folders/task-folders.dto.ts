@@ -36,8 +36,8 @@ export class CreateTaskFolder extends FolderFields {
   name!: string;
 
   /**
-   * The whole list of users, besides the owner, who see the folder, the folders below it and the tasks in them. A bare string
-   * is an id or an address. A member may leave: by the list without themselves.
+   * All users, besides the owner, who see the folder, the folders below it and the tasks in them. A bare string is an id or an
+   * address. A member leaves the folder with a list that contains all other members.
    */
   @ApiPropertyOptional({
     type: 'array',

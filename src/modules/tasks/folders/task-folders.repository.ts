@@ -18,7 +18,7 @@ export interface TaskFolderRow {
 }
 
 /** A folder with the role of the caller. */
-export interface HeldFolder {
+export interface FolderWithRole {
   folder: TaskFolder;
   role: TaskRole;
 }
@@ -50,7 +50,7 @@ const apply = workspace.statement<never>(
   `SELECT task_tree_apply($1, $2, $3, $4, $5, $6)`,
 );
 
-// $3: the folder and those above it.
+// $3: ids of the folder and of the folders above it.
 const audienceChange = workspace.statement<{ users: number }>(
   'task_folders.audience_change',
   `WITH wanted AS (
@@ -99,7 +99,7 @@ const unfile = workspace.statement<never>(
 const FIRST: readonly [number, string] = [Number.NEGATIVE_INFINITY, '00000000-0000-0000-0000-000000000000'];
 const NOW = () => 'clock_timestamp()';
 
-/** Task folders, and the tasks in them as far as a change of a folder touches them. */
+/** SQL of task folders, and of the tasks that a change of a folder affects. */
 @Injectable()
 export class TaskFoldersRepository {
   constructor(private readonly db: Db) {}
@@ -120,13 +120,13 @@ export class TaskFoldersRepository {
     return this.db.query(list, [ctx.tenantId, ctx.userId, which, parent ?? null, ...after, limit]);
   }
 
-  /** Makes other changes of this tree wait for the end of the transaction. */
+  /** Locks the tree of folders until the end of the transaction. */
   async lockTree(tx: Tx, tenantId: string, ownerId: string): Promise<void> {
     await tx.query(lockTree, [tenantId, ownerId]);
   }
 
   /** A folder that the caller sees, or null. */
-  async held(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<HeldFolder | null> {
+  async find(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<FolderWithRole | null> {
     const member = await rowsOf(tx, TaskFolderMember).one({ tenantId, folderId: id, userId });
     if (!member?.role) return null;
     const folder = await rowsOf(tx, TaskFolder).one({ tenantId, id, goneAt: IsNull() });
@@ -154,15 +154,15 @@ export class TaskFoldersRepository {
     await rowsOf(tx, TaskFolder).update({ tenantId, id: In(ids) }, { goneAt: NOW });
   }
 
-  /** Locks the tasks in these folders, those in the trash too. @returns their ids */
+  /** Locks the tasks in these folders, trashed ones included. @returns their ids */
   async lockTasks(tx: Tx, tenantId: string, folders: string[]): Promise<string[]> {
     return (await tx.query(lockTasks, [tenantId, folders])).map(({ id }) => id);
   }
 
   /**
-   * Computes anew who sees these folders and tasks, and numbers the changes in their feeds.
-   * @param folders every folder below one whose members or place changed
-   * @param touched folders and `renumbered` tasks that are delivered even if their audience stays
+   * Updates the access to these folders and tasks, and numbers the changes in the feeds of the users.
+   * @param folders each folder whose members or parent changed, with all folders below it
+   * @param touched folders and `renumbered` tasks that are delivered even if the access to them has not changed
    */
   async apply(
     tx: Tx,
@@ -172,7 +172,7 @@ export class TaskFoldersRepository {
     await tx.query(apply, [tenantId, folders, touched, tasks, renumbered, device]);
   }
 
-  /** How many users gain or lose sight of a folder by the members just written. @param path the folder and those above */
+  /** Number of users who gain or lose access to a folder by its new members. @param path ids of the folder and of those above it */
   async audienceChange(tx: Tx, tenantId: string, id: string, path: string[]): Promise<number> {
     return (await tx.query(audienceChange, [tenantId, id, path]))[0]?.users ?? 0;
   }
@@ -182,12 +182,12 @@ export class TaskFoldersRepository {
     return (await tx.query(audience, [tenantId, folders, tasks])).map((row) => row.user_id);
   }
 
-  /** Those of the tasks that the caller created, without the trash. `linked`: notes link back to it. */
+  /** The tasks among these that the caller created, without the trash. `linked`: notes link to the task. */
   async ownTasks(tx: Tx, ctx: RequestContext, tasks: string[]): Promise<{ id: string; linked: boolean }[]> {
     return tx.query(ownTasks, [ctx.tenantId, ctx.userId, tasks]);
   }
 
-  /** @param keepDays until they are purged; 0: kept */
+  /** @param keepDays days until the tasks are purged; 0: never */
   async trashTasks(tx: Tx, ctx: RequestContext, tasks: string[], keepDays: number): Promise<void> {
     await tx.query(trashTasks, [ctx.tenantId, ctx.userId, tasks, keepDays]);
   }

@@ -22,10 +22,10 @@ import { inactive } from '../responses/task-results.js';
 import type { TaskFolder } from './task-folder.entity.js';
 import type { TaskFolderResponse } from './task-folder.response.js';
 import type { CreateTaskFolder, DeleteTaskFolder, UpdateTaskFolder } from './task-folders.dto.js';
-import { type HeldFolder, type TaskFolderRow, TaskFoldersRepository } from './task-folders.repository.js';
+import { type FolderWithRole, type TaskFolderRow, TaskFoldersRepository } from './task-folders.repository.js';
 import { folderTooLarge, TASK_FOLDERS } from './task-folders.resource.js';
 
-/** Rows of tasks that one change of a folder's members may write: some seconds of work. */
+/** Maximum number of rows of tasks that one change of a folder's members writes, which takes some seconds. */
 const MAX_ROWS = 200_000;
 
 type FolderValues = Partial<
@@ -102,7 +102,7 @@ export class TaskFoldersService {
       const leaving = role !== 'owner';
       if (leaving && (checked.error || !isLeave(folder, ctx.userId, checked.value)))
         throw Errors.forbidden.with();
-      // A member who leaves no longer sees the folder afterwards.
+      // Read before the write: a member who leaves cannot read the folder afterwards.
       const before = await this.shown(tx, ctx, id);
       await TASK_FOLDERS.checkWrite(folder, expected, checked, () => before);
       const wanted = leaving
@@ -180,30 +180,30 @@ export class TaskFoldersService {
     await this.announce(tx, ctx, id, folder.memberIds, changes.memberIds ?? folder.memberIds);
   }
 
-  /** A deactivated member may stay. @throws ApiError 422 `unknown_user` for a new one */
+  /** Present members may be deactivated. @throws ApiError 422 `unknown_user` for a new member that is not active */
   private async assertActive(tx: Tx, tenantId: string, users: string[], present: string[]): Promise<void> {
     if (users.length === 0) return;
     const found = await this.tenants.inactiveMembers(tx, tenantId, users, present);
     if (found.length > 0) throw inactive('members', found);
   }
 
-  /** Reads the role before the lock too: a request for a folder of others does not wait for their tree. */
-  private async locked(tx: Tx, ctx: RequestContext, id: string): Promise<HeldFolder> {
-    const found = await this.folders.held(tx, ctx, id);
+  /** Locks the tree of the folder. Checks the access first, so that callers without access do not wait for the lock. */
+  private async locked(tx: Tx, ctx: RequestContext, id: string): Promise<FolderWithRole> {
+    const found = await this.folders.find(tx, ctx, id);
     if (!found) throw TASK_FOLDERS.notFound.with();
     await this.folders.lockTree(tx, ctx.tenantId, found.folder.ownerId);
-    const held = await this.folders.held(tx, ctx, id);
-    if (!held) throw TASK_FOLDERS.notFound.with();
-    if (held.folder.ownerId !== found.folder.ownerId)
+    const current = await this.folders.find(tx, ctx, id);
+    if (!current) throw TASK_FOLDERS.notFound.with();
+    if (current.folder.ownerId !== found.folder.ownerId)
       throw new ConcurrentChangeError('the folder was transferred while its tree was locked');
-    return held;
+    return current;
   }
 
   private async shown(tx: Tx, ctx: RequestContext, id: string): Promise<TaskFolderResponse> {
     return (await this.folders.read(ctx, id, tx)) as TaskFolderResponse;
   }
 
-  /** The event of users who gained or lost the folder. */
+  /** Appends the event for users who became or ceased to be members. */
   private async announce(
     tx: Tx,
     ctx: RequestContext,
@@ -239,7 +239,7 @@ export class TaskFoldersService {
   }
 }
 
-/** The same values with one user fewer among the members; naming the owner of a folder changes nothing. */
+/** The values without this user among the members. */
 function withoutMember(values: FolderValues, user: string): FolderValues {
   const { memberIds, memberRoles = [] } = values;
   const n = memberIds?.indexOf(user) ?? -1;
@@ -248,8 +248,8 @@ function withoutMember(values: FolderValues, user: string): FolderValues {
 }
 
 /**
- * The same values with the stored roles of members who are sent back with the shown role, which a folder above may raise. Without
- * `inherited` an entry states the role of the member in this folder.
+ * Restores the stored roles of members whose entry is the one of the response: `inherited` is false and the role is the shown one,
+ * which a folder above may have raised. An entry without `inherited` states the role of the member in this folder.
  */
 function withStoredRoles(
   values: FolderValues,
@@ -272,7 +272,7 @@ function withStoredRoles(
   return { ...values, memberRoles: roles };
 }
 
-/** Whether the change is nothing but the list of members without this member. */
+/** Whether the change only removes this user from the list of members. */
 function isLeave({ memberIds, ownerId }: TaskFolder, user: string, input: FolderValues): boolean {
   const { memberIds: named, memberRoles: _roles, ...others } = withoutMember(input, ownerId);
   return (

@@ -16,7 +16,7 @@ const several = (values: readonly string[], example: string) => ({
   example: [example],
 });
 
-/** A parameter that may be repeated, or contain several values separated by commas; in any case. */
+/** A parameter that may be repeated, or contain several values separated by commas, in upper or lower case. */
 const Several = () =>
   Transform(({ value }) =>
     (Array.isArray(value) ? value : [value]).flatMap((entry: unknown) =>
@@ -93,7 +93,7 @@ export class ListTasks extends PageQuery {
   @ArrayMaxSize(20)
   label?: string[];
 
-  /** Only tasks whose title contains this text, in any case. */
+  /** Only tasks whose title contains this text, regardless of case. */
   @IsOptional() @Text(256, { minLength: 1, example: 'rooms' }) q?: string;
   /** `active`: without the trash. */
   @IsOptional() @OneOf(['active', 'trash', 'all']) state: 'active' | 'trash' | 'all' = 'active';

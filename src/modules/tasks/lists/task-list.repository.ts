@@ -21,7 +21,7 @@ interface TaskListQuery extends ListTasks {
 }
 
 interface SortKey {
-  /** The key, and the id that breaks ties, as the index has them. */
+  /** Expressions of the key and, below, of the id that breaks ties, as in the index. */
   sql: string;
   id: string;
   type: string;
@@ -29,8 +29,9 @@ interface SortKey {
 
 /**
  * Sort keys. The first three are columns of task_members, whose indexes task_members_list, task_members_agenda
- * (open tasks) and task_members_board (within a folder) give the pages in order. By title, own tasks come from index
- * tasks_by_title, whose last column is `id`, and the others are sorted. The rest sorts all tasks of the caller.
+ * (open tasks) and task_members_board (within a folder) return the pages in order. For the order by title, index tasks_by_title,
+ * whose last column is `id`, returns the caller's own tasks in order; the shared tasks are sorted. For the other keys, all tasks of
+ * the caller are sorted.
  */
 const SORT_KEYS: Record<ListTasks['sort'], SortKey> = {
   updated_at: { sql: 'member.listed_at', id: 'member.task_id', type: 'timestamptz' },
@@ -41,7 +42,7 @@ const SORT_KEYS: Record<ListTasks['sort'], SortKey> = {
   title: { sql: 'task.title COLLATE title_order', id: 'task.id', type: 'text' },
 };
 
-/** The caller's tasks, and their two parts. */
+/** Conditions for all tasks of the caller, own tasks and shared tasks. */
 const SCOPES = {
   all: 'member.role IS NOT NULL',
   own: `task.tenant_id = $1 AND task.creator_id = $2 AND member.role = 'owner'`,
@@ -50,19 +51,19 @@ const SCOPES = {
 
 const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
 const OVERDUE = {
-  // The day comes first because the index has it: everything overdue is due tomorrow at the latest, in any time zone.
+  // The condition on due_on uses the index: in any time zone, the due day of an overdue task is tomorrow at the latest.
   true: ` AND member.open AND member.due_on <= current_date + 1 AND task.overdue_at <= now()`,
   false: ` AND NOT (member.open AND coalesce(task.overdue_at <= now(), false))`,
 };
 
 /** Approximate bytes of one page; the first task is included whatever its size. */
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** Prepared combinations of filters; further ones are planned each time, so that clients cannot fill the connections. */
+/** Maximum number of prepared statements. Further combinations of filters are not prepared, which limits the memory of connections. */
 const MAX_PREPARED = 200;
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** Of all applications of this process, because a name of a statement has one text. */
+/** By variant. Shared by all applications of the process, because each statement name must have one text. */
 const STATEMENTS = new Map<string, Statement<TaskListRow>>();
 
 /** Lists of tasks. Each combination of filters is a statement of its own, so that each is planned for its index. */
@@ -95,8 +96,8 @@ export class TaskListRepository {
     direction: string,
     where: string,
   ): Statement<TaskListRow> {
-    const known = STATEMENTS.get(variant);
-    if (known) return known;
+    const prepared = STATEMENTS.get(variant);
+    if (prepared) return prepared;
     const text = pageText(sort, direction, where);
     if (STATEMENTS.size >= MAX_PREPARED) return workspace.statement<TaskListRow>('', text);
     const made = workspace.statement<TaskListRow>(`tasks.list.${STATEMENTS.size}`, text);
@@ -126,7 +127,7 @@ function pageText(sort: ListTasks['sort'], direction: string, where: string): st
      ORDER BY sized.n`;
 }
 
-/** Conditions in a fixed order, so that the text, and with it the prepared statement, depends only on which there are. */
+/** Conditions in a fixed order, so that requests with the same filters use the same prepared statement. */
 function filtersOf(query: TaskListQuery, bind: (value: unknown) => string): string[] {
   const filters: string[] = [STATES[query.state]];
   const add = (condition: string) => void filters.push(` AND ${condition}`);
@@ -143,7 +144,7 @@ function filtersOf(query: TaskListQuery, bind: (value: unknown) => string): stri
   }
   if (assignee === 'me') add('member.assigned');
   else if (assignee === 'none') add(`task.assignee_ids = '{}'`);
-  // Index task_members_assigned, by the rows of the other user: assignees see their tasks.
+  // Index task_members_assigned: each assignee has a row in task_members.
   else if (assignee !== undefined)
     add(`EXISTS (SELECT FROM task_members other
       WHERE other.tenant_id = $1 AND other.user_id = ${bind(assignee)} AND other.task_id = member.task_id AND other.role IS NOT NULL AND other.assigned)`);

@@ -19,7 +19,7 @@ export class SubtasksController {
   @Endpoint('POST', {
     id: 'addSubtask',
     summary: 'Add a subtask',
-    description: 'The revision of the task stays, as with all its parts.',
+    description: 'The revision of the task does not change.',
     status: 201,
     response: [SubtaskEnvelope, 'The new subtask, and the task as it is now.'],
     etag: 'task',
@@ -69,7 +69,7 @@ export class SubtasksController {
   @Endpoint('DELETE :id', {
     id: 'deleteSubtask',
     summary: 'Delete a subtask',
-    description: 'For good: subtasks have no trash. The revision of the task stays.',
+    description: 'Permanently: subtasks have no trash. The revision of the task does not change.',
     response: [DeletedPartEnvelope, 'The task as it is now.'],
     etag: 'task',
     errors: [TaskErrors.notFound, TaskErrors.deleted, Errors.forbidden, TaskErrors.partNotFound],

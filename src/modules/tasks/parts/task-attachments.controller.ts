@@ -26,7 +26,7 @@ export class TaskAttachmentsController {
     id: 'addTaskAttachment',
     summary: 'Attach a file to a task',
     description:
-      'One file of at most 20 MiB. Its type is detected from the content. As with subtasks and comments, the revision of the task stays. With an Idempotency-Key, the same file under the same name is one request.',
+      'One file of at most 20 MiB. Its type is detected from the content. The revision of the task does not change. With an Idempotency-Key, the same file under the same name is one request.',
     status: 201,
     response: [TaskAttachmentEnvelope, 'The attachment, and the task as it is now.'],
     etag: 'task',
@@ -80,7 +80,7 @@ export class TaskAttachmentsController {
   @Endpoint('DELETE :id', {
     id: 'removeTaskAttachment',
     summary: 'Remove an attachment from a task',
-    description: 'The file is deleted for good. The revision of the task stays.',
+    description: 'The file is deleted for good. The revision of the task does not change.',
     response: [RemovedTaskAttachmentEnvelope, 'The task as it is now.'],
     etag: 'task',
     errors: [TaskErrors.notFound, Errors.forbidden, TaskErrors.deleted],

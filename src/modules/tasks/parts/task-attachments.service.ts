@@ -96,7 +96,7 @@ function assertOk(result: TaskOutcome): void {
   if (result.outcome !== 'ok') throw rejection(result);
 }
 
-/** Two uploads are equal when the files are: boundaries of forms are random. */
+/** A fingerprint of the file, not of the request body, whose multipart boundary is random. */
 function fingerprintOf({ name, sha256 }: ReceivedFile): Buffer {
   return createHash('sha256').update(sha256).update(name).digest();
 }

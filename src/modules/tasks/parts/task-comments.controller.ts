@@ -33,7 +33,7 @@ export class TaskCommentsController {
   @Endpoint('POST', {
     id: 'addTaskComment',
     summary: 'Comment on a task',
-    description: 'Any user who sees the task may.',
+    description: 'For any user who sees the task.',
     status: 201,
     response: [TaskCommentEnvelope, 'The new comment, and the task as it is now.'],
     etag: 'task',
@@ -71,7 +71,7 @@ export class TaskCommentsController {
   @Endpoint('DELETE :id', {
     id: 'deleteTaskComment',
     summary: 'Delete a comment',
-    description: 'The author may, and the creator of the task.',
+    description: 'For the author of the comment and the creator of the task.',
     response: [DeletedPartEnvelope, 'The task as it is now.'],
     etag: 'task',
     errors: [TaskErrors.notFound, TaskErrors.deleted, TaskErrors.partNotFound, Errors.forbidden],

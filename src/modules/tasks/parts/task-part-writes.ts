@@ -31,7 +31,7 @@ interface PartChange {
   comments?: 1 | -1;
 }
 
-/** Result of a write of a part; without `change` nothing differed. */
+/** Result of a write of a part; without `change` nothing was written. */
 export interface PartWritten {
   change?: PartChange;
   /** Further members of the response; `task` is the JSON of the task. */
@@ -62,7 +62,7 @@ export class TaskPartWrites {
   ) {}
 
   /**
-   * @param options.role needed for a write that depends on nothing else
+   * @param options.role the role that the write needs; missing when `write` checks the access
    * @throws ApiError 404 `not_found`; with a role 403 and 409 `deleted`; and every error of `write`
    */
   async run(

@@ -62,7 +62,7 @@ const panel = workspace.statement<PanelRow>(
 export class TaskPartsRepository {
   constructor(private readonly db: Db) {}
 
-  /** Newest first, those before `after`; null when the caller may not read the task. */
+  /** Comments older than `after`, newest first; null when the caller may not read the task. */
   async listComments(
     ctx: RequestContext,
     task: string,

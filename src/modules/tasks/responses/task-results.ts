@@ -19,7 +19,7 @@ export interface ReplyOptions {
   error?: ApiError;
 }
 
-/** `{ task, ...more }` with its ETag. @param task JSON of the view task_views, which owns the shape of a task */
+/** `{ task, ...more }` with its ETag. @param task JSON from the view task_views */
 export function taskReply(id: string, revision: number, task: string, options: ReplyOptions = {}): JsonReply {
   const { more = {}, status, location } = options;
   const members = Object.entries({ task, ...more }).map(([name, json]) => `"${name}":${json}`);
@@ -30,7 +30,7 @@ export function taskReply(id: string, revision: number, task: string, options: R
   });
 }
 
-/** The rejections that need nothing but their name. */
+/** Errors of outcomes without further data. */
 const REJECTIONS: Partial<Record<TaskOutcome['outcome'], () => ApiError>> = {
   not_found: () => TaskErrors.notFound.with(),
   part_not_found: () => TaskErrors.partNotFound.with(),

@@ -31,7 +31,7 @@ export class TaskClock implements OnModuleInit {
     this.jobs.register({ name: 'purge-trashed-tasks', everySeconds: 600, run: () => this.purge() });
   }
 
-  /** Appends the events whose moment has come. @returns their number */
+  /** Appends the events that are due. @returns their number */
   async tick(): Promise<number> {
     return (await this.sweep(remind)) + (await this.sweep(fallDue));
   }

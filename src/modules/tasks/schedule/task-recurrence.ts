@@ -109,7 +109,7 @@ export function nextOccurrence(task: Repeating, now: Date): Occurrence | null {
   return date > LAST_DATE ? null : { date, dueAt: isTimed ? new Date(found.start * 1000) : null };
 }
 
-/** The end of a series of days is a day: UNTIL in universal time names the day of the task's time zone. */
+/** For a series of days, converts an UNTIL in UTC to the day in the task's time zone. */
 function withLocalEnd(rule: Rule, isTimed: boolean, zone: Zone): Rule {
   if (isTimed || rule.until?.kind !== 'utc') return rule;
   return { ...rule, until: { kind: 'date', time: midnight(zone.toWall(rule.until.time)) } };

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
 
-const KNOWN = new Set(Intl.supportedValuesOf('timeZone'));
+const SUPPORTED = new Set(Intl.supportedValuesOf('timeZone'));
 
 const names = directory.statement<{ name: string }>(
   'tasks.time_zones',
@@ -18,7 +18,7 @@ export class TimeZones {
 
   /** The name as the IANA database spells it. An alias stays an alias; a name that PostgreSQL does not know stays as it is. */
   async canonical(name: string): Promise<string> {
-    if (KNOWN.has(name) || name === 'UTC') return name;
+    if (SUPPORTED.has(name) || name === 'UTC') return name;
     this.byLowerCase ??= new Map(
       (await this.db.query(names, [])).map((row) => [row.name.toLowerCase(), row.name]),
     );

@@ -1,9 +1,9 @@
--- Computes the audience of these folders and tasks again, and numbers the changes in the feed of each user: one range for
--- each user, allocated at once. The folders in p_touched and the tasks in p_renumber are numbered in any case. The caller
--- holds the exclusive lock of the tree and the rows of all these tasks. Only the path upwards of each folder is read, so
--- p_folders must name every folder below one whose members or place changed.
--- Nested loops are off because the planner cannot know the number of rows: a hash join costs the same for a few and stays
--- linear for ten thousand. Every table is therefore also narrowed by the ids. p_device: the client that writes; NULL when unknown.
+-- Updates the access of users to these folders and tasks, and numbers the changes in the feed of each user: one range for
+-- each user, allocated at once. The folders in p_touched and the tasks in p_renumber are numbered even without a change of access.
+-- The caller holds the exclusive lock of the tree and the locks of all these tasks. The function reads only the folders above each
+-- folder, so p_folders must contain each folder whose members or parent changed, with all folders below it.
+-- Nested loops are off because the planner cannot know the number of rows: a hash join costs the same for a few rows and stays
+-- linear for ten thousand. For the hash joins, each table is also restricted to the ids. p_device: the client that writes; NULL when unknown.
 CREATE FUNCTION task_tree_apply(
   p_tenant uuid, p_folders uuid[], p_touched uuid[], p_tasks uuid[], p_renumber uuid[], p_device text)
 RETURNS void LANGUAGE plpgsql SET enable_nestloop = off SET jit = off AS $$
@@ -52,8 +52,8 @@ BEGIN
      WHERE wanted.role IS DISTINCT FROM current.role
         OR (CASE WHEN wanted.in_folder THEN task.folder_id END) IS DISTINCT FROM current.folder_id
         OR task.id = ANY (p_renumber)),
-  -- Folders before the tasks in them, so that a user who gains both receives the folder first. All columns are carried
-  -- along: the planner cannot know the number of rows, and would look each of them up in all the others.
+  -- Folders before the tasks in them, so that a user who gains both receives the folder first. All columns are selected here,
+  -- because a later join to the changes would compare each row with all others: the planner cannot know the number of rows.
   numbered AS MATERIALIZED (
     SELECT changed.*, row_number() OVER (PARTITION BY user_id ORDER BY kind, id) AS position FROM (
       SELECT 1 AS kind, folder_id AS id, user_id, role, NULL::uuid AS folder_id FROM folder_changes

@@ -1,5 +1,5 @@
--- Parts of a task: subtasks, comments, attachments. Their writes leave the revision of the task: they do not collide with an
--- edit of the task that another user has begun.
+-- Parts of a task: subtasks, comments, attachments. Their writes do not change the revision of the task, so that they do not
+-- conflict with an edit of the task that another user has begun.
 
 -- Whether this user may write with this role: `ok`, or the rejection. p_in_trash: also in the trash.
 CREATE FUNCTION task_access(task tasks, p_user uuid, p_role task_role, p_in_trash boolean DEFAULT false)

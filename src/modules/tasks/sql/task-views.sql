@@ -4,7 +4,7 @@ AS $$ SELECT (ARRAY['open', 'in_progress', 'done', 'cancelled'])[p_status + 1] $
 CREATE FUNCTION task_priority(p_priority smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT (ARRAY['none', 'low', 'normal', 'medium', 'high', 'urgent', 'critical'])[p_priority + 1] $$;
 
--- Joined in the views and not put into a function: a function that reads a table is not inlined and costs a call per row.
+-- The views join the profiles: PostgreSQL would not inline a function that reads a table, and would call it for each row.
 CREATE VIEW subtask_views AS
 SELECT subtask.tenant_id, subtask.task_id, subtask.id, subtask.position,
        json_build_object(
@@ -25,8 +25,8 @@ SELECT entry.tenant_id, entry.task_id, entry.id, entry.created_at,
   FROM task_comments entry
   LEFT JOIN member_profiles author ON author.tenant_id = entry.tenant_id AND author.user_id = entry.author_id;
 
--- One row for each member of each task: the one shape of a task, from which every response selects. `refs` stands beside the
--- JSON: the service adds titles that other domains own, for a whole page at once. `summary` is the task without its
+-- JSON of tasks, one row for each member of each task. Every response with a task selects from this view. `refs` is a column of
+-- its own: the service adds titles that other domains own, for a whole page at once. `summary` is the task without its
 -- description, for search results, so that long descriptions are not read. `synced` is the task with its newest 50
 -- comments, for the change feed.
 CREATE VIEW task_views AS

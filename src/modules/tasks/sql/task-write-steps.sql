@@ -25,8 +25,8 @@ BEGIN
 END $$;
 
 -- Key of the lock of a tree of folders: shared for placing a task in one of its folders, exclusive for changing the tree
--- or its members. It prevents that a task enters a folder while a transaction computes the audience of its tasks. It is
--- the first lock of a transaction, which holds one tree at most; then task rows by id, sync_heads by user id, member rows.
+-- or its members. No task enters a folder while a transaction computes the access to the tasks in it. A transaction locks
+-- at most one tree, before all other rows: then tasks by id, sync_heads by user id, member rows.
 CREATE FUNCTION task_tree_key(p_tenant uuid, p_owner uuid) RETURNS bigint LANGUAGE sql IMMUTABLE
 AS $$ SELECT hashtextextended('task folders ' || p_tenant::text || p_owner::text, 0) $$;
 
@@ -256,7 +256,7 @@ BEGIN
     END;
     task.time_zone := p_patch->>'time_zone';
   END IF;
-  -- A client that sends the task back with another day sends the old moment too.
+  -- A client that sends the whole task back with a new date also sends the old due_at, which must not undo the new date.
   IF p_patch ? 'date' AND (p_patch->>'date')::date IS DISTINCT FROM task.date
      AND (p_patch->>'due_at')::timestamptz = task.due_at THEN
     p_patch := p_patch - 'due_at';

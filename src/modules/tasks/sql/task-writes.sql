@@ -3,11 +3,11 @@
 --   patch          the fields to write; null: the request is invalid, and only earlier errors are returned
 --   device         name of the client device
 --   in_steps       the caller holds a transaction and repeats the call until the outcome is final
---   next, planned  the next occurrence of a repeating task, null at the end of the series; `planned` when it was worked out
+--   next, planned  the next occurrence of a repeating task, null at the end of the series; `planned` when it is computed
 --   links_updated  the notes that link back have been updated
--- Two outcomes ask the caller for a step, in the same transaction: `reschedule` and `links`.
+-- After the outcomes `reschedule` and `links` the caller does a step in the same transaction and repeats the call.
 
--- Outcome `links`: the notes whose links to the task the write changes, and the users whose counters it needs afterwards.
+-- Outcome `links`: the notes whose links to the task the write changes, and the users whose counters the write locks afterwards.
 CREATE FUNCTION task_links_needed(task tasks, p_removed uuid[]) RETURNS task_outcome LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN ('links', task.revision, json_build_object(
@@ -45,7 +45,7 @@ BEGIN
   task.time_zone := 'UTC';
   task.reminders := '[]';
   task.refs := '[]';
-  -- A note that a task is made from is locked and linked already.
+  -- The notes of a task that is made from a note are already locked, and their links are written in the same transaction.
   task.linked_notes := task_uuids(coalesce(p_write->'linked_notes', '[]'));
   task.attachments := '[]';
   task.subtasks_count := 0;
@@ -165,7 +165,7 @@ DECLARE
   v_last task_outcome;
   v_result task_outcome;
 BEGIN
-  -- The tree is locked first: by a task that moves, and by a step that may create the next occurrence in the folder.
+  -- The tree is locked first if the task moves, or if the call may create the next occurrence in the folder.
   v_folder := CASE WHEN c_patch ? 'folder_id' THEN (c_patch->>'folder_id')::uuid
                    WHEN p_write ? 'in_steps' THEN (SELECT folder_id FROM tasks WHERE tenant_id = p_tenant AND id = p_id) END;
   IF v_folder IS NOT NULL THEN PERFORM task_tree_share(p_tenant, v_folder); END IF;

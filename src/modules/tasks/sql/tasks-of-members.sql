@@ -16,8 +16,8 @@ BEGIN
            WHERE tenant_id = p_tenant AND folder_id = ANY (v_folders) AND role IS NOT NULL);
 END $$;
 
--- Gives the tree of folders to another member. It keeps its shape and the other members; its top level follows that of the
--- new owner. Both trees, the tasks in the folders and all heads are locked. Returns the number of folders.
+-- Gives the tree of folders to another member. It keeps its shape and the other members; its top-level folders come after those
+-- of the new owner. Both trees, the tasks in the folders and all heads are locked. Returns the number of folders.
 CREATE FUNCTION task_folders_transfer(p_tenant uuid, p_from uuid, p_to uuid, p_actor uuid) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   v_folders uuid[] := ARRAY(SELECT id FROM task_folders WHERE tenant_id = p_tenant AND owner_id = p_from AND gone_at IS NULL);

@@ -41,14 +41,14 @@ export class Assistant {
     const { ASSISTANT_URL: url } = this.config;
     if (url === undefined) throw FormErrors.assistantUnavailable.with();
     try {
-      return formOf(await this.ask(url.replace(/\/+$/, ''), prompt, language));
+      return formOf(await this.complete(url.replace(/\/+$/, ''), prompt, language));
     } catch (error) {
       this.logger.warn({ err: error }, 'the assistant has returned no usable form');
       throw FormErrors.assistantUnavailable.with({ headers: { 'Retry-After': '30' } });
     }
   }
 
-  private async ask(url: string, prompt: string, language = 'en'): Promise<string> {
+  private async complete(url: string, prompt: string, language = 'en'): Promise<string> {
     const { ASSISTANT_API_KEY: key, ASSISTANT_MODEL: model } = this.config;
     const messages = [
       { role: 'system', content: INSTRUCTIONS },

@@ -69,7 +69,7 @@ class Metric {
     this.max = Math.max(this.max, answer);
   }
 
-  /** @param isShown false: the value would show single answers */
+  /** @param isShown false if the value would disclose single answers */
   value(isShown: boolean): MetricValue {
     if (!isShown) return { ...this.metric, value: null };
     const { count, sum, min, max } = this;
@@ -143,7 +143,7 @@ class Collector {
 
   private addToGroup(given: ReadonlyMap<string, Answer>, question: string): void {
     const answer = given.get(question);
-    // An older version may have asked for another type.
+    // In an older version the question may have another type.
     const key = typeof answer === 'string' ? answer : null;
     const group = this.groups.get(key) ?? {
       count: 0,
@@ -176,7 +176,7 @@ class Collector {
       .toSorted((a, b) => b.count - a.count);
   }
 
-  /** Those of the values of one metric that show no single answer. The largest and the smallest answer are single ones. */
+  /** The values of one metric that disclose no single answer, as minimum and maximum do. */
   private shownMetrics(n: number, values: readonly Metric[]): ReadonlySet<Metric> {
     const { suppress_below: least, metrics } = this.definition;
     const isSingle = ['min', 'max'].includes(metrics[n]!.function);
@@ -195,7 +195,7 @@ function shown(
     return { id, title, type, removed, answered: 0, skipped: 0 };
   }
   const { options, rows, ranks, statistics, nps, range, ...counts } = summary;
-  // Several options of one answer have no known total.
+  // An answer may have several options, so the sum of their counts is not the number of answers.
   const total = summary.type === 'multiple_choice' ? undefined : summary.answered;
   const enough = <T extends { count: number }>(list: T[]): T[] => largeEnough(list, least, total);
   return {

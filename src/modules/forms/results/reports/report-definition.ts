@@ -22,13 +22,13 @@ export interface ReportMetric {
   function: (typeof METRICS)[number];
 }
 
-/** A report: everything refers to its columns, so that viewers learn about no other question. */
+/** A report. Filters, groups, metrics and charts refer to its columns, so that viewers see no other question. */
 export interface ReportDefinition {
   /** Ids of questions, of any version. */
   columns: string[];
   /** All must hold for a response. */
   filters: Condition[];
-  /** A choice question whose options make the groups. */
+  /** Id of a choice question: each of its options is a group. */
   group_by: string | null;
   metrics: ReportMetric[];
   charts: { question: string; kind: (typeof CHARTS)[number] }[];

@@ -30,8 +30,8 @@ export class FormReportDefinition {
   @ApiPropertyOptional({ type: [FormReportMetric], maxItems: 50 }) metrics?: FormReportMetric[];
   @ApiPropertyOptional({ type: [FormReportChart], maxItems: 50 }) charts?: FormReportChart[];
   /**
-   * Groups, options and metrics with fewer responses are not shown, nor details of single responses, nor others from which they could
-   * be computed; 0 shows all.
+   * Groups, options and metrics with fewer responses are not shown. Neither are details of single responses, nor values from which
+   * hidden values could be computed. 0 shows all.
    */
   @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 100, default: 0, example: 5 })
   suppress_below?: number;

@@ -24,7 +24,7 @@ export class SharedReportsController {
   @Endpoint('GET', {
     id: 'listSharedReports',
     summary: 'List the reports shared with you',
-    description: 'Also by one of your groups; newest first.',
+    description: 'Reports shared with you or with one of your groups, newest first.',
     response: [SharedReportListEnvelope, 'A page of reports.'],
   })
   list(@Ctx() ctx: RequestContext, @Query() query: PageQuery) {
@@ -45,7 +45,7 @@ export class SharedReportsController {
   @Endpoint('GET :report_id/responses', {
     id: 'listSharedReportResponses',
     summary: 'Read the rows of a report shared with you',
-    description: 'Oldest first, with the columns of the report, where it exposes them.',
+    description: 'Oldest first, with the columns of the report. Only for a report that exposes responses.',
     errors: [...ERRORS, ReportErrors.notExposed],
     response: [SharedReportRowsEnvelope, 'A page of rows.'],
   })
@@ -56,7 +56,7 @@ export class SharedReportsController {
   @Endpoint('GET :report_id/form', {
     id: 'readSharedReportForm',
     summary: 'Read the questions of a report shared with you',
-    description: 'Only the columns of the report, where it exposes them.',
+    description: 'The questions of the columns. Only for a report that exposes its form.',
     errors: [...ERRORS, ReportErrors.notExposed],
     response: [SharedReportFormEnvelope, 'The questions.'],
   })

@@ -14,8 +14,8 @@ import { ReportsRepository, type SharedReport } from './reports.repository.js';
 import type { SharedReportResponse } from './reports.response.js';
 
 /**
- * Reports as their viewers see them. The access is read with each request, so that its end takes effect on the next one. Only
- * the columns of the report leave the database.
+ * Reports as their viewers see them. Each request reads the access, so that a removed viewer is rejected at once. Only the columns
+ * of the report leave the database.
  */
 @Injectable()
 export class SharedReportsService {
@@ -52,7 +52,7 @@ export class SharedReportsService {
     const release = this.slots.take(ctx.tenantId);
     try {
       const { rows, next } = await this.cursors.page(query, {
-        // A cursor ends with a change of the report.
+        // A change of the report makes its cursors invalid.
         scope: `shared report rows ${ctx.tenantId} ${ctx.userId} ${id} ${at.toISOString()}`,
         key: (row: ReportRow): [string, string] => [row.submitted_at, row.id],
         rows: (after, limit) => this.reader.rows(ctx.tenantId, form, definition, after, limit),

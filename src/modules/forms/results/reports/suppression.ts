@@ -3,8 +3,8 @@ interface Counted {
 }
 
 /**
- * The entries with at least `least` responses, and the empty ones. While the responses of the others are fewer than `least` together,
- * the smallest entries are left out too: the difference from the total would show the others.
+ * The entries with at least `least` responses, and the empty ones. If the hidden entries have fewer than `least` responses together,
+ * the smallest shown entries are hidden too: otherwise viewers could compute the hidden ones from the total.
  * @param total responses of all entries; undefined where viewers do not know it
  */
 export function largeEnough<T extends Counted>(

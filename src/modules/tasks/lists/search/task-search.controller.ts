@@ -16,7 +16,7 @@ export class TaskSearchController {
     id: 'searchTasks',
     summary: 'Search tasks',
     description:
-      'Titles and descriptions of the tasks you can see, best match first. What you have written yourself is found at once, what others change within about a second.',
+      'Titles and descriptions of the tasks you can see, best match first. Your own changes are found at once, changes of others within about a second.',
     response: [TaskSearchEnvelope, 'A page of tasks.'],
     errors: [Errors.invalidCursor],
   })

@@ -4,7 +4,7 @@ import { ItemSearchRepository, type SearchRow } from '../../../../platform/searc
 import { TASK_SEARCH } from './task-search.tables.js';
 
 export interface TaskSearchRow extends SearchRow {
-  /** JSON of the task without its description, and without its references, which stand beside it. */
+  /** JSON of the task without its description and its references. */
   shown: string;
   refs: string | null;
 }

@@ -18,7 +18,7 @@ export const TASK_SEARCH: SearchTables = {
   bodyJoin: '',
   bodyBytes: 'coalesce(octet_length(item.description), 0)',
   event: `event.type IN ('task.created', 'task.updated')`,
-  // $3: the lexeme of a reader, without the reader.
+  // $3: the prefix of the lexemes of readers; the key of a reader follows it.
   findable: `(SELECT string_agg(format('''%s''', $3::text || keys.key), ' | ')::tsquery && $4::tsquery FROM (
         SELECT $2::uuid::text AS key
         UNION
