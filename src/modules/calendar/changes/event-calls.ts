@@ -9,11 +9,11 @@ import type { EventChange } from './event-write.js';
 /** The kind of conference that is a call of this workspace. */
 const CALL = 'call';
 
-/** The conference of a copy of an event, which gets a call of its own: a call ends with its event. */
+/** The conference of a copy of an event. The copy gets a call of its own, because a call ends with its event. */
 export const withoutCall = (conference: EventRecord['conference']): EventRecord['conference'] =>
   conference?.kind === CALL ? { ...conference, url: null, room_id: null } : conference;
 
-/** The content of a request; a call that the event has stays its call. */
+/** The content of a request. An event that has a call keeps it. */
 export function withCallOf(
   { conference: known }: EventRecord,
   content: Partial<EventContent>,

@@ -82,7 +82,7 @@ export class EventRemovals {
     if (left === null || !hasInstances(left)) return this.removeAll(job);
     const isCancelled = onlyOne;
     const options = { comment: fields.comment, isCancelled };
-    // Attendees of the removed instances only are no longer invited.
+    // Attendees whose invitations were all to removed instances lose their placement.
     const placements =
       instanceAttendees(record).length > 0
         ? await this.writer.placements(tx, ctx, left, entries, calendar.owner_id)

@@ -80,7 +80,7 @@ export class EventWriter {
   }
 
   /**
-   * Makes rows of the attendees of one instance: the others are not invited to it.
+   * Makes rows of the attendees of one instance. Other attendees of the event are not invited to it.
    * @returns all rows of the event
    * @throws ApiError 422 `unknown_user`
    */
@@ -210,7 +210,7 @@ function participant(
 
 type Message = EventChange['messages'][number];
 
-/** Instances to which addresses outside of the workspace are invited without the series. */
+/** Addresses outside of the workspace that are invited to some instances only, with the keys of these instances. */
 const instancesOutside = (record: EventRecord): { key: string; email: string }[] =>
   instanceAttendees(record).flatMap(({ user_id, recurrence_key: key, email }) =>
     user_id === null ? [{ key, email }] : [],

@@ -25,7 +25,7 @@ import { readEvent, type ReadEvent } from '../model/vevent-reader.js';
 import { createdEvent, differing, orphan, replaced, withInstances } from './imported-event.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, TooManyEventsError } from './ics-file.js';
 
-/** Events of a transaction, and their size as JSON. */
+/** Maximum number of events in a transaction, and the bytes of JSON after which the next one begins. */
 const BATCH = 100;
 const BATCH_BYTES = 2 * 1024 * 1024;
 
@@ -99,7 +99,7 @@ export class IcsImport {
   ): Promise<ImportResult[]> {
     const uids = events.map(({ uid }) => uid);
     const known = await this.known(tx, ctx, calendarId, uids);
-    // The upload may have taken long.
+    // Access is checked again: it may have changed during the upload.
     const calendar = await this.batch.lock(
       tx,
       ctx,
@@ -197,7 +197,7 @@ function found({ master, instances, clock }: FileEvent): ReadEvent {
   return readEvent(master as NonNullable<typeof master>, instances, clock);
 }
 
-/** @returns the error of the API instead of throwing it, also for errors of the libraries */
+/** Runs `work`. Errors of the API and of the libraries are returned as errors of the API. */
 function caught<T>(work: () => T): T | ApiError {
   try {
     return work();
@@ -231,7 +231,7 @@ function resultOf({ index, uid }: FileEvent, result: Imported | ApiError): Impor
     : { ...common, event_id: result.eventId, status: result.status, error: null };
 }
 
-/** Batches by number and size. A UID that the batch contains already begins the next one. */
+/** Batches by number and size. An event whose UID is already in the batch begins the next one. */
 async function* batchesOf(events: AsyncIterable<FileEvent>): AsyncGenerator<FileEvent[]> {
   let batch: FileEvent[] = [];
   let bytes = 0;

@@ -42,9 +42,9 @@ export class SuggestFields {
 
 export class FreeBusyQuery {
   @ApiProperty(timeSchema('2026-03-02T00:00:00Z')) @IsEventTime() from!: TimeInput;
-  /** Exclusive; of a day its end. At most 62 days after `from`. */
+  /** Exclusive; a day is included. At most 62 days after `from`. */
   @ApiProperty(timeSchema('2026-03-07T00:00:00Z')) @IsEventTime() to!: TimeInput;
-  /** Of `from` and `to` without an offset. Default: UTC. */
+  /** Zone of `from` and `to` without an offset. Default: UTC. */
   @ApiPropertyOptional({ example: 'Europe/Berlin' }) @Optional() @IsZone() time_zone?: string;
 
   /** Addresses, users or calendars. */
@@ -66,7 +66,7 @@ export class FreeBusyQuery {
 
   /** Length of a slot of `view`, and of the steps of suggestions. */
   @Optional() @IntegerFrom(5, 1440, { default: 30 }) interval_minutes?: number;
-  /** This event does not count: to find another time for it. */
+  /** Ignores this event, to find another time for it. */
   @OptionalId() exclude_event_id?: string;
 
   @ApiPropertyOptional({ type: SuggestFields })
