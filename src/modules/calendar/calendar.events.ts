@@ -6,7 +6,7 @@ export const CalendarEvents = {
   deleted: 'calendar.event.deleted',
   /** A message is due to a recipient outside the workspace. Payload: `MessageDue`. */
   messageDue: 'calendar.message.due',
-  /** The moment of a reminder has come. Payload: `ReminderDue`. */
+  /** A reminder is due. Payload: `ReminderDue`. */
   reminderDue: 'calendar.reminder.due',
 } as const;
 

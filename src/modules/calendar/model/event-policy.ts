@@ -9,7 +9,8 @@ export const isAtLeast = (role: CalendarRole, least: CalendarRole): boolean =>
 export const FOLLOWING = '>';
 
 /**
- * The response that applies to an instance: its own, else the last one to it and all later ones, else that to the event.
+ * The response that applies to an instance: to the instance itself, else the last one to an instance and all later ones, else to the
+ * event.
  * @param rows of one participant
  * @param key null: the whole event
  */
@@ -62,7 +63,7 @@ export interface EventPart {
 
 /**
  * Rights of a user on an event, or on an instance of it, in a calendar. A private event shows its details to the owner of the
- * calendar, to its organizer and to its attendees only, whatever the role.
+ * calendar, to its organizer and to its attendees only, for each role.
  */
 export function permissionsOf(
   record: EventRecord,

@@ -22,7 +22,7 @@ import { PollErrors } from './polls.errors.js';
 import { PollsRepository } from './polls.repository.js';
 import type { PollEnvelope, PollResponse } from './polls.response.js';
 
-/** Free/busy windows have at most 62 days: options beyond it have no conflict mark. */
+/** A free/busy window has at most 62 days. Options after it show no conflict. */
 const CONFLICT_WINDOW = 62 * DAY;
 
 interface NamedParticipant {

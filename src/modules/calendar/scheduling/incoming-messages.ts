@@ -34,7 +34,7 @@ import { addressesIn, parsedOf, readMessage } from './parsed-message.js';
 import { RejectedMessageError, rejectionReason } from './incoming/rejection.js';
 import { type MessageRow, type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
 
-/** Longer texts are not kept in the log. */
+/** Maximum length of a message that the log stores. */
 const MAX_KEPT = 262_144;
 
 /** Applies messages from outside of the workspace to its events, and records them. */

@@ -31,7 +31,7 @@ export interface Order {
   proposal: ProposalRow | null;
   /** The member that causes the message. */
   actorId: string;
-  /** Distinguishes messages of the same version; null: such a message is sent once. */
+  /** Distinguishes messages about the same version. Null: one message for each version. */
   cause: string | null;
   now: Date;
 }
@@ -125,7 +125,7 @@ export class OutgoingMessages implements OnModuleInit {
       : null;
   }
 
-  /** Stores a message with its deliveries, and starts their job after the commit. @returns false for a stored one */
+  /** Stores a message with its deliveries, and starts their job after the commit. @returns false for a message that is stored already */
   async store(
     tx: Tx,
     tenantId: string,
@@ -143,7 +143,7 @@ export class OutgoingMessages implements OnModuleInit {
     return true;
   }
 
-  /** Queues REFRESH: the organizer is asked for an event of which only a part was received. */
+  /** Queues REFRESH: a request to the organizer for an event of which only a part was received. */
   async refresh(
     tx: Tx,
     tenantId: string,

@@ -56,7 +56,7 @@ export class SchedulingMessageResponse {
   @ApiProperty({ enum: RESULTS, example: 'sent' }) result!: SchedulingResult;
   /**
    * Why a message was ignored, rejected or not delivered, e.g. `sender_mismatch`, `sender_not_authenticated` (the
-   * receiving mail server could verify the domain neither by SPF nor by DKIM; the user can take the mail in by `scheduling/inbox`),
+   * receiving mail server could verify the domain neither by SPF nor by DKIM; the user can apply the mail with `scheduling/inbox`),
    * `tnef_unsupported`, `no_mail`.
    */
   @ApiProperty({ example: null }) reason!: string | null;

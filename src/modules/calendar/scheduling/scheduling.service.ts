@@ -43,7 +43,7 @@ const PARSE_ERRORS: Record<string, () => ApiError> = {
   multiple_uids: () => SchedulingErrors.multipleUids.with(),
 };
 
-/** Scheduling messages of a calendar for its owner: the log, sending, and messages that a user takes in. */
+/** Scheduling messages of a calendar for its owner: the log, sending, and received messages that the owner applies. */
 @Injectable()
 export class SchedulingService {
   constructor(
@@ -126,7 +126,7 @@ export class SchedulingService {
       from,
       isProven,
       method: null,
-      // The user has chosen to take it in.
+      // The user has decided to apply the message.
       isAuthentic: null,
       dedupeKey: `api ${uuidv7()}`,
     });

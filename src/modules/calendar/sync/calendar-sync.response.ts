@@ -28,6 +28,6 @@ export class SyncCalendarEnvelope {
   changes!: SyncChangeResponse[];
   /** For the next request. Valid as long as removals are kept (FEED_RETENTION_DAYS). */
   @ApiProperty({ example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' }) sync_token!: string;
-  /** Ask again at once. */
+  /** There are more changes: repeat the request with the new token. */
   @ApiProperty({ example: false }) more!: boolean;
 }

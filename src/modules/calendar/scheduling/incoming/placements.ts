@@ -45,7 +45,7 @@ export function withOwner(record: EventRecord, owner: Incoming['owner']): EventR
   return { ...record, participants };
 }
 
-/** The placements after a message: an invitation adds the calendar of the owner, a removal takes it away. */
+/** The placements after a message. An invitation adds the calendar of the recipient, a removal deletes it. */
 export function placementsOf(
   placed: PlacedRecord | null,
   record: EventRecord,
@@ -69,7 +69,7 @@ export function placementsOf(
   return { entries: [...current.map(shown), ...added], removed: [] };
 }
 
-/** Messages from outside act for the member that receives them. */
+/** The context for a received message: it acts for the member that receives it. */
 export const contextOf = (tenantId: string, userId: string): RequestContext => ({
   tenantId,
   userId,

@@ -48,8 +48,8 @@ function rowOf(record: EventRecord, email: string): ParticipantRow | undefined {
 }
 
 /**
- * The row of the sender. A delegate has one after the response of the attendee that names it: a message that only claims a
- * delegation would let any sender take part.
+ * The row of the sender. A delegate gets a row only by the response of the attendee who delegates. Otherwise any sender could take
+ * part by a message that claims a delegation.
  * @throws RejectedMessageError `not_an_attendee`
  */
 function invitedRow(record: EventRecord, { email }: Attendee): ParticipantRow {
@@ -112,7 +112,7 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
   };
 }
 
-/** Adds the person to whom an attendee delegates. @throws RejectedMessageError `too_many_attendees` */
+/** Adds the delegate of an attendee. @throws RejectedMessageError `too_many_attendees` */
 function withDelegate(record: EventRecord, from: ParticipantRow, email: string): EventRecord {
   if (rowOf(record, email)) return record;
   const emails = new Set(record.participants.map((row) => row.email));
@@ -148,7 +148,7 @@ function freshnessOf(record: EventRecord, email: string, key: string, part: Itip
   return compareVersions(part, { sequence: row.reply_sequence, dtstamp: seconds(row.reply_dtstamp) });
 }
 
-/** A response to an older version counts only where it names the time that is valid now. */
+/** A response to an older version counts only if it states the current time of the event. */
 function isForOldTime(record: EventRecord, key: string, part: ItipPart, { zones }: Incoming): boolean {
   const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
   if (part.sequence >= (override?.sequence ?? record.sequence)) return false;

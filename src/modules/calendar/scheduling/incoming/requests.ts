@@ -94,14 +94,14 @@ function withSeries(
     status: read.content.status ?? 'confirmed',
     deleted_at: null,
     participants: participantsOf(next, part, incoming, changed?.moved ?? false),
-    // A new schedule without overrides has none: the organizer states those that are still valid.
+    // A rescheduled series loses its overrides: the organizer repeats those that are still valid.
     overrides: isRescheduled
       ? next.overrides.filter(({ sequence }) => sequence >= part.sequence)
       : next.overrides,
   };
 }
 
-/** The series of instances that were received before it. Instances that it does not have are dropped. */
+/** The series after its instances were received first. Instances that the series does not have are dropped. */
 function adopted(
   current: EventRecord,
   read: ReadEvent,
@@ -207,7 +207,7 @@ function withInstance(
   return { ...next, participants, deleted_at: null };
 }
 
-/** A series of which only instances are known: its dates are these instances. */
+/** A series of which only instances were received: it consists of these dates. */
 function orphanSeries(
   read: ReadEvent,
   part: ItipPart,
