@@ -32,7 +32,7 @@ const decline = workspace.statement<never>(
    ON CONFLICT (tenant_id, call_id, user_id) DO UPDATE SET declined_at = now()`,
 );
 
-/** Users who decline a live call. It is no missed call for them. They may still join. */
+/** Users who decline a live call. They get no notification of a missed call, and may still join. */
 @Injectable()
 export class CallDeclines implements OnModuleInit {
   private readonly logger = new Logger(CallDeclines.name);

@@ -50,7 +50,7 @@ export class CallRoomsService {
       if (known !== undefined) return this.reply(tx, ctx, known, 200);
       const id = await this.insert(tx, ctx, { ...input, title });
       if (id !== null) return this.reply(tx, ctx, id, 201);
-      // A parallel request with the same client_id was faster.
+      // A concurrent request with the same client_id has created the call.
       return this.reply(tx, ctx, (await this.known(tx, ctx, input)) as string, 200);
     });
   }
@@ -85,7 +85,7 @@ export class CallRoomsService {
       throw CallErrors.userNotFound.with({ message: `${unknown} is not a member of the workspace.` });
   }
 
-  /** The call that the request means: with its client_id, or live in its room. */
+  /** The existing call for a request: the one with its client_id, or the live call of its room. */
   private async known(
     tx: Tx,
     { tenantId, userId: hostId }: RequestContext,

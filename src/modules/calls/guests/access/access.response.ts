@@ -54,7 +54,7 @@ export class GuestStatusEnvelope {
   call!: GuestCallStatusResponse;
   /** With a valid session only. */
   @ApiPropertyOptional({ type: GuestResponse }) guest?: GuestResponse;
-  /** Seconds until the next request makes sense. */
+  /** Seconds to wait before the next request. */
   @ApiProperty({ type: 'integer', minimum: 1, example: 3 }) poll_after!: number;
 }
 

@@ -56,7 +56,7 @@ export class GuestAccessService {
 
   /** Shows no names and addresses of members. @throws ApiError 404, 410, 429 */
   async status(visitor: Visitor): Promise<GuestStatusEnvelope> {
-    // Guests poll: the read and the limits share the time of one round trip. A rejection by the limits comes first.
+    // Guests poll this route, so the limits and the read run in parallel. A rejection by the limits takes precedence.
     const [limited, opened] = await Promise.allSettled([this.limits.enforce(visitor), this.open(visitor)]);
     if (limited.status === 'rejected') throw limited.reason;
     if (opened.status === 'rejected') throw opened.reason;

@@ -92,7 +92,7 @@ const read = workspace.statement<{ invite: string }>(
   `SELECT ${INVITE} AS invite FROM guest_invite_states invite WHERE ${VISIBLE} AND invite.id = $5`,
 );
 
-// The guests lose their access for good: a token that is still valid does not bring them back.
+// The guests lose their access for good, also with a token that is still valid.
 const endGuests = workspace.statement<EndedGuest>(
   'invites.end_guests',
   `UPDATE guests SET state = 'removed', removed_by = $3, removed_at = now(), session_expires_at = least(session_expires_at, now()),
@@ -109,7 +109,7 @@ const notAllowed = workspace.statement<{ domain: string }>(
 
 const DOMAIN_REQUEST = 'id, state, reason, rfc3339(created_at) AS created_at';
 
-// No row where the domain is requested or allowed already: of requests at the same time, one is new.
+// Returns no row if the domain is requested or allowed already. Of concurrent requests, one is new.
 const requestDomain = workspace.statement<DomainRequestRow>(
   'invites.request_domain',
   `INSERT INTO guest_domains AS known (tenant_id, id, domain, state, requested_by, reason) VALUES ($1, $2, $3, 'requested', $4, $5)

@@ -1,4 +1,4 @@
--- Makes the owner of an address a viewer, after its code. `p_input`: id, name, email, codes, token, session, address, user_agent.
+-- Makes the owner of an address a viewer, after a check of the code. `p_input`: id, name, email, codes, token, session, address, user_agent.
 -- Outcomes: ok, exhausted, removed, and those of guest_rejection and guest_code_check.
 CREATE FUNCTION guest_viewer_verify(p_tenant uuid, p_token bytea, p_input jsonb, p_seconds int, p_open boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -30,7 +30,7 @@ BEGIN
   RETURN guest_result('ok', guest);
 END $$;
 
--- A place in the audience of a livestream. The row of the call is locked, so that the number of places is exact.
+-- Gives a viewer a place in the audience of a livestream. The row of the call is locked, so that the number of places is exact.
 -- `p_session`: of a viewer, or null. `p_input`: as above, for a viewer without a session.
 -- Outcomes: ok (with `is_new`), not_live, full, verification_required, exhausted, removed, and those of guest_rejection.
 CREATE FUNCTION guest_viewer_join(p_tenant uuid, p_token bytea, p_session bytea, p_input jsonb, p_seconds int) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -66,8 +66,8 @@ BEGIN
   RETURN guest_result('ok', guest) || jsonb_build_object('is_new', v_is_new);
 END $$;
 
--- Ends what guests have abandoned: waiting without a status request for 10 minutes, a session without use for 15 minutes, a
--- place of a viewer. Returns the guests whose approval changed.
+-- Times out guests without a connection: waiting guests after 10 minutes without a request, other guests after 15 minutes, viewers
+-- after 150 seconds. Returns the guests; `was_waiting`: their approval has changed.
 CREATE FUNCTION guest_time_out(p_limit int) RETURNS TABLE (tenant_id uuid, id uuid, was_waiting boolean) LANGUAGE sql AS $$
   UPDATE guests known SET updated_at = now(), state = CASE WHEN due.state = 'waiting' THEN 'expired' ELSE 'left' END::guest_state
     FROM (SELECT guest.tenant_id, guest.id, guest.state FROM guests guest
