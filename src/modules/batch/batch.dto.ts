@@ -9,7 +9,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const MODES = ['ordered', 'independent'] as const;
 const NOTE_PATH = '/apis/v1/notes/01890a5d-ac96-774b-bcce-b302099a8057';
 
-/** Header names of a request in a batch, in lower case. Everything else comes from the batch itself. */
+/** Headers that a request of a batch may have, in lower case. All other headers come from the batch. */
 const HEADERS = ['if-match', 'idempotency-key'] as const;
 
 export type BatchMethod = (typeof METHODS)[number];

@@ -26,7 +26,7 @@ import { type HolidaySubscription, placeOf } from './subscription.js';
 const MAX_DAYS = 3 * 366;
 const DAY_MS = 86_400_000;
 
-/** Holidays of countries, and those that a member sees. */
+/** Holidays of countries, and subscriptions of members and workspaces. */
 @Injectable()
 export class HolidaysService {
   constructor(
@@ -144,7 +144,7 @@ export class HolidaysService {
     }));
   }
 
-  /** Places exist, and each occurs once: the last entry counts. */
+  /** Checks that all places exist. Of several entries for one place, the last one counts. */
   private async checked(inputs: SubscriptionInput[]): Promise<HolidaySubscription[]> {
     const byPlace = new Map<string, HolidaySubscription>();
     for (const { country, region = null, types, language = null, color = null, busy = false } of inputs) {

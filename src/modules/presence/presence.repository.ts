@@ -90,7 +90,7 @@ const sweep = workspace.statement<PresenceChange>(
   { reach: 'cell' },
 );
 
-/** SQL of presence. Writes of sockets contain those of several workspaces: a process collects them. */
+/** SQL of presence. A process collects the writes of its sockets, so one statement writes devices of several workspaces. */
 @Injectable()
 export class PresenceRepository {
   constructor(private readonly db: Db) {}
