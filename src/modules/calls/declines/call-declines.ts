@@ -19,7 +19,7 @@ const DECLINE = defineClientEvent(
 );
 const DECLINED = defineServerEvent(
   'call.declined',
-  'A user declined a live call. Sent to its host, and to all clients of the user, which stop to ring.',
+  'A user declined a live call. Sent to its host, and to all clients of the user, which stop ringing.',
   DeclinedCallResponse,
 );
 
