@@ -13,14 +13,14 @@ interface UnwantedParticipant {
 // A later connection of an identity replaces an earlier one. A connection that has ended does not become connected again.
 const seen = workspace.statement<{ identity: string }>(
   'call_participants.seen',
-  `INSERT INTO call_participants AS known
+  `INSERT INTO call_participants AS stored
      (tenant_id, call_id, identity, principal_kind, principal_id, connection_id, joined_at, left_at, first_joined_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $7)
    ON CONFLICT (tenant_id, call_id, identity) DO UPDATE
       SET connection_id = excluded.connection_id, joined_at = excluded.joined_at, left_at = excluded.left_at,
-          first_joined_at = least(known.first_joined_at, excluded.first_joined_at), changed_at = clock_timestamp()
-    WHERE (excluded.joined_at, excluded.connection_id) > (known.joined_at, known.connection_id)
-       OR excluded.connection_id = known.connection_id AND known.left_at IS NULL AND excluded.left_at IS NOT NULL
+          first_joined_at = least(stored.first_joined_at, excluded.first_joined_at), changed_at = clock_timestamp()
+    WHERE (excluded.joined_at, excluded.connection_id) > (stored.joined_at, stored.connection_id)
+       OR excluded.connection_id = stored.connection_id AND stored.left_at IS NULL AND excluded.left_at IS NOT NULL
    RETURNING identity`,
 );
 
@@ -31,18 +31,18 @@ const listed = workspace.statement<{ identity: string }>(
      SELECT * FROM unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::uuid[])
        AS given (identity, connection_id, joined_at, kind, principal_id)),
    connected AS (
-     INSERT INTO call_participants AS known
+     INSERT INTO call_participants AS stored
        (tenant_id, call_id, identity, principal_kind, principal_id, connection_id, joined_at, first_joined_at)
      SELECT $1, $2, identity, kind::call_principal, principal_id, connection_id, joined_at, joined_at FROM given
      ON CONFLICT (tenant_id, call_id, identity) DO UPDATE
         SET connection_id = excluded.connection_id, joined_at = excluded.joined_at, left_at = NULL, changed_at = clock_timestamp()
-      WHERE known.changed_at < $8
-        AND (known.connection_id <> excluded.connection_id OR known.left_at IS NOT NULL)
+      WHERE stored.changed_at < $8
+        AND (stored.connection_id <> excluded.connection_id OR stored.left_at IS NOT NULL)
      RETURNING identity),
    disconnected AS (
-     UPDATE call_participants known SET left_at = now(), changed_at = clock_timestamp()
-      WHERE known.tenant_id = $1 AND known.call_id = $2 AND known.left_at IS NULL AND known.changed_at < $8
-        AND NOT EXISTS (SELECT FROM given WHERE given.identity = known.identity)
+     UPDATE call_participants stored SET left_at = now(), changed_at = clock_timestamp()
+      WHERE stored.tenant_id = $1 AND stored.call_id = $2 AND stored.left_at IS NULL AND stored.changed_at < $8
+        AND NOT EXISTS (SELECT FROM given WHERE given.identity = stored.identity)
      RETURNING identity)
    SELECT identity FROM connected UNION ALL SELECT identity FROM disconnected`,
 );

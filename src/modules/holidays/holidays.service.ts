@@ -66,9 +66,9 @@ export class HolidaysService {
         const range = { country, region, from, to, types, language: names };
         for (const holiday of await this.catalogue.holidays(range)) {
           const key = `${holiday.date} ${holiday.name}`;
-          const known = found.get(key);
+          const existing = found.get(key);
           // A holiday of several subscriptions appears once, and blocks time if one of them does.
-          if (known) known.busy ||= busy;
+          if (existing) existing.busy ||= busy;
           else found.set(key, { ...holiday, source, color, busy });
         }
       }

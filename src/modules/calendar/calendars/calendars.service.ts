@@ -178,9 +178,9 @@ export class CalendarsService {
       affectsFreeBusy: input.affects_free_busy,
       defaultReminders: input.default_reminders?.map((reminder) => ({ ...reminder })),
     };
-    const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-    await this.calendars.update(tx, tenantId, before.id, given);
-    if (given['defaultReminders'] || given['timeZone'])
+    const changed = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+    await this.calendars.update(tx, tenantId, before.id, changed);
+    if (changed['defaultReminders'] || changed['timeZone'])
       await this.calendars.rescheduleReminders(tx, tenantId, before.id);
     if (input.shares)
       await this.share(

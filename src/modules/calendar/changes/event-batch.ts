@@ -128,10 +128,10 @@ export class EventBatch {
       const { status, event } = await this.run(tx, ctx, calendar, operation);
       return { index, client_id, status, event, error: null };
     } catch (error) {
-      const known =
+      const failure =
         error instanceof DuplicateUidError ? await this.duplicate(tx, ctx, calendar, error) : error;
-      if (!(known instanceof ApiError)) throw known;
-      return { index, client_id, status: known.kind.status, event: null, error: known.body };
+      if (!(failure instanceof ApiError)) throw failure;
+      return { index, client_id, status: failure.kind.status, event: null, error: failure.body };
     }
   }
 

@@ -195,7 +195,7 @@ export function withResponse(
 ): EventRecord {
   const whole = wholeOf(record.participants, email);
   const start = key.replace(FOLLOWING, '');
-  const isMeant = (row: ParticipantRow): boolean => {
+  const applies = (row: ParticipantRow): boolean => {
     if (row.email !== email || row.uninvited) return false;
     if (key === '' || row.recurrence_key === key) return true;
     return (
@@ -206,7 +206,7 @@ export function withResponse(
   };
   const responded = (row: ParticipantRow) => ({ ...row, ...values, reply_sequence: record.sequence });
   const participants = record.participants.flatMap((row) => {
-    if (!isMeant(row)) return [row];
+    if (!applies(row)) return [row];
     return isOwnInvitation(row, whole) ? [responded(row)] : [];
   });
   const hasRow = participants.some((row) => row.email === email && row.recurrence_key === key);

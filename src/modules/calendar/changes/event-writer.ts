@@ -69,8 +69,8 @@ export class EventWriter {
     for (const { fields, userId, email } of named) {
       const member = userId ? byId.get(userId) : byEmail.get(email);
       const address = member?.email ?? email;
-      const known = wholeOf(current, address);
-      rows.set(address, participant(address, fields, member, known, organizer_email));
+      const previous = wholeOf(current, address);
+      rows.set(address, participant(address, fields, member, previous, organizer_email));
     }
     // Attendees of some instances stay: a request about the whole event does not name them.
     const ofInstances = current.filter(
@@ -184,7 +184,7 @@ function participant(
   email: string,
   fields: AttendeeFields,
   member: MemberRow | undefined,
-  known: ParticipantRow | undefined,
+  previous: ParticipantRow | undefined,
   organizerEmail: string,
 ): ParticipantRow {
   const isOrganizer = email === organizerEmail;
@@ -192,18 +192,18 @@ function participant(
     recurrence_key: '',
     email,
     user_id: member?.user_id ?? null,
-    name: member?.name ?? fields.name ?? known?.name ?? '',
-    role: fields.role ?? known?.role ?? 'required',
-    kind: fields.kind ?? known?.kind ?? 'person',
-    response: known?.response ?? (isOrganizer ? 'accepted' : 'needs_action'),
-    rsvp: fields.rsvp ?? known?.rsvp ?? true,
-    comment: known?.comment ?? '',
-    responded_at: known?.responded_at ?? null,
-    reply_sequence: known?.reply_sequence ?? null,
-    reply_dtstamp: known?.reply_dtstamp ?? null,
-    delegated_to: known?.delegated_to ?? null,
-    delegated_from: known?.delegated_from ?? null,
-    schedule_status: known?.schedule_status ?? null,
+    name: member?.name ?? fields.name ?? previous?.name ?? '',
+    role: fields.role ?? previous?.role ?? 'required',
+    kind: fields.kind ?? previous?.kind ?? 'person',
+    response: previous?.response ?? (isOrganizer ? 'accepted' : 'needs_action'),
+    rsvp: fields.rsvp ?? previous?.rsvp ?? true,
+    comment: previous?.comment ?? '',
+    responded_at: previous?.responded_at ?? null,
+    reply_sequence: previous?.reply_sequence ?? null,
+    reply_dtstamp: previous?.reply_dtstamp ?? null,
+    delegated_to: previous?.delegated_to ?? null,
+    delegated_from: previous?.delegated_from ?? null,
+    schedule_status: previous?.schedule_status ?? null,
     uninvited: false,
   };
 }
@@ -237,8 +237,8 @@ export function messagesFor(
   });
   // A cancelled instance has no attendees any more.
   const invited = isCancelled && key !== '' ? [] : outsideAttendees(after, key);
-  const known = before ? outsideAttendees(before, key) : [];
-  const dropped = known.filter((email) => !invited.includes(email));
+  const previous = before ? outsideAttendees(before, key) : [];
+  const dropped = previous.filter((email) => !invited.includes(email));
   const method = isCancelled ? 'CANCEL' : 'REQUEST';
   const messages = [
     ...invited.map((email) => message(method, key, email)),

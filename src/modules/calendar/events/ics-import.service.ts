@@ -98,18 +98,18 @@ export class IcsImport {
     events: readonly FileEvent[],
   ): Promise<ImportResult[]> {
     const uids = events.map(({ uid }) => uid);
-    const known = await this.known(tx, ctx, calendarId, uids);
+    const eventIds = await this.eventIdsOf(tx, ctx, calendarId, uids);
     // Access is checked again: it may have changed during the upload.
     const calendar = await this.batch.lock(
       tx,
       ctx,
       calendarId,
-      [...known.values()].map((event_id) => ({ op: 'update', event_id })),
+      [...eventIds.values()].map((event_id) => ({ op: 'update', event_id })),
     );
     if (!calendar) throw CalendarErrors.calendarNotFound.with();
     this.operations.assertWriter(calendar);
     // Another request may have written a UID before the lock: the transaction is repeated.
-    if (!isDeepStrictEqual(await this.known(tx, ctx, calendarId, uids), known))
+    if (!isDeepStrictEqual(await this.eventIdsOf(tx, ctx, calendarId, uids), eventIds))
       throw new ConcurrentChangeError('uids');
     const read = events.map((event) => ({ event, found: event.master && caught(() => found(event)) }));
     const emails = read.flatMap(({ found: each }) =>
@@ -128,7 +128,7 @@ export class IcsImport {
     const changes: EventChange[] = [];
     const results: ImportResult[] = [];
     for (const { event, found: each } of read) {
-      const result = await this.imported(job, event, each, known.get(event.uid) ?? null);
+      const result = await this.imported(job, event, each, eventIds.get(event.uid) ?? null);
       if (!(result instanceof ApiError) && result.change) changes.push(result.change);
       results.push(resultOf(event, result));
     }
@@ -136,7 +136,7 @@ export class IcsImport {
     return results;
   }
 
-  private async known(
+  private async eventIdsOf(
     tx: Tx,
     ctx: RequestContext,
     calendarId: string,

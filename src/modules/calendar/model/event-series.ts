@@ -65,8 +65,8 @@ const MAX_PARSED = 5_000;
 
 /** Parses a rule of the database, with a cache. */
 function ruleOf(text: string): Rule {
-  const known = parsed.get(text);
-  if (known) return known;
+  const cached = parsed.get(text);
+  if (cached) return cached;
   const rule = parseRule(text);
   if (parsed.size >= MAX_PARSED) parsed.clear();
   parsed.set(text, rule);
@@ -128,9 +128,9 @@ function occurrenceAt(
   wall: number,
   override: OverrideRow | null,
   readerZone: string,
-  known?: number,
+  knownStart?: number,
 ): Occurrence {
-  const start = known ?? instantOf(wall, times.time_zone, readerZone);
+  const start = knownStart ?? instantOf(wall, times.time_zone, readerZone);
   return { key, wall, start, end: start + lengthAt(times, wall, start, readerZone), override };
 }
 

@@ -46,8 +46,8 @@ export function instanceRows(
 ): ParticipantRow[] {
   if (at.length === 0) return [];
   const differing = at.filter((row) => {
-    const known = wholeOf(whole, row.email);
-    return isOwnInvitation(row, known) || known?.response !== row.response;
+    const wholeRow = wholeOf(whole, row.email);
+    return isOwnInvitation(row, wholeRow) || wholeRow?.response !== row.response;
   });
   return [...differing, ...absences(whole, at, key, organizerEmail)];
 }

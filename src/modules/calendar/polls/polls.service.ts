@@ -105,10 +105,10 @@ export class PollsService {
       const { votes, comment = '' } = body.value;
       if (statusOf(poll) !== 'open') throw PollErrors.pollClosed.with();
       const me = poll.participants.find(({ user_id: userId }) => userId === ctx.userId) as VoterRow;
-      const known = new Set(poll.options.map((option) => option.id));
+      const optionIds = new Set(poll.options.map((option) => option.id));
       const byOption = new Map(votes.map(({ option_id: option, answer }) => [option.toLowerCase(), answer]));
       for (const [option, answer] of byOption) {
-        if (!known.has(option)) throw PollErrors.unknownOption.with();
+        if (!optionIds.has(option)) throw PollErrors.unknownOption.with();
         if (answer === 'if_needed' && !poll.allow_if_needed)
           throw fieldError('votes', 'if_needed', 'This poll does not allow if_needed');
       }

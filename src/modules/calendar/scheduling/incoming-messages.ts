@@ -92,8 +92,8 @@ export class IncomingMessages implements OnModuleInit {
         tenantId,
         typeof message === 'string' ? arrival.dedupeKey : message.uid,
       );
-      const known = await this.repository.findByKey(tx, tenantId, arrival.dedupeKey);
-      if (known) return { message: known, eventId: known.event_id };
+      const logged = await this.repository.findByKey(tx, tenantId, arrival.dedupeKey);
+      if (logged) return { message: logged, eventId: logged.event_id };
       const calendarId =
         arrival.calendarId ?? (await this.events.defaultCalendars(tx, tenantId, [userId])).get(userId);
       if (calendarId === undefined) return null;
@@ -215,11 +215,11 @@ export class IncomingMessages implements OnModuleInit {
       await this.appendMessages(tx, ctx, placed, applied);
       return { applied, placed };
     }
-    const known = withOwner(record, owner);
-    const { entries, removed } = placementsOf(placed, known, isInvitation, calendarId, owner.userId);
+    const recordOfOwner = withOwner(record, owner);
+    const { entries, removed } = placementsOf(placed, recordOfOwner, isInvitation, calendarId, owner.userId);
     const change: EventChange = {
       before: placed?.record ?? null,
-      record: known,
+      record: recordOfOwner,
       entries,
       removed,
       ...(applied.proposals && { proposals: applied.proposals }),

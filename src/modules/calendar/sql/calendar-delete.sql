@@ -40,7 +40,7 @@ DECLARE
      WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND NOT EXISTS (
        SELECT FROM calendar_entries other WHERE other.tenant_id = p_tenant AND other.calendar_id = p_target
           AND (other.uid = entry.uid OR other.event_id = entry.event_id)));
-  known constant uuid[] := ARRAY(
+  in_both constant uuid[] := ARRAY(
     SELECT entry.event_id FROM calendar_entries entry
       JOIN calendar_events event ON event.tenant_id = p_tenant AND event.id = entry.event_id AND event.origin_calendar_id = p_calendar
       JOIN calendar_entries other ON other.tenant_id = p_tenant AND other.calendar_id = p_target AND other.event_id = entry.event_id
@@ -57,11 +57,11 @@ BEGIN
      AND entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND entry.event_id = ANY (moved);
   UPDATE calendar_events
      SET origin_calendar_id = p_target, revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
-   WHERE tenant_id = p_tenant AND id = ANY (moved || known) AND origin_calendar_id = p_calendar;
+   WHERE tenant_id = p_tenant AND id = ANY (moved || in_both) AND origin_calendar_id = p_calendar;
   UPDATE calendar_entries SET hidden = false
-   WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (known);
-  PERFORM calendars_renumber(p_tenant, known, '{}', p_calendar);
-  PERFORM events_report(p_tenant, moved || known, 'calendar.event.updated', p_actor);
+   WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (in_both);
+  PERFORM calendars_renumber(p_tenant, in_both, '{}', p_calendar);
+  PERFORM events_report(p_tenant, moved || in_both, 'calendar.event.updated', p_actor);
 END $$;
 
 -- Locks a calendar, the calendar that receives its events (p_target, may be null), the events, and all calendars that contain them.

@@ -60,10 +60,10 @@ export class CalendarSyncService {
     { changes = [], conflict = 'server' }: SyncCalendar,
   ): Promise<SyncResultResponse[]> {
     const uids = changes.flatMap((change) => (change.event_id === undefined ? (uidOf(change) ?? []) : []));
-    const known = await this.feed.eventsOfUids(tx, ctx.tenantId, calendarId, uids);
+    const existing = await this.feed.eventsOfUids(tx, ctx.tenantId, calendarId, uids);
     const calendar = await this.batch.lock(tx, ctx, calendarId, [
       ...changes.map(({ event_id, event }): BatchOperation => ({ op: 'update', event_id, event })),
-      ...known.map((event_id): BatchOperation => ({ op: 'update', event_id })),
+      ...existing.map((event_id): BatchOperation => ({ op: 'update', event_id })),
     ]);
     if (!calendar) throw CalendarErrors.calendarNotFound.with();
     const results: SyncResultResponse[] = [];
@@ -88,10 +88,11 @@ export class CalendarSyncService {
     if (event_id !== undefined) return { op: 'update', client_id, event_id, base_revision, event };
     const uid = uidOf(change);
     // An earlier change of the same request may have created the event.
-    const [known] = uid === null ? [] : await this.feed.eventsOfUids(tx, ctx.tenantId, calendar.id, [uid]);
-    return known === undefined
+    const [existingId] =
+      uid === null ? [] : await this.feed.eventsOfUids(tx, ctx.tenantId, calendar.id, [uid]);
+    return existingId === undefined
       ? { op: 'create', client_id, event: { ...(client_id !== undefined && { uid: client_id }), ...event } }
-      : { op: 'update', client_id, event_id: known, base_revision, event };
+      : { op: 'update', client_id, event_id: existingId, base_revision, event };
   }
 
   private async pull(

@@ -68,7 +68,7 @@ export class CallFanout implements OnModuleInit {
 
   /** Sends changes of live calls that this process has missed. @param seconds age up to which a start may be missing */
   private async deliverMissed(seconds: number): Promise<void> {
-    const known = [...this.delivered.values()].filter(({ isLive }) => isLive);
+    const deliveredLive = [...this.delivered.values()].filter(({ isLive }) => isLive);
     const tenants = this.connections.tenants;
     const live = tenants.length === 0 ? [] : await this.calls.liveIn(tenants, seconds);
     for (const { tenant_id: tenantId, id: callId, call, is_recent } of live) {
@@ -82,7 +82,7 @@ export class CallFanout implements OnModuleInit {
     const liveRooms = new Set(
       live.map(({ tenant_id, id }) => roomNameOf({ tenantId: tenant_id, callId: id })),
     );
-    for (const { tenantId, callId } of known) {
+    for (const { tenantId, callId } of deliveredLive) {
       const key = { tenantId, callId };
       if (liveRooms.has(roomNameOf(key))) continue;
       const json = this.connections.hasTenant(tenantId) ? await this.calls.shown(key) : undefined;

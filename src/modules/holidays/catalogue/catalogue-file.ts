@@ -61,8 +61,8 @@ export class CatalogueFile {
 
   /** @param country a code of the index */
   async holidays(country: string): Promise<HolidayRow[]> {
-    const known = this.rows.get(country);
-    if (known) return known;
+    const cached = this.rows.get(country);
+    if (cached) return cached;
     const rows = this.read(country);
     this.rows.set(country, rows);
     rows.catch(() => this.rows.delete(country));

@@ -8,7 +8,7 @@ BEGIN
   INSERT INTO presence_users (tenant_id, user_id)
   SELECT DISTINCT given.tenant_id, given.user_id FROM unnest(p_tenants, p_users) AS given (tenant_id, user_id)
    WHERE NOT EXISTS (
-     SELECT FROM presence_users known WHERE known.tenant_id = given.tenant_id AND known.user_id = given.user_id)
+     SELECT FROM presence_users stored WHERE stored.tenant_id = given.tenant_id AND stored.user_id = given.user_id)
    ORDER BY 1, 2 ON CONFLICT DO NOTHING;
   PERFORM FROM presence_users member
    WHERE (member.tenant_id, member.user_id) IN (

@@ -66,8 +66,8 @@ function withoutInstance(
 ): EventRecord {
   const { now, zones } = incoming;
   const key = keyOf(record, part, zones);
-  const known = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
-  if (compareVersions(part, versionOf(known ?? record)) === 'older') return record;
+  const stored = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  if (compareVersions(part, versionOf(stored ?? record)) === 'older') return record;
   if (!occurrenceOf(record, key, 'UTC')) throw new RejectedMessageError('not_an_instance');
   keys.push(key);
   const version = { sequence: part.sequence, dtstamp: dtstampOf(part, now) };

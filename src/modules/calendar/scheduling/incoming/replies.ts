@@ -179,15 +179,15 @@ export function applyCounter(
 ): Applied {
   const [part] = incoming.message.parts as [ItipPart];
   const sender = senderOf(part, incoming);
-  const known = invitedRow(record, sender);
+  const row = invitedRow(record, sender);
   const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
-  assertInvited(record, known.email, key);
+  assertInvited(record, row.email, key);
   const { sequence } = record.overrides.find(({ recurrence_key }) => recurrence_key === key) ?? record;
   if (part.sequence < sequence) return unchanged('ignored_stale', 'older_sequence');
   const comment = storable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
   const decline = {
     method: 'DECLINECOUNTER' as const,
-    recipient: known.email,
+    recipient: row.email,
     recurrence_key: key,
     comment: '',
     proposal_id: null,
@@ -203,23 +203,21 @@ export function applyCounter(
     ...times,
     id: uuidv7(),
     recurrence_key: key,
-    by_email: known.email,
-    by_name: known.name || sender.name,
-    by_user_id: known.user_id,
+    by_email: row.email,
+    by_name: row.name || sender.name,
+    by_user_id: row.user_id,
     comment,
     status: 'pending',
     base_sequence: record.sequence,
     created_at: incoming.now,
   };
   const replaced = proposals
-    .filter(
-      (each) => each.status === 'pending' && each.by_email === known.email && each.recurrence_key === key,
-    )
+    .filter((each) => each.status === 'pending' && each.by_email === row.email && each.recurrence_key === key)
     .map((each) => ({ ...each, status: 'withdrawn' as const }));
   const values = { response: responseNamed(sender.response) ?? 'tentative', comment, responded_at: dtstamp };
   return {
     ...unchanged('counter_recorded'),
-    record: withResponse(record, known.email, key, values),
+    record: withResponse(record, row.email, key, values),
     proposals: [...replaced, proposal],
     action: 'proposed',
     fields: ['proposals'],
@@ -230,10 +228,10 @@ export function applyCounter(
 /** REFRESH: an attendee asks for the current version. */
 export function applyRefresh(record: EventRecord, incoming: Incoming): Applied {
   const [part] = incoming.message.parts as [ItipPart];
-  const known = invitedRow(record, senderOf(part, incoming));
+  const row = invitedRow(record, senderOf(part, incoming));
   const message = {
     method: 'REQUEST' as const,
-    recipient: known.email,
+    recipient: row.email,
     recurrence_key: '',
     comment: '',
     proposal_id: null,

@@ -184,10 +184,10 @@ function withInstance(
   const series = current ?? orphanSeries(read, part, calendarId, organizer, incoming);
   const key = keyOf(series, part, zones);
   keys.push(key);
-  const known = series.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  const stored = series.overrides.find(({ recurrence_key }) => recurrence_key === key);
   const version = { sequence: part.sequence, dtstamp: dtstampOf(part, now) };
-  if (current && compareVersions(part, versionOf(known ?? current)) === 'older') return current;
-  if (current && known && compareVersions(part, versionOf(known)) === 'same') return current;
+  if (current && compareVersions(part, versionOf(stored ?? current)) === 'older') return current;
+  if (current && stored && compareVersions(part, versionOf(stored)) === 'same') return current;
   const holder = withKey(series, key, part, message.method === 'ADD');
   const ranged = part.thisAndFuture ? laterKeys(holder, key) : [key];
   const shift = wallOf(read.times.starts) - wallOf(key);

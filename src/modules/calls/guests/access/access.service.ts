@@ -157,8 +157,8 @@ export class GuestAccessService {
   }
 
   private async tenantProfile(tenantId: string): Promise<TenantProfile> {
-    const known = this.tenantProfiles.get(tenantId);
-    if (known !== undefined) return known;
+    const cached = this.tenantProfiles.get(tenantId);
+    if (cached !== undefined) return cached;
     const { name, branding } = (await this.tenants.read(tenantId)).tenant;
     const profile = { name, logo: branding.logo_url === null ? null : new URL(branding.logo_url).search };
     this.tenantProfiles.set(tenantId, profile);

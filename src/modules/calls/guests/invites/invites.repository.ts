@@ -103,8 +103,8 @@ const endGuests = workspace.statement<EndedGuest>(
 const notAllowed = workspace.statement<{ domain: string }>(
   'invites.domains_not_allowed',
   `SELECT given.domain FROM unnest($2::text[]) AS given (domain)
-     LEFT JOIN guest_domains known ON known.tenant_id = $1 AND known.domain = given.domain
-    WHERE NOT coalesce(known.state = 'allowed' OR $3 AND known.state = 'requested', $3) ORDER BY given.domain LIMIT 1`,
+     LEFT JOIN guest_domains stored ON stored.tenant_id = $1 AND stored.domain = given.domain
+    WHERE NOT coalesce(stored.state = 'allowed' OR $3 AND stored.state = 'requested', $3) ORDER BY given.domain LIMIT 1`,
 );
 
 const DOMAIN_REQUEST = 'id, state, reason, rfc3339(created_at) AS created_at';
@@ -112,9 +112,9 @@ const DOMAIN_REQUEST = 'id, state, reason, rfc3339(created_at) AS created_at';
 // Returns no row if the domain is requested or allowed already. Of concurrent requests, one is new.
 const requestDomain = workspace.statement<DomainRequestRow>(
   'invites.request_domain',
-  `INSERT INTO guest_domains AS known (tenant_id, id, domain, state, requested_by, reason) VALUES ($1, $2, $3, 'requested', $4, $5)
+  `INSERT INTO guest_domains AS stored (tenant_id, id, domain, state, requested_by, reason) VALUES ($1, $2, $3, 'requested', $4, $5)
    ON CONFLICT (tenant_id, domain) DO UPDATE SET state = 'requested', requested_by = excluded.requested_by, reason = excluded.reason
-    WHERE known.state = 'denied' RETURNING ${DOMAIN_REQUEST}`,
+    WHERE stored.state = 'denied' RETURNING ${DOMAIN_REQUEST}`,
 );
 
 const knownDomain = workspace.statement<DomainRequestRow>(

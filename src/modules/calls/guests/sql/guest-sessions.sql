@@ -10,10 +10,10 @@ END $$;
 CREATE FUNCTION guest_known(invite guest_invite_states, p_email text) RETURNS guests LANGUAGE plpgsql AS $$
 DECLARE guest guests;
 BEGIN
-  SELECT * INTO guest FROM guests known
-   WHERE known.tenant_id = invite.tenant_id AND known.invite_id = invite.id
-     AND (invite.kind = 'personal' OR invite.require_otp AND known.email = p_email)
-   ORDER BY known.id LIMIT 1 FOR UPDATE;
+  SELECT * INTO guest FROM guests stored
+   WHERE stored.tenant_id = invite.tenant_id AND stored.invite_id = invite.id
+     AND (invite.kind = 'personal' OR invite.require_otp AND stored.email = p_email)
+   ORDER BY stored.id LIMIT 1 FOR UPDATE;
   RETURN guest;
 END $$;
 
@@ -84,10 +84,10 @@ CREATE FUNCTION guest_claim_again(invite guest_invite_states, guest guests, p_in
 DECLARE v_is_new boolean := guest.state = 'expired';
 BEGIN
   PERFORM guest_new_session(guest, decode(p_input->>'token', 'hex'), decode(p_input->>'session', 'hex'), p_seconds);
-  UPDATE guests known SET display_name = p_input->>'name', email_verified_at = now(),
-         state = CASE WHEN v_is_new THEN 'waiting' ELSE known.state END,
-         waiting_since = CASE WHEN v_is_new THEN now() ELSE known.waiting_since END
-   WHERE known.tenant_id = guest.tenant_id AND known.id = guest.id RETURNING * INTO guest;
+  UPDATE guests stored SET display_name = p_input->>'name', email_verified_at = now(),
+         state = CASE WHEN v_is_new THEN 'waiting' ELSE stored.state END,
+         waiting_since = CASE WHEN v_is_new THEN now() ELSE stored.waiting_since END
+   WHERE stored.tenant_id = guest.tenant_id AND stored.id = guest.id RETURNING * INTO guest;
   RETURN guest_result('ok', guest) || jsonb_build_object('is_new', v_is_new);
 END $$;
 
@@ -180,10 +180,10 @@ BEGIN
   IF guest.state = 'denied' AND (guest.requests >= 3 OR guest.decided_at > now() - interval '60 seconds') THEN
     RETURN guest_result('denied', guest);
   END IF;
-  UPDATE guests known SET state = 'waiting', active_at = now(), updated_at = now(),
-         requests = known.requests + CASE WHEN known.state = 'denied' THEN 1 ELSE 0 END,
-         waiting_since = CASE WHEN v_is_new THEN now() ELSE known.waiting_since END
-   WHERE known.tenant_id = guest.tenant_id AND known.id = guest.id RETURNING * INTO guest;
+  UPDATE guests stored SET state = 'waiting', active_at = now(), updated_at = now(),
+         requests = stored.requests + CASE WHEN stored.state = 'denied' THEN 1 ELSE 0 END,
+         waiting_since = CASE WHEN v_is_new THEN now() ELSE stored.waiting_since END
+   WHERE stored.tenant_id = guest.tenant_id AND stored.id = guest.id RETURNING * INTO guest;
   RETURN guest_result('waiting', guest) || jsonb_build_object('is_new', v_is_new);
 END $$;
 
