@@ -36,7 +36,7 @@ export class BatchRequest {
 }
 
 export class Batch {
-  /** `ordered`: each request starts when the one before it has its response. `independent`: in any order, several at once. */
+  /** `ordered`: each request starts after the response to the previous one. `independent`: any order, several at the same time. */
   @ApiProperty({ required: false, enum: MODES, default: 'ordered', example: 'ordered' }) mode!: BatchMode;
   /** `ordered` only: after a response of 400 or higher the rest does not run; each gets 424 `not_run`. */
   @ApiProperty({ required: false, default: false, example: false }) stop_on_error!: boolean;

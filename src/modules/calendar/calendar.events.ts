@@ -29,7 +29,7 @@ export interface MessageDue extends ItemEvent {
   /** Lower case. */
   recipient: string;
   comment: string;
-  /** The proposal of COUNTER and DECLINECOUNTER; null for other methods. */
+  /** The proposal of COUNTER, and of DECLINECOUNTER for a stored proposal. */
   proposal_id: string | null;
   /** The recipient asks for a message that it may have received already. */
   repeat?: boolean;

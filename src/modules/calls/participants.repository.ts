@@ -183,7 +183,7 @@ export class ParticipantsRepository {
     return (await this.db.query(connected, [...keyOf(call), null])).map(({ identity }) => identity);
   }
 
-  /** Of these identities, returns those that may only listen. */
+  /** Of these identities, returns the ones that may only listen. */
   async listeners(call: CallKey, identities: readonly string[]): Promise<string[]> {
     const found = await this.db.query(listeners, [...keyOf(call), identities]);
     return found.map(({ identity }) => identity);

@@ -53,7 +53,7 @@ export class HolidaysService {
     return { holidays, next: null };
   }
 
-  /** The holidays that the caller sees: those of the workspace, unless muted, and their own. */
+  /** The holidays of the subscriptions of the workspace, unless muted, and of the caller. */
   async effective(ctx: RequestContext, query: EffectiveQuery): Promise<EffectiveHolidays> {
     const { from, to } = rangeOf(query);
     await this.catalogue.assertYears(from, to);

@@ -129,7 +129,7 @@ export class PresenceRepository {
     );
   }
 
-  /** Extends the life of devices. @returns ids of those that exist */
+  /** Extends the life of devices. @returns the ids of existing devices */
   async beat(devices: readonly DeviceKey[], lifetimeSeconds: number): Promise<Set<string>> {
     const rows = await this.db.byCell(devices, tenantOf, (some) =>
       this.write(beat, [...columnsOf(some), lifetimeSeconds]),

@@ -31,7 +31,7 @@ const ACTIVE = defineClientEvent(
 );
 const SUBSCRIBE = defineClientEvent(
   'presence.subscribe',
-  'Receive the presence of these users from now on, instead of those of an earlier subscription.',
+  'Receive the presence of these users from now on. Replaces an earlier subscription.',
   SubscribePresence,
   PresenceEnvelope,
 );

@@ -11,7 +11,7 @@ export class CalendarsController extends ResourceController(CALENDARS, Calendars
   list: {
     query: ListCalendars,
     description:
-      'Your own calendars and those shared with you, in your order. The first request creates your default calendar.',
+      'Your own calendars and calendars that are shared with you, in your order. The first request creates your default calendar.',
   },
   create: {
     body: CreateCalendar,

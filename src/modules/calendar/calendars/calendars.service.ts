@@ -205,7 +205,7 @@ export class CalendarsService {
   }
 
   /**
-   * @param present shares of the calendar: a request may repeat those with former members and deleted groups
+   * @param present current shares of the calendar. A request may repeat shares with former members and deleted groups
    * @throws ApiError 422 `unknown_grantee`
    */
   private async grantees(

@@ -74,7 +74,7 @@ function keyMover(before: EventTimes, after: EventTimes): (key: string) => strin
   return shift === 0 ? (key) => key : (key) => wallText(wallOf(key) + shift, becomesDay);
 }
 
-/** Overrides of a series after its times or rules have changed; those without an instance are dropped. */
+/** Overrides of a series after its times or rules have changed. Drops overrides without an instance. */
 function movedOverrides(
   overrides: readonly OverrideRow[],
   move: (key: string) => string,
@@ -88,7 +88,7 @@ function movedOverrides(
     });
 }
 
-/** Rows of attendees after times or rules have changed; those of an instance that no longer exists are dropped. */
+/** Rows of attendees after times or rules have changed. Drops rows of instances that no longer exist. */
 function movedParticipants(
   rows: readonly ParticipantRow[],
   move: (key: string) => string,

@@ -99,7 +99,7 @@ export class EventRemovals {
     await this.writer.commit(tx, ctx, [change], now);
   }
 
-  /** The event leaves the calendar of its organizer and is cancelled in those of the attendees. */
+  /** Removes the event from the calendar of its organizer and cancels it in the calendars of the attendees. */
   private async removeAll({ tx, ctx, locked, fields, now }: Job): Promise<void> {
     const { calendar, record, entries } = locked;
     const after: EventRecord = {

@@ -29,7 +29,7 @@ export class DuplicateUidError extends Error {
 
 type Organizer = Pick<EventRecord, 'organizer_email'>;
 
-/** Attendees, placements and the write of events: what all changes of events have in common. */
+/** Attendees, placements and the write of events, for all changes of events. */
 @Injectable()
 export class EventWriter {
   constructor(

@@ -102,7 +102,7 @@ function laterRule(rule: Rule, before: number): string {
   return formatRule(rule.count === null ? rule : { ...rule, count: Math.max(1, rule.count - before) });
 }
 
-/** The responses of the later part: those to its instances, and for each attendee the response that applies at the split. */
+/** The responses of the later part: responses to its instances, and for each attendee the response that applies at the split. */
 function laterResponses(rows: readonly ParticipantRow[], key: string): ParticipantRow[] {
   return [...Map.groupBy(rows, ({ email }) => email).values()].flatMap((own) => {
     const isLater = ({ recurrence_key: at }: ParticipantRow): boolean =>

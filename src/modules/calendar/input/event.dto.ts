@@ -37,7 +37,7 @@ export class CreateEvent extends IntersectionType(
 /** Which instances of a series a change concerns. */
 export class ScopeFields {
   /**
-   * Default: `this` where an instance is named, else `all`. With `this`, `attendees` are those of the instance, and changes of
+   * Default: `this` if an instance is named, else `all`. With `this`, `attendees` are the attendees of the instance, and changes of
    * `recurrence`, `rrule`, `proposals_allowed` and `calendar_id` are rejected with the code `whole_event_only`.
    */
   @Optional() @OneOf(SCOPES, { example: 'this' }) scope?: Scope;

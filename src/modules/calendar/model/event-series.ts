@@ -90,7 +90,7 @@ export function seriesOf(row: SeriesRow): Series {
   };
 }
 
-/** An instance as it takes place: the fields of its override before those of the series. */
+/** The fields of an instance: those of its override, else those of the series. */
 export function contentOf(record: EventRow, occurrence: Occurrence): EventContent {
   const own = occurrence.override?.patch;
   if (occurrence.key === null) return record;
@@ -246,7 +246,7 @@ export const NARROW_REACH = WIDE + 2 * MARGIN;
 
 const compact = (text: string): string => text.replaceAll(/[-:]/g, '');
 
-/** `<event>_20260302T080000Z`: the event and the nominal start of an instance, in UTC; a day or a floating time as it is. */
+/** `<event>_20260302T080000Z`: the event and the nominal start of an instance, in UTC. Days and floating times are not converted. */
 export function instanceId(record: EventRow, key: string): string {
   if (isDay(key) || record.time_zone === null) return `${record.id}_${compact(key)}`;
   return `${record.id}_${compact(formatInstant(instantOf(wallOf(key), record.time_zone)))}`;

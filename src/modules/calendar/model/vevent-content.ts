@@ -174,8 +174,8 @@ export function storableProperty({ name, parameters, value }: Property): Propert
 }
 
 /**
- * The alarms as minutes before the start; null for an event without them. Leaves out alarms after the start, absolute times of alarms
- * of series, days and floating times, and alarms that are not whole minutes before the start.
+ * The alarms as minutes before the start; null for an event without them. Leaves out alarms after the start, alarms
+ * with an absolute time for series, days and floating times, and alarms that are not whole minutes before the start.
  */
 export function remindersOf(event: Component, times: EventTimes, isSeries: boolean): Reminder[] | null {
   const found = event.components

@@ -117,7 +117,7 @@ export function readInstances(
 interface NamedInstance {
   instance: Component;
   key: string;
-  /** The key, and for RANGE=THISANDFUTURE those of all later instances (RFC 5545, 3.2.13). */
+  /** The key, and for RANGE=THISANDFUTURE the keys of all later instances (RFC 5545, 3.2.13). */
   keys: string[];
 }
 

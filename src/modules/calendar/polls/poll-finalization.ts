@@ -59,7 +59,7 @@ export class PollFinalization {
     return { poll: await this.service.present(ctx, record), event };
   }
 
-  /** A repetition changes nothing. @throws ApiError 404; 403; 409 `already_finalized` */
+  /** A repeated request changes nothing. @throws ApiError 404; 403; 409 `already_finalized` */
   async cancel(ctx: RequestContext, id: string): Promise<PollEnvelope> {
     const record = await this.db.tx(async (tx) => {
       const poll = await this.polls.lock(tx, ctx, id);

@@ -53,7 +53,7 @@ export class OutgoingMessages implements OnModuleInit {
     this.outbox.subscribe(CalendarEvents.messageDue, 'calendar-messages', compose, 'mail');
   }
 
-  /** Queues the message of an outbox event. The event is read as it is now: a later version replaces an earlier one. */
+  /** Queues the message of an outbox event. It has the current version of the event, so a later version replaces an earlier one. */
   private async compose({ id, tenantId, payload, occurredAt }: DomainEvent<MessageDue>): Promise<void> {
     const placed = await this.repository.placed(this.db, tenantId, payload.event_id);
     if (!placed) return;
@@ -125,7 +125,7 @@ export class OutgoingMessages implements OnModuleInit {
       : null;
   }
 
-  /** Stores a message with its deliveries, and starts their job after the commit. @returns false for a message that is stored already */
+  /** Stores a message with its deliveries, and starts their job after the commit. @returns false if the message is stored already */
   async store(
     tx: Tx,
     tenantId: string,

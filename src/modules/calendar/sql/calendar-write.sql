@@ -130,7 +130,7 @@ END $$;
 -- @param p_write calendars: all calendars whose placements change; events: row, is_new, entries, removed, and optionally
 --   participants, overrides, proposals, history, moved_to (the calendar into which an attendee moves it), writer (a user who
 --   needs the right to write in the calendar of the event); outbox: type and payload
--- @returns ok, already_exists, calendar_deleted, not_found where the first event is new and has no calendar any more, not_found or
+-- @returns ok, already_exists, calendar_deleted, not_found if the first event is new and its calendar was deleted, not_found or
 --   forbidden for the writer, or duplicate_uid with the id of the other event
 CREATE FUNCTION calendar_write(p_tenant uuid, p_write jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

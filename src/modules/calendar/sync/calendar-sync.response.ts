@@ -6,7 +6,7 @@ import { CalendarEventResponse } from '../responses/event.response.js';
 /** The result of one change of the client. */
 @ApiExtraModels(CalendarEventResponse)
 export class SyncResultResponse extends EventBatchResultResponse {
-  /** The event as it is, where the change was rejected because of a newer revision. */
+  /** The current event, if the change was rejected because of a newer revision. */
   @ApiProperty(orNull(CalendarEventResponse)) current!: CalendarEventResponse | null;
 }
 

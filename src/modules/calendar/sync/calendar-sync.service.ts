@@ -21,7 +21,7 @@ const LIMIT = 100;
 /** A position that no change follows. */
 const END_OF_CHANGES = { seq: Number.MAX_SAFE_INTEGER, since: 0 };
 
-/** Two-way synchronisation of a calendar: the changes of the client, then those of the server. */
+/** Two-way synchronisation of a calendar: applies the changes of the client, then returns the changes of the server. */
 @Injectable()
 export class CalendarSyncService {
   constructor(

@@ -17,7 +17,7 @@ interface EndOptions {
   actor?: AuditActor & { tenantId: string; userId: string };
   /** A call of an event does not start again either. */
   isFinal?: boolean;
-  /** Ends the call only if this holds under its lock. */
+  /** Condition, which is checked under the lock of the call. */
   only?: (call: Call) => boolean;
 }
 

@@ -99,7 +99,7 @@ export class RecordingsService {
     return this.shown(key, id);
   }
 
-  /** The file behind a signed link. @throws ApiError 404 */
+  /** The file of a signed link. @throws ApiError 404 */
   async content(token: string): Promise<ContentReply> {
     const link = this.links.read(token);
     const recording = link && (await this.recordings.find(link.tenantId, link.id));

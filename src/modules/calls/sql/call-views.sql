@@ -16,7 +16,8 @@ SELECT call.tenant_id, call.id AS call_id, granted.user_id, granted.role, grante
   JOIN member_profiles profile
     ON profile.tenant_id = call.tenant_id AND profile.user_id = granted.user_id AND profile.status = 'active';
 
--- Calls as JSON, for all responses and events. `members` counts the connected participants without viewers; `max_participants` limits it.
+-- Calls as JSON, for all responses and events. `members` counts the connected participants without viewers, which
+-- `max_participants` limits.
 CREATE VIEW call_views AS
 SELECT call.tenant_id, call.id,
        json_build_object(

@@ -194,7 +194,7 @@ export class InvitesRepository {
     return revoked.length > 0;
   }
 
-  /** Ends the access of all guests of an invite. @returns those who had access */
+  /** Ends the access of all guests of an invite. @returns the guests who had access */
   async endGuests(tx: Tx, { tenantId, userId }: RequestContext, inviteId: string): Promise<EndedGuest[]> {
     return tx.query(endGuests, [tenantId, inviteId, userId]);
   }

@@ -106,8 +106,8 @@ export class InvitesService {
   }
 
   /**
-   * Creates a link to the chat, which replaces the previous one. The permission `guests.review` alone is not enough, because any bearer
-   * of the token becomes a guest in the chat of the room.
+   * Creates a link to the chat, which replaces the previous one. The permission `guests.review` alone is not enough, because each
+   * bearer of the token can become a guest in the chat of the room.
    * @throws ApiError 403 `chat_not_allowed`, 404, 422 `no_chat_room`
    */
   async createChatLink(

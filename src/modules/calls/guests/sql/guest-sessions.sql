@@ -165,7 +165,7 @@ BEGIN
   RETURN guest_result('ok', guest);
 END $$;
 
--- The ban of a call holds for addresses and for guests, also of other invites.
+-- Bans of a call apply to addresses and to guests, also with other invites.
 CREATE FUNCTION guest_is_allowed(invite guest_invite_states, guest guests) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN NOT EXISTS (

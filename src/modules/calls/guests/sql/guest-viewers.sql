@@ -1,4 +1,5 @@
--- Makes the owner of an address a viewer, after a check of the code. `p_input`: id, name, email, codes, token, session, address, user_agent.
+-- Makes the owner of an address a viewer, after a check of the code. `p_input`: id, name, email, codes, token, session, address,
+-- user_agent.
 -- Outcomes: ok, exhausted, removed, and those of guest_rejection and guest_code_check.
 CREATE FUNCTION guest_viewer_verify(p_tenant uuid, p_token bytea, p_input jsonb, p_seconds int, p_open boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
