@@ -27,7 +27,7 @@ export class CalendarsOfMembers extends RegisteredContent {
     });
   }
 
-  /** Returns no feeds of users, because calendars have counters of their own. */
+  /** Locks the calendars and their events. No feed of a user changes, because calendars have counters of their own. */
   async lock(tx: Tx, { ctx, from }: ContentTransfer): Promise<string[]> {
     await tx.query(lock, [ctx.tenantId, from]);
     return [];

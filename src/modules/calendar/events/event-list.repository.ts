@@ -64,7 +64,7 @@ export interface ListFilters {
   to: string | null;
   updatedAfter: string | null;
   uid: string | null;
-  /** Part of the folded title. */
+  /** Text in the title, folded. */
   title: string | null;
   attendee: string | null;
   status: EventStatus | null;

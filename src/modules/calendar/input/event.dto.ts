@@ -46,7 +46,7 @@ export class ScopeFields {
 }
 
 export class CommentField {
-  /** For the messages to attendees. */
+  /** A text for the messages to attendees. */
   @Optional() @Text(4000, { example: 'See you there' }) comment?: string;
 }
 

@@ -112,7 +112,7 @@ export function recordFor(record: EventRecord, isOwn: (row: ParticipantRow) => b
   return absent.length > 0 ? withoutInstances(record, absent) : record;
 }
 
-/** The event as the owner of a calendar receives it. The calendar of the event itself shows all of it. */
+/** The event as the owner of a calendar receives it. The calendar of the organizer shows the whole event. */
 export const recordIn = (
   record: EventRecord,
   { id, owner_id }: { id: string; owner_id: string },

@@ -35,7 +35,7 @@ export interface TimeWindow {
   /** Instants in seconds: from (inclusive) to (exclusive). */
   from: number;
   to: number;
-  /** For floating times and days. */
+  /** Zone in which floating times and days are read. */
   readerZone: string;
 }
 

@@ -29,7 +29,7 @@ export class PollOptionFields {
   @ApiPropertyOptional(timeSchema('2026-03-02T09:00:00')) @Optional() @IsEventTime() start?: TimeInput;
   /** Default: `duration_minutes` after the start. */
   @ApiPropertyOptional(timeSchema('2026-03-02T10:00:00')) @Optional() @IsEventTime() end?: TimeInput;
-  /** Of a poll about days. */
+  /** The day, in a poll about days. */
   @ApiPropertyOptional({ format: 'date', example: '2026-03-02' }) @Optional() @IsEventTime() date?: string;
 }
 

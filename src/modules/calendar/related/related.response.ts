@@ -4,7 +4,7 @@ const REASONS = ['link', 'title', 'attendee', 'time'] as const;
 
 /** An item that you can read. */
 export class RelatedItemResponse {
-  /** Of a message: `<mailbox>/<message>`, as in its path. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
+  /** For a message: `<mailbox>/<message>`, as in its path. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
   id!: string;
   /** @example "Budget" */ title!: string;
   /** link: the event links to it. title: it has words of the subject. attendee: it concerns an attendee. time: it takes place then. */

@@ -19,7 +19,7 @@ export interface ReminderQuery {
   reminders: readonly Reminder[];
   /** The owner of the placement. */
   userId: string;
-  /** For floating times and days. */
+  /** Zone in which floating times and days are read. */
   readerZone: string;
 }
 

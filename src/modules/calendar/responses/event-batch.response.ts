@@ -16,7 +16,7 @@ export class OperationErrorResponse extends ErrorResponse {
 export class EventBatchResultResponse {
   /** Position in the request. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) index!: number;
-  /** The `client_id` of the operation; of a file the UID of the event. */
+  /** The `client_id` of the operation; in an import the UID of the event. */
   @ApiProperty({ example: null }) client_id!: string | null;
   /** In an import: the id of the event. */
   @ApiProperty({ format: 'uuid', example: null }) event_id?: string | null;

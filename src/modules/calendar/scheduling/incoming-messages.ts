@@ -162,7 +162,7 @@ export class IncomingMessages implements OnModuleInit {
     if (method === 'REQUEST' || method === 'PUBLISH')
       return applyRequest(record, arrival.calendarId, incoming);
     if (!record) {
-      if (method === 'ADD') await this.askAgain(tx, arrival, incoming);
+      if (method === 'ADD') await this.requestRefresh(tx, arrival, incoming);
       return unchanged('ignored_unknown');
     }
     const proposals = method.endsWith('COUNTER')
@@ -177,8 +177,8 @@ export class IncomingMessages implements OnModuleInit {
     return method === 'COUNTER' ? applyCounter(record, proposals, incoming) : applyRefresh(record, incoming);
   }
 
-  /** Asks an organizer for an event of which only a part arrived (RFC 5546, 3.2.4). */
-  private async askAgain(
+  /** Requests an event from its organizer after an ADD for an unknown event (RFC 5546, 3.2.4). */
+  private async requestRefresh(
     tx: Tx,
     arrival: Arrival & { calendarId: string },
     incoming: Incoming,
@@ -233,7 +233,7 @@ export class IncomingMessages implements OnModuleInit {
     return { applied: { ...applied, result }, placed: { record: done.record, entries: done.entries } };
   }
 
-  /** Messages of an event that does not change. */
+  /** Appends the messages about an event that does not change. */
   private async appendMessages(
     tx: Tx,
     ctx: RequestContext,

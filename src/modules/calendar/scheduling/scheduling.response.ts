@@ -26,7 +26,7 @@ export class SchedulingAttendeeResponse {
   /** @example "ACCEPTED" */ response!: string;
 }
 
-/** The content of a message in short. */
+/** A summary of a message. */
 export class ParsedMessageResponse {
   /** @example "Planning" */ title!: string;
   /** As the message writes it. @example "20260302T090000 Europe/Berlin" */ start!: string | null;
@@ -50,7 +50,7 @@ export class SchedulingMessageResponse {
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) sequence!: number;
   @ApiProperty({ ...DATE_TIME }) dtstamp!: string | null;
   /** The sender; empty for an upload. @example "ann@demo.example" */ from!: string;
-  /** Of a sent message. */
+  /** The recipients of a sent message. */
   @ApiProperty({ type: [SchedulingRecipientResponse] }) recipients!: SchedulingRecipientResponse[];
   /** Sent messages: queued, sent or failed. Received ones: the effect. */
   @ApiProperty({ enum: RESULTS, example: 'sent' }) result!: SchedulingResult;

@@ -13,13 +13,13 @@ export class SyncResultResponse extends EventBatchResultResponse {
 /** A change of the calendar. */
 export class SyncChangeResponse {
   @ApiProperty({ enum: ['upsert', 'delete'], example: 'upsert' }) op!: 'upsert' | 'delete';
-  /** With `upsert`. */
+  /** The event, with `upsert`. */
   event?: CalendarEventResponse;
   /** With `upsert`: the instances that differ from their series. */
   @ApiProperty({ type: [CalendarEventResponse], example: [] }) overrides?: CalendarEventResponse[];
-  /** With `delete`. */
+  /** The id of the deleted event, with `delete`. */
   @ApiProperty(UUID) event_id?: string;
-  /** With `delete`; empty where you see times only. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
+  /** The UID of the deleted event, with `delete`; empty if you see times only. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
   uid?: string;
 }
 

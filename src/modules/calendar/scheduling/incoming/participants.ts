@@ -4,7 +4,7 @@ import type { EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { instanceRows, participantsOf as attendeesOf } from '../../model/vevent-people.js';
 import { type Incoming, isOwnAddress } from './incoming.js';
 
-/** Attendees of one instance and their responses, as its organizer knows them. Members of the workspace state their own. */
+/** Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses. */
 export function withAttendeesOfInstance(
   record: EventRecord,
   key: string,
@@ -23,7 +23,7 @@ export function withAttendeesOfInstance(
   return [...others, ...instanceRows(record.participants, attendees, key, record.organizer_email)];
 }
 
-/** Rows of the attendees of a message. Members of the workspace keep their own responses while the time stays. */
+/** Rows of the attendees of a message. Members of the workspace keep their own responses unless the time has changed. */
 export function participantsOf(
   record: EventRecord,
   part: ItipPart,

@@ -18,7 +18,7 @@ export interface TextRequest {
   key: string;
   comment: string;
   proposal: ProposalRow | null;
-  /** Of REPLY. */
+  /** The response of a REPLY. */
   response: AttendeeResponse | null;
   /** Name or address of the sender. */
   sender: string;

@@ -36,10 +36,10 @@ export interface OutgoingRequest {
   key: string;
   /** The address from which the message is sent. */
   from: string;
-  /** Lower case; of DECLINECOUNTER one. */
+  /** Lower case. DECLINECOUNTER has one recipient. */
   recipients: readonly string[];
   comment: string;
-  /** Of COUNTER. */
+  /** The proposal of a COUNTER. */
   proposal: ProposalRow | null;
   /** RFC 3339: DTSTAMP of messages that state no version of the event. */
   now: string;

@@ -52,6 +52,6 @@ export class JoinLivestream {
 }
 
 export class StartCallSession {
-  /** No camera. */
+  /** Join without a camera. */
   @IsOptional() @OneOf([true, false], { default: false, example: false }) audio_only?: boolean;
 }
