@@ -23,7 +23,7 @@ export interface SuggestionOptions {
   /** Seconds between possible starts. */
   step: number;
   count: number;
-  /** Only within the working hours of all attendees. */
+  /** Only times within the working hours of all attendees. */
   withinHours: boolean;
   /** Seconds before and after the meeting in which required attendees are free too. */
   buffer: number;
@@ -44,7 +44,7 @@ const WEIGHTS = { working_elsewhere: 0, tentative: 0.5, busy: 1, out_of_office: 
 
 /**
  * Times for a meeting at which all required attendees are free or tentative. Those with the fewest conflicts come first, then the
- * earliest. Weekends are included unless `withinHours` is set.
+ * earliest. All days of the window are possible unless `withinHours` is set.
  */
 export function suggestTimes(attendees: readonly Attendee[], options: SuggestionOptions): Suggestion[] {
   const { from, to, duration, step, count, buffer } = options;
