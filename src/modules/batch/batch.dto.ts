@@ -9,7 +9,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const MODES = ['ordered', 'independent'] as const;
 const NOTE_PATH = '/apis/v1/notes/01890a5d-ac96-774b-bcce-b302099a8057';
 
-/** Header names of a request in a batch, in lower case. Everything else comes from the batch itself. */
+/** Headers that a request of a batch may have, in lower case. All other headers come from the batch. */
 const HEADERS = ['if-match', 'idempotency-key'] as const;
 
 export type BatchMethod = (typeof METHODS)[number];
@@ -36,7 +36,7 @@ export class BatchRequest {
 }
 
 export class Batch {
-  /** `ordered`: each request starts when the one before it has its response. `independent`: in any order, several at once. */
+  /** `ordered`: each request starts after the response to the previous one. `independent`: any order, several at the same time. */
   @ApiProperty({ required: false, enum: MODES, default: 'ordered', example: 'ordered' }) mode!: BatchMode;
   /** `ordered` only: after a response of 400 or higher the rest does not run; each gets 424 `not_run`. */
   @ApiProperty({ required: false, default: false, example: false }) stop_on_error!: boolean;

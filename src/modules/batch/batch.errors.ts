@@ -1,6 +1,6 @@
 import { ErrorKind } from '../../platform/http/api-error.js';
 
-/** Errors of single requests in a batch. Each appears in the response of that request; no operation has it by itself. */
+/** Errors of single requests in a batch. They appear in the response to that request only. */
 export const BatchErrors = {
   notBatchable: new ErrorKind(
     422,

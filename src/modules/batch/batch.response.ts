@@ -2,12 +2,12 @@ import { ApiProperty } from '@nestjs/swagger';
 
 /** The response to one request of the batch. */
 export class BatchItemResponse {
-  /** The `id` of the request, where it has one. */
+  /** The `id` of the request, if it has one. */
   @ApiProperty({ required: false, example: 'edit-1' }) id?: string;
 
   @ApiProperty({ type: 'integer', minimum: 200, maximum: 599, example: 200 }) status!: number;
 
-  /** Those of `ETag`, `Location`, `Retry-After` and `X-Request-Id` that the response has, names in lower case. */
+  /** The headers `ETag`, `Location`, `Retry-After` and `X-Request-Id` of the response, if present. Names are in lower case. */
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -15,7 +15,7 @@ export class BatchItemResponse {
   })
   headers!: Record<string, string>;
 
-  /** The JSON body, exactly as the request alone would get it; null where it has none. */
+  /** The JSON body, exactly as for a single request. Null for a response without a body. */
   @ApiProperty({
     type: 'object',
     nullable: true,

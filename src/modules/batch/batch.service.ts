@@ -8,14 +8,14 @@ import type { Batch, BatchRequest } from './batch.dto.js';
 import { BatchErrors } from './batch.errors.js';
 import { type Dispatch, dispatchInProcess, type InProcessResponse } from './in-process-request.js';
 
-/** Requests of an independent batch that run at once. */
+/** Requests of an independent batch that run at the same time. */
 const CONCURRENCY = 4;
-/** Bytes of responses after which no further request starts. */
+/** Bytes of all responses after which no further request starts. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
-/** First path segments below `/apis/v1` that a batch does not reach. */
+/** First path segments below `/apis/v1` that a batch may not request. */
 const EXCLUDED = new Set(['batch', 'oidc', 'auth']);
 const RESPONSE_HEADERS = ['etag', 'location', 'retry-after', 'x-request-id'];
-/** Headers of the batch that each of its requests has too. */
+/** Headers of the batch that are copied to each of its requests. */
 const INHERITED_HEADERS = ['authorization', 'host', 'user-agent', 'x-forwarded-for', 'x-forwarded-proto'];
 
 interface Outcome {
@@ -25,7 +25,7 @@ interface Outcome {
   body: Buffer;
 }
 
-/** Runs the requests of a batch inside the process, each as if it had been sent alone. */
+/** Runs the requests of a batch inside the process, each like a single request. */
 @Injectable()
 export class BatchService {
   constructor(private readonly host: HttpAdapterHost) {}
@@ -78,7 +78,7 @@ export class BatchService {
   }
 }
 
-/** False for files, sign-in and batches by path, and for requests that wait. Other file downloads show by their type. */
+/** False for excluded paths and for requests that wait. Downloads are recognized by the content type of their response. */
 function isBatchable(path: string): boolean {
   const { pathname, searchParams } = new URL(path, 'http://batch.invalid');
   return !EXCLUDED.has(pathname.split('/')[3] as string) && !searchParams.has('wait');

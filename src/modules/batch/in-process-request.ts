@@ -20,7 +20,7 @@ export interface InProcessResponse {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
-  /** Null when the response is not JSON: it is cut off at its first byte. */
+  /** Null for a response that is not JSON. Such a response is aborted at its headers. */
   body: Buffer | null;
 }
 
@@ -40,7 +40,7 @@ class NullSocket extends Duplex {
 /**
  * Passes a request through the application without a network connection: the same middleware, guards, pipes and handlers.
  * @param signal aborts the request like a client that disconnects
- * @returns the response; null where it ended early
+ * @returns the response; null for a response that ended before it was complete
  */
 export function dispatchInProcess(
   dispatch: Dispatch,
@@ -56,7 +56,7 @@ export function dispatchInProcess(
     const abort = (): void => void socket.destroy();
     signal.addEventListener('abort', abort);
     outgoing.once('finish', () => {
-      // Node's server emits it for real connections.
+      // For network connections, the HTTP server of Node emits this event.
       outgoing.emit('close');
     });
     outgoing.once('close', () => {
@@ -71,7 +71,7 @@ export function dispatchInProcess(
 
 function incomingOf({ method, url, headers, body }: InProcessRequest, socket: Duplex): IncomingMessage {
   const incoming = new IncomingMessage(socket as Socket);
-  // Own properties: Express replaces the prototype.
+  // Set on the object, because Express replaces its prototype.
   incoming._read = () => undefined;
   incoming.method = method;
   incoming.url = url;
@@ -86,7 +86,7 @@ function incomingOf({ method, url, headers, body }: InProcessRequest, socket: Du
   return incoming;
 }
 
-/** Keeps headers and body of a response. */
+/** Captures headers and body of a response. */
 function capture(outgoing: ServerResponse) {
   const chunks: Buffer[] = [];
   let headers: Record<string, string> = {};

@@ -14,8 +14,8 @@ type PlacementRow = Omit<BusyPlacement, 'responses' | 'overrides'> & {
   [key in 'responses' | 'overrides']: BusyPlacement[key] | null;
 };
 
-// Indexes calendar_entries_start and calendar_entries_wide, once for each calendar. Only the columns that decide about busy times:
-// whole events would take ten times as long to transfer and parse.
+// Indexes calendar_entries_start and calendar_entries_wide, once for each calendar. Reads only the columns that decide
+// about busy times: whole events would take ten times as long to transfer and parse.
 const readPlacements = workspace.statement<PlacementRow>(
   'calendar.free_busy',
   `SELECT calendar.id AS calendar_id, calendar.owner_id, event.id AS event_id, entry.show_as AS own_show_as,
@@ -56,8 +56,8 @@ const readZones = workspace.statement<{ user_id: string; time_zone: string }>(
 @Injectable()
 export class AvailabilityRepository {
   /**
-   * @param users whose calendars count that affect free/busy
-   * @param calendars that count by themselves
+   * @param users owners of calendars with `affects_free_busy`
+   * @param calendars ids of further calendars
    * @param window instants, RFC 3339; `reach` is `from` less the reach of events that are not wide
    */
   async placements(
@@ -68,7 +68,7 @@ export class AvailabilityRepository {
     { from, to, reach }: { from: string; to: string; reach: string },
   ): Promise<BusyPlacement[]> {
     const rows = await reader.query(readPlacements, [tenantId, users, calendars, from, to, reach]);
-    // In place: copies of thousands of rows would double the memory of a request.
+    // The rows are changed in place: copies of thousands of rows would double the memory of a request.
     for (const row of rows) {
       row.responses ??= [];
       row.overrides ??= [];
@@ -76,7 +76,7 @@ export class AvailabilityRepository {
     return rows as BusyPlacement[];
   }
 
-  /** The time zone of each member: that of the profile, else of the default calendar. */
+  /** The time zone of each member: the zone of the profile, else of the default calendar. */
   async zones(reader: Reader, tenantId: string, users: readonly string[]): Promise<Map<string, string>> {
     const rows = await reader.query(readZones, [tenantId, users]);
     return new Map(rows.map((row) => [row.user_id, row.time_zone]));

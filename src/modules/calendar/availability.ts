@@ -11,20 +11,20 @@ import { NARROW_REACH } from './model/event-series.js';
 import { formatInstant, instantOf, wallText, zoneNamed } from './model/event-times.js';
 import { EventsRepository, type MemberRow } from './events.repository.js';
 
-/** Names a member by address or id, or a calendar. */
+/** The address or id of a member, or the id of a calendar. */
 export interface SubjectName {
   email?: string;
   user_id?: string;
   calendar_id?: string;
 }
 
-/** A member or a calendar whose times are read; neither: unknown. */
+/** A member or a calendar whose times are read. Both are null for an unknown name. */
 export interface Subject {
-  asked: SubjectName;
+  requested: SubjectName;
   member: MemberRow | null;
   calendar: CalendarContext | null;
   zone: string;
-  /** On the clock of `zone`. */
+  /** Times of the day in `zone`. */
   workingHours: WorkingHours;
   busy: BusyTime[];
 }
@@ -64,18 +64,18 @@ export class Availability {
     const hours = await this.workingHours.of(this.db, ctx.tenantId, [...byId.keys()]);
     const calendarIds = names.flatMap(({ calendar_id }) => calendar_id?.toLowerCase() ?? []);
     const calendars = await this.events.contexts(this.db, ctx, calendarIds);
-    return names.map((asked) => {
-      const { email, user_id: userId, calendar_id: calendarId } = asked;
+    return names.map((requested) => {
+      const { email, user_id: userId, calendar_id: calendarId } = requested;
       const member =
         (userId ? byId.get(userId.toLowerCase()) : email ? byEmail.get(email.toLowerCase()) : null) ?? null;
       const calendar = (!member && calendarId && calendars.get(calendarId.toLowerCase())) || null;
       const zone = (member ? zones.get(member.user_id) : calendar?.time_zone) ?? 'UTC';
       const workingHours = (member && hours.get(member.user_id)) ?? this.workingHours.usual;
-      return { asked, member, calendar, zone: zoneNamed(zone) ?? 'UTC', workingHours, busy: [] };
+      return { requested, member, calendar, zone: zoneNamed(zone) ?? 'UTC', workingHours, busy: [] };
     });
   }
 
-  /** Reads the events of all subjects at once, and merges those of each with holidays that block time. */
+  /** Reads the events of all subjects at once. Sets the busy times of each subject: events, and holidays that block time. */
   async fill(
     ctx: RequestContext,
     subjects: readonly Subject[],
@@ -113,7 +113,7 @@ function belongsTo({ calendar_id, owner_id }: BusyPlacement, { member, calendar 
   return member ? owner_id === member.user_id : calendar?.id === calendar_id;
 }
 
-/** A holiday on the clock of the person, within the window. */
+/** A holiday in the zone of the member, cut to the window. */
 function holidayTime(
   { date, end_date: last }: { date: string; end_date: string },
   { from, to, readerZone }: AvailabilityWindow & { readerZone: string },

@@ -7,7 +7,7 @@ const HEADS = `SELECT coalesce(json_object_agg(calendar.id, calendar.change_seq)
       WHERE calendar.tenant_id = $1 AND calendar.id IN (
         SELECT access.calendar_id FROM calendar_access access WHERE access.tenant_id = $1 AND access.user_id = $2)`;
 
-/** Calendars in the state of synchronisation, and so in `changed` of the sockets. */
+/** Adds the counters of calendars to the synchronisation state, and so to the socket message `changed`. */
 @Injectable()
 export class CalendarHeads {
   constructor(state: SyncState, watch: HeadWatch) {

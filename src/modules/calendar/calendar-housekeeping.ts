@@ -6,10 +6,10 @@ import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { type Sweep, sweep } from '../../platform/jobs/sweep.js';
 
 const BATCH = 200;
-/** Tombstones of one statement. */
+/** Tombstones that one statement deletes. */
 const TOMBSTONES = 1_000;
 const DAY_MS = 86_400_000;
-/** Cancelled events stay so long with their attendees. */
+/** Days for which cancelled events stay in the calendars of their attendees. */
 const CANCELLED_DAYS = 30;
 
 const purge = workspace.statement<{ count: number }>(
@@ -18,8 +18,8 @@ const purge = workspace.statement<{ count: number }>(
   { reach: 'cell' },
 );
 
-// Calendars are locked first, as writers of events do; those that are being written wait for a later run. Cursors below the
-// deleted tombstones expire.
+// Locks calendars before their tombstones, in the order of writers of events. Skips locked calendars; a later run handles them.
+// Cursors below the deleted tombstones expire.
 const forget: Sweep = workspace.statement(
   'calendar.forget_removals',
   `WITH old AS MATERIALIZED (
@@ -66,7 +66,7 @@ export class CalendarHousekeeping implements OnModuleInit {
     });
   }
 
-  /** Deletes events that were deleted before this time. @returns their number */
+  /** Purges events that were deleted before this time. @returns their number */
   async purge(before: Date): Promise<number> {
     for (let total = 0; ;) {
       const count = await this.db.tx(async (tx) => (await tx.query(purge, [before, BATCH]))[0]?.count ?? 0);
@@ -75,7 +75,7 @@ export class CalendarHousekeeping implements OnModuleInit {
     }
   }
 
-  /** Deletes removals from before this time; older tokens expire. */
+  /** Deletes tombstones from before this time. Sync tokens below them expire. */
   async forget(before: Date): Promise<void> {
     await sweep(this.db, forget, TOMBSTONES, undefined, [before]);
   }

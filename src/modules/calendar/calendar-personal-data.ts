@@ -68,7 +68,7 @@ const ownedCalendars = workspace.statement<{ id: string }>(
 const NOT_SHARED =
   'NOT EXISTS (SELECT FROM calendar_shares share WHERE share.tenant_id = $1 AND share.calendar_id = calendar.id)';
 
-// Meetings in calendars of other members stay there.
+// Meetings that are in calendars of other members are kept.
 const erasePrivateEvents = workspace.statement<never>(
   'calendar.erase_private_events',
   `DELETE FROM calendar_events event USING calendars calendar
@@ -88,7 +88,7 @@ const erasePrivateCalendars = workspace.statement<never>(
       AND NOT EXISTS (SELECT FROM calendar_events event WHERE event.tenant_id = $1 AND event.origin_calendar_id = calendar.id)`,
 );
 
-// These calendars are the origin of meetings that stay.
+// These calendars are kept because they are the origin of meetings with other members.
 const renameCalendars = workspace.statement<never>(
   'calendar.erase_calendar_names',
   `UPDATE calendars calendar SET name = 'Calendar', description = ''

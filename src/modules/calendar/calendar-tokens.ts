@@ -9,23 +9,23 @@ type Detail = 'details' | 'times';
 
 /** The position of a client in the changes of a calendar. */
 export interface CalendarPosition {
-  /** All changes up to this number of the calendar are known. */
+  /** The client knows all changes up to this number of the calendar. */
   seq: number;
-  /** Number of the calendar when the client began with nothing: removals up to it do not concern the client. 0: all concern it. */
+  /** `change_seq` of the calendar when the client started without data: earlier removals do not concern the client. 0: all do. */
   since: number;
   detail: Detail;
 }
 
 /**
- * Sync tokens of calendars: signed by the platform for one user, one calendar, and whether the user sees details. A role that
- * changes between free_busy and others expires the token.
+ * Sync tokens of calendars. The platform signs each token for one user, one calendar and one level of detail. The token expires
+ * when the role changes from or to free_busy.
  */
 @Injectable()
 export class CalendarTokens {
   constructor(private readonly cursors: SyncCursors) {}
 
   /**
-   * @param seq all changes up to this number of the calendar are known
+   * @param seq the client knows all changes up to this number of the calendar
    * @param since see `CalendarPosition`; without effect once `seq` reaches it
    */
   write(ctx: RequestContext, calendar: Pick<CalendarContext, 'id' | 'role'>, seq: number, since = 0): string {
@@ -33,7 +33,7 @@ export class CalendarTokens {
     return this.cursors.write(ctx, collection, { mode: 'changes', seq, since: since > seq ? since : 0 });
   }
 
-  /** The position that a token contains, without a look at the calendar. Null: of another calendar or user, or invalid. */
+  /** The position in a token. The calendar is not read. Null: an invalid token, or one of another calendar or user. */
   read(ctx: RequestContext, calendarId: string, token: string): CalendarPosition | null {
     for (const detail of ['details', 'times'] as const) {
       const position = this.cursors.read(ctx, collectionOf(calendarId, detail), token);
@@ -42,7 +42,7 @@ export class CalendarTokens {
     return null;
   }
 
-  /** Whether the changes after a position are still complete and of the kind that the role allows now. */
+  /** Whether all changes after a position are still stored, and its level of detail is the one of the current role. */
   isValid(position: CalendarPosition | null, calendar: CalendarContext): position is CalendarPosition {
     if (position === null || position.detail !== detailOf(calendar)) return false;
     const { seq, since } = position;

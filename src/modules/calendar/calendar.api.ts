@@ -12,7 +12,7 @@ import { formatInstant } from './model/event-times.js';
 const DAY = 86_400;
 /** The longest window of a request, seconds. */
 const MAX_WINDOW = 400 * DAY;
-/** Instances of a request. */
+/** Maximum number of instances of a request. */
 const MAX_INSTANCES = 10_000;
 
 /** An instance of an event in a calendar. */
@@ -71,7 +71,7 @@ export class CalendarsApi {
   }
 }
 
-/** By start, event and key: unique. */
+/** Compares by start, event and key, a unique order. */
 function inOrder(a: FoundInstance, b: FoundInstance): number {
   return (
     a.occurrence.start - b.occurrence.start ||

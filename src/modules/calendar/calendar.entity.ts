@@ -105,7 +105,7 @@ export class CalendarEvent {
   @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
 }
 
-/** Columns of everything that belongs to an event. */
+/** Key of the event, for tables of its parts. */
 abstract class EventPart {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'event_id' }) eventId!: string;
@@ -165,7 +165,7 @@ export class CalendarEntry {
   @Column('jsonb', { nullable: true }) reminders!: unknown;
   @Column('boolean') hidden!: boolean;
   @Column('bigint', { name: 'change_seq' }) changeSeq!: string;
-  /** The clock looks at its reminders at this moment; null: none is to come. */
+  /** Time at which the reminder clock checks the placement; null: it has no further reminder. */
   @Column('timestamptz', { name: 'next_reminder_at', nullable: true }) nextReminderAt!: Date | null;
   /** Reminders up to this moment have been reported. */
   @Column('timestamptz', { name: 'reminded_until' }) remindedUntil!: Date;

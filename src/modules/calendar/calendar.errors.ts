@@ -57,7 +57,7 @@ export const CalendarErrors = {
     'unknown_user',
     'At least one user is not an active member of this workspace; see details.',
   ),
-  /** With the other event. */
+  /** The body contains the other event. */
   duplicateUid: defineError(409, 'duplicate_uid', 'The calendar contains an event with this uid.', {
     example: { event: exampleOf(CalendarEventResponse) },
     type: DuplicateUidResponse,
@@ -79,7 +79,7 @@ export const CalendarErrors = {
   proposalClosed: defineError(409, 'proposal_closed', 'The proposal is not pending.'),
   noInstances: defineError(422, 'no_instances', 'The recurrence has no instance.'),
   notAnInstance: defineError(422, 'not_an_instance', 'The series has no instance at this `recurrence_id`.'),
-  /** With the results of all operations. */
+  /** The body contains the results of all operations. */
   batchFailed: defineError(422, 'batch_failed', 'An operation failed, so no operation was applied.', {
     example: {
       results: [{ index: 0, client_id: null, status: 422, event: null, error: { error: 'invalid_rule' } }],

@@ -6,7 +6,7 @@ export const CalendarEvents = {
   deleted: 'calendar.event.deleted',
   /** A message is due to a recipient outside the workspace. Payload: `MessageDue`. */
   messageDue: 'calendar.message.due',
-  /** The moment of a reminder has come. Payload: `ReminderDue`. */
+  /** A reminder is due. Payload: `ReminderDue`. */
   reminderDue: 'calendar.reminder.due',
 } as const;
 
@@ -17,8 +17,8 @@ export interface ItemEvent {
 }
 
 /**
- * One message of RFC 5546 to one address. (event, recurrence_key, sequence, dtstamp, method, recipient) identifies it. The row
- * of the event still exists when it is handled.
+ * One message of RFC 5546 to one address. (event, recurrence_key, sequence, dtstamp, method, recipient) identifies the
+ * message. The row of the event still exists when the message is handled.
  */
 export interface MessageDue extends ItemEvent {
   method: 'REQUEST' | 'CANCEL' | 'REPLY' | 'COUNTER' | 'DECLINECOUNTER';
@@ -29,7 +29,7 @@ export interface MessageDue extends ItemEvent {
   /** Lower case. */
   recipient: string;
   comment: string;
-  /** Of COUNTER and DECLINECOUNTER. */
+  /** The proposal of COUNTER, and of DECLINECOUNTER for a stored proposal. */
   proposal_id: string | null;
   /** The recipient asks for a message that it may have received already. */
   repeat?: boolean;

@@ -36,7 +36,7 @@ import { CalendarSyncRepository } from './sync/calendar-sync.repository.js';
 import { TenantsModule } from '../tenants/index.js';
 import { CalendarSyncService } from './sync/calendar-sync.service.js';
 
-/** Controllers with fixed names below `/calendar` come before those with `:calendar_id`. */
+/** Controllers with fixed paths below `/calendar` come before controllers with `:calendar_id`. */
 @Module({
   imports: [TenantsModule, CallsModule],
   controllers: [

@@ -9,7 +9,7 @@ import { CalendarEvents, type ItemEvent, type ReminderDue } from './calendar.eve
 
 const EVENT = 'calendar_event';
 
-// Members who take part and have not declined; of a change of one instance, its attendees.
+// Members who take part and have not declined. After a change of one instance: only its attendees.
 const invited = workspace.statement<{ user_id: string; sequence: number; status: string }>(
   'calendar.invited_members',
   `SELECT DISTINCT participant.user_id, event.sequence, event.status
@@ -26,7 +26,8 @@ const invited = workspace.statement<{ user_id: string; sequence: number; status:
              AND absent.email = participant.email AND absent.uninvited))`,
 );
 
-// Participants, also of a deleted event, and owners of a calendar with the event. A guest of some instances reads the title of the first.
+// Readers are participants, also of a deleted event, and owners of a calendar with the event. An attendee of some instances gets the
+// title of the first of them.
 const titles = workspace.statement<{ id: string; title: string }>(
   'calendar.event_titles',
   `SELECT event.id, coalesce((
@@ -76,7 +77,7 @@ const TYPES: readonly NotificationType[] = [
       vi: '{actor} đã mời bạn tham gia “{title}”',
     },
     path,
-    // Each participant once: an update may add participants.
+    // The key `invited` makes it one notification for each participant. An update may add participants.
     triggers: [CalendarEvents.created, CalendarEvents.updated].map((event) => ({
       event,
       causes: (happened, reader) =>

@@ -153,7 +153,7 @@ export class EventsRepository {
     return new Map(calendars.map((calendar) => [calendar.id, calendar]));
   }
 
-  /** Null: no such calendar; an event of null: it is not in the calendar. */
+  /** Null: no such calendar. A record of null: the calendar does not contain the event. */
   async find(
     reader: Reader,
     ctx: RequestContext,
@@ -203,7 +203,7 @@ export class EventsRepository {
       : { calendar, record: null };
   }
 
-  /** @returns `ok`, or why nothing was written */
+  /** @returns `ok`, or the code of the reason why nothing was written */
   async write(tx: Tx, tenantId: string, json: WriteJson): Promise<string> {
     return (await tx.query(write, [tenantId, JSON.stringify(json)]))[0]?.outcome as string;
   }

@@ -26,7 +26,10 @@ import { PollsRepository } from './polls/polls.repository.js';
 import { PollsService } from './polls/polls.service.js';
 import { CalendarPersonalData } from './calendar-personal-data.js';
 
-/** Free/busy, polls, and calendars as iCalendar: they read and create events. Before `CalendarModule`: fixed names come first. */
+/**
+ * Free/busy, polls, related items, and calendars as iCalendar. The application imports this module before `CalendarModule`, so that
+ * its fixed paths come before those with `:calendar_id`.
+ */
 @Module({
   imports: [CalendarModule, HolidaysModule, SettingsModule, TenantsModule],
   controllers: [

@@ -5,7 +5,7 @@ import { Errors } from '../../platform/http/errors.js';
 import { CallErrors } from './calls.errors.js';
 import { type AccessibleCall, CallsRepository } from './calls.repository.js';
 
-/** Access of members to calls. Evaluated at each request. */
+/** Checks the access of members to calls, at each request. */
 @Injectable()
 export class CallAccess {
   constructor(

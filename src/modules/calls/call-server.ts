@@ -75,7 +75,7 @@ export type CallServerEvent = ServerEventBase &
 export abstract class CallServer {
   abstract readonly isConfigured: boolean;
 
-  /** Whether recordings can be made: the installation has a directory for their files. */
+  /** Whether calls can be recorded: the installation has a directory for recordings. */
   abstract readonly canRecord: boolean;
 
   /** Address for clients: ws or wss. @throws ApiError 503 */
@@ -93,10 +93,10 @@ export abstract class CallServer {
   /** Disconnects a participant. They can connect again with a valid token. @returns false when they are not connected */
   abstract removeParticipant(call: CallKey, identity: string): Promise<boolean>;
 
-  /** Leaves a participant the rights of a `listener`. @returns false when they are not connected */
+  /** Reduces the rights of a participant to those of a `listener`. @returns false when they are not connected */
   abstract makeListener(call: CallKey, identity: string): Promise<boolean>;
 
-  /** Those of the calls that have a room. */
+  /** Of these calls, returns the ones that have a room. */
   abstract listRooms(calls: readonly CallKey[]): Promise<CallKey[]>;
 
   /** Connected participants, without recorders; empty for a call without a room. */
@@ -115,7 +115,7 @@ export abstract class CallServer {
    * Verifies and parses an event that the media server has sent.
    * @param body text as received
    * @param authorization the `Authorization` header: a token without a scheme
-   * @returns null for an event without meaning here, or of a room of another service
+   * @returns null for an event that this service ignores, or of a room of another service
    * @throws ApiError 401 for a missing or invalid signature, 503
    */
   abstract receiveEvent(body: string, authorization: string | undefined): Promise<CallServerEvent | null>;

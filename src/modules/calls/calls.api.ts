@@ -16,7 +16,7 @@ import { CallErrors } from './calls.errors.js';
 
 const MINUTE_MS = 60_000;
 
-// Members that are in both lists stay.
+// Rows of members who are in both lists are not changed.
 const setMembers = workspace.statement<never>(
   'call_members.set',
   `WITH removed AS (
@@ -26,7 +26,7 @@ const setMembers = workspace.statement<never>(
     WHERE call.tenant_id = $1 AND call.id = $2 ON CONFLICT DO NOTHING`,
 );
 
-/** Calls for other domains. */
+/** Calls, for other modules. */
 @Injectable()
 export class CallsApi {
   constructor(
@@ -56,7 +56,7 @@ export class CallsApi {
     return id;
   }
 
-  /** Replaces the users who may join, besides the host. */
+  /** Replaces the members of a call. The host may always join. */
   async setMembers(
     tx: Tx,
     { tenantId }: Pick<RequestContext, 'tenantId'>,
@@ -67,8 +67,8 @@ export class CallsApi {
   }
 
   /**
-   * Records a call of a room that took place and ends now, without the media server: it is in the history of the room.
-   * @param minutes that it lasted
+   * Adds a call of a room that took place and ends now, for the history of the room. The media server is not used.
+   * @param minutes length of the call
    * @returns its id
    */
   async recordPast(

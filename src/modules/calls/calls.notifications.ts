@@ -47,7 +47,7 @@ const missedBy = workspace.statement<{ user_id: string }>(
     LIMIT $3`,
 );
 
-// An automatic recording is tried several times: of those that did not start, the first one has recipients.
+// An automatic recording is tried several times. Only the first failed start notifies its requester.
 const recordedBy = workspace.statement<{ user_id: string }>(
   'recordings.requested_by',
   `SELECT recording.requested_by AS user_id FROM recordings recording

@@ -10,39 +10,39 @@ interface UnwantedParticipant {
   identity: string;
 }
 
-// A later connection of an identity replaces an earlier one. A connection that has left stays left.
+// A later connection of an identity replaces an earlier one. A connection that has ended does not become connected again.
 const seen = workspace.statement<{ identity: string }>(
   'call_participants.seen',
-  `INSERT INTO call_participants AS known
+  `INSERT INTO call_participants AS stored
      (tenant_id, call_id, identity, principal_kind, principal_id, connection_id, joined_at, left_at, first_joined_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $7)
    ON CONFLICT (tenant_id, call_id, identity) DO UPDATE
       SET connection_id = excluded.connection_id, joined_at = excluded.joined_at, left_at = excluded.left_at,
-          first_joined_at = least(known.first_joined_at, excluded.first_joined_at), changed_at = clock_timestamp()
-    WHERE (excluded.joined_at, excluded.connection_id) > (known.joined_at, known.connection_id)
-       OR excluded.connection_id = known.connection_id AND known.left_at IS NULL AND excluded.left_at IS NOT NULL
+          first_joined_at = least(stored.first_joined_at, excluded.first_joined_at), changed_at = clock_timestamp()
+    WHERE (excluded.joined_at, excluded.connection_id) > (stored.joined_at, stored.connection_id)
+       OR excluded.connection_id = stored.connection_id AND stored.left_at IS NULL AND excluded.left_at IS NOT NULL
    RETURNING identity`,
 );
 
-// A list of the media server is right about rows that did not change after it was requested.
+// The list of the media server applies only to rows that did not change after it was requested.
 const listed = workspace.statement<{ identity: string }>(
   'call_participants.listed',
   `WITH given AS (
      SELECT * FROM unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::uuid[])
        AS given (identity, connection_id, joined_at, kind, principal_id)),
    connected AS (
-     INSERT INTO call_participants AS known
+     INSERT INTO call_participants AS stored
        (tenant_id, call_id, identity, principal_kind, principal_id, connection_id, joined_at, first_joined_at)
      SELECT $1, $2, identity, kind::call_principal, principal_id, connection_id, joined_at, joined_at FROM given
      ON CONFLICT (tenant_id, call_id, identity) DO UPDATE
         SET connection_id = excluded.connection_id, joined_at = excluded.joined_at, left_at = NULL, changed_at = clock_timestamp()
-      WHERE known.changed_at < $8
-        AND (known.connection_id <> excluded.connection_id OR known.left_at IS NOT NULL)
+      WHERE stored.changed_at < $8
+        AND (stored.connection_id <> excluded.connection_id OR stored.left_at IS NOT NULL)
      RETURNING identity),
    disconnected AS (
-     UPDATE call_participants known SET left_at = now(), changed_at = clock_timestamp()
-      WHERE known.tenant_id = $1 AND known.call_id = $2 AND known.left_at IS NULL AND known.changed_at < $8
-        AND NOT EXISTS (SELECT FROM given WHERE given.identity = known.identity)
+     UPDATE call_participants stored SET left_at = now(), changed_at = clock_timestamp()
+      WHERE stored.tenant_id = $1 AND stored.call_id = $2 AND stored.left_at IS NULL AND stored.changed_at < $8
+        AND NOT EXISTS (SELECT FROM given WHERE given.identity = stored.identity)
      RETURNING identity)
    SELECT identity FROM connected UNION ALL SELECT identity FROM disconnected`,
 );
@@ -67,7 +67,7 @@ const total = workspace.statement<{ count: number }>(
     WHERE tenant_id = $1 AND call_id = $2 AND principal_kind <> 'viewer'`,
 );
 
-// Guests follow their connection: a guest who disconnects may come back without approval while the call lives.
+// The state of a guest follows the connection. A guest who disconnects may join again without approval during the call.
 const guestConnected = workspace.statement<never>(
   'call_participants.guest_connected',
   `UPDATE guests SET state = CASE WHEN $3 THEN 'in_session' ELSE 'left' END::guest_state, active_at = now(), updated_at = now()
@@ -75,8 +75,8 @@ const guestConnected = workspace.statement<never>(
       AND CASE WHEN $3 THEN state IN ('admitted', 'left') ELSE state = 'in_session' END`,
 );
 
-// Users without access to the call; guests and viewers that are not admitted, that are banned, or whose invite is revoked, also
-// because its creator has no access any more. Each invite is evaluated once. Index: guests_call.
+// Users without access to the call; guests and viewers who are not admitted, who are banned, or whose invite is revoked (also because
+// its creator has lost access). Each invite is evaluated once. Index: guests_call.
 const unwanted = workspace.statement<UnwantedParticipant>(
   'call_participants.unwanted',
   `WITH invites AS MATERIALIZED (
@@ -99,7 +99,7 @@ const unwanted = workspace.statement<UnwantedParticipant>(
                       AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email))) END`,
 );
 
-// Those of the identities that are members of the audience of a livestream.
+// Of these identities, the members in the audience of a livestream.
 const listeners = workspace.statement<{ identity: string }>(
   'call_participants.listeners',
   `SELECT participant.identity FROM calls call
@@ -121,8 +121,8 @@ const connected = workspace.statement<{ identity: string }>(
 export class ParticipantsRepository {
   constructor(private readonly db: Db) {}
 
-  /** @param leftAt null: connected. @returns whether this is new */
-  async seen(
+  /** Records that a participant has connected or disconnected. @param leftAt null: connected. @returns whether anything changed */
+  async recordConnection(
     tx: Tx,
     call: CallKey,
     { identity, connectionId, joinedAt }: ServerParticipant,
@@ -136,8 +136,12 @@ export class ParticipantsRepository {
     return isNew;
   }
 
-  /** @param requestedAt time of the database before the list was requested. @returns whether anything changed */
-  async listed(
+  /**
+   * Records the list of participants of the media server.
+   * @param requestedAt time of the database before the list was requested
+   * @returns whether anything changed
+   */
+  async recordList(
     tx: Tx,
     call: CallKey,
     participants: readonly ServerParticipant[],
@@ -179,7 +183,7 @@ export class ParticipantsRepository {
     return (await this.db.query(connected, [...keyOf(call), null])).map(({ identity }) => identity);
   }
 
-  /** Those of the identities that may only listen. */
+  /** Of these identities, returns the ones that may only listen. */
   async listeners(call: CallKey, identities: readonly string[]): Promise<string[]> {
     const found = await this.db.query(listeners, [...keyOf(call), identities]);
     return found.map(({ identity }) => identity);

@@ -7,7 +7,7 @@ import type { CallServerEvent } from './call-server.js';
 
 type EventOf<Type extends CallServerEvent['type']> = Extract<CallServerEvent, { type: Type }>;
 
-/** Call it first in the transaction of a handler. @returns false for a repeated delivery */
+/** A handler calls this function first in its transaction. @returns false for a repeated delivery */
 export type ClaimEvent = (tx: Tx) => Promise<boolean>;
 
 type Handler<Type extends CallServerEvent['type']> = (

@@ -53,7 +53,7 @@ export class HolidaysController {
     id: 'readHolidaySubscriptions',
     summary: 'Read your holiday subscriptions',
     description:
-      'Also the subscriptions that the workspace has for all its members, and those of them that you muted.',
+      'Also returns the subscriptions of the workspace for all members, and the ones that you have muted.',
     response: [SubscriptionsResponse, 'Your subscriptions and those of the workspace.'],
   })
   subscriptions(@Ctx() ctx: RequestContext): Promise<SubscriptionsResponse> {
@@ -79,7 +79,7 @@ export class HolidaysController {
     id: 'replaceTenantHolidaySubscriptions',
     summary: 'Replace the holiday subscriptions of the workspace',
     description:
-      'They apply to all members; each member can mute them. Of several entries for one place the last counts.',
+      'The subscriptions apply to all members; each member can mute them. Of several entries for one place the last counts.',
     response: [TenantSubscriptionsResponse, 'The subscriptions of the workspace.'],
     errors: [unknownCountry, unknownRegion],
     example: { subscriptions: [{ country: 'DE', types: ['public'] }] },

@@ -108,7 +108,7 @@ export class SubscriptionInput {
   @IsArray()
   types?: HolidayType[];
 
-  /** Language of the names. Default: that of the request. */
+  /** Language of the names. Default: the language of the request. */
   @ApiPropertyOptional({ type: String, nullable: true, example: 'de' })
   @Nullable()
   @Matches(LANGUAGE, { message: 'language must be a language tag such as de' })
@@ -124,12 +124,12 @@ export class SubscriptionInput {
 }
 
 export class TenantSubscriptionsInput {
-  /** Replaces all. */
+  /** Replaces all subscriptions. */
   @Entries(SubscriptionInput, MAX_SUBSCRIPTIONS) subscriptions!: SubscriptionInput[];
 }
 
 export class SubscriptionsInput extends TenantSubscriptionsInput {
-  /** Subscriptions of the workspace to hide, e.g. `DE` or `DE-BY`. Replaces all; missing: unchanged. */
+  /** Subscriptions of the workspace to hide, e.g. `DE` or `DE-BY`. Replaces the stored list. Missing: unchanged. */
   @ApiPropertyOptional({ type: [String], maxItems: MAX_SUBSCRIPTIONS, example: ['DE-BY'] })
   @Optional()
   @Distinct()

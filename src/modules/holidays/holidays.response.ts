@@ -3,11 +3,11 @@ import { WholeListEnvelope } from '../../platform/paging/page.response.js';
 import { HOLIDAY_TYPES, type HolidayType } from './catalogue/catalogue-file.js';
 
 export class HolidayResponse {
-  /** Stable for the day and the holiday. @example "DE-2026-01-06-epiphany" */ id!: string;
+  /** The same in each response for one day and holiday. @example "DE-2026-01-06-epiphany" */ id!: string;
   @ApiProperty({ format: 'date', example: '2026-01-06' }) date!: string;
   /** Last day, the same as `date` for one day. */
   @ApiProperty({ format: 'date', example: '2026-01-06' }) end_date!: string;
-  /** In the requested language, in English where there is no translation. @example "Epiphany" */
+  /** In the requested language, or in English without a translation. @example "Epiphany" */
   name!: string;
   /** In the first language of the country. @example "Heilige Drei Könige" */ local_name!: string;
   @ApiProperty({ enum: HOLIDAY_TYPES, example: 'public' }) type!: HolidayType;
@@ -39,7 +39,7 @@ export class SubscriptionResponse {
   /** @example "DE" */ country!: string;
   /** @example "BY" */ region!: string | null;
   @ApiProperty({ enum: HOLIDAY_TYPES, isArray: true, example: ['public'] }) types!: HolidayType[];
-  /** Language of the names; null: that of the request. @example "de" */ language!: string | null;
+  /** Language of the names. Null: the language of the request. @example "de" */ language!: string | null;
   /** @example "#0e7c3a" */ color!: string | null;
   /** The holidays block time in free/busy. @example false */ busy!: boolean;
 }

@@ -26,7 +26,7 @@ import { type HolidaySubscription, placeOf } from './subscription.js';
 const MAX_DAYS = 3 * 366;
 const DAY_MS = 86_400_000;
 
-/** Holidays of countries, and those that a member sees. */
+/** Holidays of countries, and subscriptions of members and workspaces. */
 @Injectable()
 export class HolidaysService {
   constructor(
@@ -53,7 +53,7 @@ export class HolidaysService {
     return { holidays, next: null };
   }
 
-  /** The holidays that the caller sees: those of the workspace, unless muted, and their own. */
+  /** The holidays of the subscriptions of the workspace, unless muted, and of the caller. */
   async effective(ctx: RequestContext, query: EffectiveQuery): Promise<EffectiveHolidays> {
     const { from, to } = rangeOf(query);
     await this.catalogue.assertYears(from, to);
@@ -66,9 +66,9 @@ export class HolidaysService {
         const range = { country, region, from, to, types, language: names };
         for (const holiday of await this.catalogue.holidays(range)) {
           const key = `${holiday.date} ${holiday.name}`;
-          const known = found.get(key);
+          const existing = found.get(key);
           // A holiday of several subscriptions appears once, and blocks time if one of them does.
-          if (known) known.busy ||= busy;
+          if (existing) existing.busy ||= busy;
           else found.set(key, { ...holiday, source, color, busy });
         }
       }
@@ -144,7 +144,7 @@ export class HolidaysService {
     }));
   }
 
-  /** Places exist, and each occurs once: the last entry counts. */
+  /** Checks that all places exist. Of several entries for one place, the last one counts. */
   private async checked(inputs: SubscriptionInput[]): Promise<HolidaySubscription[]> {
     const byPlace = new Map<string, HolidaySubscription>();
     for (const { country, region = null, types, language = null, color = null, busy = false } of inputs) {

@@ -4,10 +4,10 @@ import type { HolidayType } from './catalogue/catalogue-file.js';
 export interface HolidaySubscription {
   /** ISO 3166-1, two letters. */
   country: string;
-  /** Code of a region without that of the country, e.g. `BY`. */
+  /** Code of a region without the code of the country, e.g. `BY`. */
   region: string | null;
   types: HolidayType[];
-  /** Language of the names; null: that of the request. */
+  /** Language of the names. Null: the language of the request. */
   language: string | null;
   color: string | null;
   /** The holidays block time in free/busy. */

@@ -21,7 +21,7 @@ const PRESENCE_OWN = defineServerEvent(
 
 const CHANGED = 'presence.changed';
 const CHOSEN = 'presence.chosen';
-/** Changes in one message of the bus: each has at most 700 bytes. */
+/** Maximum number of changes in one message of the bus. A change has at most 700 bytes. */
 const MAX_CHANGES = 10;
 
 interface ChangedMessage {

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 /** Times of presence in one process. Tests shorten them. */
 @Injectable()
 export class PresenceOptions {
-  /** Seconds from the last disconnect, or from the choice to be invisible, to the status offline. */
+  /** Seconds after the last disconnect, or after the choice of `invisible`, until the status becomes `offline`. */
   graceSeconds = 10;
   /** Seconds between the heartbeats of a process. */
   heartbeatSeconds = 30;

@@ -23,7 +23,7 @@ export class PresenceApi {
     return new Map(rows.map(({ user_id, status, text }) => [user_id, { status, text }]));
   }
 
-  /** Records that a socket shows a room, or no longer. The caller checks the membership. */
+  /** Records that a socket shows a room, or no longer shows it. The caller checks the membership. */
   view(connection: Connection, roomId: string, isOpen: boolean): void {
     this.devices.view(connection, roomId, isOpen);
   }

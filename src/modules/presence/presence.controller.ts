@@ -29,7 +29,7 @@ export class PresenceController {
     id: 'readOwnPresence',
     summary: 'Read the status that you have chosen',
     description:
-      'Your choice, which other users see while one of your devices is connected. `status` is `online` without a choice.',
+      'The status that you have chosen. Other users see it while one of your devices is connected. Without a choice, `status` is `online`.',
     response: [OwnPresenceEnvelope, 'Your status on all devices.'],
   })
   async own(@Ctx() ctx: RequestContext): Promise<OwnPresenceEnvelope> {
@@ -52,7 +52,7 @@ export class PresenceController {
   @Endpoint('GET :user_id', {
     id: 'readPresence',
     summary: 'Read the presence of a user',
-    description: 'As you see it in the list; an invisible user is `offline`.',
+    description: 'The same data as in the list. An invisible user is `offline`.',
     response: [PresenceEnvelope, 'The presence of the user.'],
     errors: [PresenceErrors.userNotFound],
   })

@@ -10,7 +10,7 @@ const MAX_TEXT = 100;
 const IDS = `user_ids must contain at most ${MAX_USERS} ids, separated by commas`;
 
 export class ListPresence extends PageQuery {
-  /** Ids of users, separated by commas; then all of them are returned, offline users included. */
+  /** Ids of users, separated by commas. If given, all these users are returned, offline users included. */
   @ApiPropertyOptional({ type: String })
   @Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' ? [...new Set(value.toLowerCase().split(','))] : value,
@@ -25,8 +25,8 @@ export class ListPresence extends PageQuery {
 /** `presence.set`, `PUT /presence/me` */
 export class SetPresence {
   /**
-   * `online`: other users see the status of your devices. The others hold for all devices; with `invisible` other users see
-   * you as offline.
+   * `online`: other users see the status of your devices. The other values apply to all your devices; with `invisible`,
+   * other users see you as offline.
    */
   @OneOf(PRESENCE_CHOICES, { example: 'dnd' }) status!: PresenceChoice;
   @IsOptional() @Line(MAX_TEXT, { example: 'In a meeting', required: false }) text: string = '';

@@ -90,7 +90,7 @@ const sweep = workspace.statement<PresenceChange>(
   { reach: 'cell' },
 );
 
-/** SQL of presence. Writes of sockets contain those of several workspaces: a process collects them. */
+/** SQL of presence. A process collects the writes of its sockets, so one statement writes devices of several workspaces. */
 @Injectable()
 export class PresenceRepository {
   constructor(private readonly db: Db) {}
@@ -129,7 +129,7 @@ export class PresenceRepository {
     );
   }
 
-  /** Extends the life of devices. @returns ids of those that exist */
+  /** Extends the life of devices. @returns the ids of existing devices */
   async beat(devices: readonly DeviceKey[], lifetimeSeconds: number): Promise<Set<string>> {
     const rows = await this.db.byCell(devices, tenantOf, (some) =>
       this.write(beat, [...columnsOf(some), lifetimeSeconds]),

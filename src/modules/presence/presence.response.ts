@@ -23,7 +23,7 @@ export class OwnPresenceResponse {
   /** `online`: other users see the status of your devices. */
   @ApiProperty({ enum: PRESENCE_CHOICES, example: 'dnd' }) status!: PresenceChoice;
   /** @example "In a meeting" */ text!: string;
-  /** End of the status and the text; null: they stay. */
+  /** End of the status and the text. Null: no end. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME }) until!: string | null;
 }
 

@@ -31,12 +31,12 @@ const ACTIVE = defineClientEvent(
 );
 const SUBSCRIBE = defineClientEvent(
   'presence.subscribe',
-  'Receive the presence of these users from now on, instead of those of an earlier subscription.',
+  'Receive the presence of these users from now on. Replaces an earlier subscription.',
   SubscribePresence,
   PresenceEnvelope,
 );
 
-/** Reads and chooses presence, over HTTP and by sockets. */
+/** Reads and sets presence, over HTTP and sockets. */
 @Injectable()
 export class PresenceService implements OnModuleInit {
   constructor(
@@ -64,7 +64,7 @@ export class PresenceService implements OnModuleInit {
     sockets.register({
       ...SUBSCRIBE,
       handle: async (connection, { user_ids: userIds }) => {
-        // Before the snapshot: a change in between is in both.
+        // Subscribes before it reads the list: a change in between is in the list and in an event, so none is missed.
         events.subscribe(connection, userIds);
         return this.snapshot(connection.ctx, userIds);
       },

@@ -27,13 +27,13 @@ export class CalendarsOfMembers extends RegisteredContent {
     });
   }
 
-  /** Calendars have counters of their own: no feed of a user changes. */
+  /** Locks the calendars and their events. No feed of a user changes, because calendars have counters of their own. */
   async lock(tx: Tx, { ctx, from }: ContentTransfer): Promise<string[]> {
     await tx.query(lock, [ctx.tenantId, from]);
     return [];
   }
 
-  /** The new owner organizes the events. Shares, attendees and their responses stay; secret addresses end. */
+  /** The new owner organizes the events. Shares, attendees and their responses stay; secret addresses become invalid. */
   async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
     this.outbox.notice(tx);
     return (await tx.query(transfer, [ctx.tenantId, from, to, ctx.userId]))[0]?.count ?? 0;

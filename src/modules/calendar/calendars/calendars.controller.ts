@@ -11,7 +11,7 @@ export class CalendarsController extends ResourceController(CALENDARS, Calendars
   list: {
     query: ListCalendars,
     description:
-      'Your own calendars and those shared with you, in your order. The first request creates your default calendar.',
+      'Your own calendars and calendars that are shared with you, in your order. The first request creates your default calendar.',
   },
   create: {
     body: CreateCalendar,
@@ -31,7 +31,7 @@ export class CalendarsController extends ResourceController(CALENDARS, Calendars
   delete: {
     query: DeleteCalendar,
     description:
-      'Only for its owner. Its events are cancelled, unless `move_events_to` names another calendar. The default calendar cannot be deleted.',
+      'Only for the owner of the calendar. Its events are cancelled, unless `move_events_to` names another calendar. The default calendar cannot be deleted.',
     errors: [Errors.forbidden, CalendarErrors.defaultCalendar],
   },
 }) {}

@@ -22,7 +22,7 @@ const MAX_SHARES = 200;
 const INCLUDES = ['shared', 'hidden', 'holidays'] as const;
 
 export class ListCalendars extends PageQuery {
-  /** `hidden` adds those that you hide. Own and shared calendars are always listed. */
+  /** `hidden` adds the calendars that you have hidden. Other own and shared calendars are always listed. */
   @ApiPropertyOptional({ enum: INCLUDES, isArray: true })
   @IsOptional()
   @Repeatable()
@@ -58,7 +58,7 @@ export class CreateCalendar extends ClientId {
   @IsString()
   color?: string;
 
-  /** Default: that of your default calendar. */
+  /** Default: the zone of your default calendar. */
   @ApiPropertyOptional({ example: 'Europe/Berlin' }) @Optional() @IsZone() time_zone?: string;
   /** Receives the meetings that you are invited to, instead of the present default calendar. */
   @Optional() @Flag({ example: false }) is_default?: boolean;
@@ -79,7 +79,7 @@ export class UpdateCalendar extends IntersectionType(
   PartialType(OmitType(CreateCalendar, ['id', 'color']), { skipNullProperties: false }),
   BaseRevision,
 ) {
-  /** As #rrggbb. Your own colour where the calendar is shared with you; null: that of the owner. */
+  /** As #rrggbb. For a calendar that is shared with you: your own colour; null: the colour of the owner. */
   @ApiPropertyOptional({ type: String, nullable: true, example: '#27ae60' })
   @Nullable()
   @Color()
@@ -89,7 +89,7 @@ export class UpdateCalendar extends IntersectionType(
   /** Your own setting. */
   @Optional() @Flag({ example: false }) hidden?: boolean;
 
-  /** Your own order; null: after those with an order. */
+  /** Your own order. Null: after the calendars that have an order. */
   @ApiPropertyOptional({ type: Number, nullable: true, example: 1.5 })
   @Nullable()
   @IsNumber({ allowNaN: false, allowInfinity: false })
@@ -97,6 +97,6 @@ export class UpdateCalendar extends IntersectionType(
 }
 
 export class DeleteCalendar {
-  /** One of your calendars that receives the events; default: they are cancelled. */
+  /** One of your calendars, which receives the events. Default: the events are cancelled. */
   @IsOptional() @Uuid() move_events_to?: string;
 }

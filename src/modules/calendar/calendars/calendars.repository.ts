@@ -173,12 +173,12 @@ export class CalendarsRepository {
     await rowsOf(tx, Calendar).update({ tenantId, id }, { ...values, ...managed });
   }
 
-  /** Makes no calendar of the owner the default one. */
+  /** Afterwards no calendar of the owner is the default one. */
   async clearDefault(tx: Tx, tenantId: string, ownerId: string): Promise<void> {
     await rowsOf(tx, Calendar).update({ tenantId, ownerId, isDefault: true }, { isDefault: false });
   }
 
-  /** The clock looks again at the reminders of all events that are not over. */
+  /** Makes the reminder clock check all events of the calendar that are not over. */
   async rescheduleReminders(tx: Tx, tenantId: string, calendarId: string): Promise<void> {
     await tx.query(rescheduleReminders, [tenantId, calendarId]);
   }
@@ -202,7 +202,7 @@ export class CalendarsRepository {
     await tx.query(prefer, [tenantId, userId, calendarId, color, hidden, position]);
   }
 
-  /** Locks what {@link delete} changes. */
+  /** Locks the rows that {@link delete} changes. */
   async lockAll(tx: Tx, ctx: RequestContext, id: string, target: string | null): Promise<void> {
     await tx.query(lockAll, [ctx.tenantId, id, target]);
   }

@@ -178,9 +178,9 @@ export class CalendarsService {
       affectsFreeBusy: input.affects_free_busy,
       defaultReminders: input.default_reminders?.map((reminder) => ({ ...reminder })),
     };
-    const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-    await this.calendars.update(tx, tenantId, before.id, given);
-    if (given['defaultReminders'] || given['timeZone'])
+    const changed = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+    await this.calendars.update(tx, tenantId, before.id, changed);
+    if (changed['defaultReminders'] || changed['timeZone'])
       await this.calendars.rescheduleReminders(tx, tenantId, before.id);
     if (input.shares)
       await this.share(
@@ -205,7 +205,7 @@ export class CalendarsService {
   }
 
   /**
-   * @param present shares of the calendar: a request may repeat those with former members and deleted groups
+   * @param present current shares of the calendar. A request may repeat shares with former members and deleted groups
    * @throws ApiError 422 `unknown_grantee`
    */
   private async grantees(

@@ -19,7 +19,7 @@ import { DuplicateUidError, EventWriter } from './event-writer.js';
 import { EventsRepository } from '../events.repository.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 
-/** One operation of a batch, as a request has it. */
+/** One operation of a batch, as in the request. */
 export interface BatchOperation {
   op: 'create' | 'update' | 'delete';
   client_id?: string;
@@ -39,7 +39,7 @@ export interface BatchResult {
   error: Record<string, unknown> | null;
 }
 
-// The events first, then their calendars, each by id: as every other write locks them.
+// The order of locks is that of every other write: events by id, then calendars by id.
 const lockEvents = workspace.statement<never>(
   'calendar.lock_events',
   `SELECT FROM calendar_events event
@@ -73,8 +73,8 @@ export class EventBatch {
   ) {}
 
   /**
-   * Locks all events of the operations, their calendars, and the calendars that attendees and moves add: a batch that locks one
-   * of them later deadlocks with another one.
+   * Locks all events of the operations, their calendars, and the calendars that attendees and moves add. Batches that lock some
+   * of them later can deadlock with each other.
    * @returns the calendar as the caller sees it under the lock; null without access
    */
   async lock(
@@ -90,7 +90,7 @@ export class EventBatch {
     return this.events.context(tx, ctx, calendarId);
   }
 
-  /** The calendars that events of the operations enter. The fields are not validated yet. */
+  /** The calendars to which operations add or move events. The fields are not validated yet. */
   private async addedCalendars(
     tx: Tx,
     { tenantId }: RequestContext,
@@ -128,10 +128,10 @@ export class EventBatch {
       const { status, event } = await this.run(tx, ctx, calendar, operation);
       return { index, client_id, status, event, error: null };
     } catch (error) {
-      const known =
+      const failure =
         error instanceof DuplicateUidError ? await this.duplicate(tx, ctx, calendar, error) : error;
-      if (!(known instanceof ApiError)) throw known;
-      return { index, client_id, status: known.kind.status, event: null, error: known.body };
+      if (!(failure instanceof ApiError)) throw failure;
+      return { index, client_id, status: failure.kind.status, event: null, error: failure.body };
     }
   }
 
@@ -148,7 +148,7 @@ export class EventBatch {
     if (!ref) throw Errors.invalidId.with();
     const { base_revision, scope, recurrence_id } = operation;
     const expected = ExpectedRevision.read('event', ref.id, undefined, base_revision, true);
-    const fields = { ...asObject(operation.event), ...given({ scope, recurrence_id }) };
+    const fields = { ...asObject(operation.event), ...withoutUndefined({ scope, recurrence_id }) };
     if (operation.op === 'delete') {
       const body = Checked.of(DeleteEvent, fields);
       const { record, entry, key } = await this.removals.remove(tx, ctx, calendar.id, ref, expected, body);
@@ -166,7 +166,7 @@ export class EventBatch {
     { event, event_id }: BatchOperation,
   ): Promise<CalendarEventResponse> {
     this.operations.assertWriter(calendar);
-    const fields = validated(CreateEvent, { ...given({ id: event_id }), ...asObject(event) });
+    const fields = validated(CreateEvent, { ...withoutUndefined({ id: event_id }), ...asObject(event) });
     const organizer = { organizer_email: calendar.owner_email.toLowerCase() };
     const participants = await this.writer.participants(tx, ctx, fields.attendees ?? [], organizer);
     const now = new Date().toISOString();
@@ -175,7 +175,7 @@ export class EventBatch {
     return eventResponse(record, entry, { userId: ctx.userId, calendar, readerZone: calendar.time_zone });
   }
 
-  /** 409 `duplicate_uid` with the other event. */
+  /** The error 409 `duplicate_uid` with the event that has the uid. */
   private async duplicate(
     tx: Tx,
     ctx: RequestContext,
@@ -189,8 +189,7 @@ export class EventBatch {
   }
 }
 
-/** The members that are defined. */
-const given = (members: Record<string, unknown>): object =>
+const withoutUndefined = (members: Record<string, unknown>): object =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
 const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});

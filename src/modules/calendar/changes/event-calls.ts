@@ -9,17 +9,17 @@ import type { EventChange } from './event-write.js';
 /** The kind of conference that is a call of this workspace. */
 const CALL = 'call';
 
-/** The conference of a copy of an event, which gets a call of its own: a call ends with its event. */
+/** The conference of a copy of an event. The copy gets a call of its own, because a call ends with its event. */
 export const withoutCall = (conference: EventRecord['conference']): EventRecord['conference'] =>
   conference?.kind === CALL ? { ...conference, url: null, room_id: null } : conference;
 
-/** The content of a request; a call that the event has stays its call. */
+/** The content of a request. An event that has a call keeps it. */
 export function withCallOf(
-  { conference: known }: EventRecord,
+  { conference: currentCall }: EventRecord,
   content: Partial<EventContent>,
 ): Partial<EventContent> {
-  return content.conference?.kind === CALL && known?.kind === CALL
-    ? { ...content, conference: known }
+  return content.conference?.kind === CALL && currentCall?.kind === CALL
+    ? { ...content, conference: currentCall }
     : content;
 }
 
@@ -31,13 +31,13 @@ export class EventCalls {
   /** @returns the change with the call of its event. @throws ApiError 503 `call_server_not_configured` */
   async apply(tx: Tx, ctx: RequestContext, change: EventChange): Promise<EventChange> {
     const { before, record } = change;
-    const known = before?.conference?.kind === CALL ? before.conference.room_id : null;
+    const currentId = before?.conference?.kind === CALL ? before.conference.room_id : null;
     const isWanted = record.conference?.kind === CALL && change.action !== 'deleted';
     if (!isWanted) {
-      if (known !== null) await this.calls.close(tx, ctx, known);
+      if (currentId !== null) await this.calls.close(tx, ctx, currentId);
       return change;
     }
-    const callId = record.conference?.room_id ?? known ?? (await this.create(tx, ctx, change));
+    const callId = record.conference?.room_id ?? currentId ?? (await this.create(tx, ctx, change));
     const userIds = record.participants.flatMap(({ user_id }) => user_id ?? []);
     await this.calls.setMembers(tx, ctx, callId, [...new Set([...userIds, ...ownerOf(record.organizer_id)])]);
     const conference = { kind: CALL, url: this.calls.urlOf(callId), room_id: callId };

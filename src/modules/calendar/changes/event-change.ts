@@ -36,7 +36,7 @@ export interface Changed {
 const sameTimes = (a: EventTimes, b: EventTimes): boolean =>
   TIME_FIELDS.every((field) => a[field] === b[field]);
 
-/** The pattern of rules without their ends. */
+/** The rules without COUNT and UNTIL. */
 const pattern = (rules: readonly string[]): string[] =>
   rules.map((text) => formatRule({ ...parseRule(text), count: null, until: null }));
 
@@ -48,8 +48,7 @@ function differences(before: object, after: object): string[] {
     .map(([name]) => name);
 }
 
-/** A row without response. */
-const asked = (row: ParticipantRow): ParticipantRow => ({
+const withoutResponse = (row: ParticipantRow): ParticipantRow => ({
   ...row,
   response: 'needs_action',
   responded_at: null,
@@ -57,13 +56,13 @@ const asked = (row: ParticipantRow): ParticipantRow => ({
 });
 
 /**
- * Responses to an event whose times have changed: everyone but the organizer is asked again. Invitations to single instances, and
+ * Resets the responses of all attendees but the organizer after a change of the times. Invitations to single instances, and
  * absences from them, stay.
  */
-function askedAgain(rows: readonly ParticipantRow[], organizerEmail: string): ParticipantRow[] {
+function resetResponses(rows: readonly ParticipantRow[], organizerEmail: string): ParticipantRow[] {
   return rows
     .filter((row) => row.recurrence_key === '' || isOwnInvitation(row, wholeOf(rows, row.email)))
-    .map((row) => (row.email === organizerEmail ? row : asked(row)));
+    .map((row) => (row.email === organizerEmail ? row : withoutResponse(row)));
 }
 
 /** Moves the key of an instance with the start of its series. */
@@ -75,8 +74,8 @@ function keyMover(before: EventTimes, after: EventTimes): (key: string) => strin
   return shift === 0 ? (key) => key : (key) => wallText(wallOf(key) + shift, becomesDay);
 }
 
-/** Overrides of a series after its times or rules have changed; those without an instance are dropped. */
-function carriedOver(
+/** Overrides of a series after its times or rules have changed. Drops overrides without an instance. */
+function movedOverrides(
   overrides: readonly OverrideRow[],
   move: (key: string) => string,
   series: EventRow,
@@ -89,8 +88,8 @@ function carriedOver(
     });
 }
 
-/** Rows of attendees after times or rules have changed; those of an instance that no longer exists are dropped. */
-function carriedAttendees(
+/** Rows of attendees after times or rules have changed. Drops rows of instances that no longer exist. */
+function movedParticipants(
   rows: readonly ParticipantRow[],
   move: (key: string) => string,
   series: EventRow,
@@ -127,12 +126,12 @@ export function changeAll(record: EventRecord, changes: Changes, now: string): C
     [...TIME_FIELDS, 'rules', 'added', 'excluded', 'status'].includes(field),
   );
   if (isRescheduled) next.sequence += 1;
-  if (isMoved) next.participants = askedAgain(participants, record.organizer_email);
+  if (isMoved) next.participants = resetResponses(participants, record.organizer_email);
   else if (fields.includes('attendees')) next.participants = participants;
   if (isRescheduled && next.participants.some(({ recurrence_key }) => recurrence_key !== ''))
-    next.participants = carriedAttendees(next.participants, move, next);
+    next.participants = movedParticipants(next.participants, move, next);
   if (isRescheduled && record.overrides.length > 0)
-    next.overrides = isSeries(next) ? carriedOver(record.overrides, move, next) : [];
+    next.overrides = isSeries(next) ? movedOverrides(record.overrides, move, next) : [];
   return { record: next, fields, moved: isMoved };
 }
 
@@ -154,17 +153,17 @@ export function changeOne(record: EventRecord, key: string, changes: Changes, no
   const patch = { ...occurrence.override?.patch, ...wanted };
   const override = { recurrence_key: key, patch, sequence, dtstamp: now };
   const others = record.overrides.filter(({ recurrence_key }) => recurrence_key !== key);
-  const participants = moved ? askedForOne(invited, key) : invited.participants;
+  const participants = moved ? resetResponsesAt(invited, key) : invited.participants;
   const overrides = [...others, override];
   return { record: { ...record, sequence, dtstamp: now, overrides, participants }, fields, moved };
 }
 
-/** Asks every attendee but the organizer again for one instance. */
-function askedForOne(record: EventRecord, key: string): ParticipantRow[] {
+/** Resets the responses of all attendees but the organizer to one instance. */
+function resetResponsesAt(record: EventRecord, key: string): ParticipantRow[] {
   const others = record.participants.filter((row) => row.recurrence_key !== key || row.uninvited);
   const again = attendeesAt(record, key)
     .filter(({ email }) => email !== record.organizer_email)
-    .map((row) => asked({ ...row, recurrence_key: key }));
+    .map((row) => withoutResponse({ ...row, recurrence_key: key }));
   return [...others, ...again];
 }
 
@@ -196,7 +195,7 @@ export function withResponse(
 ): EventRecord {
   const whole = wholeOf(record.participants, email);
   const start = key.replace(FOLLOWING, '');
-  const isMeant = (row: ParticipantRow): boolean => {
+  const applies = (row: ParticipantRow): boolean => {
     if (row.email !== email || row.uninvited) return false;
     if (key === '' || row.recurrence_key === key) return true;
     return (
@@ -207,7 +206,7 @@ export function withResponse(
   };
   const responded = (row: ParticipantRow) => ({ ...row, ...values, reply_sequence: record.sequence });
   const participants = record.participants.flatMap((row) => {
-    if (!isMeant(row)) return [row];
+    if (!applies(row)) return [row];
     return isOwnInvitation(row, whole) ? [responded(row)] : [];
   });
   const hasRow = participants.some((row) => row.email === email && row.recurrence_key === key);

@@ -105,7 +105,7 @@ export class EventOperations {
 export const entryIn = (entries: readonly OwnedEntry[], calendarId: string): OwnedEntry =>
   entries.find((entry) => entry.calendar_id === calendarId) as OwnedEntry;
 
-/** The reminders of a placement; null: those of the calendar. */
+/** The reminders of a placement. Null: the reminders of the calendar. */
 export function ownReminders(reminders: CreateEvent['reminders']): Partial<Pick<OwnedEntry, 'reminders'>> {
   if (reminders === undefined) return {};
   const { use_default, overrides = [] } = reminders ?? { use_default: true };

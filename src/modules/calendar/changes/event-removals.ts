@@ -82,7 +82,7 @@ export class EventRemovals {
     if (left === null || !hasInstances(left)) return this.removeAll(job);
     const isCancelled = onlyOne;
     const options = { comment: fields.comment, isCancelled };
-    // Attendees of the removed instances only are no longer invited.
+    // Attendees whose invitations were all to removed instances lose their placement.
     const placements =
       instanceAttendees(record).length > 0
         ? await this.writer.placements(tx, ctx, left, entries, calendar.owner_id)
@@ -99,7 +99,7 @@ export class EventRemovals {
     await this.writer.commit(tx, ctx, [change], now);
   }
 
-  /** The event leaves the calendar of its organizer and is cancelled in those of the attendees. */
+  /** Removes the event from the calendar of its organizer and cancels it in the calendars of the attendees. */
   private async removeAll({ tx, ctx, locked, fields, now }: Job): Promise<void> {
     const { calendar, record, entries } = locked;
     const after: EventRecord = {

@@ -91,7 +91,7 @@ export class EventUpdates {
     const changes = await this.changes(job, record, wholeTimes(record, fields, key, calendar.time_zone));
     const changed = changeAll(record, changes, now);
     const target = await this.moves.target(job);
-    if (!changed && !target) return this.settings.placed(job, key);
+    if (!changed && !target) return this.settings.writePlacement(job, key);
     const next = changed?.record ?? { ...record };
     assertInstances(next);
     const entries = withOwn(locked.entries, calendar.id, fields);
@@ -121,7 +121,7 @@ export class EventUpdates {
   private async updateOne(job: UpdateJob, key: string): Promise<Updated> {
     const { tx, ctx, locked, fields, now } = job;
     const { calendar, record, entries } = locked;
-    // As the response shows an instance.
+    // A request may repeat these values: the response for an instance contains them.
     const shown = {
       recurrence: null,
       rrule: null,
@@ -135,7 +135,7 @@ export class EventUpdates {
     if (fields.attendees !== undefined)
       changes.participants = await this.writer.participantsAt(tx, ctx, fields.attendees, record, key);
     const changed = changeOne(record, key, changes, now);
-    if (!changed) return this.settings.placed(job, key);
+    if (!changed) return this.settings.writePlacement(job, key);
     const own = withOwn(entries, calendar.id, fields);
     const placements =
       fields.attendees === undefined
@@ -236,7 +236,7 @@ export class EventUpdates {
     return ((await this.writer.commit(tx, ctx, [change], now)) as [EventChange])[0];
   }
 
-  /** Pending proposals for times that have changed: accepted where the new time is theirs. */
+  /** The pending proposals after a change of times: `accepted` if they propose the new time, else `outdated`. */
   private async outdated(
     tx: Tx,
     ctx: RequestContext,

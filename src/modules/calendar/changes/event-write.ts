@@ -91,7 +91,7 @@ export function finished(change: EventChange, ctx: RequestContext, now: string):
   return { ...change, record: finishedRecord, entries };
 }
 
-/** The instants that an event covers in a calendar whose owner is invited to a part of it. */
+/** The span of an event in a calendar. It covers the instances to which the owner of the calendar is invited. */
 function spanIn(
   record: EventRecord,
   { calendar_id: id, owner_id }: OwnedEntry,

@@ -29,7 +29,7 @@ export class DuplicateUidError extends Error {
 
 type Organizer = Pick<EventRecord, 'organizer_email'>;
 
-/** Attendees, placements and the write of events: what all changes of events have in common. */
+/** Attendees, placements and the write of events, for all changes of events. */
 @Injectable()
 export class EventWriter {
   constructor(
@@ -69,8 +69,8 @@ export class EventWriter {
     for (const { fields, userId, email } of named) {
       const member = userId ? byId.get(userId) : byEmail.get(email);
       const address = member?.email ?? email;
-      const known = wholeOf(current, address);
-      rows.set(address, participant(address, fields, member, known, organizer_email));
+      const previous = wholeOf(current, address);
+      rows.set(address, participant(address, fields, member, previous, organizer_email));
     }
     // Attendees of some instances stay: a request about the whole event does not name them.
     const ofInstances = current.filter(
@@ -80,7 +80,7 @@ export class EventWriter {
   }
 
   /**
-   * Makes rows of the attendees of one instance: the others are not invited to it.
+   * Makes rows of the attendees of one instance. Other attendees of the event are not invited to it.
    * @returns all rows of the event
    * @throws ApiError 422 `unknown_user`
    */
@@ -184,7 +184,7 @@ function participant(
   email: string,
   fields: AttendeeFields,
   member: MemberRow | undefined,
-  known: ParticipantRow | undefined,
+  previous: ParticipantRow | undefined,
   organizerEmail: string,
 ): ParticipantRow {
   const isOrganizer = email === organizerEmail;
@@ -192,25 +192,25 @@ function participant(
     recurrence_key: '',
     email,
     user_id: member?.user_id ?? null,
-    name: member?.name ?? fields.name ?? known?.name ?? '',
-    role: fields.role ?? known?.role ?? 'required',
-    kind: fields.kind ?? known?.kind ?? 'person',
-    response: known?.response ?? (isOrganizer ? 'accepted' : 'needs_action'),
-    rsvp: fields.rsvp ?? known?.rsvp ?? true,
-    comment: known?.comment ?? '',
-    responded_at: known?.responded_at ?? null,
-    reply_sequence: known?.reply_sequence ?? null,
-    reply_dtstamp: known?.reply_dtstamp ?? null,
-    delegated_to: known?.delegated_to ?? null,
-    delegated_from: known?.delegated_from ?? null,
-    schedule_status: known?.schedule_status ?? null,
+    name: member?.name ?? fields.name ?? previous?.name ?? '',
+    role: fields.role ?? previous?.role ?? 'required',
+    kind: fields.kind ?? previous?.kind ?? 'person',
+    response: previous?.response ?? (isOrganizer ? 'accepted' : 'needs_action'),
+    rsvp: fields.rsvp ?? previous?.rsvp ?? true,
+    comment: previous?.comment ?? '',
+    responded_at: previous?.responded_at ?? null,
+    reply_sequence: previous?.reply_sequence ?? null,
+    reply_dtstamp: previous?.reply_dtstamp ?? null,
+    delegated_to: previous?.delegated_to ?? null,
+    delegated_from: previous?.delegated_from ?? null,
+    schedule_status: previous?.schedule_status ?? null,
     uninvited: false,
   };
 }
 
 type Message = EventChange['messages'][number];
 
-/** Instances to which addresses outside of the workspace are invited without the series. */
+/** Addresses outside of the workspace that are invited to some instances only, with the keys of these instances. */
 const instancesOutside = (record: EventRecord): { key: string; email: string }[] =>
   instanceAttendees(record).flatMap(({ user_id, recurrence_key: key, email }) =>
     user_id === null ? [{ key, email }] : [],
@@ -237,8 +237,8 @@ export function messagesFor(
   });
   // A cancelled instance has no attendees any more.
   const invited = isCancelled && key !== '' ? [] : outsideAttendees(after, key);
-  const known = before ? outsideAttendees(before, key) : [];
-  const dropped = known.filter((email) => !invited.includes(email));
+  const previous = before ? outsideAttendees(before, key) : [];
+  const dropped = previous.filter((email) => !invited.includes(email));
   const method = isCancelled ? 'CANCEL' : 'REQUEST';
   const messages = [
     ...invited.map((email) => message(method, key, email)),

@@ -30,11 +30,11 @@ export class OwnSettings {
     const target = await this.moves.target(job);
     if (target && (target.owner_id !== ctx.userId || calendar.owner_id !== ctx.userId))
       throw Errors.forbidden.with();
-    return target ? this.placed(job, key, target) : this.placed(job, key, undefined, record);
+    return target ? this.writePlacement(job, key, target) : this.writePlacement(job, key, undefined, record);
   }
 
   /** Writes only the settings of the placement. */
-  async placed(
+  async writePlacement(
     job: UpdateJob,
     key: string | null,
     target?: CalendarContext,

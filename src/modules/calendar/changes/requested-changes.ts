@@ -19,7 +19,7 @@ export function changesFor(record: EventRecord, fields: UpdateEvent, times: Even
   };
 }
 
-/** The changes of a request to one instance. What it repeats stays that of the series. */
+/** The changes of a request to one instance. A value that the request repeats keeps following the series. */
 export function changesForOne(record: EventRecord, fields: UpdateEvent, key: string, zone: string): Changes {
   const occurrence = occurrenceOf(record, key, 'UTC');
   const before: EventContent = occurrence ? contentAt(record, occurrence) : record;
@@ -33,7 +33,8 @@ export function changesForOne(record: EventRecord, fields: UpdateEvent, key: str
 
 /**
  * The times of a whole event after a request.
- * @param key the instance whose times the request contains: the series moves as far as this instance. Null: the first one
+ * @param key the instance whose times the request contains: the series moves by the same time as this instance. Null: the first
+ *   instance
  */
 export function wholeTimes(
   record: EventRecord,

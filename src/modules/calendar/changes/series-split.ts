@@ -11,7 +11,7 @@ const CLOCK_CHANGE = 3 * 3600;
 export interface Split {
   /** Null: the instance is the first one. */
   earlier: EventRecord | null;
-  /** With the id, uid and revision of the series; the caller gives it its own. */
+  /** Has the id, uid and revision of the series, which the caller replaces. */
   later: EventRecord;
 }
 
@@ -70,8 +70,8 @@ function firstFrom(byRules: Series, at: number): number | null {
 }
 
 /**
- * The part from an instance on. It starts with an instance of the rules, which have their time of day and their period from the
- * start: an added instance before it stays an added one.
+ * The part from an instance on. It starts with an instance of the rules, because rules take their time of day and their period
+ * from the start. Added instances before this start stay added instances.
  * @param next the first instance of the rules in this part; null: only added instances are left
  */
 function laterPattern(record: EventRecord, next: number | null, key: string, before: number): Pattern {
@@ -82,12 +82,12 @@ function laterPattern(record: EventRecord, next: number | null, key: string, bef
   return { ...start, rules, added: added.filter((other) => other !== start.starts) };
 }
 
-/** A part without instances of the rules. */
+/** A part that has added instances only. */
 function addedAlone(record: EventRecord, [first, ...added]: readonly string[]): Pattern {
   return { ...startingAt(record, first ?? record.starts), rules: [], added };
 }
 
-/** A rule that ends with the last instance before the split; UNTIL is in UTC, or in the clock of a series without a zone. */
+/** A rule that ends with the last instance before the split; UNTIL is in UTC; for a series without a zone, a wall time. */
 function earlierRule(
   rule: Rule,
   last: { key: number; start: number },
@@ -102,7 +102,7 @@ function laterRule(rule: Rule, before: number): string {
   return formatRule(rule.count === null ? rule : { ...rule, count: Math.max(1, rule.count - before) });
 }
 
-/** The responses of the later part: those to its instances, and for each attendee the response that applies at the split. */
+/** The responses of the later part: responses to its instances, and for each attendee the response that applies at the split. */
 function laterResponses(rows: readonly ParticipantRow[], key: string): ParticipantRow[] {
   return [...Map.groupBy(rows, ({ email }) => email).values()].flatMap((own) => {
     const isLater = ({ recurrence_key: at }: ParticipantRow): boolean =>

@@ -34,12 +34,13 @@ export class EventBatchService {
       for (const [index, operation] of wanted.entries())
         results.push(await this.batch.apply(tx, ctx, calendar, operation, index));
       const failed = results.filter(({ error }) => error !== null).length;
-      if (atomic && failed > 0) throw CalendarErrors.batchFailed.with({ body: { results: undone(results) } });
+      if (atomic && failed > 0)
+        throw CalendarErrors.batchFailed.with({ body: { results: rolledBack(results) } });
       return new JsonReply(JSON.stringify({ results, applied: results.length - failed, failed }));
     });
   }
 }
 
-/** Results of operations that the rollback has undone: only errors have content. */
-const undone = (results: readonly BatchResult[]): BatchResult[] =>
+/** The results after a rollback: errors keep their content, other operations have the status 424. */
+const rolledBack = (results: readonly BatchResult[]): BatchResult[] =>
   results.map((result) => (result.error ? result : { ...result, status: 424, event: null }));

@@ -13,12 +13,12 @@ interface ListRow extends EventJson, ContextRow {
   listed: string;
 }
 
-// Titles, addresses and uids of events whose details the caller may not see must not be found.
+// Filters by title, address and uid must not match events whose details the caller may not see.
 const SEES_DETAILS = `(role.name >= 'reader' AND (event.visibility <> 'private' OR calendar.owner_id = $3
     OR event.organizer_id = $3 OR EXISTS (SELECT FROM event_participants own
           WHERE own.tenant_id = $1 AND own.event_id = event.id AND own.user_id = $3)))`;
 
-/** Index calendar_entries_start; the order by time of change sorts the events of the calendar. */
+/** Index calendar_entries_start. The order by time of change sorts all events of the calendar. */
 const listBy = (name: string, key: string) =>
   workspace.statement<ListRow>(
     name,
@@ -64,7 +64,7 @@ export interface ListFilters {
   to: string | null;
   updatedAfter: string | null;
   uid: string | null;
-  /** Part of the folded title. */
+  /** Text in the title, folded. */
   title: string | null;
   attendee: string | null;
   status: EventStatus | null;

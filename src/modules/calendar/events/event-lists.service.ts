@@ -59,7 +59,7 @@ export class EventListsService {
     const next =
       last && found.length > limit ? this.cursors.write(scope, [last.listed, last.record.id, seq]) : null;
     const isWhole = Object.keys(filters).every((name) => name === 'order');
-    // The token is of the first page: what changes during the walk comes again.
+    // The token has the position of the first page, so the feed repeats changes that happen between the pages.
     const token = next === null && isWhole ? this.tokens.write(ctx, calendar, seq) : null;
     const instant = (text: string | undefined) => (text === undefined ? null : instantIn(text, zone));
     const bounds = { from: instant(query.from), to: instant(query.to) };
@@ -83,7 +83,7 @@ export class EventListsService {
     const scope = `instances ${ctx.tenantId} ${ctx.userId} ${calendarId} ${filters}`;
     const after = cursor === undefined ? null : (this.cursors.read(scope, cursor) as unknown as Position);
     const { from, to } = after ? { from: after[3], to: after[4] } : windowOf(query, own ?? 'UTC');
-    // Instances before the cursor that last into the rest of the window are on earlier pages.
+    // Instances that start before the cursor and last longer are on earlier pages; `isAfter` removes them.
     const window = { from: after ? Math.max(from, after[0]) : from, to, readerZone: own };
     const read = await this.calendars.instances(this.db, ctx, calendarId, window, event_id?.toLowerCase());
     const viewer = { userId: ctx.userId, calendar: read.calendar, readerZone: read.readerZone };
@@ -101,7 +101,7 @@ export class EventListsService {
     return new JsonReply(jsonList(['instances'], items, JSON.stringify(meta).slice(1)));
   }
 
-  /** The zone of the times of a query; null: they have offsets, and the zone of the calendar applies to days. */
+  /** The zone of the times of a query. Null: all times have offsets; all-day events are read in the zone of the calendar. */
   private async zoneOf(
     ctx: RequestContext,
     calendarId: string,
@@ -113,7 +113,10 @@ export class EventListsService {
   }
 }
 
-/** Whether the viewer sees what the query names: SQL compares the series, also for a guest of some instances. */
+/**
+ * Whether the event, as the viewer receives it, matches the filters. SQL has compared the whole series, of which an attendee of some
+ * instances sees only a part.
+ */
 function hasNames(record: EventRecord, { q, uid, attendee }: ListEvents, viewer: Viewer): boolean {
   if ((q ?? uid ?? attendee) === undefined) return true;
   return (

@@ -169,7 +169,7 @@ export class EventsController {
     id: 'updateEvent',
     summary: 'Update an event',
     description:
-      'Only the given fields change. `scope` selects one instance, an instance and all later ones (the series is split), or all. Attendees change their own reminders, color and show_as. A new time resets the responses to it.',
+      'Only the given fields change. `scope` selects one instance, an instance and all later ones (the series is split), or all. Attendees change their own reminders, color and show_as. A new time resets the responses of attendees.',
     response: [UpdatedEventEnvelope, 'The event as it is now.'],
     etag: 'event',
     example: { title: 'Planning of 2027' },
@@ -197,7 +197,7 @@ export class EventsController {
     id: 'deleteEvent',
     summary: 'Delete an event',
     description:
-      'The organizer cancels it for all attendees. An attendee declines and no longer sees it. `scope` as for updates.',
+      'The organizer cancels the event for all attendees. An attendee declines the event and no longer sees it. `scope` is used as in updates.',
     response: [EVENTS.envelopes.deleted, 'The event as it was.'],
     optionalBody: true,
     examples: { none: { value: {} } },
@@ -217,7 +217,7 @@ export class EventsController {
   @Endpoint('PUT events/:event_id/rsvp', {
     id: 'respondToEvent',
     summary: 'Respond to an invitation',
-    description: 'To one instance, to an instance and all later ones, or to all.',
+    description: 'The response applies to one instance, to an instance and all later ones, or to all.',
     response: [EVENTS.envelopes.item, 'The event as it is now.'],
     etag: 'event',
     example: { response: 'accepted' },

@@ -54,7 +54,7 @@ export class ListEvents extends IntersectionType(PageQuery, TitleFilter) {
   /** By start, or by the time of the last change. */
   @IsOptional() @OneOf(['start', 'updated'], { required: false }) order: 'start' | 'updated' = 'start';
 
-  /** `overrides`: the instances of series that differ follow their series. */
+  /** `overrides`: each series is followed by the instances that differ from it. */
   @ApiPropertyOptional({ enum: ['overrides'], isArray: true })
   @IsOptional()
   @Repeatable()
@@ -126,7 +126,7 @@ export class RespondToEvent extends IntersectionType(ScopeFields, CommentField) 
 
 const isDecision = ({ proposal_id }: { proposal_id?: string }): boolean => proposal_id !== undefined;
 
-/** A proposal of an attendee, or the decision of the organizer with `proposal_id` and `action`. */
+/** A proposal of an attendee. With `proposal_id` and `action`: a decision about a proposal. */
 export class ProposeTime extends CommentField {
   @ApiPropertyOptional(timeSchema({ date_time: '2026-03-02T11:00:00', time_zone: 'Europe/Berlin' }))
   @ValidateIf((fields: ProposeTime, value) => value !== undefined || !isDecision(fields))
@@ -144,7 +144,7 @@ export class ProposeTime extends CommentField {
   @IsEventTime()
   recurrence_id?: TimeInput;
 
-  /** The response to the present time. */
+  /** The response to the current time of the event. */
   @Optional() @OneOf(['tentative', 'declined'], { default: 'tentative' }) response?: 'tentative' | 'declined';
   @OptionalId() proposal_id?: string;
 

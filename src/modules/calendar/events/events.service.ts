@@ -58,7 +58,7 @@ export class EventsService {
     const organizer = { organizer_email: calendar.owner_email.toLowerCase() };
     const participants = await this.writer.participants(this.db, ctx, fields.attendees ?? [], organizer);
     const record = this.operations.draft(ctx, calendar, fields, participants, now);
-    // One statement commits by itself; placements of attendees need another one.
+    // Without attendees of the workspace, one statement writes the event, and no transaction is needed.
     const isSingle = participants.every(({ user_id }) => user_id === null || user_id === calendar.owner_id);
     const insert = async (tx: Tx): Promise<JsonReply> => {
       const { record: made, entry } = await this.operations.insert(tx, ctx, calendar, record, fields, now);

@@ -11,7 +11,7 @@ import {
 import { uidText } from '../model/vevent-reader.js';
 import { EventClock } from '../model/vevent-times.js';
 
-/** VEVENTs of a file. */
+/** Maximum number of VEVENTs in a file. */
 const MAX_FILE_EVENTS = 20_000;
 
 /** The file has too many VEVENTs. */
@@ -87,7 +87,7 @@ export class IcsFile {
 
 const isInstance = (event: Component): boolean => propertyOf(event, 'RECURRENCE-ID') !== undefined;
 
-/** The UID; of an event without one a digest of its text, so that a repeated import finds it. */
+/** The UID. For an event without UID: a digest of its text, so that a repeated import finds the event. */
 function nameOf(event: Component): string {
   return uidText(event) || createHash('sha256').update(formatComponent(event)).digest('hex');
 }
@@ -100,7 +100,7 @@ const named = (event: Component, uid: string): Component =>
         properties: [property('UID', uid), ...event.properties.filter(({ name }) => name !== 'UID')],
       };
 
-/** Times with an unknown TZID are read in the zone of the calendar, if the file names it. */
+/** Times with an unknown TZID are read in the zone of the calendar (X-WR-TIMEZONE). */
 const clockOf = (calendar: Component): EventClock =>
   new EventClock(new CalendarZones(calendar), zoneOfName(propertyOf(calendar, 'X-WR-TIMEZONE')?.value ?? ''));
 

@@ -25,7 +25,7 @@ import { readEvent, type ReadEvent } from '../model/vevent-reader.js';
 import { createdEvent, differing, orphan, replaced, withInstances } from './imported-event.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, TooManyEventsError } from './ics-file.js';
 
-/** Events of a transaction, and their size as JSON. */
+/** Maximum number of events in a transaction, and the bytes of JSON after which the next one begins. */
 const BATCH = 100;
 const BATCH_BYTES = 2 * 1024 * 1024;
 
@@ -98,18 +98,18 @@ export class IcsImport {
     events: readonly FileEvent[],
   ): Promise<ImportResult[]> {
     const uids = events.map(({ uid }) => uid);
-    const known = await this.known(tx, ctx, calendarId, uids);
-    // The upload may have taken long.
+    const eventIds = await this.eventIdsOf(tx, ctx, calendarId, uids);
+    // Access is checked again: it may have changed during the upload.
     const calendar = await this.batch.lock(
       tx,
       ctx,
       calendarId,
-      [...known.values()].map((event_id) => ({ op: 'update', event_id })),
+      [...eventIds.values()].map((event_id) => ({ op: 'update', event_id })),
     );
     if (!calendar) throw CalendarErrors.calendarNotFound.with();
     this.operations.assertWriter(calendar);
     // Another request may have written a UID before the lock: the transaction is repeated.
-    if (!isDeepStrictEqual(await this.known(tx, ctx, calendarId, uids), known))
+    if (!isDeepStrictEqual(await this.eventIdsOf(tx, ctx, calendarId, uids), eventIds))
       throw new ConcurrentChangeError('uids');
     const read = events.map((event) => ({ event, found: event.master && caught(() => found(event)) }));
     const emails = read.flatMap(({ found: each }) =>
@@ -128,7 +128,7 @@ export class IcsImport {
     const changes: EventChange[] = [];
     const results: ImportResult[] = [];
     for (const { event, found: each } of read) {
-      const result = await this.imported(job, event, each, known.get(event.uid) ?? null);
+      const result = await this.imported(job, event, each, eventIds.get(event.uid) ?? null);
       if (!(result instanceof ApiError) && result.change) changes.push(result.change);
       results.push(resultOf(event, result));
     }
@@ -136,7 +136,7 @@ export class IcsImport {
     return results;
   }
 
-  private async known(
+  private async eventIdsOf(
     tx: Tx,
     ctx: RequestContext,
     calendarId: string,
@@ -197,7 +197,7 @@ function found({ master, instances, clock }: FileEvent): ReadEvent {
   return readEvent(master as NonNullable<typeof master>, instances, clock);
 }
 
-/** @returns the error of the API instead of throwing it, also for errors of the libraries */
+/** Runs `work`. Errors of the API and of the libraries are returned as errors of the API. */
 function caught<T>(work: () => T): T | ApiError {
   try {
     return work();
@@ -231,7 +231,7 @@ function resultOf({ index, uid }: FileEvent, result: Imported | ApiError): Impor
     : { ...common, event_id: result.eventId, status: result.status, error: null };
 }
 
-/** Batches by number and size. A UID that the batch contains already begins the next one. */
+/** Batches by number and size. An event whose UID is already in the batch begins the next one. */
 async function* batchesOf(events: AsyncIterable<FileEvent>): AsyncGenerator<FileEvent[]> {
   let batch: FileEvent[] = [];
   let bytes = 0;

@@ -25,7 +25,7 @@ const IMPORTED = [
   'proposals_allowed',
 ] as const satisfies (keyof EventRecord)[];
 
-/** Names of the fields in which two events differ. Versions of instances are no difference. */
+/** Names of the fields in which two events differ. `sequence` and `dtstamp` of instances are not compared. */
 export function differing(before: EventRecord, after: EventRecord): string[] {
   const fields = IMPORTED.filter((name) => !isDeepStrictEqual(before[name], after[name])) as string[];
   return isDeepStrictEqual(patchesOf(before.overrides), patchesOf(after.overrides))
@@ -34,8 +34,8 @@ export function differing(before: EventRecord, after: EventRecord): string[] {
 }
 
 /**
- * A stored event with the values of a file. A field that the file has as an export of the event would have it stays: iCalendar
- * lacks some values, such as links to notes.
+ * A stored event with the values of a file. A field that has the same value in an export of the stored event is not changed, because
+ * iCalendar lacks some values, such as links to notes.
  * @throws ApiError 422 `no_instances`
  */
 export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
@@ -54,7 +54,7 @@ export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
   return next;
 }
 
-/** The event as it is read from its own export. */
+/** The event as an import of its own export reads it. */
 function asExported(record: EventRecord): ReadEvent {
   const [master, ...instances] = veventsOf(record, { seesDetails: true });
   const clock = new EventClock(new CalendarZones(component('VCALENDAR')), null);
@@ -76,7 +76,8 @@ export function withInstances(record: EventRecord, { instances, clock }: FileEve
 }
 
 /**
- * The creation of an event of a file, in one calendar only. Its organizer is the owner of the calendar, or outside where the owner is an attendee of another organizer.
+ * The creation of an event of a file, in one calendar only. Its organizer is the owner of the calendar. If the file states another
+ * organizer and the owner as an attendee, the organizer is outside of the workspace.
  * @param members ids of active members by address
  * @throws ApiError 422 `no_instances`
  */

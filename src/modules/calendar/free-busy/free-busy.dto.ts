@@ -6,7 +6,7 @@ import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
 
-const MAX_PEOPLE = 100;
+const MAX_ATTENDEES = 100;
 
 /** One of: an address, a user, a calendar. */
 export class FreeBusyAttendee {
@@ -30,11 +30,11 @@ export class SuggestFields {
   @ApiPropertyOptional({ type: [String], example: ['bob@demo.example'] })
   @Optional()
   @Transform(({ value }) => (Array.isArray(value) ? value.map((each) => String(each).toLowerCase()) : value))
-  @ArrayMaxSize(MAX_PEOPLE)
+  @ArrayMaxSize(MAX_ATTENDEES)
   @IsArray()
   required?: string[];
 
-  /** Only Monday to Friday, 09:00 to 17:00 of each attendee. Default: true. */
+  /** Only within the working hours of each attendee: a setting, by default Monday to Friday, 09:00 to 17:00. Default: true. */
   @Optional() @Flag({ example: true }) working_hours?: boolean;
   /** Time before and after the meeting in which required attendees are free too. */
   @Optional() @IntegerFrom(0, 240, { default: 0 }) buffer_minutes?: number;
@@ -42,16 +42,16 @@ export class SuggestFields {
 
 export class FreeBusyQuery {
   @ApiProperty(timeSchema('2026-03-02T00:00:00Z')) @IsEventTime() from!: TimeInput;
-  /** Exclusive; of a day its end. At most 62 days after `from`. */
+  /** Exclusive; a day is included. At most 62 days after `from`. */
   @ApiProperty(timeSchema('2026-03-07T00:00:00Z')) @IsEventTime() to!: TimeInput;
-  /** Of `from` and `to` without an offset. Default: UTC. */
+  /** Zone of `from` and `to` without an offset. Default: UTC. */
   @ApiPropertyOptional({ example: 'Europe/Berlin' }) @Optional() @IsZone() time_zone?: string;
 
   /** Addresses, users or calendars. */
   @ApiProperty({
     type: 'array',
     minItems: 1,
-    maxItems: MAX_PEOPLE,
+    maxItems: MAX_ATTENDEES,
     items: {
       oneOf: [{ type: 'string', format: 'email' }, { $ref: '#/components/schemas/FreeBusyAttendee' }],
     },
@@ -59,14 +59,14 @@ export class FreeBusyQuery {
   })
   @EachAs((entry) => asInstance(FreeBusyAttendee, typeof entry === 'string' ? { email: entry } : entry))
   @ValidateNested({ each: true })
-  @ArrayMaxSize(MAX_PEOPLE)
+  @ArrayMaxSize(MAX_ATTENDEES)
   @ArrayMinSize(1)
   @IsArray()
   attendees!: FreeBusyAttendee[];
 
   /** Length of a slot of `view`, and of the steps of suggestions. */
   @Optional() @IntegerFrom(5, 1440, { default: 30 }) interval_minutes?: number;
-  /** This event does not count: to find another time for it. */
+  /** Ignores this event, to find another time for it. */
   @OptionalId() exclude_event_id?: string;
 
   @ApiPropertyOptional({ type: SuggestFields })

@@ -15,7 +15,10 @@ import { suggestTimes, WEEKDAYS } from './suggestions.js';
 const MAX_WINDOW = 62 * DAY;
 const DEFAULT_SLOT_MINUTES = 30;
 const MINUTE = 60;
-/** Queries at the same time: each holds the rows of thousands of series. More of them are not faster, since they expand in one thread. */
+/**
+ * Queries that run at the same time. Each holds the rows of thousands of series. More queries are not faster, because one thread
+ * expands the series.
+ */
 const CONCURRENT = 2;
 /** Queries that may wait; further ones are rejected with 503. */
 const QUEUE = 200;
@@ -58,15 +61,15 @@ function windowOf({ from, to, time_zone: zone = 'UTC' }: FreeBusyQuery): Availab
 }
 
 function present(
-  { asked, member, calendar, zone, workingHours, busy }: Subject,
+  { requested, member, calendar, zone, workingHours, busy }: Subject,
   { from, to }: AvailabilityWindow,
   slot: number,
 ): FreeBusyResponse {
   const isKnown = member !== null || calendar !== null;
   return {
-    email: member?.email ?? asked.email?.toLowerCase() ?? null,
-    user_id: member?.user_id ?? asked.user_id?.toLowerCase() ?? null,
-    calendar_id: asked.calendar_id?.toLowerCase() ?? null,
+    email: member?.email ?? requested.email?.toLowerCase() ?? null,
+    user_id: member?.user_id ?? requested.user_id?.toLowerCase() ?? null,
+    calendar_id: requested.calendar_id?.toLowerCase() ?? null,
     status: isKnown ? 'ok' : 'unknown',
     busy: busy.map(({ start, end, type }) => ({
       start: formatInstant(start),
@@ -83,7 +86,7 @@ function present(
   };
 }
 
-/** Unknown attendees do not count: their times are not known. */
+/** Ignores unknown attendees, because their times are not known. */
 function suggestionsOf(
   subjects: readonly Subject[],
   { from, to }: AvailabilityWindow,
@@ -91,16 +94,16 @@ function suggestionsOf(
   fields: SuggestFields,
 ): SuggestionResponse[] {
   const { duration_minutes: minutes, count = 10, required, working_hours: withinHours = true } = fields;
-  const people = subjects.flatMap(({ asked, member, calendar, zone, workingHours, busy }) => {
+  const attendees = subjects.flatMap(({ requested, member, calendar, zone, workingHours, busy }) => {
     if (!member && !calendar) return [];
     const names = [member?.email, member?.user_id, calendar?.id].flatMap((each) => each ?? []);
     const isRequired = required === undefined || names.some((name) => required.includes(name));
-    return { name: member?.email ?? asked.calendar_id ?? '', zone, workingHours, busy, isRequired };
+    return { name: member?.email ?? requested.calendar_id ?? '', zone, workingHours, busy, isRequired };
   });
-  if (people.length === 0) return [];
+  if (attendees.length === 0) return [];
   const buffer = (fields.buffer_minutes ?? 0) * MINUTE;
   const options = { from, to, duration: minutes * MINUTE, step, count, withinHours, buffer };
-  return suggestTimes(people, options).map(({ start, end, ...rest }) => ({
+  return suggestTimes(attendees, options).map(({ start, end, ...rest }) => ({
     start: formatInstant(start),
     end: formatInstant(end),
     ...rest,

@@ -6,7 +6,7 @@ import type { BusyTime } from '../model/busy-times.js';
 /** Names of days in working hours. */
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
-export interface Person {
+export interface Attendee {
   /** As the request names them. */
   name: string;
   zone: string;
@@ -23,49 +23,49 @@ export interface SuggestionOptions {
   /** Seconds between possible starts. */
   step: number;
   count: number;
-  /** Only within the working hours of all people. */
+  /** Only times within the working hours of all attendees. */
   withinHours: boolean;
-  /** Seconds before and after the meeting in which required people are free too. */
+  /** Seconds before and after the meeting in which required attendees are free too. */
   buffer: number;
 }
 
 export interface Suggestion {
   start: number;
   end: number;
-  /** Optional people who are not free. */
+  /** Optional attendees who are not free. */
   conflicts: string[];
   /** 1: everyone is free for certain. */
   score: number;
   reason: string;
 }
 
-/** Half of a conflict: a tentative meeting may be moved. */
+/** Weights of conflicts. A tentative meeting counts half, because it may be moved. */
 const WEIGHTS = { working_elsewhere: 0, tentative: 0.5, busy: 1, out_of_office: 1 } as const;
 
 /**
- * Times for a meeting: all required people are free, then the fewest conflicts of optional people, then the earliest. All days of
- * the window count.
+ * Times for a meeting at which all required attendees are free or tentative. Those with the fewest conflicts come first, then the
+ * earliest. All days of the window are possible unless `withinHours` is set.
  */
-export function suggestTimes(people: readonly Person[], options: SuggestionOptions): Suggestion[] {
+export function suggestTimes(attendees: readonly Attendee[], options: SuggestionOptions): Suggestion[] {
   const { from, to, duration, step, count, buffer } = options;
   const found: Suggestion[] = [];
   const first = Math.ceil(from / step) * step;
   for (let start = first; start + duration <= to; start += step) {
     const end = start + duration;
-    if (options.withinHours && !people.every((person) => isWorkingTime(person, start, end))) continue;
-    const weight = (person: Person, margin: number): number =>
-      weightOf(person.busy, start - margin, end + margin);
-    const required = people.filter(({ isRequired }) => isRequired);
-    const tentative = required.filter((person) => weight(person, buffer) > 0);
-    if (tentative.some((person) => weight(person, buffer) >= 1)) continue;
-    const optional = people.filter(({ isRequired }) => !isRequired);
-    const conflicts = optional.filter((person) => weight(person, 0) > 0);
-    const total = [...tentative, ...conflicts].reduce((sum, person) => sum + weight(person, 0), 0);
+    if (options.withinHours && !attendees.every((attendee) => isWorkingTime(attendee, start, end))) continue;
+    const weight = (attendee: Attendee, margin: number): number =>
+      weightOf(attendee.busy, start - margin, end + margin);
+    const required = attendees.filter(({ isRequired }) => isRequired);
+    const tentative = required.filter((attendee) => weight(attendee, buffer) > 0);
+    if (tentative.some((attendee) => weight(attendee, buffer) >= 1)) continue;
+    const optional = attendees.filter(({ isRequired }) => !isRequired);
+    const conflicts = optional.filter((attendee) => weight(attendee, 0) > 0);
+    const total = [...tentative, ...conflicts].reduce((sum, attendee) => sum + weight(attendee, 0), 0);
     found.push({
       start,
       end,
       conflicts: conflicts.map(({ name }) => name),
-      score: Math.round((1 - Math.min(1, total / people.length)) * 100) / 100,
+      score: Math.round((1 - Math.min(1, total / attendees.length)) * 100) / 100,
       reason: reasonOf(tentative.length, conflicts.length),
     });
   }
@@ -91,7 +91,7 @@ function weightOf(busy: readonly BusyTime[], start: number, end: number): number
   return weight;
 }
 
-function isWorkingTime({ zone, workingHours }: Person, start: number, end: number): boolean {
+function isWorkingTime({ zone, workingHours }: Attendee, start: number, end: number): boolean {
   const from = wallIn(zone, start);
   const to = wallIn(zone, end);
   const day = Math.floor(from / DAY);

@@ -56,7 +56,7 @@ export class FeedsController {
     id: 'listCalendarFeeds',
     summary: 'List your feeds of a calendar',
     description:
-      'A feed is a secret address at which a calendar program reads the calendar without signing in. Delete those that you do not know, for example after another user had your password.',
+      'A feed is a secret address at which a calendar program reads the calendar without signing in. Delete feeds that you do not know, for example after another user knew your password.',
     response: [FeedListEnvelope, 'Your feeds without their addresses, oldest first.'],
     errors: [CALENDARS.notFound],
   })

@@ -7,7 +7,7 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 export class FeedResponse {
   @ApiProperty({ format: 'uuid', example: ID }) id!: string;
   @ApiProperty({ format: 'uuid', example: ID }) calendar_id!: string;
-  /** full: what you see. busy: times alone. */
+  /** full: what you see. busy: times only. */
   @ApiProperty({ enum: FEED_DETAILS, example: 'busy' }) details!: (typeof FEED_DETAILS)[number];
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' }) created_at!: string;
 }

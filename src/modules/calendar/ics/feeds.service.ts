@@ -62,7 +62,7 @@ export class FeedsService {
     });
   }
 
-  /** The address is unknown from then on. @throws ApiError 404 */
+  /** The address becomes invalid. @throws ApiError 404 */
   async delete(ctx: RequestContext, calendarId: string, id: string): Promise<FeedEnvelope> {
     return this.db.tx(async (tx) => {
       const feed = await this.repository.delete(tx, ctx, calendarId, id);

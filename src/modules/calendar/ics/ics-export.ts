@@ -16,7 +16,7 @@ import { veventsOf } from '../model/vevent.js';
 
 export const ICS_TYPE = 'text/calendar; charset=utf-8';
 const PRODUCT = '-//Workspace//Calendar//EN';
-/** Events that are read at once. */
+/** Events that one query reads. */
 const PAGE = 200;
 
 /** Writes whole calendars as iCalendar. */

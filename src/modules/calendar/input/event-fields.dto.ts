@@ -55,7 +55,7 @@ export class EventFields {
   /** Exclusive, also of days. Default: an hour after the start, or a day. */
   @ApiPropertyOptional(END) @Nullable() @IsEventTime() end?: TimeInput | null;
 
-  /** Instead of `end`: PT1H is exact, P1D is a day of the calendar. */
+  /** Instead of `end`. PT1H is an exact length, P1D a calendar day. */
   @ApiPropertyOptional({ type: String, nullable: true, example: 'PT1H' })
   @Nullable()
   @IsDuration()
@@ -76,7 +76,7 @@ export class EventFields {
   @Nullable() @Text(RULE_LIMITS.length, { example: 'FREQ=WEEKLY;BYDAY=MO' }) rrule?: string | null;
   @Optional() @OneOf(STATUSES, { example: 'confirmed' }) status?: EventStatus;
   @Optional() @OneOf(SHOW_AS, { example: 'busy' }) show_as?: ShowAs;
-  /** private: others see the times only. */
+  /** private: other users see only the times. */
   @Optional() @OneOf(VISIBILITIES, { example: 'default' }) visibility?: Visibility;
 
   /** Members of the workspace get the event into their default calendar. A text is an address or an id. */
@@ -88,7 +88,7 @@ export class EventFields {
   @IsArray()
   attendees?: AttendeeFields[];
 
-  /** Your own; null: those of the calendar. */
+  /** Your own reminders. Null: the reminders of the calendar. */
   @ApiPropertyOptional({ type: EventRemindersFields, nullable: true, example: { use_default: true } })
   @Nullable()
   @ValidateNested()

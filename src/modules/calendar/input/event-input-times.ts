@@ -47,7 +47,7 @@ const isTimeText = (text: string): boolean =>
 
 /**
  * Reads a time that `isTimeInput` has accepted.
- * @param defaultZone of times without a zone; an instant is converted to it. Null: they are floating
+ * @param defaultZone zone of times without a zone, which are floating if it is null. Instants are converted to it
  */
 export function readTime(input: TimeInput, defaultZone: string | null): ReadTime {
   const value = typeof input === 'string' ? (isDay(input) ? { date: input } : { date_time: input }) : input;
@@ -101,7 +101,7 @@ function currentStart({ starts, time_zone }: EventTimes): ReadTime {
   return { wall: checkedWall(starts) as number, isDate: isDay(starts), zone: time_zone };
 }
 
-/** Instants decide where the zones differ. */
+/** Seconds between start and end, by their instants if the end has its own zone. Infinite for invalid times. */
 function lengthOf({ starts, ends, time_zone, end_time_zone }: EventTimes): number {
   const [from, to] = [checkedWall(starts), checkedWall(ends)];
   if (from === null || to === null) return Number.POSITIVE_INFINITY;
@@ -111,7 +111,7 @@ function lengthOf({ starts, ends, time_zone, end_time_zone }: EventTimes): numbe
 
 function withEnd(from: ReadTime, to: ReadTime): EventTimes | TimesError {
   if (from.isDate !== to.isDate || (from.zone === null) !== (to.zone === null)) return 'mixed_days';
-  // An inclusive end of one day is common in requests.
+  // Requests often state the same day as start and end.
   const end = from.isDate && to.wall === from.wall ? to.wall + DAY : to.wall;
   return made(from, end, to.zone === from.zone ? null : to.zone, false);
 }

@@ -99,8 +99,8 @@ function canonicalRule(text: string): string {
 }
 
 /**
- * Keys of instances that a time names: wall times in the zone of the series.
- * @param series where a day means all instances of this day; null: a day means the time of the start on this day
+ * The keys of the instances that a time names: wall times in the zone of the series.
+ * @param series a day names all its instances on this day. Null: a day names the time of the start on this day
  */
 export function keysOf(
   input: TimeInput,

@@ -10,7 +10,7 @@ import { isSeries, keyAt, occurrenceOf } from '../model/event-series.js';
 import { hasOffset, isDay, parseInstant } from '../model/event-times.js';
 import { keysOf } from './event-patch.js';
 
-/** The event of a path: a UUID, or with the nominal start of an instance behind it. */
+/** The event of a path: the UUID of an event, or the id of an instance: a UUID and the nominal start. */
 export interface EventRef {
   id: string;
   /** `20260302T080000Z`, `20260302T080000` or `20260302`; null: the event itself. */
@@ -86,7 +86,7 @@ function keyOfText(record: EventRecord, text: string): string | null {
   return existing(record, instant === null ? wall : keyAt(record, instant, 'UTC'));
 }
 
-/** The text of an existing time. */
+/** The text if it is an existing time, else null. */
 const checked = (text: string): string | null =>
   parseInstant(text.includes('T') ? `${text}Z` : `${text}T00:00:00Z`) === null ? null : text;
 

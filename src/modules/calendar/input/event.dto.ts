@@ -37,7 +37,7 @@ export class CreateEvent extends IntersectionType(
 /** Which instances of a series a change concerns. */
 export class ScopeFields {
   /**
-   * Default: `this` where an instance is named, else `all`. With `this`, `attendees` are those of the instance, and changes of
+   * Default: `this` if an instance is named, else `all`. With `this`, `attendees` are the attendees of the instance, and changes of
    * `recurrence`, `rrule`, `proposals_allowed` and `calendar_id` are rejected with the code `whole_event_only`.
    */
   @Optional() @OneOf(SCOPES, { example: 'this' }) scope?: Scope;
@@ -46,7 +46,7 @@ export class ScopeFields {
 }
 
 export class CommentField {
-  /** For the messages to attendees. */
+  /** A text for the messages to attendees. */
   @Optional() @Text(4000, { example: 'See you there' }) comment?: string;
 }
 

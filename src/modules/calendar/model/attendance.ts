@@ -48,8 +48,8 @@ export function instanceAttendees(record: EventRecord): ParticipantRow[] {
 }
 
 /**
- * The rows that make these people the attendees of one instance.
- * @param wanted attendees of the instance; their responses count where the attendee has none of their own
+ * Replaces the attendees of one instance.
+ * @param wanted the new attendees. Their responses count only for attendees who had no row before
  * @returns all rows of the event
  */
 export function withAttendeesAt(
@@ -92,7 +92,7 @@ export function absences(
 const rowsOf = (rows: readonly ParticipantRow[], email: string): ParticipantRow[] =>
   rows.filter((row) => row.email === email);
 
-/** Keys of the instances to which a participant is invited without the series; null: the participant is invited to the series, or has no row. */
+/** Keys of the instances of a participant who is not invited to the series. Null: invited to the series, or without a row. */
 export function instanceKeysOf(rows: readonly ParticipantRow[]): string[] | null {
   if (rows.length === 0 || rows.some(({ recurrence_key }) => recurrence_key === '')) return null;
   return rows.flatMap((row) => (row.uninvited ? [] : [row.recurrence_key])).toSorted();
@@ -112,7 +112,7 @@ export function recordFor(record: EventRecord, isOwn: (row: ParticipantRow) => b
   return absent.length > 0 ? withoutInstances(record, absent) : record;
 }
 
-/** The event as the owner of a calendar receives it. The calendar of the event itself shows all of it. */
+/** The event as the owner of a calendar receives it. The calendar of the organizer shows the whole event. */
 export const recordIn = (
   record: EventRecord,
   { id, owner_id }: { id: string; owner_id: string },
@@ -121,7 +121,7 @@ export const recordIn = (
     ? record
     : recordFor(record, ({ user_id }) => user_id === owner_id);
 
-/** All fields of an instance, as its own. */
+/** A patch with all fields of an instance. */
 const patchOf = (content: EventContent): Partial<EventContent> =>
   Object.fromEntries(CONTENT_FIELDS.map((name) => [name, content[name]]));
 

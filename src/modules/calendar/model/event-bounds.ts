@@ -10,7 +10,7 @@ import {
 } from './event-series.js';
 import { isDay, wallText } from './event-times.js';
 
-/** Instances of one event that take place at the same moment. */
+/** Maximum number of instances of one event that take place at the same moment. */
 const MAX_AT_ONCE = 20_000;
 
 /** Instants in seconds; null: no bound. */
@@ -20,8 +20,8 @@ interface Bounds {
 }
 
 /**
- * Whether an event ends after `from` and starts before `to`; of a series, its last and its first instance. The spans of the database
- * have a margin, because SQL does not compute with zones.
+ * Whether an event ends after `from` and starts before `to`. For a series: whether its last instance ends after `from` and its first
+ * one starts before `to`. The spans in the database have a margin, because SQL does not compute with zones.
  * @param readerZone of floating times and days
  */
 export function isWithin(record: SeriesRecord, { from, to }: Bounds, readerZone: string): boolean {

@@ -9,7 +9,8 @@ export const isAtLeast = (role: CalendarRole, least: CalendarRole): boolean =>
 export const FOLLOWING = '>';
 
 /**
- * The response that applies to an instance: its own, else the last one to it and all later ones, else that to the event.
+ * The response that applies to an instance: to the instance itself, else the last one to an instance and all later ones, else to the
+ * event.
  * @param rows of one participant
  * @param key null: the whole event
  */
@@ -50,19 +51,19 @@ export interface EventPermissions {
   delete: boolean;
 }
 
-/** Whether a user acts for the organizer: in the calendar of the event, for an organizer of this workspace. */
+/** Whether a calendar is the one of the organizer, who is a member of this workspace. */
 const isOrigin = (record: EventRecord, { id }: Pick<CalendarContext, 'id'>): boolean =>
   record.origin_calendar_id === id && record.origin === 'internal';
 
-/** The part of an event that rights apply to: the event itself, or an instance with its own visibility and attendees. */
+/** The part of an event to which rights apply: the event itself, or an instance with its own visibility and attendees. */
 export interface EventPart {
   key: string | null;
   visibility: Visibility;
 }
 
 /**
- * Rights of a user on an event, or on an instance of it, in a calendar. A private event shows its details to the owner of the
- * calendar, to its organizer and to its attendees only, whatever the role.
+ * Rights of a user on an event, or on an instance of it, in a calendar. With every role, only the owner of the
+ * calendar, the organizer and the attendees see the details of a private event.
  */
 export function permissionsOf(
   record: EventRecord,

@@ -196,7 +196,7 @@ export interface CalendarContext {
   change_seq: number;
   floor_seq: number;
   role: CalendarRole;
-  /** Of the caller. */
+  /** The locale of the caller. */
   locale: string | null;
 }
 

@@ -35,7 +35,7 @@ export interface TimeWindow {
   /** Instants in seconds: from (inclusive) to (exclusive). */
   from: number;
   to: number;
-  /** For floating times and days. */
+  /** Zone in which floating times and days are read. */
   readerZone: string;
 }
 
@@ -50,11 +50,11 @@ export interface Span {
 export const EARLIEST = -2_300_000_000;
 /** Zones differ by at most 26 hours; floating times and days are read in any zone. */
 const MARGIN = 26 * 3600;
-/** Longer events count as wide: the others start at most so long before a window. */
+/** Longer events are wide. Other events that overlap a window start at most this long before it. */
 const WIDE = 31 * DAY;
-/** Instances of an event that may last into a window. */
+/** Maximum number of instances that start before a window and are read because they may last into it. */
 const MAX_RUNNING = 20_000;
-/** A night shift is an hour longer at a clock change. */
+/** An instance may be longer at a clock change, such as a night shift by an hour. */
 const CLOCK_CHANGE = 3 * 3600;
 
 export const isSeries = ({ rules, added }: Pick<EventRow, 'rules' | 'added'>): boolean =>
@@ -63,10 +63,10 @@ export const isSeries = ({ rules, added }: Pick<EventRow, 'rules' | 'added'>): b
 const parsed = new Map<string, Rule>();
 const MAX_PARSED = 5_000;
 
-/** A rule of the database; parsed rules are kept. */
+/** Parses a rule of the database, with a cache. */
 function ruleOf(text: string): Rule {
-  const known = parsed.get(text);
-  if (known) return known;
+  const cached = parsed.get(text);
+  if (cached) return cached;
   const rule = parseRule(text);
   if (parsed.size >= MAX_PARSED) parsed.clear();
   parsed.set(text, rule);
@@ -75,7 +75,7 @@ function ruleOf(text: string): Rule {
 
 type SeriesRow = EventTimes & Pick<EventRow, 'rules' | 'added' | 'excluded'>;
 
-/** The columns that the times of all instances follow from. */
+/** The columns that determine the times of all instances. */
 export type SeriesRecord = SeriesRow & Pick<EventRecord, 'overrides'>;
 
 /** The series of an event for the recurrence library. */
@@ -90,7 +90,7 @@ export function seriesOf(row: SeriesRow): Series {
   };
 }
 
-/** An instance as it takes place: the fields of its override before those of the series. */
+/** The fields of an instance: those of its override, else those of the series. */
 export function contentOf(record: EventRow, occurrence: Occurrence): EventContent {
   const own = occurrence.override?.patch;
   if (occurrence.key === null) return record;
@@ -128,9 +128,9 @@ function occurrenceAt(
   wall: number,
   override: OverrideRow | null,
   readerZone: string,
-  known?: number,
+  knownStart?: number,
 ): Occurrence {
-  const start = known ?? instantOf(wall, times.time_zone, readerZone);
+  const start = knownStart ?? instantOf(wall, times.time_zone, readerZone);
   return { key, wall, start, end: start + lengthAt(times, wall, start, readerZone), override };
 }
 
@@ -146,7 +146,7 @@ export function overridden(record: EventTimes, override: OverrideRow, readerZone
 const overlaps = ({ start, end }: Occurrence, { from, to }: TimeWindow): boolean =>
   start < to && (end > from || (start === end && start >= from));
 
-/** At least the seconds that each instance takes: clocks of the zones of start and end differ, and change. */
+/** An upper bound of the seconds that an instance takes: start and end may have different zones, and clocks change. */
 const longestInstance = (times: EventTimes): number =>
   Math.max(0, nominalLength(times)) + (times.end_time_zone === null ? CLOCK_CHANGE : MARGIN);
 
@@ -206,7 +206,7 @@ export function keyAt(record: SeriesRow, instant: number, readerZone: string): s
   return found ? wallText(found.key, isDay(record.starts)) : null;
 }
 
-/** The last moment at which UNTIL allows an instance to start, give or take the offset of a zone. */
+/** The last instant at which UNTIL allows an instance to start, without the offset of the zone. */
 const latestStart = ({ until }: Rule): number =>
   until === null ? Number.NEGATIVE_INFINITY : until.time + (until.kind === 'date' ? DAY : 0);
 
@@ -226,7 +226,7 @@ export function spanOf(record: EventRecord): Span | null {
     const last = lastInstance(series);
     if (last === null && record.overrides.length === 0) return null;
     if (last === 'endless') end = null;
-    // Zone rules may change until then: an instance that lies behind UNTIL today may lie before it.
+    // After a change of zone rules, an instance that is after UNTIL today may be before it: the span reaches to UNTIL.
     else if (last) end = Math.max(last.start, ...series.rules.map(latestStart)) + length;
   }
   for (const override of record.overrides) {
@@ -241,12 +241,12 @@ export function spanOf(record: EventRecord): Span | null {
   };
 }
 
-/** How far before a window the spans of events begin that are not wide, seconds. */
+/** Seconds before a window from which on the spans of overlapping events that are not wide begin. */
 export const NARROW_REACH = WIDE + 2 * MARGIN;
 
 const compact = (text: string): string => text.replaceAll(/[-:]/g, '');
 
-/** `<event>_20260302T080000Z`: the event and the nominal start of an instance, in UTC; a day or a floating time as it is. */
+/** `<event>_20260302T080000Z`: the event and the nominal start of an instance, in UTC. Days and floating times are not converted. */
 export function instanceId(record: EventRow, key: string): string {
   if (isDay(key) || record.time_zone === null) return `${record.id}_${compact(key)}`;
   return `${record.id}_${compact(formatInstant(instantOf(wallOf(key), record.time_zone)))}`;

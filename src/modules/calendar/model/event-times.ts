@@ -72,7 +72,7 @@ export function lengthAt(times: EventTimes, startWall: number, start: number, re
   const length = nominalLength(times);
   if (times.exact_duration) return Math.max(0, length);
   const end = instantOf(startWall + length, times.end_time_zone ?? times.time_zone, readerZone);
-  // A start in the gap of a clock change moves forward, perhaps behind its end.
+  // A start in the gap of a clock change moves forward, possibly past the end.
   return end > start ? end - start : Math.max(0, length);
 }
 
@@ -84,7 +84,7 @@ const DURATION = /^P(?:(\d{1,3})W|(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})
 
 /**
  * Reads a duration of RFC 5545, 3.3.6, e.g. `PT1H30M` or `P1D`.
- * @returns days of the calendar and exact seconds, or null for other text and for nothing
+ * @returns calendar days and exact seconds, or null for other text
  */
 export function parseDuration(text: string): { days: number; seconds: number } | null {
   const match = DURATION.exec(text.toUpperCase());
@@ -99,7 +99,7 @@ export function parseDuration(text: string): { days: number; seconds: number } |
   return { days: weeks * 7 + days, seconds: hours * 3600 + minutes * 60 + seconds };
 }
 
-/** `P1DT2H` of a length in seconds. */
+/** A length in seconds as `P1DT2H`. */
 export function formatDuration(seconds: number): string {
   const days = Math.floor(seconds / DAY);
   const rest = seconds - days * DAY;

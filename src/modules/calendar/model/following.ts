@@ -2,7 +2,7 @@ import type { EventTimes } from './event-record.js';
 import { occurrencesIn, type SeriesRecord } from './event-series.js';
 import { instantOf, isDay, nominalLength, wallOf, wallText } from './event-times.js';
 
-/** Instances that a change of an instance and all later ones reaches. */
+/** Maximum number of instances that a change of an instance and all later ones covers. */
 const MAX_FOLLOWING = 1_000;
 
 /** The keys of an instance and of the later ones, in order. */

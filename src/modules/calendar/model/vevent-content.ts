@@ -22,7 +22,7 @@ import {
 import { instantOf, lengthAt, wallOf } from './event-times.js';
 import { BUSY_STATUS } from './vevent.js';
 
-/** Limits of the fields, those of requests; longer text is cut. */
+/** Limits of the fields, as in requests. Longer text is cut. */
 const MAX = {
   title: 1_000,
   description: 65_536,
@@ -174,8 +174,8 @@ export function storableProperty({ name, parameters, value }: Property): Propert
 }
 
 /**
- * The alarms as minutes before the start; null for an event without them. Alarms after the start, absolute ones of series, days and
- * floating times, and others that are no whole minutes before the start are left out.
+ * The alarms as minutes before the start; null for an event without them. Leaves out alarms after the start, alarms
+ * with an absolute time for series, days and floating times, and alarms that are not whole minutes before the start.
  */
 export function remindersOf(event: Component, times: EventTimes, isSeries: boolean): Reminder[] | null {
   const found = event.components

@@ -5,7 +5,7 @@ import type { ParticipantRow } from './event-record.js';
 import { KINDS, RESPONSES, ROLES } from './vevent.js';
 import { storableProperty } from './vevent-content.js';
 
-/** The name of a value of RFC 5545. */
+/** The name in the API for a value of RFC 5545. */
 function named<T extends string>(names: Record<T, string>, value: string): T | undefined {
   const entries = Object.entries(names) as [T, string][];
   return entries.find(([, text]) => text === value)?.[0];
@@ -46,8 +46,8 @@ export function instanceRows(
 ): ParticipantRow[] {
   if (at.length === 0) return [];
   const differing = at.filter((row) => {
-    const known = wholeOf(whole, row.email);
-    return isOwnInvitation(row, known) || known?.response !== row.response;
+    const wholeRow = wholeOf(whole, row.email);
+    return isOwnInvitation(row, wholeRow) || wholeRow?.response !== row.response;
   });
   return [...differing, ...absences(whole, at, key, organizerEmail)];
 }

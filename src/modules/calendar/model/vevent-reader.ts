@@ -42,7 +42,7 @@ export interface ReadEvent {
   organizer: { email: string; name: string } | null;
   /** Without users: the caller finds the members of the workspace. */
   participants: ParticipantRow[];
-  /** ORGANIZER and ATTENDEE as they are written, for a copy whose organizer is another one. */
+  /** ORGANIZER and ATTENDEE as they are written, for a copy with another organizer. */
   people: Property[];
   /** Null: the file has no alarms for it. */
   reminders: Reminder[] | null;
@@ -86,7 +86,7 @@ export function readEvent(master: Component, instances: readonly Component[], cl
 
 /**
  * Reads VEVENTs with RECURRENCE-ID as changes of a series.
- * @param start DTSTART of the series; `startOf` makes it of a stored one
+ * @param start DTSTART of the series; for a stored series the result of `startOf`
  * @returns the instances that differ, in order, and their attendees with the response to the instance
  * @throws ICalendarError
  */
@@ -117,11 +117,11 @@ export function readInstances(
 interface NamedInstance {
   instance: Component;
   key: string;
-  /** The key, and for RANGE=THISANDFUTURE those of all later instances (RFC 5545, 3.2.13). */
+  /** The key, and for RANGE=THISANDFUTURE the keys of all later instances (RFC 5545, 3.2.13). */
   keys: string[];
 }
 
-/** Ranges come first, in the order of their instances: what the file states of one instance counts more. */
+/** Ranges come first, in the order of their instances, so that components of single instances override them. */
 function namedInstances(
   series: EventRow,
   start: Start,
@@ -179,7 +179,7 @@ function versionOf(event: Component): Pick<OverrideRow, 'sequence' | 'dtstamp'> 
   };
 }
 
-/** Some clients write a local DTSTAMP: it counts as UTC. */
+/** Some clients write DTSTAMP without a zone: it is read as UTC. */
 function stampOf(event: Component): string | null {
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z?$/.exec(
     propertyOf(event, 'DTSTAMP')?.value.trim() ?? '',

@@ -18,7 +18,7 @@ import { checkedWall, instantOf, wallIn, wallText } from './event-times.js';
 
 export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
 
-/** RRULEs, and dates of RDATE and EXDATE, of one event. */
+/** Maximum numbers of RRULEs, and of dates of RDATE and EXDATE, in one event. */
 const MAX_RULES = 4;
 const MAX_DATES = 1_000;
 /** The longest event, 10 years. */
@@ -110,7 +110,7 @@ export class EventClock {
 
   /**
    * The keys of the instances that a time names: wall times in the zone of the series, or days.
-   * @param series where a day means all instances of this day; null: a day means the time of the start on this day
+   * @param series a day names all its instances on this day. Null: a day names the time of the start on this day
    */
   private keysOf(time: Dated, start: Start, times: EventTimes, series: Recurrence | null): string[] {
     const day = Math.floor(time.wall / DAY) * DAY;

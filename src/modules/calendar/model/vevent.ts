@@ -27,7 +27,7 @@ import { instantOf, isDay, nominalLength, wallOf } from './event-times.js';
 
 /** Parts of a VEVENT that depend on its reader. */
 export interface VEventView {
-  /** False: times alone, as `Busy`. */
+  /** False: only times, with the title `Busy`. */
   seesDetails: boolean;
   /** False: private instances of a series are `Busy`. */
   seesPrivate?: boolean;
@@ -159,7 +159,7 @@ function recurrenceOf(record: EventRecord): Property[] {
 /** iCalendar has no later time. */
 const LAST_TIME = wallOf('9999-12-31T23:59:59');
 
-/** UNTIL has the type of DTSTART, and that of a series in a zone is UTC (RFC 5545, 3.3.10). */
+/** UNTIL has the type of DTSTART; in a series with a zone it is in UTC (RFC 5545, 3.3.10). */
 function exportedRule(text: string, { time_zone: zone, starts }: EventTimes): string {
   const rule = parseRule(text);
   if (!rule.until) return text;

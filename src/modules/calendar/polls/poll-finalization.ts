@@ -32,7 +32,7 @@ export class PollFinalization {
   ) {}
 
   /**
-   * Creates the event once: the choice of the same option again gives the same event.
+   * Creates the event once: a repeated request with the same option returns the same event.
    * @throws ApiError 404; 403; 409 `already_finalized`; 422 `unknown_option`
    */
   async finalize(
@@ -59,7 +59,7 @@ export class PollFinalization {
     return { poll: await this.service.present(ctx, record), event };
   }
 
-  /** A repetition changes nothing. @throws ApiError 404; 403; 409 `already_finalized` */
+  /** A repeated request changes nothing. @throws ApiError 404; 403; 409 `already_finalized` */
   async cancel(ctx: RequestContext, id: string): Promise<PollEnvelope> {
     const record = await this.db.tx(async (tx) => {
       const poll = await this.polls.lock(tx, ctx, id);
@@ -108,7 +108,7 @@ export class PollFinalization {
   }
 }
 
-/** The fields of the event: at the time of the option, with the participants but for the owner as attendees. */
+/** The fields of the event: the time of the option, and all participants except the owner as attendees. */
 function eventOf(poll: PollRecord, option: OptionRow, input: FinalizePoll): CreateEvent {
   const { title = poll.title, invite = 'all', send_updates } = input;
   const canCome = new Set(

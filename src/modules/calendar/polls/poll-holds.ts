@@ -73,7 +73,7 @@ export class PollHolds {
     return options.map((option, n) => ({ ...option, hold_event_id: (changes[n] as EventChange).record.id }));
   }
 
-  /** Deletes the events that still exist and that the caller may delete, also those that were moved to another calendar. */
+  /** Deletes the events that still exist and that the caller may delete, also in other calendars to which they were moved. */
   async release(tx: Tx, ctx: RequestContext, options: readonly OptionRow[]): Promise<void> {
     const ids = options.flatMap(({ hold_event_id: id }) => id ?? []);
     if (ids.length === 0) return;
@@ -93,13 +93,13 @@ export class PollHolds {
       try {
         await this.removals.remove(tx, ctx, calendarId, { id, instance: null }, null, silent);
       } catch (error) {
-        // The caller no longer writes in the calendar.
+        // An event stays if the caller may no longer write in its calendar.
         if (!(error instanceof ApiError && [403, 404].includes(error.kind.status))) throw error;
       }
   }
 }
 
-/** The times of an option as those of an event: on the clock of the poll. */
+/** The times of an option as times of an event, in the zone of the poll. */
 export function timesOfOption({ starts, ends }: OptionRow, zone: string) {
   const time = (text: string) =>
     isDay(text)

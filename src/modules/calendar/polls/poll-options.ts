@@ -9,7 +9,7 @@ const DEFAULT_MINUTES = 60;
 const MAX_LENGTH = 31 * 86_400;
 
 /**
- * The options of a request, each once, in its order.
+ * The options of a request, in its order.
  * @throws ApiError 422 for options that mix times and days, end before their start or repeat each other
  */
 export function optionsOf(

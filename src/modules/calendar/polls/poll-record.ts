@@ -76,7 +76,7 @@ export function statusOf(
   return deadline !== null && Date.parse(deadline) <= now ? 'closed' : 'open';
 }
 
-/** The options with the most participants who can come, then with the most unconditional answers; none without votes. */
+/** The options that the most participants can attend; of these, the ones with the most unconditional votes. None without votes. */
 export function bestOptions({ options, votes }: PollRecord): string[] {
   const scores = options.map(({ id }) => {
     const own = votes.filter((vote) => vote.option_id === id);

@@ -12,7 +12,7 @@ export interface PollViewer {
   busy: readonly BusyTime[];
 }
 
-/** The instants of an option; a day is one on the clock of the zone. */
+/** The instants of an option; a day begins and ends in the given zone. */
 export function instantsOf({ starts, ends }: OptionRow, zone: string): { start: number; end: number } {
   if (isDay(starts))
     return { start: instantOf(wallOf(starts), zone), end: instantOf(wallOf(ends) + DAY, zone) };

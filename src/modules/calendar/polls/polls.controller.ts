@@ -45,7 +45,8 @@ export class PollsController {
   @Endpoint('GET :id', {
     id: 'readPoll',
     summary: 'Read a poll',
-    description: 'For its owner and participants, with the conflicts in their own calendars.',
+    description:
+      'For the owner and the participants of the poll. The response shows conflicts with events in the calendars of the caller.',
     response: [PollEnvelope, 'The poll.'],
     errors: [PollErrors.pollNotFound],
   })
@@ -72,7 +73,7 @@ export class PollsController {
   @Endpoint('POST :id/cancel', {
     id: 'cancelPoll',
     summary: 'Cancel a poll',
-    description: 'Ends the poll without an event, and deletes its tentative events. Only the owner.',
+    description: 'Ends the poll without an event, and deletes its tentative events. Only for the owner.',
     status: 200,
     response: [PollEnvelope, 'The cancelled poll.'],
     errors: [PollErrors.pollNotFound, Errors.forbidden, PollErrors.alreadyFinalized],
@@ -85,7 +86,7 @@ export class PollsController {
     id: 'finalizePoll',
     summary: 'Choose an option of a poll',
     description:
-      'Creates the event and invites the participants, once: a repetition with the same option returns the same event. Only the owner.',
+      'Creates the event and invites the participants. A repeated request with the same option returns the same event. Only for the owner.',
     status: 200,
     response: [FinalizedPollEnvelope, 'The poll and its event.'],
     errors: [

@@ -29,7 +29,7 @@ export class PollOptionFields {
   @ApiPropertyOptional(timeSchema('2026-03-02T09:00:00')) @Optional() @IsEventTime() start?: TimeInput;
   /** Default: `duration_minutes` after the start. */
   @ApiPropertyOptional(timeSchema('2026-03-02T10:00:00')) @Optional() @IsEventTime() end?: TimeInput;
-  /** Of a poll about days. */
+  /** The day, in a poll about days. */
   @ApiPropertyOptional({ format: 'date', example: '2026-03-02' }) @Optional() @IsEventTime() date?: string;
 }
 
@@ -53,16 +53,16 @@ export class CreatePoll extends SendUpdatesField {
   /** Plain text. */
   @Optional() @Text(8000, { example: 'Goals of the next quarter' }) description?: string;
   @Optional() @Line(1000, { example: 'Room 3' }) location?: string;
-  /** Of times without an offset, and of the event. */
+  /** Zone of the event, and of times without an offset. */
   @ApiProperty({ example: 'Europe/Berlin' }) @IsZone() time_zone!: string;
-  /** Default: that of the first option. */
+  /** Default: the kind of the first option. */
   @Optional() @OneOf(['time', 'date'], { example: 'time' }) kind?: 'time' | 'date';
   /** Length of options without an end. Default: 60. */
   @Optional() @IntegerFrom(5, 10_080, { example: 60 }) duration_minutes?: number;
 
   @Entries(PollOptionFields, MAX_OPTIONS, { minItems: 2 }) options!: PollOptionFields[];
 
-  /** Besides you. A bare text is an id or an address. */
+  /** The participants besides you. A text is an id or an address. */
   @ApiPropertyOptional({ type: [PollParticipantFields], maxItems: MAX_PARTICIPANTS })
   @Optional()
   @EachAs((entry) => asNamedUser(PollParticipantFields, entry))
@@ -87,7 +87,7 @@ export class CreatePoll extends SendUpdatesField {
 }
 
 export class ReadPoll {
-  /** Of `local_start` and `local_end`. Default: that of the poll. */
+  /** Zone of `local_start` and `local_end`. Default: the zone of the poll. */
   @ApiPropertyOptional({ type: String, example: 'America/New_York' })
   @IsOptional()
   @IsZone()
@@ -108,10 +108,10 @@ export class VotePoll {
 
 export class FinalizePoll extends SendUpdatesField {
   @Uuid({ example: EXAMPLE_ID }) option_id!: string;
-  /** Default: that of the poll, else your default calendar. */
+  /** Default: the calendar of the poll, else your default calendar. */
   @OptionalId() calendar_id?: string;
-  /** Title of the event. Default: that of the poll. */
+  /** Title of the event. Default: the title of the poll. */
   @Optional() @Name(500, { example: 'Planning' }) title?: string;
-  /** all: all participants. yes: those who can come. Default: all. */
+  /** all: all participants. yes: participants who can attend. Default: all. */
   @Optional() @OneOf(['all', 'yes'], { example: 'all' }) invite?: 'all' | 'yes';
 }

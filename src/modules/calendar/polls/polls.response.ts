@@ -21,7 +21,7 @@ export class OptionVoteResponse {
 
 export class PollOptionResponse {
   @ApiProperty(UUID) id!: string;
-  /** Of the tentative event; only for the owner of the poll. */
+  /** Id of the tentative event; only for the owner of the poll. */
   @ApiProperty(NO_UUID) hold_event_id!: string | null;
   /** Null for a day. */
   @ApiProperty({ format: 'date-time', example: TIME }) start!: string | null;
@@ -29,7 +29,7 @@ export class PollOptionResponse {
   /** A day, instead of `start` and `end`. */
   @ApiProperty({ format: 'date', example: null }) date!: string | null;
   /** In the requested zone. @example "2026-03-02T09:00:00" */ local_start!: string;
-  /** In the requested zone; of a day the same day. @example "2026-03-02T10:00:00" */ local_end!: string;
+  /** In the requested zone; for a day the same day. @example "2026-03-02T10:00:00" */ local_end!: string;
   counts!: PollCountsResponse;
   /** Empty for an anonymous poll. */
   @ApiProperty({ type: [OptionVoteResponse] }) votes!: OptionVoteResponse[];

@@ -22,7 +22,7 @@ import { PollErrors } from './polls.errors.js';
 import { PollsRepository } from './polls.repository.js';
 import type { PollEnvelope, PollResponse } from './polls.response.js';
 
-/** Free/busy windows have at most 62 days: options beyond it have no conflict mark. */
+/** A free/busy window has at most 62 days. Options after it show no conflict. */
 const CONFLICT_WINDOW = 62 * DAY;
 
 interface NamedParticipant {
@@ -105,10 +105,10 @@ export class PollsService {
       const { votes, comment = '' } = body.value;
       if (statusOf(poll) !== 'open') throw PollErrors.pollClosed.with();
       const me = poll.participants.find(({ user_id: userId }) => userId === ctx.userId) as VoterRow;
-      const known = new Set(poll.options.map((option) => option.id));
+      const optionIds = new Set(poll.options.map((option) => option.id));
       const byOption = new Map(votes.map(({ option_id: option, answer }) => [option.toLowerCase(), answer]));
       for (const [option, answer] of byOption) {
-        if (!known.has(option)) throw PollErrors.unknownOption.with();
+        if (!optionIds.has(option)) throw PollErrors.unknownOption.with();
         if (answer === 'if_needed' && !poll.allow_if_needed)
           throw fieldError('votes', 'if_needed', 'This poll does not allow if_needed');
       }

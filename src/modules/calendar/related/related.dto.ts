@@ -4,9 +4,9 @@ import { IntegerFrom, Repeatable, Text, Uuid, WholeNumber } from '../../../platf
 import { RELATED_KINDS, type RelatedKind } from '../../../platform/references/related-items.js';
 import { QueryTime } from '../input/event-parts.dto.js';
 
-/** One of `event_id`, `q`, `email`, or `start` and `end`; several narrow nothing, they add items. */
+/** At least one of `event_id`, `q`, `email`, or `start` and `end`. Each adds items; they do not narrow the result. */
 export class RelatedQueryFields {
-  /** Items about the subject and the attendees of this event, and what it links to. */
+  /** Items about the subject and the attendees of this event, and items that it links to. */
   @IsOptional() @Uuid() event_id?: string;
   /** Items with these words. */
   @IsOptional() @Text(200, { minLength: 1, example: 'planning' }) q?: string;
@@ -19,7 +19,7 @@ export class RelatedQueryFields {
 
   /** With `end`: your events in this window, at most 31 days. */
   @QueryTime('2026-03-02T09:00:00Z') start?: string;
-  /** With `start`: the end of the window, itself excluded. */
+  /** With `start`: the end of the window, exclusive. */
   @QueryTime('2026-03-02T10:00:00Z') end?: string;
 
   /** Default: all. */

@@ -6,7 +6,7 @@ import { recordIn } from '../model/attendance.js';
 import { permissionsOf } from '../model/event-policy.js';
 import { type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
 
-/** Events that a list compares. */
+/** Maximum number of events that one query reads. */
 const MAX_EVENTS = 200;
 
 interface PlacedJson extends EventJson {
@@ -77,7 +77,7 @@ const placement = workspace.statement<{ calendar_id: string }>(
     ORDER BY access.role DESC, entry.calendar_id LIMIT 1`,
 );
 
-/** The event as its calendar receives it; none where the user does not see its details there. */
+/** The event as its calendar receives it; empty if the user does not see its details in this calendar. */
 function receivedBy(userId: string, row: PlacedJson): EventRecord[] {
   const calendar = { id: row.calendar_id, owner_id: row.owner_id, role: 'reader' as const };
   const record = recordIn(recordOf(row), calendar);

@@ -4,14 +4,14 @@ const REASONS = ['link', 'title', 'attendee', 'time'] as const;
 
 /** An item that you can read. */
 export class RelatedItemResponse {
-  /** Of a message: `<mailbox>/<message>`, as in its path. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
+  /** For a message: `<mailbox>/<message>`, as in its path. @example "01890a5d-ac96-774b-bcce-b302099a8057" */
   id!: string;
   /** @example "Budget" */ title!: string;
   /** link: the event links to it. title: it has words of the subject. attendee: it concerns an attendee. time: it takes place then. */
   @ApiProperty({ enum: REASONS, example: 'title' }) reason!: (typeof REASONS)[number];
   /** 0 to 1; higher is better. */
   @ApiProperty({ minimum: 0, maximum: 1, example: 0.6 }) score!: number;
-  /** Of an event its start, else the last change. */
+  /** For an event its start, for other items the last change. */
   @ApiProperty({ format: 'date-time', example: '2026-03-02T08:00:00Z' }) date!: string | null;
 }
 
@@ -20,7 +20,7 @@ export class RelatedItemsResponse {
   events!: RelatedItemResponse[];
   notes!: RelatedItemResponse[];
   tasks!: RelatedItemResponse[];
-  /** Of the newest messages of your inbox and your sent ones. */ messages!: RelatedItemResponse[];
+  /** Among the newest messages of your inbox and your sent messages. */ messages!: RelatedItemResponse[];
   contacts!: RelatedItemResponse[];
   rooms!: RelatedItemResponse[];
 }

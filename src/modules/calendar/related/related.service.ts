@@ -23,7 +23,7 @@ import { RelatedRepository } from './related.repository.js';
 import type { RelatedEnvelope, RelatedItemsResponse } from './related.response.js';
 
 const MAX_WINDOW = 31 * 86_400;
-/** Words of a title that are searched one by one, and their least length. */
+/** Number of words of a title that are searched one by one, and their minimum length. */
 const SINGLE_WORDS = 3;
 const WORD_LENGTH = 4;
 const MAX_EMAILS = 20;

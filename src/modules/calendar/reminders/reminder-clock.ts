@@ -8,7 +8,7 @@ import { CalendarEvents, type ReminderDue } from '../calendar.events.js';
 import type { Reminder } from '../calendar.entity.js';
 import { type EventJson, recordOf } from '../model/event-record.js';
 import { formatInstant } from '../model/event-times.js';
-import { type DueReminder, dueReminders, nextLook } from './reminder-times.js';
+import { type DueReminder, dueReminders, nextCheck } from './reminder-times.js';
 
 /** Placements of one transaction. */
 const BATCH = 100;
@@ -42,18 +42,18 @@ const due = workspace.statement<DueRow>(
   { reach: 'cell' },
 );
 
-const looked = workspace.statement<never>(
+const saveChecks = workspace.statement<never>(
   'calendar.reminders_looked',
-  `UPDATE calendar_entries entry SET next_reminder_at = looked.next, reminded_until = $1
-     FROM jsonb_to_recordset($2) AS looked (tenant_id uuid, calendar_id uuid, event_id uuid, next timestamptz)
-    WHERE entry.tenant_id = looked.tenant_id AND entry.calendar_id = looked.calendar_id
-      AND entry.event_id = looked.event_id`,
+  `UPDATE calendar_entries entry SET next_reminder_at = checked.next, reminded_until = $1
+     FROM jsonb_to_recordset($2) AS checked (tenant_id uuid, calendar_id uuid, event_id uuid, next timestamptz)
+    WHERE entry.tenant_id = checked.tenant_id AND entry.calendar_id = checked.calendar_id
+      AND entry.event_id = checked.event_id`,
   { reach: 'cell' },
 );
 
 /**
- * Reports reminders whose moment has come. The transaction that appends an event also moves the mark of its placement, so each
- * reminder is reported exactly once, whichever process runs and whenever one stops.
+ * Reports reminders that are due. The transaction that appends an event to the outbox also updates `reminded_until` of its placement,
+ * so each reminder is reported exactly once, also with several processes and after a crash.
  */
 @Injectable()
 export class ReminderClock implements OnModuleInit {
@@ -89,7 +89,7 @@ export class ReminderClock implements OnModuleInit {
     let reminders = 0;
     for (const row of rows) {
       const { tenant_id, calendar_id, event_id, owner_id: userId } = row;
-      const { found, next } = this.look(row, at);
+      const { found, next } = this.check(row, at);
       for (const { key, start, end, minutes, methods } of found)
         await this.outbox.append(tx, {
           tenantId: tenant_id,
@@ -108,17 +108,17 @@ export class ReminderClock implements OnModuleInit {
       reminders += found.length;
       marks.push({ tenant_id, calendar_id, event_id, next: next === null ? null : formatInstant(next) });
     }
-    if (marks.length > 0) await tx.query(looked, [formatInstant(at), JSON.stringify(marks)]);
+    if (marks.length > 0) await tx.query(saveChecks, [formatInstant(at), JSON.stringify(marks)]);
     return { placements: rows.length, reminders };
   }
 
-  /** The reminders of a placement, and the time of the next look. An event that fails does not hold up the reminders of others. */
-  private look(row: DueRow, at: number): { found: DueReminder[]; next: number | null } {
+  /** The due reminders of a placement, and the time of its next check. A failure of one event does not stop the others. */
+  private check(row: DueRow, at: number): { found: DueReminder[]; next: number | null } {
     const { owner_id: userId, time_zone: readerZone, reminders, reminded_until: after, span_end } = row;
     try {
       const query = { record: recordOf(row), reminders, userId, readerZone };
       const found = query.record.deleted_at === null ? dueReminders(query, after, at) : [];
-      return { found, next: nextLook(query, at, span_end) };
+      return { found, next: nextCheck(query, at, span_end) };
     } catch (error) {
       const { tenant_id: tenant, event_id: event } = row;
       this.logger.error({ err: error, tenant, event }, 'reminders of an event failed; retried in an hour');

@@ -3,7 +3,7 @@ import { responseAt } from '../model/event-policy.js';
 import type { EventRecord } from '../model/event-record.js';
 import { contentOf, isSeries, type Occurrence, occurrencesIn } from '../model/event-series.js';
 
-/** A reminder whose moment has come. */
+/** A reminder that is due. */
 export interface DueReminder {
   /** Null: a single event. */
   key: string | null;
@@ -19,17 +19,17 @@ export interface ReminderQuery {
   reminders: readonly Reminder[];
   /** The owner of the placement. */
   userId: string;
-  /** For floating times and days. */
+  /** Zone in which floating times and days are read. */
   readerZone: string;
 }
 
 const DAY = 86_400;
-/** Instances of one event that a look reports. */
+/** Maximum number of instances of one event that a check reports for each lead time. */
 const MAX_DUE = 100;
-/** Longest pause between two looks at a placement. */
+/** Longest pause before the next check of a placement with an instance in the search windows. */
 const MAX_AHEAD = 14 * DAY;
 /** Windows in which the next instance is searched, seconds. */
-const LOOK_AHEAD = [32 * DAY, 400 * DAY];
+const SEARCH_WINDOWS = [32 * DAY, 400 * DAY];
 
 /**
  * The reminders between two moments, in order. Instances that are cancelled, declined or over have none.
@@ -51,16 +51,16 @@ export function dueReminders(query: ReminderQuery, after: number, until: number)
 }
 
 /**
- * The moment at which the clock looks at the placement again, an instant in seconds; null: no reminder is to come. At most two
- * weeks ahead: zone rules may change meanwhile.
+ * The instant in seconds at which the clock checks the placement again; null: it has no further reminder. At most two weeks ahead,
+ * because zone rules may change; 200 days for a series without an instance in the next 400 days.
  */
-export function nextLook(query: ReminderQuery, after: number, spanEnd: number | null): number | null {
+export function nextCheck(query: ReminderQuery, after: number, spanEnd: number | null): number | null {
   const { record, readerZone } = query;
   if (record.deleted_at !== null || query.reminders.length === 0) return null;
   if (spanEnd !== null && spanEnd < after) return null;
   const moments = [...byMinutes(query.reminders).keys()].flatMap((minutes) => {
     const from = after + minutes * 60 + 1;
-    for (const ahead of LOOK_AHEAD) {
+    for (const ahead of SEARCH_WINDOWS) {
       const starts = occurrencesIn(record, { from, to: from + ahead, readerZone }, 20_000)
         .filter((one) => one.start >= from && isActive(query, one))
         .map(({ start }) => start);
@@ -69,8 +69,8 @@ export function nextLook(query: ReminderQuery, after: number, spanEnd: number | 
     return [];
   });
   if (moments.length > 0) return Math.min(after + MAX_AHEAD, ...moments);
-  // Series with years between their instances.
-  const horizon = after + (LOOK_AHEAD.at(-1) as number) / 2;
+  // Series may have years between their instances.
+  const horizon = after + (SEARCH_WINDOWS.at(-1) as number) / 2;
   return isSeries(record) || spanEnd === null || spanEnd > horizon ? horizon : null;
 }
 

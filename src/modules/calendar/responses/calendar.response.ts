@@ -47,6 +47,6 @@ export class CalendarResponse extends RevisionedFields {
   shares!: CalendarShareResponse[];
   /** Its events make the owner busy. */
   @ApiProperty({ example: true }) affects_free_busy!: boolean;
-  /** Continues with POST /calendar/{id}/sync from the present state. */
+  /** Continues with POST /calendar/{id}/sync from the current state. */
   @ApiProperty({ example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' }) sync_token!: string;
 }

@@ -3,7 +3,7 @@ import { ErrorResponse } from '../../../platform/http/error.response.js';
 import { orNull } from '../../../platform/field-docs/field-docs.js';
 import { CalendarEventResponse } from './event.response.js';
 
-/** The error of one operation: that of the single request, with its members. */
+/** The error of one operation, with the same members as for the single request. */
 export class OperationErrorResponse extends ErrorResponse {
   /** With `conflict`: the revision of the event. */
   @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 4 }) revision?: number;
@@ -16,9 +16,9 @@ export class OperationErrorResponse extends ErrorResponse {
 export class EventBatchResultResponse {
   /** Position in the request. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) index!: number;
-  /** The `client_id` of the operation; of a file the UID of the event. */
+  /** The `client_id` of the operation; in an import the UID of the event. */
   @ApiProperty({ example: null }) client_id!: string | null;
-  /** The event of a file. */
+  /** In an import: the id of the event. */
   @ApiProperty({ format: 'uuid', example: null }) event_id?: string | null;
   /** HTTP status that the single request would have. */
   @ApiProperty({ type: 'integer', example: 201 }) status!: number;

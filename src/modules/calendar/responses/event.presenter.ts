@@ -41,7 +41,7 @@ import {
 export interface Viewer {
   userId: string;
   calendar: CalendarContext;
-  /** For floating times and days. */
+  /** Zone in which floating times and days are read. */
   readerZone: string;
 }
 

@@ -87,8 +87,8 @@ export class EventAttendeeResponse {
   @ApiProperty({ example: null }) delegated_to!: string | null;
   @ApiProperty({ example: null }) delegated_from!: string | null;
   /**
-   * internal: a member of the workspace. mail: outside the workspace. failed: the mail was not delivered. Changes without a new
-   * revision of the event, and the synchronisation does not report it.
+   * internal: a member of the workspace. mail: outside the workspace. failed: the mail was not delivered. A change of this field
+   * makes no new revision of the event, and the synchronisation does not report it.
    */
   @ApiProperty({ enum: ['internal', 'mail', 'failed'], example: 'internal' })
   delivery!: 'internal' | 'mail' | 'failed';
@@ -137,7 +137,7 @@ export class EventProposalResponse {
   /** @example "An hour later would suit me." */ comment!: string;
   @ApiProperty({ enum: ['pending', 'accepted', 'declined', 'outdated', 'withdrawn'], example: 'pending' })
   status!: 'pending' | 'accepted' | 'declined' | 'outdated' | 'withdrawn';
-  /** The sequence of the event that it refers to. */
+  /** The sequence of the event when the proposal was made. */
   @ApiProperty(WHOLE) base_sequence!: number;
   @ApiProperty(DATE_TIME) created_at!: string;
 }

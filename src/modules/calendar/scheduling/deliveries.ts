@@ -6,7 +6,7 @@ import { type DueDelivery, SchedulingRepository } from './scheduling.repository.
 
 export const DELIVERIES_JOB = 'calendar-deliveries';
 const INTERVAL_SECONDS = 10;
-/** Longer than a send takes with all its timeouts. */
+/** Longer than all timeouts of one send together. */
 const LEASE_SECONDS = 300;
 const MAX_ATTEMPTS = 60;
 const MAX_PAUSE_SECONDS = 3_600;
@@ -17,7 +17,7 @@ const PURGED_AT_ONCE = 1_000;
 
 /**
  * Sends queued messages from the mailboxes of their senders. An attempt after a crash first looks for the message, by its
- * Message-ID, in the mailbox of the sender: it is sent once (adr/0040).
+ * Message-ID, in the mailbox of the sender, so that it is sent once (adr/0040).
  */
 @Injectable()
 export class Deliveries implements OnModuleInit {
@@ -85,7 +85,7 @@ export class Deliveries implements OnModuleInit {
   }
 }
 
-/** The same in each attempt. */
+/** The Message-ID, which is the same in each attempt. */
 const messageIdOf = ({ message_id, recipient }: DueDelivery, address: string): string =>
   `<${message_id}.${Buffer.from(recipient).toString('hex').slice(0, 64)}@${domainOf(address)}>`;
 

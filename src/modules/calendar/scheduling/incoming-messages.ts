@@ -34,7 +34,7 @@ import { addressesIn, parsedOf, readMessage } from './parsed-message.js';
 import { RejectedMessageError, rejectionReason } from './incoming/rejection.js';
 import { type MessageRow, type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
 
-/** Longer texts are not kept in the log. */
+/** Maximum length of a message that the log stores. */
 const MAX_KEPT = 262_144;
 
 /** Applies messages from outside of the workspace to its events, and records them. */
@@ -92,8 +92,8 @@ export class IncomingMessages implements OnModuleInit {
         tenantId,
         typeof message === 'string' ? arrival.dedupeKey : message.uid,
       );
-      const known = await this.repository.findByKey(tx, tenantId, arrival.dedupeKey);
-      if (known) return { message: known, eventId: known.event_id };
+      const logged = await this.repository.findByKey(tx, tenantId, arrival.dedupeKey);
+      if (logged) return { message: logged, eventId: logged.event_id };
       const calendarId =
         arrival.calendarId ?? (await this.events.defaultCalendars(tx, tenantId, [userId])).get(userId);
       if (calendarId === undefined) return null;
@@ -162,7 +162,7 @@ export class IncomingMessages implements OnModuleInit {
     if (method === 'REQUEST' || method === 'PUBLISH')
       return applyRequest(record, arrival.calendarId, incoming);
     if (!record) {
-      if (method === 'ADD') await this.askAgain(tx, arrival, incoming);
+      if (method === 'ADD') await this.requestRefresh(tx, arrival, incoming);
       return unchanged('ignored_unknown');
     }
     const proposals = method.endsWith('COUNTER')
@@ -177,8 +177,8 @@ export class IncomingMessages implements OnModuleInit {
     return method === 'COUNTER' ? applyCounter(record, proposals, incoming) : applyRefresh(record, incoming);
   }
 
-  /** Asks an organizer for an event of which only a part arrived (RFC 5546, 3.2.4). */
-  private async askAgain(
+  /** Requests an event from its organizer after an ADD for an unknown event (RFC 5546, 3.2.4). */
+  private async requestRefresh(
     tx: Tx,
     arrival: Arrival & { calendarId: string },
     incoming: Incoming,
@@ -215,11 +215,11 @@ export class IncomingMessages implements OnModuleInit {
       await this.appendMessages(tx, ctx, placed, applied);
       return { applied, placed };
     }
-    const known = withOwner(record, owner);
-    const { entries, removed } = placementsOf(placed, known, isInvitation, calendarId, owner.userId);
+    const recordOfOwner = withOwner(record, owner);
+    const { entries, removed } = placementsOf(placed, recordOfOwner, isInvitation, calendarId, owner.userId);
     const change: EventChange = {
       before: placed?.record ?? null,
-      record: known,
+      record: recordOfOwner,
       entries,
       removed,
       ...(applied.proposals && { proposals: applied.proposals }),
@@ -233,7 +233,7 @@ export class IncomingMessages implements OnModuleInit {
     return { applied: { ...applied, result }, placed: { record: done.record, entries: done.entries } };
   }
 
-  /** Messages of an event that does not change. */
+  /** Appends the messages about an event that does not change. */
   private async appendMessages(
     tx: Tx,
     ctx: RequestContext,

@@ -31,7 +31,7 @@ export interface Order {
   proposal: ProposalRow | null;
   /** The member that causes the message. */
   actorId: string;
-  /** Distinguishes messages of the same version; null: such a message is sent once. */
+  /** Distinguishes messages about the same version. Null: one message for each version. */
   cause: string | null;
   now: Date;
 }
@@ -53,7 +53,7 @@ export class OutgoingMessages implements OnModuleInit {
     this.outbox.subscribe(CalendarEvents.messageDue, 'calendar-messages', compose, 'mail');
   }
 
-  /** Queues the message of an outbox event. The event is read as it is now: a later version replaces an earlier one. */
+  /** Queues the message of an outbox event. It has the current version of the event, so a later version replaces an earlier one. */
   private async compose({ id, tenantId, payload, occurredAt }: DomainEvent<MessageDue>): Promise<void> {
     const placed = await this.repository.placed(this.db, tenantId, payload.event_id);
     if (!placed) return;
@@ -125,7 +125,7 @@ export class OutgoingMessages implements OnModuleInit {
       : null;
   }
 
-  /** Stores a message with its deliveries, and starts their job after the commit. @returns false for a stored one */
+  /** Stores a message with its deliveries, and starts their job after the commit. @returns false if the message is stored already */
   async store(
     tx: Tx,
     tenantId: string,
@@ -143,7 +143,7 @@ export class OutgoingMessages implements OnModuleInit {
     return true;
   }
 
-  /** Queues REFRESH: the organizer is asked for an event of which only a part was received. */
+  /** Queues REFRESH: a request to the organizer for an event of which only a part was received. */
   async refresh(
     tx: Tx,
     tenantId: string,

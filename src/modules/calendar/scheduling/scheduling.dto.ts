@@ -79,8 +79,8 @@ export class TakeMessage {
   from?: string;
 
   /**
-   * A mail of your mailbox: its sender is the sender of the message, its calendar is used instead of `ics`. Without a verified sender it
-   * does not change an event that is in calendars of other members too.
+   * A mail of your mailbox. Its sender is the sender of the message, and its calendar is used instead of `ics`. A mail without a
+   * verified sender does not change an event that is in calendars of other members too.
    */
   @ApiPropertyOptional({ type: MailReference })
   @Optional()

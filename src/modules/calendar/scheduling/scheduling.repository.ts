@@ -29,7 +29,7 @@ export interface MessageRow {
 
 export interface NewMessage extends Omit<MessageRow, 'deliveries' | 'created_at'> {
   ics: string | null;
-  /** Of a message to send. */
+  /** Subject and texts of a message to send. */
   mail: object | null;
   dedupe_key: string;
 }

@@ -26,7 +26,7 @@ export class SchedulingAttendeeResponse {
   /** @example "ACCEPTED" */ response!: string;
 }
 
-/** The content of a message in short. */
+/** A summary of a message. */
 export class ParsedMessageResponse {
   /** @example "Planning" */ title!: string;
   /** As the message writes it. @example "20260302T090000 Europe/Berlin" */ start!: string | null;
@@ -50,13 +50,13 @@ export class SchedulingMessageResponse {
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) sequence!: number;
   @ApiProperty({ ...DATE_TIME }) dtstamp!: string | null;
   /** The sender; empty for an upload. @example "ann@demo.example" */ from!: string;
-  /** Of a sent message. */
+  /** The recipients of a sent message. */
   @ApiProperty({ type: [SchedulingRecipientResponse] }) recipients!: SchedulingRecipientResponse[];
   /** Sent messages: queued, sent or failed. Received ones: the effect. */
   @ApiProperty({ enum: RESULTS, example: 'sent' }) result!: SchedulingResult;
   /**
    * Why a message was ignored, rejected or not delivered, e.g. `sender_mismatch`, `sender_not_authenticated` (the
-   * receiving mail server could verify the domain neither by SPF nor by DKIM; the user can take the mail in by `scheduling/inbox`),
+   * receiving mail server could verify the domain neither by SPF nor by DKIM; the user can apply the mail with `scheduling/inbox`),
    * `tnef_unsupported`, `no_mail`.
    */
   @ApiProperty({ example: null }) reason!: string | null;

@@ -43,7 +43,7 @@ const PARSE_ERRORS: Record<string, () => ApiError> = {
   multiple_uids: () => SchedulingErrors.multipleUids.with(),
 };
 
-/** Scheduling messages of a calendar for its owner: the log, sending, and messages that a user takes in. */
+/** Scheduling messages of a calendar for its owner: the log, sending, and received messages that the owner applies. */
 @Injectable()
 export class SchedulingService {
   constructor(
@@ -126,7 +126,7 @@ export class SchedulingService {
       from,
       isProven,
       method: null,
-      // The user has chosen to take it in.
+      // The user has decided to apply the message.
       isAuthentic: null,
       dedupeKey: `api ${uuidv7()}`,
     });
@@ -218,12 +218,12 @@ function recipientsOf(
   key: string,
   { method, recipients }: SendSchedulingMessage,
 ): string[] {
-  const known = isOfAttendee(method) ? [record.organizer_email] : outsideAttendees(record, key);
-  const wanted = [...new Set((recipients ?? known).map((email) => email.toLowerCase()))];
+  const allowed = isOfAttendee(method) ? [record.organizer_email] : outsideAttendees(record, key);
+  const emails = [...new Set((recipients ?? allowed).map((email) => email.toLowerCase()))];
   const isUnknown =
-    method === 'PUBLISH' ? recipients === undefined : !wanted.every((email) => known.includes(email));
-  if (isUnknown || wanted.length === 0) throw SchedulingErrors.unknownRecipient.with();
-  return wanted;
+    method === 'PUBLISH' ? recipients === undefined : !emails.every((email) => allowed.includes(email));
+  if (isUnknown || emails.length === 0) throw SchedulingErrors.unknownRecipient.with();
+  return emails;
 }
 
 function messageResponse(row: MessageRow): SchedulingMessageResponse {

@@ -79,7 +79,7 @@ export class EventSearchService extends ItemSearch<EventSearchRow> {
     return readerLexeme('');
   }
 
-  /** A guest of some instances sees their texts, not those of the series. */
+  /** An attendee of some instances sees the texts of these instances, not of the series. */
   protected override textsOf({ userId }: RequestContext, row: EventSearchRow) {
     const { shown: event, participants, overrides, role, locale } = row;
     const whole = recordOf({ event, participants, overrides });
@@ -102,7 +102,7 @@ export class EventSearchService extends ItemSearch<EventSearchRow> {
   }
 }
 
-/** As `EVENT_SEARCH` indexes it. */
+/** The body as `EVENT_SEARCH` indexes it. */
 const bodyOf = ({ location, description }: EventRecord): string =>
   `${location}\n${description}`.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 

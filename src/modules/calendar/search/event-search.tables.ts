@@ -1,8 +1,8 @@
 import type { SearchTables } from '../../../platform/search/search-tables.js';
 
 /**
- * The events whose details the user $2 sees, each with the calendar that gives the highest role. Materialised: the search joins
- * it with every hit, and it is the same for all.
+ * The events whose details the user $2 sees, each with the calendar that gives the highest role. Materialised, because the search
+ * joins the same rows with every hit.
  */
 const READABLE = `(
     WITH own AS MATERIALIZED (
@@ -37,7 +37,9 @@ const HITS = `(
       JOIN event_records record ON record.tenant_id = $1 AND record.id = reader.event_id
       LEFT JOIN member_locales profile ON profile.tenant_id = $1 AND profile.user_id = $2)`;
 
-/** The calendars that contain an event: who reads a calendar is decided at the time of the query. A function would be planned per call. */
+/**
+ * The calendars that contain an event. The query decides who may read them. Not a function: PostgreSQL would plan it in each call.
+ */
 const CALENDARS = `(SELECT coalesce(array_agg(entry.calendar_id::text ORDER BY entry.calendar_id), '{}') FROM calendar_entries entry
       WHERE entry.tenant_id = item.tenant_id AND entry.event_id = item.id)`;
 

@@ -1,4 +1,5 @@
--- Cancels the events that are organized in a calendar, which the caller has locked: attendees of the workspace keep them as cancelled, others get a message.
+-- Cancels the events that are organized in a calendar. The caller has locked the calendar and the events. Attendees of the workspace
+-- keep the events as cancelled; other attendees get a message.
 CREATE FUNCTION calendar_cancel_all(p_tenant uuid, p_calendar uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   organized uuid[];
@@ -31,7 +32,7 @@ BEGIN
 END $$;
 
 -- Moves all placements of a calendar to another one; the caller has locked them. Events whose uid the other calendar contains stay.
--- The other calendar also becomes that of events which it contains already, for their organizer as an attendee.
+-- An event that both calendars contain, because its organizer is also an attendee, gets the other calendar as its origin.
 CREATE FUNCTION calendar_move_all(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moved constant uuid[] := ARRAY(
@@ -39,7 +40,7 @@ DECLARE
      WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND NOT EXISTS (
        SELECT FROM calendar_entries other WHERE other.tenant_id = p_tenant AND other.calendar_id = p_target
           AND (other.uid = entry.uid OR other.event_id = entry.event_id)));
-  known constant uuid[] := ARRAY(
+  in_both constant uuid[] := ARRAY(
     SELECT entry.event_id FROM calendar_entries entry
       JOIN calendar_events event ON event.tenant_id = p_tenant AND event.id = entry.event_id AND event.origin_calendar_id = p_calendar
       JOIN calendar_entries other ON other.tenant_id = p_tenant AND other.calendar_id = p_target AND other.event_id = entry.event_id
@@ -49,22 +50,22 @@ BEGIN
   DELETE FROM entry_tombstones WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (moved);
   UPDATE calendar_entries entry
      SET calendar_id = p_target, change_seq = target.change_seq - array_position(moved, entry.event_id) + 1,
-         -- The default reminders may differ.
+         -- The default reminders of the calendars may differ.
          next_reminder_at = CASE WHEN NOT entry.hidden AND entry.span_end > now() THEN now() END
     FROM calendars target
    WHERE target.tenant_id = p_tenant AND target.id = p_target
      AND entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND entry.event_id = ANY (moved);
   UPDATE calendar_events
      SET origin_calendar_id = p_target, revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
-   WHERE tenant_id = p_tenant AND id = ANY (moved || known) AND origin_calendar_id = p_calendar;
+   WHERE tenant_id = p_tenant AND id = ANY (moved || in_both) AND origin_calendar_id = p_calendar;
   UPDATE calendar_entries SET hidden = false
-   WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (known);
-  PERFORM calendars_renumber(p_tenant, known, '{}', p_calendar);
-  PERFORM events_report(p_tenant, moved || known, 'calendar.event.updated', p_actor);
+   WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (in_both);
+  PERFORM calendars_renumber(p_tenant, in_both, '{}', p_calendar);
+  PERFORM events_report(p_tenant, moved || in_both, 'calendar.event.updated', p_actor);
 END $$;
 
--- Locks a calendar, one that receives its events or null, their events, and all calendars of these: events first, each by id, in the
--- order of every other write.
+-- Locks a calendar, the calendar that receives its events (p_target, may be null), the events, and all calendars that contain them.
+-- The order is that of every other write: events by id, then calendars by id.
 CREATE FUNCTION calendar_lock_all(p_tenant uuid, p_calendar uuid, p_target uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM calendar_entries entry
@@ -81,7 +82,7 @@ END $$;
 -- Deletes a calendar. @param p_target receives its events; null: they are cancelled
 CREATE FUNCTION calendar_delete(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  -- The service has locked them before its checks. Processes of the previous release have not.
+  -- The service already holds these locks. Processes of the previous release do not.
   PERFORM calendar_lock_all(p_tenant, p_calendar, p_target);
   IF p_target IS NOT NULL THEN PERFORM calendar_move_all(p_tenant, p_calendar, p_target, p_actor); END IF;
   PERFORM calendar_cancel_all(p_tenant, p_calendar, p_actor);

@@ -59,7 +59,7 @@ BEGIN
 END $$;
 
 -- Writes the placements of an event and numbers them in the feeds of their calendars.
--- @param p_before the event takes this number counted back from the counter of each calendar
+-- @param p_before the number of the event in each feed is the counter of the calendar minus p_before
 CREATE FUNCTION event_put_entries(p_tenant uuid, p_event uuid, p_change jsonb, p_before int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   c_removed constant uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_change->'removed')::uuid);
@@ -78,7 +78,7 @@ BEGIN
   DELETE FROM entry_tombstones
    WHERE tenant_id = p_tenant AND event_id = p_event AND calendar_id = ANY (c_placed);
   -- A calendar that has the uid already, from a file or from a mail, keeps its own event. The look-up is no join: the planner
-  -- expects a hundred entries, and would read all placements of the workspace once instead.
+  -- expects a hundred entries, and would scan all placements of the workspace for a join.
   INSERT INTO calendar_entries AS stored (tenant_id, calendar_id, event_id, uid, span_start, span_end, wide, response,
                                           show_as, color, reminders, hidden, change_seq, next_reminder_at)
   SELECT p_tenant, entry.calendar_id, p_event, entry.uid, entry.span_start, entry.span_end, entry.wide, entry.response,
@@ -96,8 +96,8 @@ BEGIN
         next_reminder_at = excluded.next_reminder_at;
 END $$;
 
--- Gives the placements of these events, and all in these calendars, new numbers in the feeds of their calendars, which the caller
--- has locked. Leaves out the calendar p_except.
+-- Gives new feed numbers to the placements of these events and to all placements in these calendars. The caller has locked the
+-- calendars. Leaves out the calendar p_except.
 CREATE FUNCTION calendars_renumber(p_tenant uuid, p_events uuid[], p_calendars uuid[], p_except uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -125,12 +125,12 @@ BEGIN
     FROM calendar_events event WHERE event.tenant_id = p_tenant AND event.id = ANY (p_events);
 END $$;
 
--- One write of events with everything that commits with it: rows, placements, feed numbers, history, outbox. The caller holds
--- the locks of existing events. Order of locks: events, then calendars by id.
+-- Writes events with their placements, feed numbers, history and outbox events. The caller holds the locks of existing events.
+-- Order of locks: events, then calendars by id.
 -- @param p_write calendars: all calendars whose placements change; events: row, is_new, entries, removed, and optionally
 --   participants, overrides, proposals, history, moved_to (the calendar into which an attendee moves it), writer (a user who
 --   needs the right to write in the calendar of the event); outbox: type and payload
--- @returns ok, already_exists, calendar_deleted, not_found where the first event is new and has no calendar any more, not_found or
+-- @returns ok, already_exists, calendar_deleted, not_found if the first event is new and its calendar was deleted, not_found or
 --   forbidden for the writer, or duplicate_uid with the id of the other event
 CREATE FUNCTION calendar_write(p_tenant uuid, p_write jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,4 @@
--- Locks the events that a member organizes in own calendars, then these calendars and those with placements of the events.
+-- Locks the events that a member organizes in own calendars, then these calendars and all calendars with placements of the events.
 CREATE FUNCTION calendars_lock_owned(p_tenant uuid, p_owner uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM calendar_events event

@@ -1,4 +1,5 @@
--- Events as the application reads them: the row, its attendees and its overrides. Counts in the row save the look-ups.
+-- Events as the application reads them: the row, its attendees and its overrides. Counts in the row save
+-- look-ups of parts that do not exist.
 CREATE VIEW event_records AS
 SELECT event.tenant_id, event.id, event.status, event.title_key, event.updated_at, event.deleted_at,
        row_to_json(event) AS event,

@@ -1,4 +1,5 @@
--- Functions that processes of release 0.1.0 call (CONTRIBUTING.md, "Change the schema"). They go when a later release is recorded.
+-- Functions that processes of release 0.1.0 call (CONTRIBUTING.md, "Change the schema"). Delete the file when a later release is
+-- recorded.
 
 -- Deletes tombstones from before this time; cursors below them expire. Calendars are locked first, as writers of events do.
 CREATE FUNCTION calendar_forget_tombstones(p_before timestamptz) RETURNS void LANGUAGE plpgsql AS $$

@@ -23,7 +23,7 @@ export class CalendarSyncController {
     id: 'syncCalendar',
     summary: 'Synchronise a calendar in both directions',
     description:
-      'First applies the changes of the client, each with a result of its own, then returns the changes since the token, the own ones included. Without a token, all events.',
+      'First applies the changes of the client, each with its own result. Then returns the changes since the token, including the changes of the client; without a token, all events.',
     response: [SyncCalendarEnvelope, 'Results, changes and the next token.'],
     optionalBody: true,
     example: { sync_token: null },

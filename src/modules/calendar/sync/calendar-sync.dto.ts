@@ -16,12 +16,12 @@ export class SyncChange extends ClientChangeFields {
 }
 
 export class SyncCalendar {
-  /** Of the last response; null: the client has nothing. */
+  /** The token of the last response. Null: the client has no data. */
   @Nullable() @Text(1000, { example: null }) sync_token?: string | null;
 
   @Optional() @Entries(SyncChange, MAX_CHANGES, { example: [] }) changes?: SyncChange[];
 
-  /** Changes in the response. */
+  /** Maximum number of changes in the response. */
   @Optional() @IntegerFrom(1, MAX_CHANGES, { default: 100 }) limit?: number;
 
   /**

@@ -21,8 +21,8 @@ interface ChangeRow extends ContextRow {
 
 export type CalendarChange = Omit<ChangeRow, keyof ContextRow | 'seq'> & { seq: number };
 
-// Indexes calendar_entries_changes and entry_tombstones_changes. One snapshot: the counter of the calendar is at least as high
-// as every number that it shows. $5: removals up to this number do not concern the client.
+// Indexes calendar_entries_changes and entry_tombstones_changes. One statement reads one snapshot, so the counter of the calendar is
+// at least as high as the number of each returned change. $5: removals up to this number do not concern the client.
 const changes = workspace.statement<ChangeRow>(
   'calendar.changes',
   `SELECT ${CONTEXT},
@@ -59,7 +59,7 @@ export class CalendarSyncRepository {
 
   /**
    * Changes after a number, in their order.
-   * @param position null: the client has nothing
+   * @param position null: the client has no data
    * @returns null: no such calendar
    */
   async changes(

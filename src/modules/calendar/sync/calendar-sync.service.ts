@@ -19,9 +19,9 @@ import type { SyncChangeResponse, SyncResultResponse } from './calendar-sync.res
 
 const LIMIT = 100;
 /** A position that no change follows. */
-const NOTHING = { seq: Number.MAX_SAFE_INTEGER, since: 0 };
+const END_OF_CHANGES = { seq: Number.MAX_SAFE_INTEGER, since: 0 };
 
-/** Two-way synchronisation of a calendar: the changes of the client, then those of the server. */
+/** Two-way synchronisation of a calendar: applies the changes of the client, then returns the changes of the server. */
 @Injectable()
 export class CalendarSyncService {
   constructor(
@@ -60,10 +60,10 @@ export class CalendarSyncService {
     { changes = [], conflict = 'server' }: SyncCalendar,
   ): Promise<SyncResultResponse[]> {
     const uids = changes.flatMap((change) => (change.event_id === undefined ? (uidOf(change) ?? []) : []));
-    const known = await this.feed.eventsOfUids(tx, ctx.tenantId, calendarId, uids);
+    const existing = await this.feed.eventsOfUids(tx, ctx.tenantId, calendarId, uids);
     const calendar = await this.batch.lock(tx, ctx, calendarId, [
       ...changes.map(({ event_id, event }): BatchOperation => ({ op: 'update', event_id, event })),
-      ...known.map((event_id): BatchOperation => ({ op: 'update', event_id })),
+      ...existing.map((event_id): BatchOperation => ({ op: 'update', event_id })),
     ]);
     if (!calendar) throw CalendarErrors.calendarNotFound.with();
     const results: SyncResultResponse[] = [];
@@ -87,11 +87,12 @@ export class CalendarSyncService {
     if (change.op === 'delete') return { op: 'delete', client_id, event_id, base_revision, event };
     if (event_id !== undefined) return { op: 'update', client_id, event_id, base_revision, event };
     const uid = uidOf(change);
-    // An earlier change of the same request may have created it.
-    const [known] = uid === null ? [] : await this.feed.eventsOfUids(tx, ctx.tenantId, calendar.id, [uid]);
-    return known === undefined
+    // An earlier change of the same request may have created the event.
+    const [existingId] =
+      uid === null ? [] : await this.feed.eventsOfUids(tx, ctx.tenantId, calendar.id, [uid]);
+    return existingId === undefined
       ? { op: 'create', client_id, event: { ...(client_id !== undefined && { uid: client_id }), ...event } }
-      : { op: 'update', client_id, event_id: known, base_revision, event };
+      : { op: 'update', client_id, event_id: existingId, base_revision, event };
   }
 
   private async pull(
@@ -102,11 +103,11 @@ export class CalendarSyncService {
   ): Promise<JsonReply> {
     const { limit = LIMIT, sync_token } = body.error ? {} : body.value;
     const position = sync_token ? this.tokens.read(ctx, calendarId, sync_token) : null;
-    // An invalid token reads no changes. The calendar decides about 404 and 410.
+    // For an invalid token only the calendar is read: a missing calendar is a 404, else the token is a 410.
     const read = await this.feed.changes(
       ctx,
       calendarId,
-      sync_token ? (position ?? NOTHING) : null,
+      sync_token ? (position ?? END_OF_CHANGES) : null,
       limit + 1,
     );
     if (!read) throw CalendarErrors.calendarNotFound.with();
@@ -129,7 +130,7 @@ export class CalendarSyncService {
   }
 }
 
-/** The uid by which a new event is known; null without a valid one. */
+/** The uid of a new event, by default its `client_id`. Null: neither is valid. */
 function uidOf({ client_id, event }: SyncChange): string | null {
   const { uid = client_id } = (event ?? {}) as { uid?: unknown };
   return typeof uid === 'string' && !/\p{Cc}/u.test(uid) ? uid : null;
@@ -152,7 +153,7 @@ function changeResponse(
   };
 }
 
-/** A conflict as the client wants it. */
+/** The result of a change, after the choice of the client for conflicts. */
 function resolved(result: BatchResult, conflict: 'server' | 'client' | 'report'): SyncResultResponse {
   const { error } = result;
   const current = error?.['error'] === 'conflict' ? (error['event'] as SyncResultResponse['current']) : null;

@@ -15,13 +15,13 @@ import { ParticipantsRepository } from '../participants.repository.js';
 interface EndOptions {
   /** The user who ends the call; undefined: the service. */
   actor?: AuditActor & { tenantId: string; userId: string };
-  /** Also a call of an event does not start again. */
+  /** A call of an event does not start again either. */
   isFinal?: boolean;
-  /** Ends the call only if this holds under its lock. */
+  /** Condition, which is checked under the lock of the call. */
   only?: (call: Call) => boolean;
 }
 
-/** Ends calls. The room at the media server is deleted by an event, which is repeated until it succeeds. */
+/** Ends calls. A handler of the outbox deletes the room at the media server; it is repeated until it succeeds. */
 @Injectable()
 export class CallEnding implements OnModuleInit {
   constructor(

@@ -11,7 +11,7 @@ const confirmed = workspace.statement<never>(
   `UPDATE guests SET kick_pending = false, updated_at = now() WHERE tenant_id = $1 AND id = $2 AND kick_pending`,
 );
 
-// Guests that are not connected any more have left.
+// Guests who are no longer connected need no disconnection.
 const settled = workspace.statement<never>(
   'call_kicks.settled',
   `UPDATE guests guest SET kick_pending = false, updated_at = now()
@@ -36,7 +36,7 @@ export class Kicks {
     private readonly db: Db,
   ) {}
 
-  /** Disconnects one participant. @returns false when the media server could not be reached: the reconciler repeats it */
+  /** Disconnects one participant. @returns false if the media server could not be reached; the reconciler retries */
   async kick(call: CallKey, identity: string): Promise<boolean> {
     try {
       await this.server.removeParticipant(call, identity);
@@ -50,7 +50,7 @@ export class Kicks {
     return true;
   }
 
-  /** Disconnects all participants of a call without access, or whose session has ended. */
+  /** Disconnects all participants of a call who have no access or whose session has ended. */
   async enforce(call: CallKey): Promise<void> {
     const unwanted = await this.participants.unwanted(call);
     const ended = await this.ofEndedSessions(await this.participants.connected(call));
@@ -78,7 +78,7 @@ export class Kicks {
     if (isUnwanted) await this.kick(call, identity);
   }
 
-  /** Those of the identities that belong to an ended session of a user. */
+  /** Of these identities, returns the ones that belong to ended sessions of users. */
   private async ofEndedSessions(identities: readonly string[]): Promise<string[]> {
     const users = identities.filter((identity) => identityOf(identity)?.kind === 'user');
     if (users.length === 0) return [];

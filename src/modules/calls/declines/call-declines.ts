@@ -19,7 +19,7 @@ const DECLINE = defineClientEvent(
 );
 const DECLINED = defineServerEvent(
   'call.declined',
-  'A user declined a live call. Sent to its host, and to all clients of the user, which stop to ring.',
+  'A user declined a live call. Sent to its host, and to all clients of the user, which stop ringing.',
   DeclinedCallResponse,
 );
 
@@ -32,7 +32,7 @@ const decline = workspace.statement<never>(
    ON CONFLICT (tenant_id, call_id, user_id) DO UPDATE SET declined_at = now()`,
 );
 
-/** Users who decline a live call. It is no missed call for them. They may still join. */
+/** Users who decline a live call. They get no notification of a missed call, and may still join. */
 @Injectable()
 export class CallDeclines implements OnModuleInit {
   private readonly logger = new Logger(CallDeclines.name);

@@ -9,7 +9,7 @@ import { CallsRepository } from '../calls.repository.js';
 import { type CallKey, roomNameOf } from '../model/call-identity.js';
 import { growingTo } from '../../../platform/memory/cache-size.js';
 
-/** Calls whose delivered state is kept. */
+/** Maximum number of calls whose delivered state is kept. */
 const MAX_DELIVERED = 10_000;
 
 const EVENTS = {
@@ -46,7 +46,7 @@ export class CallFanout implements OnModuleInit {
         this.logger.warn({ err: error }, 'change of a call not delivered; the next comparison delivers it'),
       );
     });
-    this.catchUp.register('calls', (seconds) => this.deliverLost(seconds));
+    this.catchUp.register('calls', (seconds) => this.deliverMissed(seconds));
   }
 
   private async deliver({ tenant: tenantId, call: callId, change }: CallChange): Promise<void> {
@@ -66,9 +66,9 @@ export class CallFanout implements OnModuleInit {
         connection.send(EVENTS[change], { call });
   }
 
-  /** Sends the changes of live calls that this process has not sent. @param seconds of which starts may be missing */
-  private async deliverLost(seconds: number): Promise<void> {
-    const known = [...this.delivered.values()].filter(({ isLive }) => isLive);
+  /** Sends changes of live calls that this process has missed. @param seconds age up to which a start may be missing */
+  private async deliverMissed(seconds: number): Promise<void> {
+    const deliveredLive = [...this.delivered.values()].filter(({ isLive }) => isLive);
     const tenants = this.connections.tenants;
     const live = tenants.length === 0 ? [] : await this.calls.liveIn(tenants, seconds);
     for (const { tenant_id: tenantId, id: callId, call, is_recent } of live) {
@@ -82,7 +82,7 @@ export class CallFanout implements OnModuleInit {
     const liveRooms = new Set(
       live.map(({ tenant_id, id }) => roomNameOf({ tenantId: tenant_id, callId: id })),
     );
-    for (const { tenantId, callId } of known) {
+    for (const { tenantId, callId } of deliveredLive) {
       const key = { tenantId, callId };
       if (liveRooms.has(roomNameOf(key))) continue;
       const json = this.connections.hasTenant(tenantId) ? await this.calls.shown(key) : undefined;

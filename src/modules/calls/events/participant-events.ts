@@ -29,7 +29,7 @@ export class ParticipantEvents implements OnModuleInit {
   onModuleInit(): void {
     this.events.on('participant_joined', (event, claim) => this.apply(event, claim));
     this.events.on('participant_left', (event, claim) => this.apply(event, claim));
-    // The room of a new call may have the same name: the list of the media server decides.
+    // A new room may have the same name, so the event alone does not mean that the participants have left.
     this.events.on('room_finished', ({ call }) => this.reconciler.reconcile(call));
   }
 
@@ -42,7 +42,12 @@ export class ParticipantEvents implements OnModuleInit {
       if (!call) return true;
       if (call.state !== 'live') return !isConnected;
       const leftAt = new Date(Math.max(at.getTime(), participant.joinedAt.getTime()));
-      const isNew = await this.participants.seen(tx, key, participant, isConnected ? null : leftAt);
+      const isNew = await this.participants.recordConnection(
+        tx,
+        key,
+        participant,
+        isConnected ? null : leftAt,
+      );
       if (!isNew) return true;
       this.changes.report(tx, key, 'updated');
       if (isConnected && call.autoRecord)

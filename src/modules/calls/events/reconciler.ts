@@ -12,9 +12,9 @@ import { ParticipantsRepository } from '../participants.repository.js';
 
 /** Seconds after which a call without participants ends. */
 const EMPTY_SECONDS = 300;
-/** The jobs run every 15 seconds; a shorter interval keeps this one from skipping a turn. */
-const EVERY_SECONDS = 10;
-/** Calls of one request to the media server. */
+/** Shorter than the 15 seconds between two runs of jobs, so that the job is due at each of them. */
+const INTERVAL_SECONDS = 10;
+/** Calls in one request to the media server. */
 const BATCH = 200;
 
 const now = workspace.statement<{ now: Date }>('calls.now', `SELECT clock_timestamp() AS now`, {
@@ -40,7 +40,7 @@ export class Reconciler implements OnModuleInit {
   onModuleInit(): void {
     this.jobs.register({
       name: 'calls.reconcile',
-      everySeconds: EVERY_SECONDS,
+      everySeconds: INTERVAL_SECONDS,
       queue: 'calls',
       run: () => this.run(),
     });
@@ -52,19 +52,19 @@ export class Reconciler implements OnModuleInit {
     let batch = await this.calls.live(null, BATCH);
     while (batch.length > 0) {
       const rooms = new Set((await this.server.listRooms(batch)).map(roomNameOf));
-      for (const call of batch) await this.guarded(call, rooms.has(roomNameOf(call)));
+      for (const call of batch) await this.tryReconcile(call, rooms.has(roomNameOf(call)));
       batch = batch.length < BATCH ? [] : await this.calls.live(batch.at(-1) as CallKey, BATCH);
     }
   }
 
-  /** @param hasRoom at the media server; default: ask. @throws ApiError 503 */
+  /** @param hasRoom false: the media server has no room for the call, so its participants are not requested. @throws ApiError 503 */
   async reconcile(key: CallKey, hasRoom = true): Promise<void> {
     const [clock] = await this.db.query(now, []);
     const listed = hasRoom ? await this.server.listParticipants(key) : [];
     const isOverdue = await this.db.tx(async (tx) => {
       const call = await this.calls.lock(tx, key);
       if (call?.state !== 'live') return false;
-      if (await this.participants.listed(tx, key, listed, (clock as { now: Date }).now))
+      if (await this.participants.recordList(tx, key, listed, (clock as { now: Date }).now))
         this.changes.report(tx, key, 'updated');
       return isEmptyFor(await this.calls.find(key, tx));
     });
@@ -74,8 +74,8 @@ export class Reconciler implements OnModuleInit {
     if (isOverdue) await this.ending.end(key, { only: isEmptyFor });
   }
 
-  /** A failure of one call does not stop the others. */
-  private async guarded(call: CallKey, hasRoom: boolean): Promise<void> {
+  /** Logs a failure of one call, so that the others are still reconciled. */
+  private async tryReconcile(call: CallKey, hasRoom: boolean): Promise<void> {
     try {
       await this.reconcile(call, hasRoom);
     } catch (error) {

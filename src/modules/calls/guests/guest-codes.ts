@@ -13,7 +13,7 @@ import type { RequestCode } from './access/access.dto.js';
 import type { CodeSentEnvelope } from './access/access.response.js';
 import type { Visitor } from './visitor.js';
 
-/** Mails with codes that a workspace sends in a day. */
+/** Maximum number of mails with codes that a workspace sends in a day. */
 const MAILS_PER_DAY = 200;
 /** Lifetime of a code, in the function guest_code_request. */
 const CODE_SECONDS = 600;
@@ -34,7 +34,7 @@ export class GuestCodes {
   ) {}
 
   /**
-   * Sends a code to an address that fits the invite. The response, and the work for it, are the same for any address.
+   * Sends a code to an address that fits the invite. Other addresses get the same response after the same work.
    * @throws ApiError 403 `call_locked`, 404, 410, 429
    */
   async request(
@@ -83,7 +83,7 @@ export class GuestCodes {
     return { guest, token, session };
   }
 
-  /** Guests of any domain are allowed, unless the workspace has denied it. */
+  /** Whether guests of any domain are allowed that the workspace has not denied. */
   get isOpen(): boolean {
     return this.config.GUEST_DOMAINS === 'open';
   }

@@ -23,7 +23,7 @@ export class GuestLimits {
   ) {}
 
   /**
-   * @param creates the request may create a guest or a mail; it needs no session, and has none: the header may be made up
+   * @param creates the request may create a guest or a mail. It needs no session, so its session header may be forged and is ignored
    * @throws ApiError 429 `too_many_requests`
    */
   async enforce(visitor: Visitor, creates = false): Promise<void> {

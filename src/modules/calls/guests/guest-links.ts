@@ -6,7 +6,7 @@ import { Config } from '../../../config/config.js';
 export class GuestLinks {
   constructor(private readonly config: Config) {}
 
-  /** The page of the client for guests, with the token in the fragment; without such a page the status route. */
+  /** The page of the web client for guests, with the token in the fragment. If none is configured: the status route. */
   of(token: string): string {
     const { GUEST_PAGE_URL: page, publicUrl } = this.config;
     return page === undefined ? `${publicUrl}/apis/v1/call/external/${token}/status` : `${page}#${token}`;

@@ -106,7 +106,7 @@ export class GuestOtp {
   @PrimaryColumn('text') email!: string;
   @PrimaryColumn('enum', { enum: OTP_PURPOSES, enumName: 'guest_otp_purpose' })
   purpose!: (typeof OTP_PURPOSES)[number];
-  /** Null: the address does not fit the invite, or the code is spent. */
+  /** Null: the address does not fit the invite, or the code has been used. */
   @Column('bytea', { name: 'code_hmac', nullable: true }) codeHmac!: Buffer | null;
   @Column('int') attempts!: number;
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;

@@ -41,7 +41,7 @@ export interface GuestResult extends GuestOutcome {
   call_id: string | null;
   requests: number;
   decided_at: string | null;
-  /** Members have to be notified: a guest has joined the queue. */
+  /** The guest has joined the queue, and the members must be notified. */
   is_new?: boolean;
 }
 
@@ -68,7 +68,7 @@ export interface NewGuest {
   user_agent: string | null;
 }
 
-// The invite is a value: as a row of the view, each use would evaluate the access of its creator again.
+// The invite is read once as a value: each use of a row of the view would evaluate the access of its creator again.
 const view = workspace.statement<GuestView>(
   'guests.view',
   `WITH found AS MATERIALIZED (SELECT invite FROM guest_invite($1, $2) AS invite)
@@ -131,7 +131,7 @@ const joinViewer = workspace.statement<Result<GuestResult>>(
   `SELECT guest_viewer_join($1, $2, $3, $4, $5) AS result`,
 );
 
-/** SQL of the requests of guests. Each function returns an outcome and commits by itself: a failed guess stays counted. */
+/** SQL of the requests of guests. Each function returns an outcome and commits by itself, so that failed attempts stay counted. */
 @Injectable()
 export class GuestsRepository {
   constructor(private readonly db: Db) {}

@@ -2,7 +2,7 @@ import type { SchemaPart } from '../../../platform/database/schema/schema-part.j
 import { sqlMigration } from '../../../platform/database/schema/sql-migration.js';
 import { sqlFiles } from '../../../platform/database/schema/stored-sql.js';
 
-/** The part of guests in the schema of calls. */
+/** Migrations and SQL of guests, which belong to the schema of calls. */
 export const guestsSchema: Pick<SchemaPart, 'migrations' | 'sql'> = {
   migrations: [
     sqlMigration('GuestLimits1796900000021', new URL('migrations/0001-guest-limits.sql', import.meta.url)),

@@ -28,9 +28,9 @@ import { eventOf, participantOf, recordingOf } from './livekit-values.js';
 
 /** A request that takes longer fails. */
 const TIMEOUT_SECONDS = 5;
-/** Seconds after which the media server deletes a room without any participant so far. */
+/** Seconds after which the media server deletes a room that no participant has joined yet. */
 const EMPTY_SECONDS = 600;
-/** Seconds after which it deletes a room that all participants have left. */
+/** Seconds after which the media server deletes a room that all participants have left. */
 const DEPARTURE_SECONDS = 300;
 
 interface Clients {
@@ -85,7 +85,7 @@ export class LiveKitCallServer extends CallServer {
 
   override async mintToken(call: CallKey, { identity, name, role, audioOnly }: JoinRequest): Promise<string> {
     const room = roomNameOf(call);
-    // A token for a room without a name opens every room of the server.
+    // A token without a room name is valid for every room of the server.
     if (callOfRoom(room) === undefined) throw new Error('a token needs the room of a call');
     const { key, secret } = this.clients;
     const video = { roomJoin: true, room, canUpdateOwnMetadata: false, ...grantsOf(role, audioOnly) };
@@ -186,7 +186,7 @@ function clientsOf(config: Config): Clients {
   };
 }
 
-/** Never an administrative grant: moderation is a request to this service. */
+/** Contains no administrative grants, because moderators send their requests to this service. */
 function grantsOf(role: CallRole, audioOnly = false): VideoGrant {
   const sources = audioOnly ? SOURCES[role].filter((source) => source === MICROPHONE) : SOURCES[role];
   return {

@@ -52,7 +52,7 @@ export function recordingOf(info: EgressInfo): ServerRecording | undefined {
   };
 }
 
-/** @returns null for an event without meaning here */
+/** @returns null for an event that this service ignores */
 export function eventOf(event: WebhookEvent): CallServerEvent | null {
   const { id, createdAt, room, participant, egressInfo } = event;
   const at = new Date(Number(createdAt) * 1000);

@@ -19,7 +19,7 @@ export class MeetingsController {
   @Endpoint('GET live', {
     id: 'listLiveMeetings',
     summary: 'List live calls',
-    description: 'Those that you may join, the last started first.',
+    description: 'Live calls that you may join, the last started first.',
     response: [LiveMeetingListEnvelope, 'A page of live calls.'],
   })
   async live(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<JsonReply> {

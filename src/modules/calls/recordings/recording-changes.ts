@@ -28,7 +28,7 @@ export class RecordingChanges {
     private readonly db: Db,
   ) {}
 
-  /** @param inTx runs first in the transaction; false: the report was handled before */
+  /** @param inTx runs first in the transaction. Its result is false if the report was handled before */
   async apply(report: ServerRecording, inTx: (tx: Tx) => Promise<boolean> = async () => true): Promise<void> {
     const { call, file, egressId } = report;
     const id = file.endsWith(EXTENSION) ? file.slice(0, -EXTENSION.length) : '';
@@ -52,7 +52,7 @@ export class RecordingChanges {
     });
   }
 
-  /** Reports a complete recording again whose file could not be stored, e.g. because the blob store was down. */
+  /** Appends the event of a complete recording again: its file could not be stored, e.g. because the blob store was down. */
   async storeAgain({ tenantId, callId }: CallKey, id: string): Promise<void> {
     await this.db.tx(async (tx) => {
       const recording = await this.recordings.lock(tx, tenantId, id);

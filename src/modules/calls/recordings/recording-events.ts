@@ -12,16 +12,16 @@ import { RecordingFiles } from './recording-files.js';
 import { type OpenRecording, RecordingsRepository } from './recordings.repository.js';
 import { RecordingsService } from './recordings.service.js';
 
-const EVERY_SECONDS = 10;
+const INTERVAL_SECONDS = 10;
 const BATCH = 200;
 /** Seconds after which a recording that the media server does not know has failed. */
 const UNKNOWN_SECONDS = 60;
 /** Seconds in which the file of a complete recording must arrive. */
 const FILE_SECONDS = 3_600;
-/** Seconds after which a file that was not stored is stored again: later than the last attempt of the outbox. */
+/** Seconds after which storing a file is retried: later than the last attempt of the outbox. */
 const STORE_SECONDS = 4 * 3_600;
 
-/** Follows recordings by the events and the lists of the media server, so that none stays open. */
+/** Updates recordings by the events and the lists of the media server, so that each one is finished at some time. */
 @Injectable()
 export class RecordingEvents implements OnModuleInit {
   private readonly logger = new Logger(RecordingEvents.name);
@@ -47,7 +47,7 @@ export class RecordingEvents implements OnModuleInit {
     this.outbox.subscribe(CALL_JOINED, 'calls.auto-record', autoRecord, 'calls');
     this.jobs.register({
       name: 'calls.reconcile-recordings',
-      everySeconds: EVERY_SECONDS,
+      everySeconds: INTERVAL_SECONDS,
       queue: 'calls',
       run: () => this.reconcile(),
     });
@@ -58,12 +58,12 @@ export class RecordingEvents implements OnModuleInit {
     if (!this.server.isConfigured) return;
     let batch = await this.recordings.open(null, BATCH);
     while (batch.length > 0) {
-      for (const recording of batch) await this.guarded(recording);
+      for (const recording of batch) await this.tryFollow(recording);
       batch = batch.length < BATCH ? [] : await this.recordings.open(batch.at(-1) as OpenRecording, BATCH);
     }
   }
 
-  /** The first participant starts the recording, unless the host may not record any more. Further ones find it. */
+  /** Starts the recording for the first participant, unless the host may no longer record. For later participants it exists. */
   private async autoRecord(tenantId: string, callId: string, userId: string): Promise<void> {
     if (!this.server.canRecord || (await this.recordings.exists({ tenantId, callId }))) return;
     if (!(await this.permissions.of({ tenantId, userId })).has('calls.record')) return;
@@ -75,7 +75,7 @@ export class RecordingEvents implements OnModuleInit {
     }
   }
 
-  private async guarded(recording: OpenRecording): Promise<void> {
+  private async tryFollow(recording: OpenRecording): Promise<void> {
     try {
       await this.follow(recording);
     } catch (error) {
@@ -90,7 +90,7 @@ export class RecordingEvents implements OnModuleInit {
     const key = { tenantId, callId };
     if (state === 'processing') {
       if (age <= FILE_SECONDS) return;
-      if (!(await this.files.isWaiting(fileOf(id)))) await this.changes.fail(key, id, 'file_missing');
+      if (!(await this.files.hasFile(fileOf(id)))) await this.changes.fail(key, id, 'file_missing');
       else if (age > STORE_SECONDS) await this.changes.storeAgain(key, id);
       return;
     }

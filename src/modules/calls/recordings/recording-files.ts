@@ -14,7 +14,7 @@ import { CallsRepository } from '../calls.repository.js';
 import { expiry } from './recording-state.js';
 import { RecordingsRepository } from './recordings.repository.js';
 
-/** Bytes of the largest recording: 64 GiB. */
+/** Maximum size of a recording: 64 GiB. */
 const MAX_BYTES = 64 * 1024 ** 3;
 const EXPIRE_BATCH = 500;
 const CONTENT_TYPE = 'video/mp4';
@@ -42,8 +42,8 @@ export class RecordingFiles implements OnModuleInit {
   }
 
   /**
-   * Stores the file of a recording, unless that has been done, and removes it from the directory.
-   * @throws Error while the file is missing: the event is repeated
+   * Stores the file of a recording, unless it is stored already, and removes it from the directory.
+   * @throws Error while the file is missing; the outbox then repeats the event
    */
   async store(tenantId: string, id: string): Promise<void> {
     const recording = await this.recordings.find(tenantId, id);
@@ -52,13 +52,14 @@ export class RecordingFiles implements OnModuleInit {
       const blob = await this.put(tenantId, recording.file);
       if (!(await this.keep(tenantId, id, blob))) await this.blobs.discard(tenantId, blob);
     }
-    // A process that has stored it may have ended before this. The file of a failed recording stays: its completion may be reported.
+    // Another process may have stored the file and ended before it removed the file. The file of a failed recording is kept, because
+    // the media server may still report the recording as complete.
     const stored = await this.recordings.find(tenantId, id);
     if (stored === null || stored.state === 'ready') await this.discard(recording.file);
   }
 
-  /** Whether the media server has left this file. */
-  async isWaiting(file: string): Promise<boolean> {
+  /** Whether this file is in the directory of the media server. */
+  async hasFile(file: string): Promise<boolean> {
     if (this.config.LIVEKIT_RECORDINGS_DIR === undefined) return false;
     return stat(this.pathOf(file)).then(
       () => true,
@@ -69,7 +70,7 @@ export class RecordingFiles implements OnModuleInit {
     );
   }
 
-  /** Deletes a file that the media server has left, such as that of a failed recording. */
+  /** Deletes a file from the directory of the media server, if it exists. */
   async discard(file: string): Promise<void> {
     if (this.config.LIVEKIT_RECORDINGS_DIR !== undefined) await rm(this.pathOf(file), { force: true });
   }

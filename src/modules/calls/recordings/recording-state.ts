@@ -5,14 +5,14 @@ import type { ServerRecording, ServerRecordingState } from '../call-server.js';
 const KEEP_DAYS = 90;
 const DAY_MS = 86_400_000;
 
-/** States in the order in which a recording reaches them. It never goes back, so that the order of events does not matter. */
+/** States in their order. A recording never returns to an earlier state, so that the order of events does not matter. */
 const RANK: Record<RecordingState, number> = {
   starting: 0,
   active: 1,
   stopping: 2,
   failed: 3,
   aborted: 3,
-  // A complete file counts, also after a failure that was assumed without an event.
+  // Above `failed`: the file may be complete although the recording was marked as failed without an event.
   processing: 4,
   ready: 5,
 };
@@ -37,9 +37,9 @@ export function nextState(current: RecordingState, reported: ServerRecordingStat
 export const isFinished = (state: RecordingState): boolean =>
   state === 'ready' || state === 'failed' || state === 'aborted';
 
-/** When a recording that finishes now is deleted. */
+/** The time at which a recording that finishes now is deleted. */
 export const expiry = (): Date => new Date(Date.now() + KEEP_DAYS * DAY_MS);
 
-/** Whether the media server still records although the recording was stopped or given up. */
+/** Whether the media server still records although the recording was stopped or has failed. */
 export const mustStop = (current: RecordingState, { state }: ServerRecording): boolean =>
   (state === 'starting' || state === 'active') && RANK[current] >= RANK.stopping;

@@ -28,7 +28,7 @@ export class RecordingsController {
     id: 'listRecordings',
     summary: 'List recordings',
     description:
-      'Those of calls that you may join and that were made while you were a member of their room, the newest first; all recordings of the workspace with the permission `recordings.read_any`. Links to files are valid for an hour. A recording is deleted after 90 days.',
+      'Recordings of calls that you may join, made while you were a member of their room. With the permission `recordings.read_any`, all recordings of the workspace. The newest first. Links to files are valid for an hour. A recording is deleted after 90 days.',
     response: [RecordingListEnvelope, 'A page of recordings.'],
   })
   list(@Ctx() ctx: RequestContext, @Query() query: ListRecordings): Promise<RecordingListEnvelope> {
@@ -39,7 +39,7 @@ export class RecordingsController {
   @Endpoint('GET chat/rooms/:id/recordings', {
     id: 'listChatRoomRecordings',
     summary: 'List the recordings of a room',
-    description: 'Those that were made while you were a member, the newest first.',
+    description: 'Recordings that were made while you were a member of the room, the newest first.',
     response: [RecordingListEnvelope, 'A page of recordings.'],
     errors: [CallErrors.roomNotFound],
   })
@@ -54,7 +54,8 @@ export class RecordingsController {
   @Endpoint('GET call/recordings/:token', {
     id: 'downloadRecording',
     summary: 'Download a recording',
-    description: 'At the signed link of a recording, without a bearer token. `Range` for a part of it.',
+    description:
+      'The signed link of a recording; it needs no bearer token. The header `Range` selects a part of the file.',
     errors: [CallErrors.recordingNotFound, Errors.badRequest, ...DOWNLOAD_ERRORS],
   })
   @ApiParam({
@@ -71,7 +72,7 @@ export class RecordingsController {
   @Endpoint('POST call/:call_id/recordings', {
     id: 'startRecording',
     summary: 'Start a recording',
-    description: 'Of a live call that you may join. A call has one recording at a time.',
+    description: 'Records a live call that you may join. A call has one recording at a time.',
     status: 201,
     response: [RecordingEnvelope, 'The recording.'],
     errors: [
@@ -92,7 +93,7 @@ export class RecordingsController {
     id: 'deleteRecording',
     summary: 'Delete a recording and its file',
     description:
-      'For the user who started it, the host, moderators of the room, and members with the permission `calls.moderate`. Its links stop working at once.',
+      'For the user who started the recording, the host, moderators of the room, and members with the permission `calls.moderate`. Links to the recording become invalid at once.',
     response: [DeletedRecordingEnvelope, 'The deleted recording.'],
     errors: [
       CallErrors.callNotFound,
@@ -112,7 +113,7 @@ export class RecordingsController {
   @Endpoint('POST call/:call_id/recordings/:recording_id/stop', {
     id: 'stopRecording',
     summary: 'Stop a recording',
-    description: 'A recording that has ended stays as it is.',
+    description: 'Does nothing to a recording that has ended.',
     status: 200,
     response: [RecordingEnvelope, 'The recording.'],
     errors: [

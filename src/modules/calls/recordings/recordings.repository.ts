@@ -48,11 +48,11 @@ const COLUMNS = `recording.id, recording.call_id, recording.room_id, call.title,
        recording.limit_reached, recording.error, recording.expires_at, recording.created_at`;
 
 // Members of a room see the recordings that were made while they were members.
-const MEMBER_THEN = `(access.member_since IS NULL OR access.member_since <= coalesce(recording.ended_at, now()))`;
+const WAS_MEMBER = `(access.member_since IS NULL OR access.member_since <= coalesce(recording.ended_at, now()))`;
 
 const VISIBLE = `EXISTS (
        SELECT FROM call_access access
-        WHERE access.tenant_id = $1 AND access.call_id = recording.call_id AND access.user_id = $2 AND ${MEMBER_THEN})`;
+        WHERE access.tenant_id = $1 AND access.call_id = recording.call_id AND access.user_id = $2 AND ${WAS_MEMBER})`;
 
 // Indexes: the primary key, recordings_of_room, recordings_of_call.
 const list = workspace.statement<RecordingRow>(
@@ -81,7 +81,7 @@ const isVisible = workspace.statement<{ id: string }>(
 const audience = workspace.statement<{ user_id: string }>(
   'recordings.audience',
   `SELECT access.user_id FROM recordings recording
-     JOIN call_access access ON access.tenant_id = $1 AND access.call_id = recording.call_id AND ${MEMBER_THEN}
+     JOIN call_access access ON access.tenant_id = $1 AND access.call_id = recording.call_id AND ${WAS_MEMBER}
     WHERE recording.tenant_id = $1 AND recording.id = $2`,
 );
 

@@ -57,7 +57,7 @@ export class RecordingsService {
   }
 
   /**
-   * The row is written before the media server is asked, so that its events find it.
+   * Writes the row before the request to the media server, so that the events of the media server find it.
    * @throws ApiError 404, 409 `call_not_live`, `recording_active`, 503
    */
   async start(ctx: RequestContext, callId: string): Promise<RecordingResponse> {
@@ -99,7 +99,7 @@ export class RecordingsService {
     return this.shown(key, id);
   }
 
-  /** The file behind a signed link. @throws ApiError 404 */
+  /** The file of a signed link. @throws ApiError 404 */
   async content(token: string): Promise<ContentReply> {
     const link = this.links.read(token);
     const recording = link && (await this.recordings.find(link.tenantId, link.id));
@@ -114,7 +114,7 @@ export class RecordingsService {
     });
   }
 
-  /** Of a recording that exists. */
+  /** The response for a recording that exists. */
   async shown(key: CallKey, id: string, reader?: Reader): Promise<RecordingResponse> {
     return (await this.find(key, id, reader)) as RecordingResponse;
   }

@@ -20,7 +20,7 @@ export class CallRoomsController {
     id: 'createCallRoom',
     summary: 'Create or find a call',
     description:
-      'With `room_id`: the live call of that chat room, or a new one. A room has one live call. The members of the room may join; it shows the call as a message of the kind `call`. Then mint a token to join.',
+      'With `room_id`: the live call of that chat room, or a new one. A room has one live call. The members of the room may join; the room shows the call as a message of the kind `call`. To join, mint a token.',
     status: 201,
     location: true,
     response: [CallRoomEnvelope, 'The new call.'],
@@ -46,7 +46,7 @@ export class CallRoomsController {
   @Endpoint('GET :call_id', {
     id: 'readCall',
     summary: 'Read a call',
-    description: 'For users who may join it, also after its end.',
+    description: 'For users who may join the call, also after its end.',
     response: [CallEnvelope, 'The call.'],
     errors: [CallErrors.callNotFound],
   })
@@ -58,7 +58,7 @@ export class CallRoomsController {
     id: 'endCall',
     summary: 'End a call for all participants',
     description:
-      'For the host, moderators of the room, and members with the permission `calls.moderate`. A call that has ended stays as it is.',
+      'For the host, moderators of the room, and members with the permission `calls.moderate`. Does nothing to a call that has ended.',
     status: 200,
     response: [CallEnvelope, 'The ended call.'],
     errors: [CallErrors.callNotFound, Errors.forbidden],

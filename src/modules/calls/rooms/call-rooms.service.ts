@@ -46,12 +46,12 @@ export class CallRoomsService {
     await this.checkMembers(ctx, input);
     return this.writes.runTx(ctx, key, async (tx) => {
       if (room && (await this.chat.lock(tx, ctx, room.id)) === null) throw CallErrors.roomNotFound.with();
-      const known = await this.known(tx, ctx, input);
-      if (known !== undefined) return this.reply(tx, ctx, known, 200);
+      const existing = await this.existing(tx, ctx, input);
+      if (existing !== undefined) return this.reply(tx, ctx, existing, 200);
       const id = await this.insert(tx, ctx, { ...input, title });
       if (id !== null) return this.reply(tx, ctx, id, 201);
-      // A parallel request with the same client_id was faster.
-      return this.reply(tx, ctx, (await this.known(tx, ctx, input)) as string, 200);
+      // A concurrent request with the same client_id has created the call.
+      return this.reply(tx, ctx, (await this.existing(tx, ctx, input)) as string, 200);
     });
   }
 
@@ -79,14 +79,14 @@ export class CallRoomsService {
     if (member_ids.length === 0) return;
     if (room_id !== undefined)
       throw fieldError('member_ids', 'room_members', 'the members of the room may join: omit member_ids');
-    const known = await this.tenants.findMembers(ctx.tenantId, member_ids);
-    const unknown = member_ids.find((id) => !known.has(id));
+    const memberIds = await this.tenants.findMembers(ctx.tenantId, member_ids);
+    const unknown = member_ids.find((id) => !memberIds.has(id));
     if (unknown !== undefined)
       throw CallErrors.userNotFound.with({ message: `${unknown} is not a member of the workspace.` });
   }
 
-  /** The call that the request means: with its client_id, or live in its room. */
-  private async known(
+  /** The existing call for a request: the one with its client_id, or the live call of its room. */
+  private async existing(
     tx: Tx,
     { tenantId, userId: hostId }: RequestContext,
     { client_id: clientId, room_id: roomId, scheduled_at: scheduledAt }: CreateCallRoom,

@@ -8,7 +8,7 @@ import { CALL_ACCESS_CHANGED } from '../model/call-events.js';
 import { CallsRepository } from '../calls.repository.js';
 import { Kicks } from '../changes/kicks.js';
 
-/** Ties calls to chat rooms: a room shows its live call, a deleted room ends it, and a removed member is disconnected. */
+/** Connects calls with chat rooms: a room shows its live call, a deleted room ends it, and a removed member is disconnected. */
 @Injectable()
 export class RoomCalls implements OnModuleInit {
   constructor(

@@ -1,5 +1,5 @@
--- Active users who may see and join a call, with their role in it. A call in a room follows the room: its host needs to be a
--- member, too. `member_since` is null without a room.
+-- Active users who may see and join a call, with their role in it. A call in a room is open to the members of the room;
+-- its host needs to be a member, too. `member_since` is null without a room.
 CREATE VIEW call_access AS
 SELECT call.tenant_id, call.id AS call_id, granted.user_id, granted.role, granted.member_since, profile.display_name
   FROM calls call
@@ -16,7 +16,8 @@ SELECT call.tenant_id, call.id AS call_id, granted.user_id, granted.role, grante
   JOIN member_profiles profile
     ON profile.tenant_id = call.tenant_id AND profile.user_id = granted.user_id AND profile.status = 'active';
 
--- The one shape of a call. `members` are all connected participants but viewers: they take the places of `max_participants`.
+-- Calls as JSON, for all responses and events. `members` counts the connected participants without viewers, which
+-- `max_participants` limits.
 CREATE VIEW call_views AS
 SELECT call.tenant_id, call.id,
        json_build_object(

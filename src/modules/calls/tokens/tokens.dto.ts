@@ -6,7 +6,7 @@ import { Flag, Line, OneOf, Optional } from '../../../platform/http/input.decora
 const FLAGS = ['true', 'false'];
 
 export class CallDevice {
-  /** Of the device that joins. Accepted, not stored. */
+  /** Platform of the device that joins. Accepted, not stored. */
   @Optional() @Line(64, { example: 'android' }) platform?: string;
   /** Id of the device that joins. Accepted, not stored. */
   @Optional() @Line(128, { example: 'pixel-9' }) id?: string;

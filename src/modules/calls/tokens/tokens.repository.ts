@@ -32,7 +32,7 @@ const joinable = workspace.statement<JoinableCall>(
   { pipelined: true },
 );
 
-// A user with a token needs time to connect before an empty call ends.
+// Restarts the time after which an empty call ends, so that a user with a token has time to connect.
 const expectParticipant = workspace.statement<never>(
   'calls.expect_participant',
   `UPDATE calls SET empty_since = now() WHERE tenant_id = $1 AND id = $2 AND empty_since < now() - interval '10 seconds'`,

@@ -14,8 +14,8 @@ import { growingTo } from '../../../platform/memory/cache-size.js';
 const ROOM_KNOWN_MS = 30_000;
 
 /**
- * Mints tokens that members join calls with. Access, state and capacity are checked at each request. The media server holds the
- * number of connections exactly; here a full call is known before the client connects.
+ * Mints tokens with which members join calls. Access, state and capacity are checked at each request. The media server enforces the
+ * exact number of connections; the check here rejects a full call before the client connects.
  */
 @Injectable()
 export class TokensService {

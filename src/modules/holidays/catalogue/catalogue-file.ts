@@ -20,13 +20,13 @@ export interface HolidayRow {
   /** Names by language; a name that equals the English one is left out. */
   n: Record<string, string>;
   t: HolidayType;
-  /** `0101`, or the dates of each year separated by `;`, several of one year by `,`. */
+  /** `0101`, or the dates of each year: years are separated by `;`, dates of one year by `,`. */
   d: string;
   /** A day off in place of a holiday on a weekend. */
   o?: 1;
   /** Length in days, from 2 on. */
   l?: number;
-  /** Regions that have it, '' for the country itself; absent: all. */
+  /** Regions that have the holiday, '' for the country itself. Absent: all. */
   r?: string[];
 }
 
@@ -49,7 +49,7 @@ const NEWLINE = 10;
 /** Countries whose holidays stay in memory. */
 const CACHED_COUNTRIES = 16;
 
-/** The compiled holidays of the world: one line a country, read when a request needs it. */
+/** The compiled holidays of the world. The file has one line for each country; a line is read when a request needs it. */
 export class CatalogueFile {
   private indexed?: Promise<Index>;
   private readonly rows = new LRUCache<string, Promise<HolidayRow[]>>({ max: CACHED_COUNTRIES });
@@ -61,8 +61,8 @@ export class CatalogueFile {
 
   /** @param country a code of the index */
   async holidays(country: string): Promise<HolidayRow[]> {
-    const known = this.rows.get(country);
-    if (known) return known;
+    const cached = this.rows.get(country);
+    if (cached) return cached;
     const rows = this.read(country);
     this.rows.set(country, rows);
     rows.catch(() => this.rows.delete(country));

@@ -5,7 +5,7 @@ import { CatalogueFile, type Country, type HolidayRow, type HolidayType } from '
 
 const DAY_MS = 86_400_000;
 
-/** Which holidays: those of a country, or of a region of it, on days of a range. */
+/** Selects the holidays of a country, or of one of its regions, in a range of days. */
 export interface HolidayQuery {
   country: string;
   region: string | null;

@@ -9,18 +9,18 @@ import { PresenceOptions } from '../presence-options.js';
 import { type Device, PresenceRepository } from '../presence.repository.js';
 import { SweepTimes } from './sweep-times.js';
 
-/** Devices of one statement. */
+/** Devices that one statement writes. */
 const BATCH = 1_000;
-/** Rooms that a device shows at once; beyond it the oldest is forgotten. */
+/** Maximum number of rooms that a device shows at once. A further room replaces the oldest one. */
 const MAX_ROOMS = 20;
 const SWEEP_SECONDS = 15;
-/** Timers may end this early, before the database sees the end of the grace period. */
+/** A timer may fire this much too early, when the grace period has not ended for the database. */
 const TIMER_MARGIN_MS = 1;
 
 /**
- * Writes the sockets of this process as devices of their users: new and changed ones collected for a moment, all of them in a
- * heartbeat. A device that disconnects expires after a grace period, so that a reconnect changes nothing; the devices of a
- * process that ends without notice expire with their heartbeat.
+ * Writes the sockets of this process as devices of their users. New and changed devices are collected for a moment and written
+ * together; a heartbeat extends all of them. A device that disconnects expires after a grace period, so that a reconnect changes
+ * nothing. The devices of a process that crashes expire because they have no more heartbeats.
  */
 @Injectable()
 export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
@@ -47,7 +47,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
   onModuleInit(): void {
     this.connections.onAdd((connection) => this.add(connection));
     this.connections.onRemove((connection) => this.remove(connection));
-    // The devices are unlogged: after a crash of PostgreSQL they are missing.
+    // The table of devices is unlogged: a crash of PostgreSQL empties it.
     this.bus.onLoss(() => void this.beat());
     this.heartbeat = setInterval(() => void this.beat(), this.options.heartbeatSeconds * 1_000).unref();
     const run = () => this.sweep();
@@ -86,7 +86,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
     await work;
   }
 
-  /** Extends the life of all devices of this process, and writes those again that are missing. */
+  /** Extends the life of all devices of this process, and writes missing ones again. */
   async beat(): Promise<void> {
     try {
       const all = [...this.devices.values()];
@@ -95,7 +95,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
         const found = await this.repository.beat(batch, this.options.lifetimeSeconds);
         for (const device of batch) if (!found.has(device.id)) this.change(device);
       }
-      // Changes that could not be written before.
+      // Retries changes that could not be written before.
       if (this.changed.size > 0) this.collect();
     } catch (error) {
       this.logger.warn({ err: error }, 'heartbeat of presence failed; the next one repeats it');
@@ -107,7 +107,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
     for (;;) {
       const changes = await this.repository.sweep(BATCH, this.options.lifetimeSeconds);
       this.events.publish(changes);
-      // A user may have several devices: a batch that changes fewer users may not be the last one.
+      // The number of changes does not show whether this was the last batch: a user may have several devices.
       if (changes.length === 0) return;
     }
   }

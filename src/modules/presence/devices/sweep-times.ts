@@ -1,8 +1,8 @@
-/** Milliseconds between two sweeps, and by which a sweep may be late. */
+/** Minimum time between two sweeps, and maximum delay of a sweep, in milliseconds. */
 const PAUSE_MS = 1_000;
 
 /**
- * The times of the sweeps that follow the ends of grace periods: one sweep for the ends of a moment, and none without an end.
+ * The times of the sweeps after the ends of grace periods. One sweep serves all grace periods that end within `PAUSE_MS`.
  * All times are milliseconds of the same clock.
  */
 export class SweepTimes {
@@ -14,7 +14,7 @@ export class SweepTimes {
     return this.times[0];
   }
 
-  /** Plans a sweep for a grace period that ends at this time: at its end, or in the pause after the sweep before it. */
+  /** Plans a sweep for a grace period that ends at this time, unless a planned sweep follows within `PAUSE_MS`. */
   add(end: number): void {
     if (this.times.some((time) => time >= end && time <= end + PAUSE_MS)) return;
     const before = this.times.findLast((time) => time < end) ?? Number.NEGATIVE_INFINITY;

@@ -1,5 +1,5 @@
--- Writes of presence. Each locks the rows of the users first, in the order of their ids, so that the status follows from all
--- devices that are committed.
+-- Writes of presence. Each one first locks the rows of the users, in the order of their ids, so that it computes the status from all
+-- committed devices.
 
 CREATE TYPE presence_change AS (tenant_id uuid, user_id uuid, status text, text text, last_active_at timestamptz);
 
@@ -8,7 +8,7 @@ BEGIN
   INSERT INTO presence_users (tenant_id, user_id)
   SELECT DISTINCT given.tenant_id, given.user_id FROM unnest(p_tenants, p_users) AS given (tenant_id, user_id)
    WHERE NOT EXISTS (
-     SELECT FROM presence_users known WHERE known.tenant_id = given.tenant_id AND known.user_id = given.user_id)
+     SELECT FROM presence_users stored WHERE stored.tenant_id = given.tenant_id AND stored.user_id = given.user_id)
    ORDER BY 1, 2 ON CONFLICT DO NOTHING;
   PERFORM FROM presence_users member
    WHERE (member.tenant_id, member.user_id) IN (
@@ -16,12 +16,12 @@ BEGIN
    ORDER BY member.tenant_id, member.user_id FOR NO KEY UPDATE;
 END $$;
 
--- Whether the user has chosen to be invisible, also while others still see the earlier status.
+-- Whether the user has chosen to be invisible. During the grace period, other users still see the earlier status.
 CREATE FUNCTION presence_hides(member presence_users) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT member.choice IS NOT DISTINCT FROM 'invisible' AND (member.choice_until IS NULL OR member.choice_until > now())
 $$;
 
--- The status that others see: the choice of the user, else that of the most active device.
+-- The status that other users see: the choice of the user, else the status of the most active device.
 CREATE FUNCTION presence_status(member presence_users, p_connected boolean, p_active boolean) RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE v_choice text := CASE WHEN member.choice_until IS NULL OR member.choice_until > now() THEN member.choice END;
 BEGIN
@@ -35,7 +35,7 @@ CREATE FUNCTION presence_text(member presence_users, p_status text) RETURNS text
               WHEN presence_hides(member) THEN member.shown_text ELSE member.text END
 $$;
 
--- Computes what others see of locked users. Returns those for whom it changed.
+-- Computes the status and text that other users see of locked users. Returns the users for whom they changed.
 CREATE FUNCTION presence_refresh(p_tenants uuid[], p_users uuid[]) RETURNS SETOF presence_change LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY
@@ -74,7 +74,7 @@ BEGIN
   RETURN QUERY SELECT * FROM presence_refresh(v_tenants, v_users);
 END $$;
 
--- Extends the life of devices. Returns the ids of those that exist.
+-- Extends the life of devices. Returns the ids of existing devices.
 CREATE FUNCTION presence_beat(p_tenants uuid[], p_users uuid[], p_ids text[], p_seconds int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY
@@ -86,7 +86,7 @@ BEGIN
   RETURNING device.id;
 END $$;
 
--- Lets devices that have disconnected expire. Until then their users stay as they are.
+-- Lets disconnected devices expire after p_seconds. Until then the status of their users does not change.
 CREATE FUNCTION presence_leave(p_tenants uuid[], p_users uuid[], p_ids text[], p_seconds float8) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE presence_devices device
@@ -117,7 +117,8 @@ BEGIN
 END $$;
 
 -- Removes expired devices and applies due changes of up to about 3 * p_limit users. Processes that sweep at the same time
--- return each change once. Devices are unknown for `p_seconds` after a start of PostgreSQL: users without one stay as they are.
+-- return each change once. Devices may be missing for `p_seconds` after a start of PostgreSQL: until then users without a device keep
+-- their status.
 CREATE FUNCTION presence_sweep(p_limit int, p_seconds int) RETURNS SETOF presence_change LANGUAGE plpgsql AS $$
 DECLARE
   v_tenants uuid[];

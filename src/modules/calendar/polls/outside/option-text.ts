@@ -3,7 +3,7 @@ import { isDay, wallOf } from '../../model/event-times.js';
 import { instantsOf } from '../poll.presenter.js';
 import type { OptionRow } from '../poll-record.js';
 
-/** The time of an option for readers, on the clock of a zone. */
+/** The time of an option as text, in a time zone. */
 export function optionText(option: OptionRow, timeZone: string, language: Language): string {
   if (isDay(option.starts)) {
     const days = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeZone: 'UTC' });

@@ -19,7 +19,7 @@ export class VoteLinks {
     return `${this.config.publicUrl}/${API_PREFIX}/calendar/polls/outside/${this.token(voter)}`;
   }
 
-  /** @returns null for a token that this installation has not made */
+  /** @returns null for an invalid token */
   read(token: string): OutsideVoter | null {
     const [payload = '', signature = ''] = token.split('.');
     if (!this.keyring.verify(USE, payload, Buffer.from(signature, 'base64url'))) return null;

@@ -28,14 +28,14 @@ export function votePage({ poll, participantId, language, isSaved }: VotePage): 
     ['location', poll.location],
     ['deadline', poll.deadline === null ? '' : momentText(poll.deadline, poll.time_zone, language)],
   ];
-  const known = facts.filter(([, value]) => value !== '');
+  const shownFacts = facts.filter(([, value]) => value !== '');
   return pageOf(
     language,
     200,
     poll.title,
     html`<p>${poll.description}</p>
       <dl>
-        ${known.map(
+        ${shownFacts.map(
           ([name, value]) =>
             html`<dt>${t(name)}</dt>
               <dd>${value}</dd>`,

@@ -10,7 +10,7 @@ export interface Arrival {
   bytes: Buffer;
   /** The sender of the mail, lower case; null: uploaded. */
   from: string | null;
-  /** False: a member names the mail, and its sender is not verified. Members can store any mail in their own mailbox. */
+  /** False: a member names a mail of the own mailbox. Its sender is not verified, because members can store any mail there. */
   isProven: boolean;
   /** The method of the Content-Type of a mail. */
   method: string | null;

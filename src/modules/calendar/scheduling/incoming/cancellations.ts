@@ -52,7 +52,7 @@ function withoutEvent(record: EventRecord, part: ItipPart, incoming: Incoming): 
     (row) => row.user_id !== null && row.user_id !== incoming.owner.userId && !isRemoved(row),
   );
   const version = { sequence: part.sequence, dtstamp: dtstampOf(part, incoming.now) };
-  // Other members of the workspace are still invited: the owner leaves, and the version of the event stays.
+  // Other members of the workspace are still invited, so only the named attendees are removed, and the event keeps its version.
   if (removed.length > 0 && others.length > 0)
     return { ...record, participants: record.participants.filter((row) => !isRemoved(row)) };
   return { ...record, ...version, status: 'cancelled', deleted_at: incoming.now };
@@ -66,8 +66,8 @@ function withoutInstance(
 ): EventRecord {
   const { now, zones } = incoming;
   const key = keyOf(record, part, zones);
-  const known = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
-  if (compareVersions(part, versionOf(known ?? record)) === 'older') return record;
+  const stored = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  if (compareVersions(part, versionOf(stored ?? record)) === 'older') return record;
   if (!occurrenceOf(record, key, 'UTC')) throw new RejectedMessageError('not_an_instance');
   keys.push(key);
   const version = { sequence: part.sequence, dtstamp: dtstampOf(part, now) };
@@ -82,7 +82,7 @@ function withoutInstance(
     ({ email }) => !removed.some((other) => sameMailbox(other, email)),
   );
   const isForOwner = left.some(({ user_id }) => user_id === incoming.owner.userId);
-  // Other members of the workspace are still invited to the instance: only the removed attendees leave it.
+  // Other members of the workspace are still invited to the instance, so only the named attendees are removed from it.
   if (removed.length > 0 && !isForOwner && left.some(({ user_id }) => user_id !== null))
     return { ...record, participants: withAttendeesAt(record, key, left) };
   const changed = changeOne(record, key, { content: { status: 'cancelled' } }, now);

@@ -59,7 +59,7 @@ export const ownAttendee = (part: ItipPart, { owner }: Incoming): Attendee | und
   attendeesOf(part.event).find(({ email }) => isOwnAddress(owner, email));
 
 /**
- * The organizer outside of the workspace whose message it is.
+ * The organizer outside of the workspace who sent the message.
  * @throws RejectedMessageError `no_organizer`, `sender_mismatch`, `local_organizer`
  */
 export function assertOrganizer(part: ItipPart, { from, members, owner }: Incoming) {
@@ -72,8 +72,8 @@ export function assertOrganizer(part: ItipPart, { from, members, owner }: Incomi
 }
 
 /**
- * The key of the instance that RECURRENCE-ID names: it is compared as an instant, whatever its zone is. The series may have no
- * such instance.
+ * The key of the instance that RECURRENCE-ID names. A RECURRENCE-ID in another zone is converted. The series may have no instance
+ * with this key.
  * @throws RejectedMessageError `unknown_time_zone`
  */
 export function keyOf(record: EventRecord, part: ItipPart, zones: CalendarZones): string {
@@ -89,7 +89,7 @@ export function keyOf(record: EventRecord, part: ItipPart, zones: CalendarZones)
   return wallText(wallIn(zone, instant), false);
 }
 
-/** Seconds of a stored time; null: none. */
+/** Seconds since the epoch of a stored time. */
 export const seconds = (text: string | null): number | null =>
   text === null ? null : Math.floor(new Date(text).getTime() / 1000);
 

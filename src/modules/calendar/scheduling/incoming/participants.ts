@@ -4,7 +4,7 @@ import type { EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { instanceRows, participantsOf as attendeesOf } from '../../model/vevent-people.js';
 import { type Incoming, isOwnAddress } from './incoming.js';
 
-/** Attendees of one instance and their responses, as its organizer knows them. Members of the workspace state their own. */
+/** Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses. */
 export function withAttendeesOfInstance(
   record: EventRecord,
   key: string,
@@ -15,15 +15,15 @@ export function withAttendeesOfInstance(
   if (stated.length === 0) return record.participants;
   const before = new Map(attendeesAt(record, key).map((row) => [row.email, row]));
   const attendees = stated.map((attendee) => {
-    const known = before.get(attendee.email);
+    const previous = before.get(attendee.email);
     const row = participant(record, attendee, incoming, false);
-    return known && known.user_id !== null ? { ...row, response: known.response } : row;
+    return previous && previous.user_id !== null ? { ...row, response: previous.response } : row;
   });
   const others = record.participants.filter(({ recurrence_key }) => recurrence_key !== key);
   return [...others, ...instanceRows(record.participants, attendees, key, record.organizer_email)];
 }
 
-/** Rows of the attendees of a message. Members of the workspace keep their own responses while the time stays. */
+/** Rows of the attendees of a message. Members of the workspace keep their own responses unless the time has changed. */
 export function participantsOf(
   record: EventRecord,
   part: ItipPart,
@@ -49,20 +49,20 @@ function participant(
   isMoved: boolean,
 ): ParticipantRow {
   const { email, name } = attendee;
-  const known = wholeOf(record.participants, email);
+  const previous = wholeOf(record.participants, email);
   const isOwner = isOwnAddress(owner, email);
-  const keepsOwn = known !== undefined && known.user_id !== null && !isMoved;
-  const { response, comment, responded_at, reply_sequence, reply_dtstamp } = keepsOwn ? known : attendee;
+  const keepsOwn = previous !== undefined && previous.user_id !== null && !isMoved;
+  const { response, comment, responded_at, reply_sequence, reply_dtstamp } = keepsOwn ? previous : attendee;
   return {
     ...attendee,
-    user_id: isOwner ? owner.userId : (members.get(email) ?? known?.user_id ?? null),
-    name: name || known?.name || '',
+    user_id: isOwner ? owner.userId : (members.get(email) ?? previous?.user_id ?? null),
+    name: name || previous?.name || '',
     rsvp: attendee.rsvp || isOwner,
     response,
     comment,
     responded_at,
     reply_sequence,
     reply_dtstamp,
-    schedule_status: known?.schedule_status ?? null,
+    schedule_status: previous?.schedule_status ?? null,
   };
 }

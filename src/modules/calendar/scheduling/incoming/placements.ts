@@ -9,7 +9,7 @@ import { RejectedMessageError } from './rejection.js';
 const isShared = (placed: PlacedRecord, { owner }: Incoming): boolean =>
   placed.entries.some(({ owner_id }) => owner_id !== owner.userId);
 
-/** A message without a mail changes the placement of its user only. @throws RejectedMessageError `sender_mismatch` */
+/** An uploaded message without a mail changes only the placement of its user. @throws RejectedMessageError `sender_mismatch` */
 export function assertTouchesOwnOnly(placed: PlacedRecord | null, incoming: Incoming): void {
   if (incoming.from !== null || incoming.message.method === 'PUBLISH') return;
   if (isOfAttendee(incoming.message.method) || (placed !== null && isShared(placed, incoming)))
@@ -17,8 +17,8 @@ export function assertTouchesOwnOnly(placed: PlacedRecord | null, incoming: Inco
 }
 
 /**
- * A mail whose sender is not verified changes no event that is in calendars of other members too, and adds it only to the calendar of an
- * attendee.
+ * A mail without a verified sender changes no event that is in calendars of other members too, and adds such an event only to the
+ * calendar of an attendee.
  * @throws RejectedMessageError `sender_mismatch`
  */
 export function assertChangesOwnOnly(
@@ -35,7 +35,7 @@ export function assertChangesOwnOnly(
   if (isChanged || !isInvolved) throw new RejectedMessageError('sender_mismatch');
 }
 
-/** The event with the user id of the owner at the address under which they are invited. */
+/** The event with the user id of the recipient at the address that is invited. */
 export function withOwner(record: EventRecord, owner: Incoming['owner']): EventRecord {
   if (record.origin !== 'external') return record;
   const { userId } = owner;
@@ -45,7 +45,7 @@ export function withOwner(record: EventRecord, owner: Incoming['owner']): EventR
   return { ...record, participants };
 }
 
-/** The placements after a message: an invitation adds the calendar of the owner, a removal takes it away. */
+/** The placements after a message. An invitation adds the calendar of the recipient, a removal deletes it. */
 export function placementsOf(
   placed: PlacedRecord | null,
   record: EventRecord,
@@ -69,7 +69,7 @@ export function placementsOf(
   return { entries: [...current.map(shown), ...added], removed: [] };
 }
 
-/** Messages from outside act for the member that receives them. */
+/** The context for a received message: it acts for the member that receives it. */
 export const contextOf = (tenantId: string, userId: string): RequestContext => ({
   tenantId,
   userId,

@@ -48,8 +48,8 @@ function rowOf(record: EventRecord, email: string): ParticipantRow | undefined {
 }
 
 /**
- * The row of the sender. A delegate has one after the response of the attendee that names it: a message that only claims a
- * delegation would let any sender take part.
+ * The row of the sender. A delegate gets a row only by the response of the attendee who delegates. Otherwise any sender could take
+ * part by a message that claims a delegation.
  * @throws RejectedMessageError `not_an_attendee`
  */
 function invitedRow(record: EventRecord, { email }: Attendee): ParticipantRow {
@@ -112,7 +112,7 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
   };
 }
 
-/** Adds the person to whom an attendee delegates. @throws RejectedMessageError `too_many_attendees` */
+/** Adds the delegate of an attendee. @throws RejectedMessageError `too_many_attendees` */
 function withDelegate(record: EventRecord, from: ParticipantRow, email: string): EventRecord {
   if (rowOf(record, email)) return record;
   const emails = new Set(record.participants.map((row) => row.email));
@@ -148,7 +148,7 @@ function freshnessOf(record: EventRecord, email: string, key: string, part: Itip
   return compareVersions(part, { sequence: row.reply_sequence, dtstamp: seconds(row.reply_dtstamp) });
 }
 
-/** A response to an older version counts only where it names the time that is valid now. */
+/** A response to an older version counts only if it states the current time of the event. */
 function isForOldTime(record: EventRecord, key: string, part: ItipPart, { zones }: Incoming): boolean {
   const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
   if (part.sequence >= (override?.sequence ?? record.sequence)) return false;
@@ -179,15 +179,15 @@ export function applyCounter(
 ): Applied {
   const [part] = incoming.message.parts as [ItipPart];
   const sender = senderOf(part, incoming);
-  const known = invitedRow(record, sender);
+  const row = invitedRow(record, sender);
   const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
-  assertInvited(record, known.email, key);
+  assertInvited(record, row.email, key);
   const { sequence } = record.overrides.find(({ recurrence_key }) => recurrence_key === key) ?? record;
   if (part.sequence < sequence) return unchanged('ignored_stale', 'older_sequence');
   const comment = storable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
   const decline = {
     method: 'DECLINECOUNTER' as const,
-    recipient: known.email,
+    recipient: row.email,
     recurrence_key: key,
     comment: '',
     proposal_id: null,
@@ -203,23 +203,21 @@ export function applyCounter(
     ...times,
     id: uuidv7(),
     recurrence_key: key,
-    by_email: known.email,
-    by_name: known.name || sender.name,
-    by_user_id: known.user_id,
+    by_email: row.email,
+    by_name: row.name || sender.name,
+    by_user_id: row.user_id,
     comment,
     status: 'pending',
     base_sequence: record.sequence,
     created_at: incoming.now,
   };
   const replaced = proposals
-    .filter(
-      (each) => each.status === 'pending' && each.by_email === known.email && each.recurrence_key === key,
-    )
+    .filter((each) => each.status === 'pending' && each.by_email === row.email && each.recurrence_key === key)
     .map((each) => ({ ...each, status: 'withdrawn' as const }));
   const values = { response: responseNamed(sender.response) ?? 'tentative', comment, responded_at: dtstamp };
   return {
     ...unchanged('counter_recorded'),
-    record: withResponse(record, known.email, key, values),
+    record: withResponse(record, row.email, key, values),
     proposals: [...replaced, proposal],
     action: 'proposed',
     fields: ['proposals'],
@@ -230,10 +228,10 @@ export function applyCounter(
 /** REFRESH: an attendee asks for the current version. */
 export function applyRefresh(record: EventRecord, incoming: Incoming): Applied {
   const [part] = incoming.message.parts as [ItipPart];
-  const known = invitedRow(record, senderOf(part, incoming));
+  const row = invitedRow(record, senderOf(part, incoming));
   const message = {
     method: 'REQUEST' as const,
-    recipient: known.email,
+    recipient: row.email,
     recurrence_key: '',
     comment: '',
     proposal_id: null,

@@ -94,14 +94,14 @@ function withSeries(
     status: read.content.status ?? 'confirmed',
     deleted_at: null,
     participants: participantsOf(next, part, incoming, changed?.moved ?? false),
-    // A new schedule without overrides has none: the organizer states those that are still valid.
+    // A rescheduled series loses its overrides: the organizer repeats those that are still valid.
     overrides: isRescheduled
       ? next.overrides.filter(({ sequence }) => sequence >= part.sequence)
       : next.overrides,
   };
 }
 
-/** The series of instances that were received before it. Instances that it does not have are dropped. */
+/** The series after its instances were received first. Instances that the series does not have are dropped. */
 function adopted(
   current: EventRecord,
   read: ReadEvent,
@@ -184,10 +184,10 @@ function withInstance(
   const series = current ?? orphanSeries(read, part, calendarId, organizer, incoming);
   const key = keyOf(series, part, zones);
   keys.push(key);
-  const known = series.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  const stored = series.overrides.find(({ recurrence_key }) => recurrence_key === key);
   const version = { sequence: part.sequence, dtstamp: dtstampOf(part, now) };
-  if (current && compareVersions(part, versionOf(known ?? current)) === 'older') return current;
-  if (current && known && compareVersions(part, versionOf(known)) === 'same') return current;
+  if (current && compareVersions(part, versionOf(stored ?? current)) === 'older') return current;
+  if (current && stored && compareVersions(part, versionOf(stored)) === 'same') return current;
   const holder = withKey(series, key, part, message.method === 'ADD');
   const ranged = part.thisAndFuture ? laterKeys(holder, key) : [key];
   const shift = wallOf(read.times.starts) - wallOf(key);
@@ -207,7 +207,7 @@ function withInstance(
   return { ...next, participants, deleted_at: null };
 }
 
-/** A series of which only instances are known: its dates are these instances. */
+/** A series of which only instances were received: it consists of these dates. */
 function orphanSeries(
   read: ReadEvent,
   part: ItipPart,

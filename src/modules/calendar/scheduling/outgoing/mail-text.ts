@@ -18,7 +18,7 @@ export interface TextRequest {
   key: string;
   comment: string;
   proposal: ProposalRow | null;
-  /** Of REPLY. */
+  /** The response of a REPLY. */
   response: AttendeeResponse | null;
   /** Name or address of the sender. */
   sender: string;
@@ -28,11 +28,14 @@ export interface TextRequest {
 
 const MAX_SUBJECT = 200;
 const DAY = 86_400;
-/** Days in which the next instance of a series is looked for, and instances that are read. */
+/** Days in which the next instance of a series is searched, and the number of instances that are read. */
 const AHEAD_DAYS = 400;
 const AHEAD_INSTANCES = 200;
 
-/** Subject and texts of a message: what changes, the time, for a series its next instance, in the zone of the event and in UTC. */
+/**
+ * The subject and texts of a message. They state the change and the time, for a series the time of its next instance, in the zone of
+ * the event and in UTC.
+ */
 export function mailText(record: EventRecord, request: TextRequest): MailText {
   const phrases = PHRASES[request.locale];
   const key = request.key.replace(FOLLOWING, '');
@@ -81,7 +84,7 @@ function nextTimes(record: EventRecord, now: Date): EventTimes | null {
   return next ? contentOf(record, next) : null;
 }
 
-/** The times that an instance would have without changes. */
+/** The times of an instance by the rules of its series. */
 function nominalTimes(record: EventRecord, key: string): EventTimes {
   const wall = wallOf(key);
   return contentOf(record, { key, wall, start: wall, end: wall, override: null });

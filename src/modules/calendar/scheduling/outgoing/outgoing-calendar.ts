@@ -36,10 +36,10 @@ export interface OutgoingRequest {
   key: string;
   /** The address from which the message is sent. */
   from: string;
-  /** Lower case; of DECLINECOUNTER one. */
+  /** Lower case. DECLINECOUNTER has one recipient. */
   recipients: readonly string[];
   comment: string;
-  /** Of COUNTER. */
+  /** The proposal of a COUNTER. */
   proposal: ProposalRow | null;
   /** RFC 3339: DTSTAMP of messages that state no version of the event. */
   now: string;
@@ -98,7 +98,7 @@ function cancellation(record: EventRecord, request: OutgoingRequest): OutgoingCa
   const event =
     key === ''
       ? veventsOf(record, DETAILS)[0]
-      : (instanceVevent(asBefore, key, DETAILS) ?? bare(record, key));
+      : (instanceVevent(asBefore, key, DETAILS) ?? instanceReference(record, key));
   if (!event) return null;
   const attendees = recipients.map((email) => attendeeOf(record, email));
   const properties = event.properties.filter(({ name }) => !/^(?:STATUS|ORGANIZER|ATTENDEE)$/.test(name));
@@ -143,8 +143,8 @@ function ofAttendee(record: EventRecord, request: OutgoingRequest): OutgoingCale
   return written(method, [component('VEVENT', properties)], sequence, dtstamp);
 }
 
-/** The name of an instance that the series no longer has. */
-const bare = (record: EventRecord, key: string): Component =>
+/** A VEVENT that only names an instance, for one that the series no longer has. */
+const instanceReference = (record: EventRecord, key: string): Component =>
   component('VEVENT', [
     property('UID', escapeText(record.uid)),
     timeProperty('RECURRENCE-ID', key, record.time_zone),

@@ -86,7 +86,8 @@ export class GuestAccessController {
   @GuestEndpoint('POST session/mint', {
     id: 'renewGuestSession',
     summary: 'Renew the session of a guest',
-    description: 'Each guest token renews once. The use of an earlier one ends all sessions of the guest.',
+    description:
+      'A guest token can be used once. The use of an earlier token ends all sessions of the guest.',
     status: 200,
     response: [RenewedSessionEnvelope, 'A new session and a new guest token.'],
     errors: [GuestErrors.guestTokenInvalid, GuestErrors.sessionReused, GuestErrors.guestRemoved],

@@ -37,7 +37,7 @@ export class VerifyViewer {
 const TOKEN = { minLength: 1, maxLength: 200, example: `${'A'.repeat(63)}w` };
 
 export class RenewSession {
-  /** Of `claim`, or of the previous renewal. */
+  /** The token of `claim`, or of the previous renewal. */
   @Text(200, { ...TOKEN, minLength: 1 }) guest_token!: string;
 }
 
@@ -47,11 +47,11 @@ export class JoinLivestream {
   @GuestName()
   name?: string;
 
-  /** Of `livestream_verify`, or of an earlier join. */
+  /** The token of `livestream_verify`, or of an earlier join. */
   @Optional() @Text(200, { ...TOKEN, minLength: 1 }) viewer_token?: string;
 }
 
 export class StartCallSession {
-  /** No camera. */
+  /** Join without a camera. */
   @IsOptional() @OneOf([true, false], { default: false, example: false }) audio_only?: boolean;
 }

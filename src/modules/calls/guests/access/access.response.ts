@@ -18,9 +18,9 @@ export class GuestTenantResponse {
 }
 
 export class GuestRequirementsResponse {
-  /** A code by mail. */
+  /** Guests need a code, which they receive by mail. */
   @ApiProperty({ example: true }) otp!: boolean;
-  /** The decision of a host. */
+  /** Guests need the approval of a host. */
   @ApiProperty({ example: true }) approval!: boolean;
   @ApiProperty({ example: true }) name!: boolean;
 }
@@ -52,9 +52,9 @@ export class GuestResponse {
 export class GuestStatusEnvelope {
   invite!: GuestInviteStatusResponse;
   call!: GuestCallStatusResponse;
-  /** With a valid session only. */
+  /** Only with a valid session. */
   @ApiPropertyOptional({ type: GuestResponse }) guest?: GuestResponse;
-  /** Seconds until the next request makes sense. */
+  /** Seconds to wait before the next request. */
   @ApiProperty({ type: 'integer', minimum: 1, example: 3 }) poll_after!: number;
 }
 

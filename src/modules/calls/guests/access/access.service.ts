@@ -56,7 +56,7 @@ export class GuestAccessService {
 
   /** Shows no names and addresses of members. @throws ApiError 404, 410, 429 */
   async status(visitor: Visitor): Promise<GuestStatusEnvelope> {
-    // Guests poll: the read and the limits share the time of one round trip. A rejection by the limits comes first.
+    // Guests poll this route, so the limits and the read run in parallel. A rejection by the limits takes precedence.
     const [limited, opened] = await Promise.allSettled([this.limits.enforce(visitor), this.open(visitor)]);
     if (limited.status === 'rejected') throw limited.reason;
     if (opened.status === 'rejected') throw opened.reason;
@@ -157,8 +157,8 @@ export class GuestAccessService {
   }
 
   private async tenantProfile(tenantId: string): Promise<TenantProfile> {
-    const known = this.tenantProfiles.get(tenantId);
-    if (known !== undefined) return known;
+    const cached = this.tenantProfiles.get(tenantId);
+    if (cached !== undefined) return cached;
     const { name, branding } = (await this.tenants.read(tenantId)).tenant;
     const profile = { name, logo: branding.logo_url === null ? null : new URL(branding.logo_url).search };
     this.tenantProfiles.set(tenantId, profile);

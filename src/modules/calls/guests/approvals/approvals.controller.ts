@@ -26,7 +26,7 @@ function ApprovalsController(tree: InviteTree): Type {
       id: `listGuestApprovals${suffix}`,
       summary: 'List guests in the queue',
       description:
-        'Guests of calls and rooms that you host or moderate; all with the permission `guests.review`. With `guest_domains.review` also requested domains. Oldest first.',
+        'Guests of calls and rooms that you host or moderate; with the permission `guests.review`, all guests. With `guest_domains.review` also requested domains. Oldest first.',
       response: [ApprovalListEnvelope, 'A page of approvals.'],
       errors: room,
     })
@@ -42,7 +42,7 @@ function ApprovalsController(tree: InviteTree): Type {
     @Endpoint('POST :approval_id/review', {
       id: `reviewGuestApproval${suffix}`,
       summary: 'Admit or deny a guest, allow or deny a domain',
-      description: 'The first decision holds. The same decision again changes nothing.',
+      description: 'The first decision is final. A repeated request with the same decision changes nothing.',
       response: [ApprovalEnvelope, 'The decided approval.'],
       errors: [GuestErrors.approvalNotFound, GuestErrors.alreadyReviewed, ...room],
     })

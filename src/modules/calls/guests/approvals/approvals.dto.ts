@@ -17,7 +17,7 @@ export class ListApprovals extends PickType(PageQuery, ['limit', 'cursor'] as co
 
 export class ReviewApproval {
   @OneOf(['approve', 'deny'], { example: 'approve' }) decision!: 'approve' | 'deny';
-  /** For your colleagues. */
+  /** The reason, for your colleagues. */
   @IsOptional() @Text(500, { example: '', required: false }) reason: string = '';
   /** A denied guest cannot request approval again. */
   @IsOptional() @Flag({ example: false, required: false }) remember: boolean = false;

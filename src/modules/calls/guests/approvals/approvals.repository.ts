@@ -134,7 +134,7 @@ export class ApprovalsRepository {
     return reader.query(reviewers, [tenantId, guestId]);
   }
 
-  /** @param any whether the caller decides about all guests */
+  /** @param any whether the caller may decide about all guests */
   async review(
     tx: Tx,
     { tenantId, userId }: RequestContext,

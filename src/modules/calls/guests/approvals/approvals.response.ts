@@ -14,7 +14,7 @@ export class ApprovalGuestResponse {
   @ApiProperty(UUID) id!: string;
   /** @example "Gina Guest" */ name!: string;
   @ApiProperty({ example: 'gina@partner.example' }) email!: string | null;
-  /** By a code. */
+  /** The guest has proved the address by a code. */
   @ApiProperty({ example: true }) email_verified!: boolean;
 }
 
@@ -35,7 +35,7 @@ export class ApprovalResponse {
   @ApiProperty(UUID) invite_id!: string | null;
   @ApiProperty(UUID) call_id!: string | null;
   @ApiProperty(UUID) room_id!: string | null;
-  /** Of the decision about a guest, or of the request of a domain. */
+  /** The reason of the decision about a guest, or of the request for a domain. */
   @ApiProperty({ example: '' }) reason!: string;
   @ApiProperty(DATE_TIME) waiting_since!: string;
   @ApiProperty(NO_UUID) decided_by!: string | null;

@@ -32,8 +32,7 @@ export class GuestChatController {
   @GuestEndpoint('GET messages', {
     id: 'listGuestMessages',
     summary: 'List messages since the admission',
-    description:
-      'Text messages, without those before the admission of the guest. The newest without a position.',
+    description: 'Text messages since the admission of the guest. Without a position, the newest messages.',
     session: 'required',
     response: [GuestMessageListEnvelope, 'Messages in ascending order.'],
     errors: ACCESS,

@@ -65,7 +65,7 @@ export class GuestChatService {
     return this.chat.download(await this.reader(visitor), id);
   }
 
-  /** The access to read; use of the chat is presence. */
+  /** Checks the access to read, and records that the guest is present. */
   private async reader(visitor: Visitor): Promise<RoomGuest> {
     await this.limits.enforce(visitor);
     const view = await this.guests.view(visitor);

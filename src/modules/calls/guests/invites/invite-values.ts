@@ -43,7 +43,7 @@ export function inviteValues(target: InviteTarget, input: InviteInput): InviteVa
     role,
     name: input.name ?? null,
     ...policyOf(target, input, kind),
-    // Viewers only watch: they join without a decision.
+    // Viewers only watch, so they need no approval.
     ...(role === 'viewer' && { requireApproval: false, chatAllowed: false }),
     maxUses: input.max_uses ?? usesOf(kind, role),
     expiresAt: expiryOf(input.expires_at),

@@ -97,7 +97,7 @@ function InvitesController(tree: InviteTree): Type {
       id: `listExternalInvites${suffix}`,
       summary: 'List invites',
       description:
-        'Your invites, those of the calls and rooms that you host or moderate, and all with the permission `guests.review`. The newest first.',
+        'Your invites, and invites to calls and rooms that you host or moderate; with the permission `guests.review`, all invites. The newest first.',
       response: [InviteListEnvelope, 'A page of invites, without tokens.'],
       errors: room,
     })
@@ -140,7 +140,7 @@ function InvitesController(tree: InviteTree): Type {
     @Endpoint('DELETE :invite_id', {
       id: `revokeExternalInvite${suffix}`,
       summary: 'Revoke an invite',
-      description: 'Its guests lose their access at once and are disconnected.',
+      description: 'The guests of the invite lose their access at once and are disconnected.',
       response: [RevokedInviteEnvelope, 'The revoked invite.'],
       errors: [GuestErrors.invitesNotFound, ...room],
     })
@@ -153,7 +153,7 @@ function InvitesController(tree: InviteTree): Type {
       id: `createGuestChatLink${suffix}`,
       summary: 'Create a link to the chat only',
       description:
-        'It replaces the previous link. The token is in this response only. For the creator of the invite, hosts and moderators; the permission `guests.review` does not suffice.',
+        'The new link replaces the previous one. The token is in this response only. For the creator of the invite, hosts and moderators; the permission `guests.review` does not suffice.',
       status: 201,
       optionalBody: true,
       response: [ChatLinkEnvelope, 'The link.'],

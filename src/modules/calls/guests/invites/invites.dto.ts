@@ -47,19 +47,19 @@ export class CreateInvites {
 
   /** Default: `personal` with addresses, else `link`: one invite for any number of guests. */
   @Optional() @OneOf(INVITE_KINDS, { example: 'personal' }) kind?: (typeof INVITE_KINDS)[number];
-  /** `viewer`: for the audience of a livestream. */
+  /** `viewer`: the audience of a livestream. */
   @Optional() @OneOf(GUEST_ROLES, { default: 'guest', example: 'guest' }) role?: (typeof GUEST_ROLES)[number];
-  /** A name for your list. */
+  /** A name that your list of invites shows. */
   @Optional() @Name(120, { example: 'Auditors' }) name?: string;
   /** At most 30 days ahead. Default: 30 days. An invite to a call ends 24 hours after the call at the latest. */
   @Optional() @Time(TIME) expires_at?: Date;
-  /** Guests of the invite. Default: 1 for a personal invite, 100 for a link, 10,000 for a link of viewers. */
+  /** Maximum number of guests of the invite. Default: 1 for a personal invite, 100 for a link, 10,000 for a link of viewers. */
   @Optional() @IntegerFrom(1, MAX_USES, { example: 1 }) max_uses?: number;
-  /** Guests prove their address by a code. Default: as the call has it for a personal invite, no for a link. */
+  /** Guests prove their address by a code. Default: the setting of the call for a personal invite, no for a link. */
   @Optional() @Flag({ example: true }) require_otp?: boolean;
-  /** A host decides about each guest. Default: as the call has it for a personal invite, yes for a link, no for viewers. */
+  /** A host decides about each guest. Default: the setting of the call for a personal invite, yes for a link, no for viewers. */
   @Optional() @Flag({ example: true }) require_approval?: boolean;
-  /** Guests read and send messages of the room. Default: as the call has it, no for viewers. */
+  /** Guests read and send messages of the room. Default: the setting of the call, no for viewers. */
   @Optional() @Flag({ example: true }) chat_allowed?: boolean;
   /** A text for the mail. */
   @IsOptional() @Text(2000, { example: 'We start at ten.' }) message?: string;

@@ -92,7 +92,7 @@ const read = workspace.statement<{ invite: string }>(
   `SELECT ${INVITE} AS invite FROM guest_invite_states invite WHERE ${VISIBLE} AND invite.id = $5`,
 );
 
-// The guests lose their access for good: a token that is still valid does not bring them back.
+// The guests lose their access for good, also with a token that is still valid.
 const endGuests = workspace.statement<EndedGuest>(
   'invites.end_guests',
   `UPDATE guests SET state = 'removed', removed_by = $3, removed_at = now(), session_expires_at = least(session_expires_at, now()),
@@ -103,18 +103,18 @@ const endGuests = workspace.statement<EndedGuest>(
 const notAllowed = workspace.statement<{ domain: string }>(
   'invites.domains_not_allowed',
   `SELECT given.domain FROM unnest($2::text[]) AS given (domain)
-     LEFT JOIN guest_domains known ON known.tenant_id = $1 AND known.domain = given.domain
-    WHERE NOT coalesce(known.state = 'allowed' OR $3 AND known.state = 'requested', $3) ORDER BY given.domain LIMIT 1`,
+     LEFT JOIN guest_domains stored ON stored.tenant_id = $1 AND stored.domain = given.domain
+    WHERE NOT coalesce(stored.state = 'allowed' OR $3 AND stored.state = 'requested', $3) ORDER BY given.domain LIMIT 1`,
 );
 
 const DOMAIN_REQUEST = 'id, state, reason, rfc3339(created_at) AS created_at';
 
-// No row where the domain is requested or allowed already: of requests at the same time, one is new.
+// Returns no row if the domain is requested or allowed already. Of concurrent requests, one is new.
 const requestDomain = workspace.statement<DomainRequestRow>(
   'invites.request_domain',
-  `INSERT INTO guest_domains AS known (tenant_id, id, domain, state, requested_by, reason) VALUES ($1, $2, $3, 'requested', $4, $5)
+  `INSERT INTO guest_domains AS stored (tenant_id, id, domain, state, requested_by, reason) VALUES ($1, $2, $3, 'requested', $4, $5)
    ON CONFLICT (tenant_id, domain) DO UPDATE SET state = 'requested', requested_by = excluded.requested_by, reason = excluded.reason
-    WHERE known.state = 'denied' RETURNING ${DOMAIN_REQUEST}`,
+    WHERE stored.state = 'denied' RETURNING ${DOMAIN_REQUEST}`,
 );
 
 const knownDomain = workspace.statement<DomainRequestRow>(
@@ -194,7 +194,7 @@ export class InvitesRepository {
     return revoked.length > 0;
   }
 
-  /** Ends the access of all guests of an invite. @returns those who had access */
+  /** Ends the access of all guests of an invite. @returns the guests who had access */
   async endGuests(tx: Tx, { tenantId, userId }: RequestContext, inviteId: string): Promise<EndedGuest[]> {
     return tx.query(endGuests, [tenantId, inviteId, userId]);
   }

@@ -90,7 +90,7 @@ export class InvitesService {
   async revoke(ctx: RequestContext, scope: InviteScope, id: string): Promise<JsonReply> {
     await this.find(ctx, scope, id);
     const ended = await this.db.tx(async (tx) => {
-      // Not the state: an invite whose creator has lost their access for now is `revoked`, and active when they have it again.
+      // Does not check the state: it is `revoked` while the creator has no access, and becomes `active` again with the access.
       if (!(await this.invites.revoke(tx, ctx, id))) return [];
       await this.audit.record(tx, ctx, {
         action: 'calls.invite.revoked',
@@ -106,8 +106,8 @@ export class InvitesService {
   }
 
   /**
-   * A new link replaces the previous one. For those who may see the invite without `guests.review`: with its token, anyone is a
-   * guest in the chat of the room.
+   * Creates a link to the chat, which replaces the previous one. The permission `guests.review` alone is not enough, because each
+   * bearer of the token can become a guest in the chat of the room.
    * @throws ApiError 403 `chat_not_allowed`, 404, 422 `no_chat_room`
    */
   async createChatLink(
@@ -247,7 +247,7 @@ export class InvitesService {
     return (await this.permissions.of(ctx)).has(permission);
   }
 
-  /** Where the media server does not respond, the reconciler repeats it. */
+  /** If the media server does not respond, the reconciler retries. */
   private async disconnect(tenantId: string, callId: string, identity: string): Promise<void> {
     if (!this.calls.isConfigured) return;
     await this.calls

@@ -23,7 +23,7 @@ export class LivestreamController {
   @GuestEndpoint('POST livestream_verify/request', {
     id: 'requestViewerCode',
     summary: 'Request a code to watch a livestream',
-    description: 'As the request of a code of guests, with counters of its own.',
+    description: 'Like the request for a code to join as a guest. Its codes are counted separately.',
     status: 202,
     response: [CodeSentEnvelope, 'A mail is sent if the address fits the invite.'],
     errors: [GuestErrors.callLocked, GuestErrors.otherRole, GuestErrors.inviteExhausted],

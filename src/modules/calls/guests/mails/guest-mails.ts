@@ -78,7 +78,7 @@ export class GuestMails implements OnModuleInit {
     this.mails.register(INVITE_MAIL);
   }
 
-  /** Queues a mail for any address, so that the work is the same; it is sent only with a code. */
+  /** Queues a mail for each address, so that the work is the same. A mail without a code is not sent. */
   async sendCode(
     tx: Tx,
     tenantId: string,

@@ -2,7 +2,7 @@ import { Flag, Line, Optional } from '../../../../platform/http/input.decorators
 
 export class LockExternal {
   @Optional() @Flag({ example: true }) locked: boolean = true;
-  /** Also disconnect the guests that are in the call. They need a new approval after the lock. */
+  /** Also disconnects the guests in the call. They need a new approval after the lock. */
   @Optional() @Flag({ example: false }) eject: boolean = false;
 }
 

@@ -32,7 +32,7 @@ const ban = workspace.statement<never>(
    SELECT $1, $2, subject, $4, $5 FROM unnest($3::text[]) AS banned (subject) ON CONFLICT DO NOTHING`,
 );
 
-// Ejected guests wait for a new approval, so that a connection with their old token is ended.
+// Ejected guests wait for a new approval, so that a new connection with their old token is disconnected.
 const eject = workspace.statement<{ id: string; role: 'guest' | 'viewer' }>(
   'call_guests.eject',
   `UPDATE guests SET state = 'waiting', waiting_since = now(), decided_by = NULL, decided_at = NULL, kick_pending = true,

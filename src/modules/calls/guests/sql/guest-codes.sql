@@ -36,14 +36,14 @@ DECLARE
   otp guest_otps;
   v_wait float8;
 BEGIN
-  INSERT INTO guest_otps AS known (tenant_id, invite_id, email, purpose, attempts, expires_at)
+  INSERT INTO guest_otps AS stored (tenant_id, invite_id, email, purpose, attempts, expires_at)
   VALUES (p_tenant, p_invite, p_email, p_purpose, 1, now() + interval '10 minutes')
   ON CONFLICT (tenant_id, invite_id, email, purpose) DO UPDATE
-     SET attempts = CASE WHEN known.expires_at <= now() THEN 1 ELSE known.attempts + 1 END,
-         code_hmac = CASE WHEN known.expires_at > now() THEN known.code_hmac END,
-         expires_at = CASE WHEN known.expires_at <= now() THEN excluded.expires_at ELSE known.expires_at END
-   WHERE known.attempts < 5 OR known.expires_at <= now()
-  RETURNING known.* INTO otp;
+     SET attempts = CASE WHEN stored.expires_at <= now() THEN 1 ELSE stored.attempts + 1 END,
+         code_hmac = CASE WHEN stored.expires_at > now() THEN stored.code_hmac END,
+         expires_at = CASE WHEN stored.expires_at <= now() THEN excluded.expires_at ELSE stored.expires_at END
+   WHERE stored.attempts < 5 OR stored.expires_at <= now()
+  RETURNING stored.* INTO otp;
   IF NOT FOUND THEN
     SELECT extract(epoch FROM expires_at - now()) INTO v_wait FROM guest_otps
      WHERE tenant_id = p_tenant AND invite_id = p_invite AND email = p_email AND purpose = p_purpose;

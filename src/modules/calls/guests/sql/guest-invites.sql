@@ -1,6 +1,6 @@
--- Invites with their call, their room and their state now. An invite is revoked with the right of its creator to make it: access to
--- the call, moderation of the room. The policy is at least that of the call while its creator is neither host nor moderator, as
--- for new invites of members. The call of an invite to a room is the live call of the room.
+-- Invites with their call, their room and their current state. An invite is revoked while its creator has no right to make it: access
+-- to the call, or moderation of the room. While the creator is neither host nor moderator, the policy is at least as strict as that of
+-- the call, as for new invites of members. The call of an invite to a room is the live call of the room.
 CREATE VIEW guest_invite_states AS
 SELECT invite.tenant_id, invite.id, invite.token_hash, invite.chat_token_hash, invite.chat_expires_at,
        invite.target_kind, invite.kind, invite.role, invite.email, invite.name,
@@ -38,8 +38,8 @@ SELECT invite.tenant_id, invite.id, invite.token_hash, invite.chat_token_hash, i
                      AND (member.role >= 'moderator' OR member_has_permission(invite.tenant_id, invite.created_by, 'chat.rooms.moderate')))
            END AS name) creator_role;
 
--- The invite of a token, or of the token of its chat link. A set, so that the planner merges it into its statement and the plan is
--- kept: planning takes longer than the look-up.
+-- The invite of a token, or of the token of its chat link. Returns a set, so that the planner merges the function into the
+-- calling statement, whose plan is kept: planning takes longer than the look-up.
 CREATE FUNCTION guest_invite(p_tenant uuid, p_token bytea) RETURNS SETOF guest_invite_states LANGUAGE sql STABLE AS $$
   SELECT * FROM guest_invite_states
    WHERE tenant_id = p_tenant AND (token_hash = p_token OR chat_token_hash = p_token AND chat_expires_at > now())
@@ -53,7 +53,7 @@ CREATE FUNCTION guest_rejection(invite guest_invite_states, p_role guest_role) R
               WHEN invite.locked THEN 'locked' END
 $$;
 
--- Whether an address may use an invite. `p_open`: domains are allowed unless denied.
+-- Whether an address may use an invite. `p_open`: domains are allowed unless the workspace has denied them.
 CREATE FUNCTION guest_address_fits(invite guest_invite_states, p_email text, p_open boolean) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (invite.kind = 'link' OR invite.email = p_email)
@@ -76,7 +76,7 @@ CREATE FUNCTION guest_reviewers(p_tenant uuid, p_guest uuid) RETURNS SETOF uuid 
    WHERE guest.tenant_id = p_tenant AND guest.id = p_guest
 $$;
 
--- Guests who wait or waited for a decision, and domains. One shape for lists, decisions and sockets.
+-- Guests who wait or waited for a decision, and domains, as JSON for lists, decisions and sockets.
 CREATE VIEW guest_approval_views AS
 SELECT guest.tenant_id, guest.id, 'guest' AS kind, state.name AS state, guest.call_id, guest.room_id, invite.target_kind,
        json_build_object(

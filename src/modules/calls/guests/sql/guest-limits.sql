@@ -1,5 +1,5 @@
--- Counts one request against each limit, in sliding windows; none is counted if one of them rejects. The rows are locked until
--- the commit. Scopes in alphabetical order. Returns 0, or the seconds until a retry.
+-- Counts one request against each limit, in sliding windows. If one limit rejects it, no limit counts it. The rows are locked until
+-- the commit. The scopes must be in alphabetical order. Returns 0, or the seconds until a retry.
 CREATE FUNCTION guest_limits_take(p_tenant uuid, p_scopes text[], p_subjects bytea[], p_max int[], p_seconds int[]) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
   v_now timestamptz;
@@ -19,7 +19,7 @@ BEGIN
     JOIN guest_limits counted ON counted.tenant_id = p_tenant AND counted.scope = given.scope AND counted.subject = given.subject
    CROSS JOIN LATERAL (SELECT guest_times_since(counted.times, v_now, given.seconds) AS times) recent
    WHERE cardinality(recent.times) >= given.max;
-  -- Rejected requests write too, so that their time does not differ.
+  -- Rejected requests write too, so that they take the same time.
   UPDATE guest_limits counted
      SET times = guest_times_since(counted.times, v_now, given.seconds) || CASE WHEN v_wait > 0 THEN '{}' ELSE ARRAY[v_now] END,
          used_at = v_now

@@ -6,14 +6,14 @@ BEGIN
                             'call_id', guest.call_id, 'requests', guest.requests, 'decided_at', guest.decided_at);
 END $$;
 
--- The guest of an invite that a claim continues: of a personal invite, or with the same verified address. Locked.
+-- Locks and returns the guest that a claim continues: the guest of a personal invite, or the one with the same verified address.
 CREATE FUNCTION guest_known(invite guest_invite_states, p_email text) RETURNS guests LANGUAGE plpgsql AS $$
 DECLARE guest guests;
 BEGIN
-  SELECT * INTO guest FROM guests known
-   WHERE known.tenant_id = invite.tenant_id AND known.invite_id = invite.id
-     AND (invite.kind = 'personal' OR invite.require_otp AND known.email = p_email)
-   ORDER BY known.id LIMIT 1 FOR UPDATE;
+  SELECT * INTO guest FROM guests stored
+   WHERE stored.tenant_id = invite.tenant_id AND stored.invite_id = invite.id
+     AND (invite.kind = 'personal' OR invite.require_otp AND stored.email = p_email)
+   ORDER BY stored.id LIMIT 1 FOR UPDATE;
   RETURN guest;
 END $$;
 
@@ -56,7 +56,7 @@ BEGIN
   IF invite.uses >= invite.max_uses OR guest.id IS NOT NULL THEN RETURN jsonb_build_object('outcome', 'exhausted'); END IF;
   UPDATE external_invites SET uses = uses + 1 WHERE tenant_id = p_tenant AND id = invite.id;
   guest := guest_insert(invite, v_email, p_input, p_seconds, CASE WHEN invite.require_approval OR EXISTS (
-    -- A removed guest without an address may claim again. A host decides about the next claim from their network.
+    -- A removed guest without an address could claim the invite again, so a host decides about the next claims from this network.
     SELECT FROM guests removed
      WHERE removed.tenant_id = p_tenant AND removed.invite_id = invite.id AND removed.state IN ('removed', 'denied')
        AND removed.address_hash = v_address) THEN 'waiting' ELSE 'admitted' END::guest_state);
@@ -79,15 +79,15 @@ CREATE FUNCTION guest_insert(invite guest_invite_states, p_email text, p_input j
   RETURNING *
 $$;
 
--- A guest who proved their address again, on this or another device, continues. Their earlier session ends.
+-- Continues a guest who has proved the address again, on this or another device. The earlier session ends.
 CREATE FUNCTION guest_claim_again(invite guest_invite_states, guest guests, p_input jsonb, p_seconds int) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE v_is_new boolean := guest.state = 'expired';
 BEGIN
   PERFORM guest_new_session(guest, decode(p_input->>'token', 'hex'), decode(p_input->>'session', 'hex'), p_seconds);
-  UPDATE guests known SET display_name = p_input->>'name', email_verified_at = now(),
-         state = CASE WHEN v_is_new THEN 'waiting' ELSE known.state END,
-         waiting_since = CASE WHEN v_is_new THEN now() ELSE known.waiting_since END
-   WHERE known.tenant_id = guest.tenant_id AND known.id = guest.id RETURNING * INTO guest;
+  UPDATE guests stored SET display_name = p_input->>'name', email_verified_at = now(),
+         state = CASE WHEN v_is_new THEN 'waiting' ELSE stored.state END,
+         waiting_since = CASE WHEN v_is_new THEN now() ELSE stored.waiting_since END
+   WHERE stored.tenant_id = guest.tenant_id AND stored.id = guest.id RETURNING * INTO guest;
   RETURN guest_result('ok', guest) || jsonb_build_object('is_new', v_is_new);
 END $$;
 
@@ -104,7 +104,7 @@ BEGIN
   SELECT * INTO guest FROM guests
    WHERE tenant_id = p_tenant AND token_hash = p_guest_token AND invite_id = invite.id AND role = 'guest' FOR UPDATE;
   IF NOT FOUND THEN
-    -- A token without a preimage: no token is valid until the next claim.
+    -- No token has this hash, so no token is valid until the next claim.
     UPDATE guests SET token_hash = sha256(convert_to(guests.id || ' ' || clock_timestamp(), 'UTF8')), session_hash = NULL,
            session_expires_at = NULL, updated_at = now(), state = CASE state WHEN 'in_session' THEN 'left' ELSE state END
       FROM guest_spent_tokens spent
@@ -118,14 +118,14 @@ BEGIN
   RETURN guest_result('ok', guest);
 END $$;
 
--- Whether a guest has a connection to the call at the media server.
+-- Whether a guest is connected to a call at the media server.
 CREATE FUNCTION guest_is_connected(p_tenant uuid, p_guest uuid) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN EXISTS (SELECT FROM call_participants
     WHERE tenant_id = p_tenant AND principal_id = p_guest AND principal_kind <> 'user' AND left_at IS NULL);
 END $$;
 
--- Guests or viewers who hold a place in a call, without one of them. A place is held for 150 s after the issue of a token, and
+-- Number of guests or viewers with a place in a call, except p_except. A guest has a place for 150 s after the issue of a token, and
 -- while connected.
 CREATE FUNCTION guest_places(p_tenant uuid, p_call uuid, p_role guest_role, p_except uuid) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
@@ -135,7 +135,7 @@ BEGIN
      AND (guest.token_at > now() - interval '150 seconds' OR guest_is_connected(p_tenant, guest.id)));
 END $$;
 
--- The right of a guest to a token of the call now. Waiting and denied guests may get back into the queue.
+-- Whether a guest may get a token of the call now. Waiting and denied guests may return to the queue.
 -- Outcomes: ok, waiting (with `is_new`), denied, removed, no_session, not_live, full, chat_only, and those of guest_rejection.
 CREATE FUNCTION guest_enter(p_tenant uuid, p_token bytea, p_session bytea) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -165,7 +165,7 @@ BEGIN
   RETURN guest_result('ok', guest);
 END $$;
 
--- The ban of a call holds for addresses and for guests, also of other invites.
+-- Bans of a call apply to addresses and to guests, also with other invites.
 CREATE FUNCTION guest_is_allowed(invite guest_invite_states, guest guests) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN NOT EXISTS (
@@ -173,17 +173,17 @@ BEGIN
        AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email));
 END $$;
 
--- A guest in the queue. An expired guest waits again; a denied one after 60 s, at most three times.
+-- Puts a guest into the queue. An expired guest waits again; a denied guest may do so after 60 s, at most three times.
 CREATE FUNCTION guest_queue(guest guests) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE v_is_new boolean := guest.state <> 'waiting';
 BEGIN
   IF guest.state = 'denied' AND (guest.requests >= 3 OR guest.decided_at > now() - interval '60 seconds') THEN
     RETURN guest_result('denied', guest);
   END IF;
-  UPDATE guests known SET state = 'waiting', active_at = now(), updated_at = now(),
-         requests = known.requests + CASE WHEN known.state = 'denied' THEN 1 ELSE 0 END,
-         waiting_since = CASE WHEN v_is_new THEN now() ELSE known.waiting_since END
-   WHERE known.tenant_id = guest.tenant_id AND known.id = guest.id RETURNING * INTO guest;
+  UPDATE guests stored SET state = 'waiting', active_at = now(), updated_at = now(),
+         requests = stored.requests + CASE WHEN stored.state = 'denied' THEN 1 ELSE 0 END,
+         waiting_since = CASE WHEN v_is_new THEN now() ELSE stored.waiting_since END
+   WHERE stored.tenant_id = guest.tenant_id AND stored.id = guest.id RETURNING * INTO guest;
   RETURN guest_result('waiting', guest) || jsonb_build_object('is_new', v_is_new);
 END $$;
 
@@ -204,7 +204,7 @@ BEGIN
   RETURN guest_result('ok', guest) || jsonb_build_object('before', v_before, 'role', guest.role);
 END $$;
 
--- The guest of a session, locked, for a write to the chat; its use counts as presence.
+-- Locks the guest of a session for a write to the chat, and records that the guest is present.
 -- Outcomes: ok (with the place in the room), no_session, waiting, denied, removed, chat_not_allowed, not_found, revoked, expired.
 CREATE FUNCTION guest_chat(p_tenant uuid, p_token bytea, p_session bytea, p_bytes bigint, p_max_bytes bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -233,7 +233,7 @@ CREATE FUNCTION guest_chat_rejection(invite guest_invite_states, guest guests) R
               WHEN guest.role <> 'guest' OR NOT invite.chat_allowed OR guest.admitted_seq IS NULL THEN 'chat_not_allowed' END
 $$;
 
--- The decision about a waiting guest. `p_any`: the user may decide about all guests.
+-- Stores the decision about a waiting guest. `p_any`: the user may decide about all guests.
 -- Outcomes: ok, unchanged, already_reviewed, not_found.
 CREATE FUNCTION guest_review(p_tenant uuid, p_user uuid, p_any boolean, p_guest uuid, p_admit boolean, p_reason text, p_remember boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

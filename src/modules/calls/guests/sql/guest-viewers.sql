@@ -1,4 +1,5 @@
--- Makes the owner of an address a viewer, after its code. `p_input`: id, name, email, codes, token, session, address, user_agent.
+-- Makes the owner of an address a viewer, after a check of the code. `p_input`: id, name, email, codes, token, session, address,
+-- user_agent.
 -- Outcomes: ok, exhausted, removed, and those of guest_rejection and guest_code_check.
 CREATE FUNCTION guest_viewer_verify(p_tenant uuid, p_token bytea, p_input jsonb, p_seconds int, p_open boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -13,8 +14,8 @@ BEGIN
   IF v_outcome IS NOT NULL THEN RETURN jsonb_build_object('outcome', v_outcome); END IF;
   v_check := guest_code_check(p_tenant, invite.id, 'livestream', p_input->>'email', guest_hashes(p_input->'codes'));
   IF v_check->>'outcome' <> 'ok' THEN RETURN v_check; END IF;
-  SELECT * INTO guest FROM guests known
-   WHERE known.tenant_id = p_tenant AND known.invite_id = invite.id AND known.email = p_input->>'email' ORDER BY known.id LIMIT 1 FOR UPDATE;
+  SELECT * INTO guest FROM guests stored
+   WHERE stored.tenant_id = p_tenant AND stored.invite_id = invite.id AND stored.email = p_input->>'email' ORDER BY stored.id LIMIT 1 FOR UPDATE;
   IF guest.state = 'removed' OR NOT guest_address_fits(invite, p_input->>'email', p_open) THEN
     RETURN jsonb_build_object('outcome', 'removed');
   END IF;
@@ -30,7 +31,7 @@ BEGIN
   RETURN guest_result('ok', guest);
 END $$;
 
--- A place in the audience of a livestream. The row of the call is locked, so that the number of places is exact.
+-- Gives a viewer a place in the audience of a livestream. The row of the call is locked, so that the number of places is exact.
 -- `p_session`: of a viewer, or null. `p_input`: as above, for a viewer without a session.
 -- Outcomes: ok (with `is_new`), not_live, full, verification_required, exhausted, removed, and those of guest_rejection.
 CREATE FUNCTION guest_viewer_join(p_tenant uuid, p_token bytea, p_session bytea, p_input jsonb, p_seconds int) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -66,10 +67,10 @@ BEGIN
   RETURN guest_result('ok', guest) || jsonb_build_object('is_new', v_is_new);
 END $$;
 
--- Ends what guests have abandoned: waiting without a status request for 10 minutes, a session without use for 15 minutes, a
--- place of a viewer. Returns the guests whose approval changed.
+-- Times out guests without a connection: waiting guests after 10 minutes without a request, other guests after 15 minutes, viewers
+-- after 150 seconds. Returns the guests; `was_waiting`: their approval has changed.
 CREATE FUNCTION guest_time_out(p_limit int) RETURNS TABLE (tenant_id uuid, id uuid, was_waiting boolean) LANGUAGE sql AS $$
-  UPDATE guests known SET updated_at = now(), state = CASE WHEN due.state = 'waiting' THEN 'expired' ELSE 'left' END::guest_state
+  UPDATE guests stored SET updated_at = now(), state = CASE WHEN due.state = 'waiting' THEN 'expired' ELSE 'left' END::guest_state
     FROM (SELECT guest.tenant_id, guest.id, guest.state FROM guests guest
            WHERE guest.state IN ('waiting', 'admitted', 'in_session') AND guest.active_at < now() - interval '150 seconds'
              AND CASE WHEN guest.state = 'waiting' THEN guest.active_at < now() - interval '10 minutes'
@@ -77,6 +78,6 @@ CREATE FUNCTION guest_time_out(p_limit int) RETURNS TABLE (tenant_id uuid, id uu
                       ELSE guest.state = 'in_session' END
              AND NOT guest_is_connected(guest.tenant_id, guest.id)
            ORDER BY guest.active_at LIMIT p_limit FOR UPDATE SKIP LOCKED) due
-   WHERE known.tenant_id = due.tenant_id AND known.id = due.id
-  RETURNING known.tenant_id, known.id, due.state = 'waiting'
+   WHERE stored.tenant_id = due.tenant_id AND stored.id = due.id
+  RETURNING stored.tenant_id, stored.id, due.state = 'waiting'
 $$;
