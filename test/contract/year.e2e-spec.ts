@@ -75,11 +75,17 @@ describe('a year', () => {
   const filesIn = (directory: string): number =>
     readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
 
+  /** A single month may have a row more or less: the jobs of its last day made one mail of its notifications, or two. */
   test('no table grows once the retention times have passed', () => {
-    const grown = [...(months[MONTHS - 1] as Map<string, number>)].flatMap(([table, rows]) => {
-      const settled = months[SETTLED_MONTH - 1]?.get(table) ?? 0;
+    const settledMonths = months.slice(SETTLED_MONTH - 1, SETTLED_MONTH + 2);
+    const lastMonths = months.slice(-3);
+    const grown = [...(months.at(-1) as Map<string, number>).keys()].flatMap((table) => {
+      const settled = settledMonths.map((counts) => counts.get(table) ?? 0);
+      const last = lastMonths.map((counts) => counts.get(table) ?? 0);
       const isPermanent = 'permanent' in (TABLE_GROWTH[table] ?? {});
-      return rows > settled && !isPermanent ? [`${table}: ${settled} rows, then ${rows}`] : [];
+      return Math.min(...last) > Math.max(...settled) && !isPermanent
+        ? [`${table}: ${settled.join()} rows, then ${last.join()}`]
+        : [];
     });
     expect(grown).toEqual([]);
   });
