@@ -35,7 +35,7 @@ export async function ensureInstalled() {
   await withLock(ROOT, async () => {
     if (isInstalled()) return;
     if (!matchesLockFile()) {
-      say('Installing dependencies (npm ci) ...');
+      print('Installing dependencies (npm ci) ...');
       const npm = ['npm', 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
       await quietly(npm, withoutProjectBin(process.env));
     }
@@ -50,7 +50,7 @@ export async function ensureBuilt() {
     const stamp = readStamp();
     const files = sourceFiles();
     if (sameFiles(stamp, files)) return;
-    say('Building ...');
+    print('Building ...');
     rmSync(BUILT, { force: true });
     // The compiler detects changed sources, but not changed settings.
     if (!sameFiles(settingsOf(stamp), settingsOf(files)))
@@ -89,12 +89,12 @@ export async function launch(main) {
     process.exitCode = await main();
   } catch (error) {
     if (!(error instanceof PrepareError)) throw error;
-    say(error.message);
+    print(error.message);
     process.exitCode = 1;
   }
 }
 
-function say(line) {
+function print(line) {
   process.stderr.write(`${line}\n`);
 }
 
@@ -193,7 +193,10 @@ function readText(file) {
   }
 }
 
-/** Runs a command silently. Prints its output if it fails. Ends it with this process: the next one would work beside it. */
+/**
+ * Runs a command silently and prints its output if it fails. The command ends with this process, because it would otherwise
+ * run beside that of the next start.
+ */
 function quietly([file, ...args], env) {
   return new Promise((resolve, reject) => {
     const stop = (signal) => child.kill(signal);
