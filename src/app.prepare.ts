@@ -66,7 +66,7 @@ export async function migrateCells(
   return withModules(config, databaseUrl, 'silent', (app) => app.get(CellAdministration).migrate());
 }
 
-/** Brings the database into the state that serving needs. An unavailable cell keeps only its own workspaces from it. */
+/** Brings the database into the state that serving needs. An unavailable cell affects its own workspaces only. */
 export async function prepare(config: Config, databaseUrl: string): Promise<void> {
   await migrateDatabase(config, databaseUrl);
   await migrateCells(config, databaseUrl);
@@ -99,7 +99,7 @@ export async function cellAddresses(config: Config, databaseUrl: string): Promis
   });
 }
 
-/** Whether there is a cell besides that of the directory. The modules are not needed for it: they take a second to load. */
+/** Whether there is a cell besides that of the directory. Does not load the modules, which takes a second. */
 const hasCells = (config: Config, databaseUrl: string): Promise<boolean> =>
   withoutModules(config, databaseUrl, async (dataSource) => (await storedCells(dataSource)).length > 0);
 
@@ -130,7 +130,7 @@ async function withoutModules<T>(
 }
 
 /**
- * Creates the demo workspace where it is wanted and missing, through an application of its own on the loopback address.
+ * Creates the demo workspace if it is enabled and missing, through an application of its own on the loopback address.
  * @param options.mail whether the mail service is the embedded one
  */
 export async function prepareDemo(

@@ -7,7 +7,7 @@ import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
 import { Area, type Finding, reasonOf } from './finding.js';
 import { checkCellWork } from './work-checks.js';
 
-/** Age of a prepared part of a commit after which no server finishes it, seconds. */
+/** Age of a prepared transaction after which a running server would have finished it, seconds. */
 const ABANDONED_SECONDS = 600;
 
 /**
