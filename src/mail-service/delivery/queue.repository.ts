@@ -103,7 +103,7 @@ const retryNow = mailService.statement<never>(
   `UPDATE queue SET due_at = now(), outside = false
    WHERE recipient = $1 AND attempts > 0 AND due_at > now() AND worker IS NULL`,
 );
-/** Retrying entries count from their submission, due ones from their time. */
+/** The age of retrying entries counts from their submission, that of due entries from the time at which they were due. */
 const summary = mailService.statement<QueueSummary>(
   'queue.summary',
   `SELECT CASE WHEN outside THEN 'relay' ELSE 'local' END AS destination, state, count(*)::int AS messages,
