@@ -20,7 +20,7 @@ export class WorkspaceCell {
   @Column('text') cell!: string;
 }
 
-/** A workspace on its way to another cell. */
+/** The move of a workspace to another cell. */
 @Entity('workspace_moves')
 @ForeignKey('CellRow', ['source'], ['name'])
 @ForeignKey('CellRow', ['target'], ['name'])
@@ -40,7 +40,7 @@ export class AccountCell {
   @PrimaryColumn('text') cell!: string;
 }
 
-/** Whether the parts of a transaction in several databases commit. */
+/** The decision whether the parts of a transaction in several databases commit. */
 @Entity('commit_decisions')
 @Index('commit_decisions_decided', ['decidedAt'])
 export class CommitDecision {
