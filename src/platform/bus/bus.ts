@@ -8,7 +8,7 @@ const CHANNEL = 'workspace_bus';
 const MAX_BYTES = 7_900;
 /** Messages of one statement. */
 const BATCH = 500;
-/** Messages that wait for the database. Beyond it they are dropped and reported as a loss. */
+/** Limit of queued messages. Further ones are dropped and reported as a loss. */
 const MAX_QUEUED = 10_000;
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
@@ -132,7 +132,7 @@ export class PgBus extends Bus implements OnModuleDestroy {
         await this.client.query({ name, text, values: [batch] });
         return;
       } catch (error) {
-        // The pool sends them again: receivers accept a repeated message.
+        // The messages are sent again through the pool: receivers accept repeated messages.
         this.logger.warn({ err: error, messages: batch.length }, 'the listening connection does not send');
       }
     }
