@@ -79,14 +79,14 @@ export function isConnectionError(error: unknown): boolean {
   );
 }
 
-/** Classes of SQLSTATE that a plan may cause which an upgrade has made invalid. Its connection keeps the plan. */
-const OF_A_PLAN = /^(?:0A|26|42|XX)/;
+/** Classes of SQLSTATE of a plan that an upgrade has made invalid. The connection would keep the plan. */
+const INVALID_PLAN = /^(?:0A|26|42|XX)/;
 
-/** Whether the connection of a failed statement works on: PostgreSQL has rejected its values, or ended it in time. */
+/** Whether the connection of a failed statement is usable: PostgreSQL rejected a value or ended the statement at its time limit. */
 export const leavesConnection = (error: unknown): boolean =>
   (error as { severity?: unknown } | null)?.severity === 'ERROR' &&
   !isReadOnly(error) &&
-  !OF_A_PLAN.test(errorCode(error) ?? 'XX');
+  !INVALID_PLAN.test(errorCode(error) ?? 'XX');
 
 /** lock_not_available: another session held the lock for longer than the limit. */
 export const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03';

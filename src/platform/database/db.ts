@@ -12,7 +12,7 @@ import { type OpenTx, SingleTx, type Tx, type Reader } from './tx.js';
 const MAX_ATTEMPTS = 3;
 const JITTER_MS = 30;
 
-/** The database that the directory is in, and the workspaces without another one. */
+/** Name of the database with the directory, and with the workspaces that are in no other cell. */
 export const MAIN = 'main';
 
 /**
@@ -21,7 +21,7 @@ export const MAIN = 'main';
  */
 @Injectable()
 export class Db implements Reader, OnApplicationShutdown {
-  /** That of the directory, which has everything unless workspaces are in several databases. */
+  /** The database of the directory. It has all data unless workspaces are in several databases. */
   readonly main: Database;
   private readonly logger = new Logger(Db.name);
   private router: Router | undefined;

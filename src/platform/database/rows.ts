@@ -21,7 +21,7 @@ export type ColumnValues<E> = QueryDeepPartialEntity<E>;
 /** Sort key of a list: columns that together are unique, in the order of comparison. */
 export type SortKey<E> = readonly (keyof E & string)[];
 
-/** Typed reads of one entity through TypeORM, for tables without a performance bar. */
+/** Typed reads of one entity through TypeORM, for tables that are not performance-critical. */
 export class Rows<E extends TenantRow> {
   constructor(
     protected readonly reader: Reader,
@@ -151,7 +151,7 @@ export class WritableRows<E extends TenantRow> extends Rows<E> {
 
 /**
  * The rows of an entity, by TypeORM's `EntityManager` of this reader. A `Db` gives reads; only a `Tx` gives writes.
- * `save`, `remove`, cascades and lazy or eager relations are not offered: they read and write more than they show.
+ * `save`, `remove`, cascades and lazy or eager relations are missing, because they execute statements that the code does not show.
  */
 export function rowsOf<E extends TenantRow>(tx: Tx, entity: EntityClass<E>): WritableRows<E>;
 export function rowsOf<E extends TenantRow>(reader: Reader, entity: EntityClass<E>): Rows<E>;

@@ -86,7 +86,7 @@ export const directory = new Home('directory');
 /** The database of a workspace, its cell: members and all content. Every table has `tenant_id`. */
 export const workspace = new Home('workspace');
 
-/** Tables that each database has: a row belongs to the database of the transaction that writes it. */
+/** Tables that exist in every database: a row is in the database of the transaction that writes it. */
 export const either = new Home('either');
 
 /** The statements declared so far in this process. */

@@ -11,7 +11,7 @@ export interface SchemaPart {
   owner: string;
   /** Tables, views and functions that the SQL of other modules may use. */
   publishes?: string[];
-  /** Its tables, by the home that each has. */
+  /** Its tables, by their homes. */
   entities: { [home in HomeName]?: EntityClass[] };
   /** Hand-written steps that create and change the tables, their indexes, triggers and data. */
   migrations: MigrationClass[];
