@@ -65,8 +65,8 @@ export class Outbox {
   }
 
   /**
-   * Lets a consumer do the work of many events at once, before their handlers run one after the other. Its handlers skip what is
-   * done. An error changes nothing: the handlers do the work.
+   * Lets a consumer do the work of many events at once, before their handlers run one after the other. Its handlers skip events
+   * whose work is done. After an error, the handlers do all work.
    * @param prepare gets the events of a claimed batch of any type
    */
   prepareBatches(consumer: string, prepare: BatchPreparation): void {
