@@ -8,7 +8,7 @@ import { UserConnections } from './user-connections.js';
 
 /** Seconds of one wait. */
 const WAIT_SECONDS = 3_600;
-/** After a failure, and when the process has too many waiting requests. */
+/** Pause after a failure, and when the process has too many waiting requests. */
 const PAUSE_MS = 5_000;
 
 /**

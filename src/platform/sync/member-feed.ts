@@ -27,7 +27,7 @@ export interface MemberFeedTables {
   readonly item: string;
   /** The items: their table, with the key `(tenant_id, id)`. */
   readonly items: string;
-  /** About how many bytes a live item takes in a page: an SQL expression over its row `item`. */
+  /** SQL expression over the row `item`: approximate bytes of the item in a page. */
   readonly bytes: Record<FeedInclude, string>;
   /** The view of items as each user sees them, with `tenant_id` and `user_id`, and its column that names the item. */
   readonly view: string;

@@ -28,7 +28,7 @@ export interface ChangesPosition {
   mode: 'changes';
   /** All changes up to this number have been delivered. */
   seq: number;
-  /** Head when a client without items started; removals up to this number do not concern it. */
+  /** Head when the client started without items. It needs no removals up to this number. */
   since: number;
 }
 
