@@ -7,7 +7,7 @@ import { type MetricsSource, readMetricsOf } from '../platform/observability/scr
 const MAIN = fileURLToPath(new URL('../mail-service/main.js', import.meta.url));
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 10_000;
-/** After this time of service the delay before a restart is reset. */
+/** A process that has run for this time resets the delay before a restart. */
 const HEALTHY_MS = 30_000;
 
 /** The mail service could not start; the message is a line for the operator. */

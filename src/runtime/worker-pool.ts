@@ -4,7 +4,7 @@ import { type MetricsSource, readMetricsOf } from '../platform/observability/scr
 
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 5_000;
-/** After this time of service the delay before a restart is reset. */
+/** A process that has run for this time resets the delay before a restart. */
 const HEALTHY_MS = 30_000;
 
 /** A message of a worker to the primary about its start. `failure` is a line for the operator. */

@@ -125,7 +125,7 @@ async function load(): Promise<Encoder> {
   const { default: sharp } = await import('sharp');
   sharp.cache(false);
   sharp.concurrency(1);
-  // Formats that no client needs are no attack surface.
+  // Decoders of formats that no client needs are disabled, to reduce the attack surface.
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({
     operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp', 'VipsForeignLoadNsgif'],

@@ -23,7 +23,7 @@ export interface Page<Row> {
 }
 
 const SIGNATURE_BYTES = 12;
-/** 12 bytes are exactly 16 characters: there are no spare bits that could differ unnoticed. */
+/** 12 bytes are exactly 16 characters of base64url: no unused bits could differ without an invalid signature. */
 const FORM = /^([\w-]+)\.([\w-]{16})$/;
 
 /**

@@ -84,7 +84,7 @@ export abstract class PersonalDataSource implements OnModuleInit {
     this.registry.register(this);
   }
 
-  /** Writes all data of the owner. May run again from the start: a previous process may have died. */
+  /** Writes all data of the owner. May be repeated from the start, after the end of a process. */
   async export({ tenantId, userId }: DataOwner, archive: PersonalArchive): Promise<void> {
     const { rows = {}, accountRows = {}, files } = this.parts;
     for (const [path, statement] of Object.entries(rows))
@@ -94,7 +94,7 @@ export abstract class PersonalDataSource implements OnModuleInit {
     if (files) await archive.storedFiles(files, [tenantId, userId]);
   }
 
-  /** Erases the data in the workspace. Idempotent: a process that dies in between leaves the step to another one. */
+  /** Erases the data in the workspace. Idempotent: another process repeats the step if this one ends in between. */
   async erase({ tenantId, userId, email }: ErasedMember, db: Db): Promise<void> {
     const { rows, rowsByAddress, directoryRows } = this.parts.erasure ?? {};
     await runAll(db, rows, [tenantId, userId]);

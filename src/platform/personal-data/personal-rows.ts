@@ -13,7 +13,7 @@ const fetch = either.statement<{ item: string }>('personal_data.fetch', `FETCH $
   reach: 'transaction',
 });
 
-// The archive may pause the reader between two batches, and a large workspace is read as a whole.
+// The writer of the archive may pause the reader between two batches, and the rows of a large workspace take long.
 const idleTimeout = either.statement<never>(
   'personal_data.idle_timeout',
   `SET LOCAL idle_in_transaction_session_timeout = '120s'`,

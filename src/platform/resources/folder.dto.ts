@@ -21,7 +21,7 @@ export class FolderFields extends ClientId {
   @IsUUID('all', { message: 'parent_id must be the id of one of your folders' })
   parent_id?: string | null;
 
-  /** Order among its siblings: any number, also between two others. Default: last. */
+  /** Position among its siblings: any number, also a fraction between two others. Default: last. */
   @ApiPropertyOptional({ example: 1.5 })
   @Optional()
   @IsNumber({ allowNaN: false, allowInfinity: false })

@@ -45,7 +45,7 @@ export class SecretBox {
 
   /**
    * @param use purpose of the key
-   * @param owner bound to the text, which opens only with the same owner
+   * @param owner authenticated with the text, which can be opened with the same owner only
    * @returns `<key id>.<base64url of iv, ciphertext and tag>`
    */
   seal(use: string, owner: string, plain: Buffer): string {
