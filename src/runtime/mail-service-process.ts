@@ -62,10 +62,10 @@ export class MailServiceProcess {
     const { child } = this;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    const killer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    const killTimer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     child.kill('SIGTERM');
     await ended;
-    clearTimeout(killer);
+    clearTimeout(killTimer);
   }
 
   private async launch(): Promise<number> {

@@ -43,11 +43,11 @@ export class WorkerPool {
     const workers = this.workers();
     const exits = workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
     for (const worker of workers) worker.process.kill('SIGTERM');
-    const killer = setTimeout(() => {
+    const killTimer = setTimeout(() => {
       for (const worker of this.workers()) worker.process.kill('SIGKILL');
     }, timeoutMs);
     await Promise.all(exits);
-    clearTimeout(killer);
+    clearTimeout(killTimer);
   }
 
   /** Its workers by number, from 1. A worker that replaces another one has its number. */

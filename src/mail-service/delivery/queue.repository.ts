@@ -167,7 +167,7 @@ export class QueueRepository {
     await this.db.single((tx) => tx.query(retry, [entry.id, entry.seq, seconds]));
   }
 
-  /** Hands claimed entries of one message over to the relay. */
+  /** Makes claimed local entries of one message entries for the relay. */
   async toRelay([first, ...others]: Entries): Promise<void> {
     const seqs = [first, ...others].map(({ seq }) => seq);
     await this.db.single((tx) => tx.query(toRelay, [first.id, seqs]));

@@ -86,7 +86,7 @@ export class QueueWorker implements OnModuleInit, OnApplicationBootstrap, OnModu
     await this.lease.stop();
   }
 
-  /** Entries may be due. */
+  /** Looks for due entries now. */
   wake(): void {
     this.localLoop.wake();
     this.relayLoop.wake();

@@ -214,7 +214,7 @@ export class SmtpReceiver implements OnModuleDestroy {
       if (error instanceof MailError && error.status === 400)
         return done(new SmtpError(554, '5.6.0 The message cannot be read'));
       if (!isDisconnect(error))
-        this.logger.warn({ err: error }, 'mail could not be received, its sender has to retry');
+        this.logger.warn({ err: error }, 'mail could not be received; the sender has to retry');
       if (isStorageFull(error)) return done(NO_STORAGE);
       done(new SmtpError(451, '4.3.0 Try again later'));
     }

@@ -192,11 +192,11 @@ END $$;
 CREATE FUNCTION delete_messages(p_user text, p_box text, p_uids bigint[], p_low bigint, p_high bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
-  gone bigint;
-  gone_unseen bigint;
-  gone_size bigint;
-  gone_raws text[];
-  gone_queued text[];
+  removed bigint;
+  removed_unseen bigint;
+  removed_size bigint;
+  removed_raws text[];
+  removed_queued text[];
 BEGIN
   PERFORM FROM users AS account WHERE account.id = p_user FOR NO KEY UPDATE;
   PERFORM FROM mailboxes AS mailbox WHERE mailbox.user_id = p_user AND mailbox.id = p_box FOR UPDATE;
@@ -207,16 +207,16 @@ BEGIN
   )
   SELECT count(*), count(*) FILTER (WHERE NOT seen), coalesce(sum(size), 0), array_agg(raw_id),
     array_agg(queue_id) FILTER (WHERE queue_id IS NOT NULL)
-  INTO gone, gone_unseen, gone_size, gone_raws, gone_queued FROM done;
-  IF gone > 0 THEN
-    UPDATE users SET storage_used = storage_used - gone_size WHERE id = p_user;
-    UPDATE mailboxes AS mailbox SET modify_index = mailbox.modify_index + gone, total = mailbox.total - gone,
-      unseen = mailbox.unseen - gone_unseen, size = mailbox.size - gone_size
+  INTO removed, removed_unseen, removed_size, removed_raws, removed_queued FROM done;
+  IF removed > 0 THEN
+    UPDATE users SET storage_used = storage_used - removed_size WHERE id = p_user;
+    UPDATE mailboxes AS mailbox SET modify_index = mailbox.modify_index + removed, total = mailbox.total - removed,
+      unseen = mailbox.unseen - removed_unseen, size = mailbox.size - removed_size
     WHERE mailbox.user_id = p_user AND mailbox.id = p_box;
-    PERFORM cancel_scheduled(gone_queued);
-    PERFORM forget_raws(gone_raws);
+    PERFORM cancel_scheduled(removed_queued);
+    PERFORM forget_raws(removed_raws);
   END IF;
-  RETURN gone;
+  RETURN removed;
 END $$;
 
 -- Turns a draft into a sent message and puts its recipients into the queue, or does nothing.

@@ -114,7 +114,10 @@ export class PgBus extends Bus implements OnModuleDestroy {
       try {
         await this.notify(batch);
       } catch (error) {
-        this.logger.warn({ err: error, messages: batch.length }, 'messages between processes not sent');
+        this.logger.warn(
+          { err: error, messages: batch.length },
+          'messages between processes could not be sent; they are reported as lost',
+        );
         this.hasLost = true;
         if (this.closed) return;
         await new Promise((resolve) => {
@@ -133,7 +136,10 @@ export class PgBus extends Bus implements OnModuleDestroy {
         return;
       } catch (error) {
         // The messages are sent again through the pool: receivers accept repeated messages.
-        this.logger.warn({ err: error, messages: batch.length }, 'the listening connection does not send');
+        this.logger.warn(
+          { err: error, messages: batch.length },
+          'the listening connection failed to send messages',
+        );
       }
     }
     await this.db.queryAlways(notify, [batch]);

@@ -175,7 +175,7 @@ async function rejectUnsuitable(dataSource: DataSource): Promise<void> {
     `SELECT EXISTS (SELECT FROM tenants) OR EXISTS (SELECT FROM platform_secrets) OR EXISTS (SELECT FROM tenant_members) AS used`,
   );
   if (used?.['used'] !== false)
-    throw new CellError('The database is that of an installation, or of another cell.');
+    throw new CellError('The database belongs to an installation or to another cell.');
 }
 
 /** The extensions go to a schema of their own, which every cell of the database finds. @throws CellError */

@@ -129,7 +129,7 @@ export class SpanningTx extends Tx {
     return this.router.databasesOf(statement, values, this.directoryReader());
   }
 
-  /** Always the same for a workspace: a move may switch cells meanwhile, but the rows that were read and locked are in the former cell. */
+  /** The same until the end, even if a move switches meanwhile: the rows that were read and locked are in the former cell. */
   private databaseOf(tenantId: string): Promise<Database> {
     let database = this.databases.get(tenantId);
     if (!database) {

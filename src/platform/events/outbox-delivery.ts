@@ -239,7 +239,7 @@ export class OutboxDelivery {
   private async handle(row: ClaimedRow, span: OpenSpan): Promise<boolean> {
     const event = eventOf(row);
     try {
-      if (row.attempts > MAX_ATTEMPTS) throw new Error('every process that tried has ended');
+      if (row.attempts > MAX_ATTEMPTS) throw new Error('the process ended during each attempt');
       for (const handle of this.outbox.handlersOf(row.type)) await handle(event);
       return true;
     } catch (error) {

@@ -30,7 +30,7 @@ interface EndpointDocs extends OperationDocs {
 }
 
 /**
- * Route and documentation of a handler. It stands on top of the handler; `@Requires(...)` and the like go below it. Errors
+ * Route and documentation of a handler. Put it above the other decorators of the handler, such as `@Requires(...)`. Errors
  * and headers that follow from the parameters of the handler are documented without being named here.
  * @param route method and path below that of the controller, e.g. `POST :id/restore`
  */

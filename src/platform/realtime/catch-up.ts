@@ -59,7 +59,10 @@ export class CatchUp implements OnApplicationBootstrap, OnModuleDestroy {
         await comparison.compare((started - comparison.since) / 1_000 + OVERLAP_SECONDS);
         comparison.since = started;
       } catch (error) {
-        this.logger.warn({ err: error, comparison: name }, 'lost reports not found; repeated later');
+        this.logger.warn(
+          { err: error, comparison: name },
+          'the comparison for lost reports failed; it will be repeated',
+        );
       }
     }
   }

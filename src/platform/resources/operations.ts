@@ -7,8 +7,8 @@ import { Endpoint } from '../http/endpoint.js';
 import { BODY_ERRORS } from '../http/input-docs.js';
 import type { Resource } from './resource.js';
 
-// One decorator for each ordinary operation: route, documentation, standard errors and response. It stands on top of the
-// handler; `@Requires(...)` and the like go below it.
+// One decorator for each ordinary operation: route, documentation, standard errors and response. Put it above
+// the other decorators of the handler, such as `@Requires(...)`.
 
 export interface OperationTexts {
   /** Default: `List note folders` and so on. */

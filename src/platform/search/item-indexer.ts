@@ -164,7 +164,7 @@ export abstract class ItemIndexer {
   async repair(): Promise<boolean> {
     const walk = this.walk();
     const end = Date.now() + REPAIR_MS;
-    const failures = new ItemFailures(this.logger, 'the index of an item');
+    const failures = new ItemFailures(this.logger, 'the indexing of an item');
     for (;;) {
       const items = await this.index.walk(walk.position, SLICE);
       for (const item of items) {

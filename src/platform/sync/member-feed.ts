@@ -14,7 +14,7 @@ import {
   type IndexRead,
 } from './feed-source.js';
 
-/** Approximate bytes of one page; the first record is delivered whatever its size. */
+/** Approximate bytes of one page; the first record is delivered even if it is larger. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** A collection whose items several users see: the table with a row for each user of each item, and the view of items. */

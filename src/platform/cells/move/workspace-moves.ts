@@ -83,7 +83,7 @@ export class WorkspaceMoves implements OnModuleInit {
       this.moves
         .renew(tenantId)
         .catch((error: unknown) =>
-          this.logger.warn({ err: error }, 'the move of a workspace is not renewed'),
+          this.logger.warn({ err: error }, 'the lease of a move could not be renewed'),
         );
     }, RENEW_MS);
     const started = performance.now();

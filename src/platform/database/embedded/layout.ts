@@ -56,8 +56,8 @@ async function ensurePrivate(dir: string, account: Account): Promise<string> {
       if (codeOf(error) !== 'EEXIST') throw error;
     });
     const found = await lstat(dir);
-    const ours = found.uid === process.getuid?.() || found.uid === account.uid;
-    if (!found.isDirectory() || !ours) {
+    const isPrivate = found.uid === process.getuid?.() || found.uid === account.uid;
+    if (!found.isDirectory() || !isPrivate) {
       throw new EmbeddedDatabaseError(
         `${dir} belongs to another user; remove it, or choose a shorter DATA_DIR.`,
       );

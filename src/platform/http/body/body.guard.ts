@@ -49,7 +49,7 @@ export interface RequestWithBody extends Request {
 
 /**
  * Reads the JSON body. It is a guard because it must run after the bearer guard: without a valid token the server buffers
- * nothing, and a missing token is a 401 whatever the body is (docs/adr/0002).
+ * nothing, and a missing token is a 401 even if the body is invalid (docs/adr/0002).
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
