@@ -50,7 +50,7 @@ export class WorkerPool {
     clearTimeout(killTimer);
   }
 
-  /** Its workers by number, from 1. A worker that replaces another one has its number. */
+  /** Its workers by number, from 1. A worker that replaces another one has the number of that one. */
   get sources(): MetricsSource[] {
     return [...this.numbered].map(([number, worker]) => ({
       process: `worker-${number}`,

@@ -141,7 +141,7 @@ export class Db implements Reader, OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in each cell, one after the other; a failure does not keep it from the others.
+   * Runs `work` in each cell, one after the other. After a failure in one cell, it still runs in the others.
    * @returns the results of the cells
    * @throws the first error
    */
@@ -174,7 +174,7 @@ export class Db implements Reader, OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in each cell that the items belong to, with those of this cell.
+   * Runs `work` in each cell that has items, with the items of the cell.
    * @param tenantOf the workspace of an item
    * @param directory a transaction that may have created the workspaces
    */
@@ -229,7 +229,7 @@ export class Db implements Reader, OnApplicationShutdown {
     }
   }
 
-  /** Runs each statement as a whole: one that writes in several databases commits in all of them. */
+  /** Runs a statement that writes in several databases in one transaction, so that it commits in all of them or in none. */
   private wholeStatements(router: Router): Reader {
     return {
       dataSource: this.dataSource,

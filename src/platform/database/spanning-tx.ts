@@ -27,9 +27,9 @@ export const commitOf = (gid: string): string => gid.slice(gid.lastIndexOf(':') 
  * A transaction whose statements run where they belong: in the directory, and in the cells of their workspaces. It opens a
  * connection to a database with the first statement there.
  *
- * Usually only one database has changes, and commits them as always. Changes in several commit in two phases (PREPARE
- * TRANSACTION): each cell prepares its part, the directory commits its own part with the decision, then the cells commit. A part
- * whose process ends between the phases is finished by `UnfinishedCommits`, by the decision.
+ * Usually only one database has changes, and they are committed with COMMIT. Changes in several databases are committed in two
+ * phases (PREPARE TRANSACTION): each cell prepares its part, the directory commits its own part with the decision, then the cells
+ * commit. If the process ends between the phases, `UnfinishedCommits` finishes its parts according to the decision.
  */
 export class SpanningTx extends Tx {
   /** Statements that run at the same time share the connection to a database. */

@@ -93,8 +93,8 @@ export class OpenTx extends Tx {
 
   /**
    * Ends the transaction without its changes.
-   * @param cause the error that ended it. A connection without response, or to a replica, is closed, which ends its transaction: a
-   *   ROLLBACK would not get a response either
+   * @param cause the error that ended it. After a response timeout, and on a replica, the connection is closed in place of a
+   *   ROLLBACK, which would get no response either
    */
   async rollBack(cause?: unknown): Promise<void> {
     const isReplica = isReadOnly(cause);

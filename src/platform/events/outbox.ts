@@ -36,7 +36,7 @@ export class Outbox {
   private readonly preparations = new Map<string, BatchPreparation>();
   private wakeUp: (queue: WorkQueue) => void = () => undefined;
 
-  /** Adds an event to the transaction. Writes in one SQL function insert their events there. */
+  /** Adds an event to the transaction. SQL functions that write insert their events themselves. */
   async append(
     tx: Tx,
     event: { tenantId: string; type: string; payload: Record<string, unknown> },

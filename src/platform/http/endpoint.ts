@@ -25,7 +25,7 @@ interface EndpointDocs extends OperationDocs {
   examples?: Record<string, { value: object }>;
   /** The body may be missing. */
   optionalBody?: boolean;
-  /** Operation id of `PUT` on the same path, which means the same as `PATCH`. */
+  /** Operation id of `PUT` on the same path, which is equivalent to `PATCH`. */
   putId?: string;
 }
 
@@ -44,7 +44,7 @@ export function Endpoint(route: Method | `${Method} ${string}`, docs: EndpointDo
         ...docs,
         id: putId,
         summary: `${docs.summary} (PUT)`,
-        description: 'The same as PATCH: missing fields stay as they are.',
+        description: 'Equivalent to PATCH: missing fields stay unchanged.',
       };
       endpoint('PUT', path, put)(target, twin.key, twin.descriptor);
     }

@@ -28,7 +28,7 @@ const FORM = /^([\w-]+)\.([\w-]{16})$/;
 
 /**
  * Signed keyset cursors: `<base64url JSON>.<base64url HMAC>`. The signature binds a cursor to its list and its owner: a
- * truncated, foreign or invented cursor is rejected and never returns another page.
+ * modified cursor, or the cursor of another list, is rejected and never returns another page.
  */
 @Injectable()
 export class Cursors {

@@ -115,7 +115,7 @@ async function runAll(
 ): Promise<void> {
   if (!statements?.length) return;
   await db.tx(async (tx) => {
-    // A member may have written for years.
+    // There may be rows of many years.
     await tx.allowLongStatements();
     for (const statement of statements) await tx.query(statement, values);
   });

@@ -20,7 +20,7 @@ const idleTimeout = either.statement<never>(
   { reach: 'transaction' },
 );
 
-/** Reads the rows of an export in batches, in one snapshot and with flat memory. */
+/** Reads the rows of an export in batches, in one snapshot and with constant memory. */
 @Injectable()
 export class PersonalRows {
   constructor(private readonly db: Db) {}

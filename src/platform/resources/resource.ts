@@ -105,7 +105,7 @@ export class Resource<Item extends object = object> {
     return this.response(item, { status: 201, location: `/apis/v1/${this.options.path}/${id}`, ...options });
   }
 
-  /** The item as it last was, with `deleted: true` and without an ETag. */
+  /** The deleted item, with `deleted: true` and without an ETag. */
   deleted(item: Shown<Item>): JsonReply {
     return this.response(item, { tag: null, extra: { deleted: true } });
   }
