@@ -55,7 +55,7 @@ export async function planDatabase(
 }
 
 /**
- * Brings the schema of the cells besides that of the directory up to date.
+ * Brings the schema of the cells other than `main`, the database of the directory, up to date.
  * @returns the migrations applied in each cell, or the error of a cell that failed
  */
 export async function migrateCells(
@@ -81,7 +81,7 @@ export interface CellAddress {
 }
 
 /**
- * The cells besides that of the directory. Their addresses are encrypted. Reads only: the modules of the application would encrypt
+ * The cells other than `main`. Their addresses are encrypted. Reads only: the modules of the application would encrypt
  * stored secrets again after a change of SECRET_KEYS.
  */
 export async function cellAddresses(config: Config, databaseUrl: string): Promise<CellAddress[]> {
@@ -99,7 +99,7 @@ export async function cellAddresses(config: Config, databaseUrl: string): Promis
   });
 }
 
-/** Whether there is a cell besides that of the directory. Does not load the modules, which takes a second. */
+/** Whether there is a cell other than `main`. Does not load the modules, which takes a second. */
 const hasCells = (config: Config, databaseUrl: string): Promise<boolean> =>
   withoutModules(config, databaseUrl, async (dataSource) => (await storedCells(dataSource)).length > 0);
 

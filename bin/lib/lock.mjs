@@ -10,8 +10,8 @@ const POLL_MS = 200;
 const EMPTY_MS = 5_000;
 
 /**
- * Runs `work` while no other process of this user does so for the same directory. A holder that has ended is ignored, also when
- * its id belongs to another process now: after the restart of a container, ids begin again.
+ * Runs `work` while no other process of this user does so for the same directory. A holder that has ended is ignored, even
+ * if its id belongs to another process now: ids start again when a container restarts.
  */
 export async function withLock(directory, work) {
   const file = lockFile(directory);

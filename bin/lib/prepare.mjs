@@ -195,7 +195,7 @@ function readText(file) {
 
 /**
  * Runs a command silently and prints its output if it fails. The command ends with this process, because it would otherwise
- * run beside that of the next start.
+ * still run when the next start runs the same command.
  */
 function quietly([file, ...args], env) {
   return new Promise((resolve, reject) => {

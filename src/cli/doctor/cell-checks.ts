@@ -11,7 +11,7 @@ import { checkCellWork } from './work-checks.js';
 const ABANDONED_SECONDS = 600;
 
 /**
- * Checks the databases of cells besides that of the directory (docs/scaling.md). Without such cells: no findings.
+ * Checks the databases of cells other than `main` (docs/scaling.md). Without such cells: no findings.
  * @param directory a connection to the database of the directory
  */
 export async function checkCells(

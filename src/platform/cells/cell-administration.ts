@@ -111,7 +111,7 @@ export class CellAdministration {
   }
 
   /**
-   * Brings all cells besides that of the directory up to date.
+   * Brings all cells other than `main` up to date.
    * @returns the migrations applied in each cell, or the error of a cell that failed
    */
   async migrate(): Promise<Record<string, string[] | Error>> {

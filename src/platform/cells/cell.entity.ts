@@ -32,7 +32,7 @@ export class WorkspaceMoveRow {
   @Column('timestamptz', { name: 'alive_at' }) aliveAt!: Date;
 }
 
-/** A cell, besides that of the directory, with memberships of an account. */
+/** A cell other than `main` with memberships of an account. */
 @Entity('account_cells')
 @ForeignKey('CellRow', ['cell'], ['name'])
 export class AccountCell {

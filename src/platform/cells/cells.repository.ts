@@ -140,7 +140,7 @@ export class CellsRepository {
     return (await reader.query(cellOf, [tenantId]))[0];
   }
 
-  /** The cells, besides that of the directory, that may have memberships of an account. */
+  /** The cells other than `main` that may have memberships of an account. */
   async cellsOf(reader: Pick<Reader, 'query'>, accountId: string): Promise<string[]> {
     return (await reader.query(cellsOf, [accountId])).map(({ cell }) => cell);
   }

@@ -140,7 +140,7 @@ export class Cells implements Router, OnModuleInit {
     await Promise.all([...this.databases.keys()].map((name) => this.shut(name)));
   }
 
-  /** The address of a cell besides that of the directory. @throws CellUnavailableError for an unknown one */
+  /** The address of a cell other than `main`. @throws CellUnavailableError for an unknown one */
   urlOf(name: string): { url: string; schema: string | undefined } {
     const stored = this.stored.get(name);
     if (!stored?.sealed_url) throw new CellUnavailableError(name);

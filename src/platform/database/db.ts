@@ -125,7 +125,7 @@ export class Db implements Reader, OnApplicationShutdown {
     }
   }
 
-  /** Names of the cells: the databases with workspaces. The first one is that of the directory. */
+  /** Names of the cells: the databases with workspaces. The first one is `main`. */
   get cells(): readonly string[] {
     return this.router?.cells ?? [MAIN];
   }
@@ -159,9 +159,9 @@ export class Db implements Reader, OnApplicationShutdown {
 
   /**
    * Runs `work` in all cells at the same time.
-   * @param waitMs how long cells other than that of the directory may take
+   * @param waitMs time limit of the cells other than `main`
    * @returns the results without those of cells that fail or take longer
-   * @throws the error in the directory's cell
+   * @throws the error in `main`
    */
   async inReachableCells<T>(work: () => Promise<T>, waitMs = 1_000): Promise<T[]> {
     const [main = MAIN, ...others] = this.cells;

@@ -34,8 +34,8 @@ export async function openSession({ pool: { options } }: Database, name: string)
 }
 
 /**
- * Lets a connection copy rows as they are: triggers and checks of foreign keys do not fire, and texts of values do not depend on
- * settings.
+ * Lets a connection copy rows unchanged: triggers and checks of foreign keys do not fire, and the text form of values does not
+ * depend on settings.
  * @throws Error when its role may not
  */
 export async function replicate(client: pg.Client): Promise<void> {

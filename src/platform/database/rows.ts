@@ -85,7 +85,7 @@ export class Rows<E extends TenantRow> {
   }
 }
 
-/** Typed reads and writes inside a transaction. One statement each; rows come back as they are stored. */
+/** Typed reads and writes inside a transaction, one statement each. Writes return the stored rows. */
 export class WritableRows<E extends TenantRow> extends Rows<E> {
   /** Reads a row and locks it until the end of the transaction. */
   async lock(where: TenantWhere<E>): Promise<E | null> {

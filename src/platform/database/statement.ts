@@ -21,7 +21,7 @@ export interface Statement<Row> {
  * - `tenant`: that of the workspace `$1`;
  * - `account`: those of all workspaces of the account `$1`, whose rows follow each other;
  * - `all`: each of them, whose rows follow each other;
- * - `cell`: the one that the caller has chosen by `Db.inCell`, as jobs and the delivery of the outbox do; otherwise `all`;
+ * - `cell`: the cell that the caller has chosen by `Db.inCell`, as jobs and the delivery of the outbox do; otherwise `all`;
  * - `transaction`: where the previous statement of the transaction ran.
  */
 export type Reach = 'tenant' | 'account' | 'cell' | 'all' | 'transaction';
@@ -38,7 +38,7 @@ export class Home {
   /**
    * @param name unique in the process, at most 63 bytes (PostgreSQL cuts longer identifiers, which would make two
    *   statements collide); empty: not prepared
-   * @param text touches tables of this home, and those of `either`, only
+   * @param text uses tables of this home and of `either` only
    * @throws RangeError for a name that is too long, or that another text has
    * @param options.reach of a statement of a workspace; default: `tenant`
    * @param options.pipelined for reads of a few rows by key: it delays the statements of other callers while it runs

@@ -20,7 +20,7 @@ export interface Reader {
 
   /**
    * TypeORM's access to the same connection or pool, for tables that are not performance-critical. Use it through `rowsOf`.
-   * @param tenantId whose rows are read or written; null: those of the directory
+   * @param tenantId the workspace whose rows are read or written; null: the directory
    */
   managerOf(tenantId: string | null): EntityManager | Promise<EntityManager>;
 

@@ -13,7 +13,7 @@ interface EndpointDocs extends OperationDocs {
   response?: readonly [type: Type, description: string];
   /** Status of the success; default 200. */
   status?: 200 | 201 | 202;
-  /** The request may change nothing: description of the 200 with the same class, beside the 201. */
+  /** Description of the 200 for a request that changes nothing. It has the same class as the 201. */
   unchanged?: string;
   /** The success has a `Location`; implied by `etag`. */
   location?: boolean;

@@ -65,7 +65,7 @@ export class FeedService {
 
   /**
    * Checks the counter of the user first, because most polls are empty and reading a page costs a multiple.
-   * @returns undefined if the source may have changes after `seq`, or has other counters than those of users
+   * @returns undefined if the source may have changes after `seq`, or if its counters are not those of users
    */
   private async unchanged(
     ctx: RequestContext,

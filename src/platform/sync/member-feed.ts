@@ -112,7 +112,7 @@ export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements
     return highestSeq(await tx.query(this.forget, [owner.tenant_id, owner.user_id, before]));
   }
 
-  /** Completes the JSON of items that the view leaves incomplete. Removals and records beyond the page stay as they are. */
+  /** Completes the JSON of items that the view leaves incomplete. Removals and records beyond the page stay unchanged. */
   protected complete(_ctx: RequestContext, rows: Row[]): Promise<Row[]> {
     return Promise.resolve(rows);
   }

@@ -69,7 +69,7 @@ export class S3Store extends ObjectStore {
     try {
       await upload.done();
     } catch (error) {
-      // The original error of the source, instead of the error that the SDK makes of it.
+      // The original error of the source, in place of the error of the SDK.
       if (watched.failed) throw watched.failure;
       throw new BlobStoreError('write', error);
     }

@@ -66,7 +66,7 @@ export class InstanceSession {
   async leave(): Promise<void> {
     try {
       await this.client.query('SELECT pg_advisory_unlock_shared($1)', [LOCK.users]);
-      // New users wait for their shared lock meanwhile; the shutdown ends their wait and they start PostgreSQL again.
+      // New users wait for their shared lock meanwhile. The shutdown ends their connection, and they start PostgreSQL again.
       if (await this.tryLock(LOCK.users)) await this.postmaster.stop();
     } catch {
       // The connection has ended, and its locks with it.
