@@ -76,7 +76,7 @@ export function projectNode() {
 }
 
 /**
- * The environment of programs that start often, with a cache of compiled modules. Not for a lasting server: Node keeps the whole
+ * The environment of programs that start often, with a cache of compiled modules. Not for the server: Node keeps the whole
  * cache in memory, 24 MB, for 0.3 s less of processor time at the start.
  */
 export function programEnv() {

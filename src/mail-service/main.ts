@@ -31,7 +31,7 @@ function end(exitCode: number): void {
   ending = true;
   const stopped = service?.then((running) => running.stop(DRAIN_MS));
   void Promise.resolve(stopped)
-    .catch((error: unknown) => log.error({ err: error }, 'the mail service did not stop in order'))
+    .catch((error: unknown) => log.error({ err: error }, 'the mail service failed to stop cleanly'))
     .then(() => telemetry?.stop())
     .finally(() => process.exit(exitCode));
 }

@@ -110,7 +110,7 @@ export class RawMessages implements OnModuleInit {
       await this.db.single((tx) => tx.query(forget, [id]));
       return true;
     } catch (error) {
-      this.logger.warn({ err: error, raw: id }, 'a raw message could not be removed, will be tried again');
+      this.logger.warn({ err: error, raw: id }, 'a raw message could not be removed; it will be retried');
       return false;
     }
   }

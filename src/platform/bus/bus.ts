@@ -22,7 +22,7 @@ const notify = directory.statement<never>(
   `SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) WITH ORDINALITY AS queued (payload, position) ORDER BY position`,
 );
 
-/** Messages between processes: small, in the order of each sender. A message may be lost or, rarely, repeated. */
+/** Sends small messages between processes, in the order of each sender. A message may be lost or, rarely, repeated. */
 export abstract class Bus {
   /**
    * Sends a message to every process, this one included. Call it after the commit: the message contains ids, and receivers

@@ -178,7 +178,7 @@ async function rejectUnsuitable(dataSource: DataSource): Promise<void> {
     throw new CellError('The database belongs to an installation or to another cell.');
 }
 
-/** The extensions go to a schema of their own, which every cell of the database finds. @throws CellError */
+/** Creates the extensions in the schema `ext`, which all cells of the database use. @throws CellError */
 async function prepareSchema(dataSource: DataSource, schema: string): Promise<void> {
   const query = (text: string, values: string[]) =>
     dataSource.query(text, values) as Promise<Record<string, unknown>[]>;

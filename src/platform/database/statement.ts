@@ -31,7 +31,7 @@ export type HomeName = 'directory' | 'workspace' | 'either' | 'mail_service';
 const MAX_NAME = 63;
 const declared = new Map<string, Statement<unknown>>();
 
-/** The database that a statement and the tables it touches belong to. Workspaces may be in several databases. */
+/** The database that a statement and the tables that it uses belong to. Workspaces may be in several databases. */
 export class Home {
   constructor(readonly name: HomeName) {}
 

@@ -110,7 +110,7 @@ export class OpenTx extends Tx {
    */
   async prepare(gid: string): Promise<void> {
     await this.runner.query(`PREPARE TRANSACTION '${gid}'`);
-    // TypeORM does not know the statement.
+    // TypeORM does not recognise that PREPARE TRANSACTION ends the transaction.
     (this.runner as { isTransactionActive: boolean }).isTransactionActive = false;
   }
 

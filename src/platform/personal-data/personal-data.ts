@@ -41,7 +41,7 @@ export interface PersonalDataParts {
   /** Stored files: statements made by `personalRows` with the columns `id`, `blob_id`, `name` and `size`. */
   files?: Statement<never>;
   erasure?: ErasureParts;
-  /** The data are erased after those of all other sources, which need them. */
+  /** The data are erased last, because the erasure of other sources needs them. */
   isErasedLast?: boolean;
 }
 

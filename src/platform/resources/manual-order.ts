@@ -2,14 +2,14 @@ import { generateKeyBetween } from 'fractional-indexing';
 import { fieldError } from '../http/errors.js';
 import { isUuid } from '../http/id.pipe.js';
 
-/** Thousands of moves into one gap make longer keys, which PostgreSQL cannot index. */
+/** Maximum length of a key, which thousands of moves into one gap reach. PostgreSQL cannot index much longer keys. */
 const MAX_KEY = 1_000;
 
 /** A list in manual order, as the caller sees it. */
 interface OrderedList {
   /** The first key of the list; null for an empty list. */
   first(): Promise<string | null>;
-  /** The key of an item and that of its neighbour; null for an unknown item. */
+  /** The keys of an item (`position`) and of its neighbour (`beyond`); null for an unknown item. */
   neighbours(
     id: string,
     side: 'before' | 'after',

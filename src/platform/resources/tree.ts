@@ -1,4 +1,4 @@
-/** A node as it is read from a table. */
+/** A row of a table of folders. */
 export interface TreeNode {
   id: string;
   parentId: string | null;

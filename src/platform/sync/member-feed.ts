@@ -36,7 +36,7 @@ export interface MemberFeedTables {
   readonly json: Record<FeedInclude, string>;
   /** Whether long JSON is read as bytes. */
   readonly longJsonAsBytes?: boolean;
-  /** Further columns of it that come with each row. */
+  /** Further columns of the view that are read with each row. */
   readonly more?: readonly string[];
   /** SQL: the reason of the removal `entry`. */
   readonly reason: string;

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 /** The message that a thread returns. */
 export type WorkerResult<Output> = { done: Output } | { failed: string };
 
-/** Lower than the thread that serves requests. */
+/** Nice value of worker threads. The thread that serves requests has 0, a higher priority. */
 const PRIORITY = 5;
 
 /**

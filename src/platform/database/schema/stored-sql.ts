@@ -12,7 +12,7 @@ export interface SqlFile {
 }
 
 /**
- * @param home of the tables that the functions and views touch
+ * @param home of the tables that the functions and views use
  * @param folder the `sql/` folder of a domain
  * @param names files without `.sql`, each after the files whose views, types and SQL functions it uses
  */
