@@ -5,7 +5,7 @@ import { Compiler, SRC } from './lib/dev-compiler.mjs';
 import { DevServer } from './lib/dev-server.mjs';
 import { ensureInstalled, launch } from './lib/prepare.mjs';
 
-/** Editors write several files, or one file in several steps. */
+/** Changes within this time lead to one restart: editors write several files, or one file in several steps. */
 const SETTLE_MS = 50;
 
 await launch(async () => {

@@ -1,4 +1,4 @@
-// `npm run --silent workspace -- <command>`: the admin command line. stdout is the command's alone.
+// `npm run --silent workspace -- <command>`: the admin command line. stdout has the output of the command only.
 import path from 'node:path';
 import { launch, prepare, programEnv, projectNode, ROOT } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';

@@ -55,7 +55,7 @@ export async function planDatabase(
 }
 
 /**
- * Brings the schema of the cells besides that of the directory up to date.
+ * Brings the schema of the cells other than `main`, the database of the directory, up to date.
  * @returns the migrations applied in each cell, or the error of a cell that failed
  */
 export async function migrateCells(
@@ -66,7 +66,7 @@ export async function migrateCells(
   return withModules(config, databaseUrl, 'silent', (app) => app.get(CellAdministration).migrate());
 }
 
-/** Brings the database into the state that serving needs. An unavailable cell keeps only its own workspaces from it. */
+/** Brings the database into the state that serving needs. An unavailable cell affects its own workspaces only. */
 export async function prepare(config: Config, databaseUrl: string): Promise<void> {
   await migrateDatabase(config, databaseUrl);
   await migrateCells(config, databaseUrl);
@@ -81,7 +81,7 @@ export interface CellAddress {
 }
 
 /**
- * The cells besides that of the directory. Their addresses are encrypted. Reads only: the modules of the application would encrypt
+ * The cells other than `main`. Their addresses are encrypted. Reads only: the modules of the application would encrypt
  * stored secrets again after a change of SECRET_KEYS.
  */
 export async function cellAddresses(config: Config, databaseUrl: string): Promise<CellAddress[]> {
@@ -99,7 +99,7 @@ export async function cellAddresses(config: Config, databaseUrl: string): Promis
   });
 }
 
-/** Whether there is a cell besides that of the directory. The modules are not needed for it: they take a second to load. */
+/** Whether there is a cell other than `main`. Does not load the modules, which takes a second. */
 const hasCells = (config: Config, databaseUrl: string): Promise<boolean> =>
   withoutModules(config, databaseUrl, async (dataSource) => (await storedCells(dataSource)).length > 0);
 
@@ -130,7 +130,7 @@ async function withoutModules<T>(
 }
 
 /**
- * Creates the demo workspace where it is wanted and missing, through an application of its own on the loopback address.
+ * Creates the demo workspace if it is enabled and missing, through an application of its own on the loopback address.
  * @param options.mail whether the mail service is the embedded one
  */
 export async function prepareDemo(

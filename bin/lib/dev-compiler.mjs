@@ -7,8 +7,7 @@ import { ROOT } from './prepare.mjs';
 export const SRC = path.join(ROOT, 'src');
 export const OUT = path.join(ROOT, 'dist-dev');
 
-/** Prints a line for the developer. */
-export const say = (line) => process.stderr.write(`[dev] ${line}\n`);
+export const print = (line) => process.stderr.write(`[dev] ${line}\n`);
 
 /** Writes the output of each source to the same place below `dist-dev`. */
 export class Compiler {
@@ -33,7 +32,7 @@ export class Compiler {
     this.#removeOrphans(new Set(names.map((name) => this.#outputOf(name))));
     const stale = names.filter((name) => this.#isStale(name));
     for (const name of stale) this.compile(name);
-    say(`compiled ${stale.length} files in ${Date.now() - began} ms`);
+    print(`compiled ${stale.length} files in ${Date.now() - began} ms`);
   }
 
   /** @returns false when the file has a syntax error, which is printed: the running server stays. */
@@ -54,7 +53,7 @@ export class Compiler {
       writeFileSync(output, `${code}\n//# sourceMappingURL=${path.basename(output)}.map\n`);
       return true;
     } catch (error) {
-      say(String(error.message ?? error));
+      print(String(error.message ?? error));
       return false;
     }
   }

@@ -1,7 +1,7 @@
 // The server of `npm run dev`.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { OUT, say } from './dev-compiler.mjs';
+import { OUT, print } from './dev-compiler.mjs';
 import { NODE_FLAGS } from './node-flags.mjs';
 import { programEnv, projectNode, ROOT } from './prepare.mjs';
 
@@ -28,12 +28,12 @@ export class DevServer {
       return server;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      for (const line of error.lines) say(line);
+      for (const line of error.lines) print(line);
       process.exit(EX_CONFIG);
     }
   }
 
-  /** Restarts one after the other; a change during a restart leads to one more. */
+  /** Restarts the server, after a restart that is running. */
   restart(names) {
     this.#restarting = this.#restarting.then(() => this.#restart(names));
     return this.#restarting;
@@ -50,7 +50,7 @@ export class DevServer {
     await this.#stop();
     await this.#start();
     const state = this.#child ? `serving after ${Date.now() - began} ms` : 'waiting for the next change';
-    say(names.length > 0 ? `${names.join(', ')}: ${state}` : state);
+    print(names.length > 0 ? `${names.join(', ')}: ${state}` : state);
   }
 
   /** Resolves when the server prints its banner or ends. */

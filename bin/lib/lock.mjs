@@ -10,8 +10,8 @@ const POLL_MS = 200;
 const EMPTY_MS = 5_000;
 
 /**
- * Runs `work` while no other process of this user does so for the same directory. A holder that has ended is ignored, also when
- * its id belongs to another process now: after the restart of a container, ids begin again.
+ * Runs `work` while no other process of this user does so for the same directory. A holder that has ended is ignored, even
+ * if its id belongs to another process now: ids start again when a container restarts.
  */
 export async function withLock(directory, work) {
   const file = lockFile(directory);
@@ -53,7 +53,7 @@ function holderIsAlive(file) {
   try {
     const [id, start = ''] = readFileSync(file, 'utf8').split(' ');
     const pid = Number(id);
-    // Empty between the file's creation and its content; for longer only when the holder was killed just then.
+    // The file is empty for a moment after its creation. It stays empty only when its creator was killed in that moment.
     if (pid === 0) return Date.now() - statSync(file).mtimeMs < EMPTY_MS;
     process.kill(pid, 0);
     return startOf(pid) === start;
@@ -62,7 +62,7 @@ function holderIsAlive(file) {
   }
 }
 
-/** When a process started, as a text that tells it from a later one with its id. */
+/** The start time of a process, as text. A later process with the same id has another start time. */
 function startOf(pid) {
   if (process.platform !== 'linux') return execFileSync('ps', ['-o', 'lstart=', '-p', pid]).toString().trim();
   // The 20th field after the name of the program, which may contain spaces (proc_pid_stat(5)).

@@ -35,7 +35,7 @@ export async function ensureInstalled() {
   await withLock(ROOT, async () => {
     if (isInstalled()) return;
     if (!matchesLockFile()) {
-      say('Installing dependencies (npm ci) ...');
+      print('Installing dependencies (npm ci) ...');
       const npm = ['npm', 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
       await quietly(npm, withoutProjectBin(process.env));
     }
@@ -50,7 +50,7 @@ export async function ensureBuilt() {
     const stamp = readStamp();
     const files = sourceFiles();
     if (sameFiles(stamp, files)) return;
-    say('Building ...');
+    print('Building ...');
     rmSync(BUILT, { force: true });
     // The compiler detects changed sources, but not changed settings.
     if (!sameFiles(settingsOf(stamp), settingsOf(files)))
@@ -76,7 +76,7 @@ export function projectNode() {
 }
 
 /**
- * The environment of programs that start often, with a cache of compiled modules. Not for a lasting server: Node keeps the whole
+ * The environment of programs that start often, with a cache of compiled modules. Not for the server: Node keeps the whole
  * cache in memory, 24 MB, for 0.3 s less of processor time at the start.
  */
 export function programEnv() {
@@ -89,12 +89,12 @@ export async function launch(main) {
     process.exitCode = await main();
   } catch (error) {
     if (!(error instanceof PrepareError)) throw error;
-    say(error.message);
+    print(error.message);
     process.exitCode = 1;
   }
 }
 
-function say(line) {
+function print(line) {
   process.stderr.write(`${line}\n`);
 }
 
@@ -193,7 +193,10 @@ function readText(file) {
   }
 }
 
-/** Runs a command silently. Prints its output if it fails. Ends it with this process: the next one would work beside it. */
+/**
+ * Runs a command silently and prints its output if it fails. The command ends with this process, because it would otherwise
+ * still run when the next start runs the same command.
+ */
 function quietly([file, ...args], env) {
   return new Promise((resolve, reject) => {
     const stop = (signal) => child.kill(signal);

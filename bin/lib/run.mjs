@@ -37,7 +37,7 @@ export function run(file, args, { cwd, env, channel = false } = {}) {
   });
 }
 
-/** Runs `action` when npm, or its shell, ends without a signal to this process: the program could not be stopped any more. */
+/** Runs `action` when npm, or its shell, ends without a signal to this process: then nothing else would stop the program. */
 function whenNpmEnds(action) {
   if (process.env.npm_lifecycle_event === undefined) return undefined;
   const parent = process.ppid;

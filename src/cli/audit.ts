@@ -10,7 +10,7 @@ import { withApp } from './context.js';
 
 const PAGE = 500;
 const FOLLOW_MS = 1_000;
-/** An entry becomes visible at its commit, some time after its id: following looks back this far. */
+/** Entries are read again for this time, because an entry becomes visible at its commit, some time after its id was created. */
 const LATE_MS = 60_000;
 
 type LineOf = (event: AuditEvent) => string;

@@ -56,7 +56,7 @@ export function addCells(program: Command, loadConfig: () => Config): void {
 }
 
 /**
- * Migrates the cells besides that of the directory.
+ * Migrates the cells other than `main`.
  * @returns the applied migrations of each cell, for the output
  * @throws Error that names the cells that failed
  */
@@ -69,7 +69,7 @@ export async function migrateAllCells(config: Config, url: string): Promise<Reco
 }
 
 /**
- * Compares the cells besides that of the directory with this version.
+ * Compares the cells other than `main` with this version.
  * @throws the error of a cell that does not respond, with its name
  */
 export async function planAllCells(config: Config, url: string): Promise<Record<string, MigrationPlan>> {

@@ -17,7 +17,7 @@ export interface MailLink {
  * The password of the account; undefined if not required. @throws Error with a message for the operator
  */
 export async function passwordFor(options: MailLink, config: Config): Promise<string | undefined> {
-  // Only its server can reach the embedded mail service, which has only accounts of its own.
+  // Only its server can reach the embedded mail service, and the workspace has created all of its accounts.
   if (config.mailService === null)
     throw new Error(
       'Nothing to link: without MAIL_SERVICE_URL, npm start runs an embedded mail service, which creates accounts on first use.',

@@ -7,7 +7,7 @@ import { createProgram } from './program.js';
 
 let config: Config | undefined;
 
-// A reader such as `head` has ended. The signal, once, closes the embedded database.
+// A reader of the output, such as `head`, has ended. SIGTERM lets the command close the embedded database.
 process.stdout.once('error', () => {
   process.stdout.on('error', () => undefined);
   process.kill(process.pid, 'SIGTERM');

@@ -31,7 +31,7 @@ export class Config extends MailSettings {
   /** Address to listen on. */
   @IsString() HOST = '127.0.0.1';
 
-  /** Where the embedded database, files and caches live. */
+  /** Directory of the embedded database, files and caches. */
   @Transform(({ value }) => path.resolve(String(value)))
   @IsString()
   DATA_DIR = path.resolve('.data');

@@ -61,7 +61,7 @@ export function crossChecks(config: DependentSettings): string[] {
   return lines;
 }
 
-/** Whether a URL is valid by itself: a line about another one exists already. */
+/** Whether a URL is valid by itself. The validation of the setting reports any other one. */
 const isHttp = (text = ''): text is string => /^https?:/.test(text) && URL.canParse(text);
 
 const isOrigin = (text: string): boolean => isBareUrl(text) && /^\/*$/.test(new URL(text).pathname);

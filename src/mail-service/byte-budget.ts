@@ -7,7 +7,7 @@ const MB = 1024 * 1024;
 export class ByteBudget {
   private left = 512 * MB;
 
-  /** @returns false, and takes nothing, when fewer bytes are left */
+  /** @returns false, without a reservation, when fewer bytes are left */
   take(bytes: number): boolean {
     if (bytes > this.left) return false;
     this.left -= bytes;

@@ -7,10 +7,10 @@ import { AccessTokens } from './http/access-tokens.js';
 import { MessagesRepository } from './messages/messages.repository.js';
 
 const DAY = 86_400;
-/** Calendars that no workspace has taken. */
+/** Retention of calendars that the workspace has not read. */
 const CALENDAR_PARTS_DAYS = 30;
 
-/** Keys of threads without messages. */
+/** Thread keys without messages. */
 const purgeThreads: Sweep = mailService.statement(
   'housekeeping.threads',
   deletion(
@@ -21,7 +21,7 @@ const purgeThreads: Sweep = mailService.statement(
   ),
 );
 
-/** Ids of system messages. The workspace repeats a request for hours at most. */
+/** Ids of system messages. They detect repeated requests, which the workspace sends within hours. */
 const purgeSystemMessages: Sweep = mailService.statement(
   'housekeeping.system_messages',
   deletion('system_messages', `created_at < now() - interval '30 days'`),

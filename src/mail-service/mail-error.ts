@@ -76,7 +76,7 @@ export const mailErrors = {
   unknownEncoding: (encoding: string) =>
     new MailError(200, { error: `Unknown encoding: ${encoding}`, code: 'ERR_UNKNOWN_ENCODING' }),
 
-  /** Status and code are ours: WildDuck responds with 500. */
+  /** Status and code differ from those of WildDuck, which responds with 500. */
   storageFull: (storage: 'database' | 'files') =>
     domain(507, 'The storage of the mail service is full', STORAGE_FULL_CODES[storage])(),
 

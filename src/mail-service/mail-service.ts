@@ -17,7 +17,7 @@ import { MailServiceModule } from './mail-service.module.js';
 import { MAIL_SCHEMA, mailServiceSchema } from './mail-service.schema.js';
 import { SmtpReceiver } from './smtp/smtp-receiver.js';
 
-/** Longer than the workspace keeps idle connections: the client closes them, not the server. */
+/** Longer than the workspace keeps idle connections, so that the client closes them and not the server. */
 const KEEP_ALIVE_MS = 65_000;
 const LOOPBACK = '127.0.0.1';
 

@@ -31,7 +31,7 @@ function end(exitCode: number): void {
   ending = true;
   const stopped = service?.then((running) => running.stop(DRAIN_MS));
   void Promise.resolve(stopped)
-    .catch((error: unknown) => log.error({ err: error }, 'the mail service did not stop in order'))
+    .catch((error: unknown) => log.error({ err: error }, 'the mail service failed to stop cleanly'))
     .then(() => telemetry?.stop())
     .finally(() => process.exit(exitCode));
 }
@@ -74,7 +74,7 @@ async function start({ start: options }: MailServiceCommand): Promise<void> {
 process.on('uncaughtException', crash);
 process.on('unhandledRejection', crash);
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-// A Ctrl-C or a closed terminal also reaches this process; the parent process decides when it stops.
+// Ctrl-C and a closed terminal signal this process too, but the parent process decides when it stops.
 for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
 process.on('SIGTERM', () => end(0));
 process.once('disconnect', () => end(0));

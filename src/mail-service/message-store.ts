@@ -19,7 +19,7 @@ export interface Delivery {
   rawId: string;
   size: number;
   parsed: ParsedMessage;
-  /** Domain of the Message-ID that a message without one gets. */
+  /** Domain of the Message-ID that is added to a message without one. */
   domain: string;
   seen: boolean;
   flagged: boolean;

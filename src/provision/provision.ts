@@ -97,7 +97,7 @@ function provisioned({ slug, domains, users = [] }: ProvisionTenant, idOf: (emai
   return { slug, domains: (domains ?? []).map(domainName), members, count: members.length };
 }
 
-/** One entry per user; the last one counts. */
+/** One entry for each user: the last one in the file. */
 function membersOf(tenant: ProvisionTenant, idOf: (email: string) => string) {
   const members = (tenant.users ?? []).map((user) => ({
     userId: idOf(user.email),

@@ -7,7 +7,7 @@ import { type MetricsSource, readMetricsOf } from '../platform/observability/scr
 const MAIN = fileURLToPath(new URL('../mail-service/main.js', import.meta.url));
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 10_000;
-/** After this time of service the delay before a restart is reset. */
+/** A process that has run for this time resets the delay before a restart. */
 const HEALTHY_MS = 30_000;
 
 /** The mail service could not start; the message is a line for the operator. */
@@ -62,10 +62,10 @@ export class MailServiceProcess {
     const { child } = this;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    const killer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    const killTimer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     child.kill('SIGTERM');
     await ended;
-    clearTimeout(killer);
+    clearTimeout(killTimer);
   }
 
   private async launch(): Promise<number> {

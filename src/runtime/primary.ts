@@ -16,7 +16,7 @@ import { WorkerPool, WorkerStartError } from './worker-pool.js';
 
 /** A worker drains for DRAIN_MS and then closes its pools. */
 const WORKER_STOP_MS = DRAIN_MS + 2_000;
-/** The mail service does the same. */
+/** The mail service drains and closes its pools in the same way. */
 const MAIL_STOP_MS = DRAIN_MS + 2_000;
 
 /**
@@ -96,8 +96,8 @@ async function startMail(
 }
 
 /**
- * Waits for both even when one fails, so that the shutdown closes the resources of the other. Rejects with the error of the
- * first when both fail.
+ * Waits for both promises even if one rejects, so that the shutdown closes the resources of the other. Rejects with the error of
+ * `a` if both reject.
  */
 async function bothOrNeither<A, B>(a: A, b: B): Promise<[Awaited<A>, Awaited<B>]> {
   await Promise.allSettled([a, b]);

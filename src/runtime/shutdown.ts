@@ -53,7 +53,7 @@ export class Shutdown {
     return startup;
   }
 
-  /** True when the process is ending. Later failures are consequences of it. */
+  /** True when the process is ending. Later failures are its consequences. */
   get isEnding(): boolean {
     return this.ending;
   }

@@ -4,7 +4,7 @@ import { type MetricsSource, readMetricsOf } from '../platform/observability/scr
 
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 5_000;
-/** After this time of service the delay before a restart is reset. */
+/** A process that has run for this time resets the delay before a restart. */
 const HEALTHY_MS = 30_000;
 
 /** A message of a worker to the primary about its start. `failure` is a line for the operator. */
@@ -43,14 +43,14 @@ export class WorkerPool {
     const workers = this.workers();
     const exits = workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
     for (const worker of workers) worker.process.kill('SIGTERM');
-    const killer = setTimeout(() => {
+    const killTimer = setTimeout(() => {
       for (const worker of this.workers()) worker.process.kill('SIGKILL');
     }, timeoutMs);
     await Promise.all(exits);
-    clearTimeout(killer);
+    clearTimeout(killTimer);
   }
 
-  /** Its workers by number, from 1. A worker that replaces another one has its number. */
+  /** Its workers by number, from 1. A worker that replaces another one has the number of that one. */
   get sources(): MetricsSource[] {
     return [...this.numbered].map(([number, worker]) => ({
       process: `worker-${number}`,

@@ -7,11 +7,11 @@ import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
 import { Area, type Finding, reasonOf } from './finding.js';
 import { checkCellWork } from './work-checks.js';
 
-/** Age of a prepared part of a commit after which no server finishes it, seconds. */
+/** Age of a prepared transaction after which a running server would have finished it, seconds. */
 const ABANDONED_SECONDS = 600;
 
 /**
- * Checks the databases of cells besides that of the directory (docs/scaling.md). Without such cells: no findings.
+ * Checks the databases of cells other than `main` (docs/scaling.md). Without such cells: no findings.
  * @param directory a connection to the database of the directory
  */
 export async function checkCells(

@@ -91,7 +91,7 @@ async function checkClock(client: pg.Client): Promise<Finding> {
   const { rows } = await client.query<{ now: string }>(
     `SELECT extract(epoch FROM clock_timestamp())::text AS now`,
   );
-  // Half of the round trip has passed on the way to the server.
+  // The server reads its clock about half-way through the round trip.
   const middle = (before + Date.now()) / 2_000;
   const difference = Math.abs(Number(rows[0]!.now) - middle);
   const message = `The clocks of this machine and of the database differ by ${difference.toFixed(1)} s.`;

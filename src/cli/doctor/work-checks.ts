@@ -15,8 +15,8 @@ const OVERDUE_SECONDS = 900;
 
 /** Share of a limit for files from which it is reported. */
 const NEARLY_FULL = 0.9;
-/** Workspaces that a finding names. */
-const NAMED = 5;
+/** Maximum number of workspaces that a finding names. */
+const MAX_NAMED = 5;
 
 /** Checks stored events, jobs, secrets and limits for files. */
 export async function checkWork(config: Config, client: pg.Client): Promise<Finding[]> {
@@ -164,7 +164,7 @@ async function checkFileLimits(
     [FILES_LIMIT_MB * MIB, NEARLY_FULL],
   );
   if (rows.length === 0) return [area.ok('No workspace is near its limit.')];
-  const fullest = rows.slice(0, NAMED);
+  const fullest = rows.slice(0, MAX_NAMED);
   const names = await directory.query<{ id: string; slug: string }>(
     'SELECT id, slug FROM tenants WHERE id = ANY ($1)',
     [fullest.map(({ tenant_id }) => tenant_id)],
@@ -173,7 +173,7 @@ async function checkFileLimits(
   const list = fullest.map(
     ({ tenant_id, percent }) => `${slugOf.get(tenant_id) ?? tenant_id} (${percent} %)`,
   );
-  const more = rows.length > NAMED ? ` and ${rows.length - NAMED} more` : '';
+  const more = rows.length > MAX_NAMED ? ` and ${rows.length - MAX_NAMED} more` : '';
   return [
     area.warning(
       `Files of ${rows.length} workspaces use at least 90 % of their limit: ${list.join(', ')}${more}.`,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 type Listener = (address: string) => Promise<void>;
 
-/** Notifies the delivery of new accounts: mail that waits for an address can be delivered. */
+/** Reports new accounts to the delivery, which can then deliver the mail that waits for them. */
 @Injectable()
 export class AccountCreations {
   private readonly listeners: Listener[] = [];

@@ -18,7 +18,7 @@ const creation = ofService({
   password: Joi.alternatives(Joi.valid(false), password).required(),
   address: fields.email().custom((value: string) => value.toLowerCase()),
   name: Joi.string().max(256).allow(''),
-  // Fields of WildDuck without effect here.
+  // Accepted as in WildDuck, but without effect.
   allowUnsafe: fields.flag(),
   emptyAddress: fields.flag(),
 });

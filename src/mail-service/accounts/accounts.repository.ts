@@ -149,7 +149,7 @@ export class AccountsRepository {
   /** Deletes an account with all its messages, also queued ones. @returns false for an unknown account */
   async remove(id: string): Promise<boolean> {
     return this.db.tx(async (tx: Tx) => {
-      // A mailbox has more rows than a request deletes.
+      // A mailbox may have more rows than can be deleted within the time limit of a request.
       await tx.allowLongStatements();
       if ((await tx.query(lock, [id])).length === 0) return false;
       for (const statement of [deleteQueued, deleteMessages, remove]) await tx.query(statement, [id]);

@@ -9,7 +9,7 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Like `hashPassword` in less time, for a random password: nobody can guess it.
+ * Like `hashPassword`, but faster: for a random password, which cannot be guessed.
  * @param password of at least 128 bits of randomness
  */
 export async function hashRandomPassword(password: string): Promise<string> {

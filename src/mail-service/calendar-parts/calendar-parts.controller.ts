@@ -18,7 +18,7 @@ const removal = ofService({
     .required(),
 });
 
-/** Ours: WildDuck has no such route. The service token reads the calendars that arrived and deletes them when it has them. */
+/** Not a route of WildDuck. The workspace reads received calendars with the service token, and deletes those that it has stored. */
 @Controller('calendar-parts')
 export class CalendarPartsController {
   constructor(private readonly parts: CalendarPartsRepository) {}

@@ -11,7 +11,7 @@ export interface CalendarPartRow {
   sender: string;
   method: string | null;
   content: Buffer | null;
-  /** Its account may still be unknown to the workspace. */
+  /** The workspace may not know the account yet. */
   is_new: boolean;
 }
 
@@ -30,7 +30,7 @@ const purge = mailService.statement<never>(
   `DELETE FROM calendar_parts WHERE arrived_at < now() - make_interval(days => $1)`,
 );
 
-/** Calendars of messages that arrived. */
+/** Calendars of received messages. */
 @Injectable()
 export class CalendarPartsRepository {
   constructor(private readonly db: Db) {}

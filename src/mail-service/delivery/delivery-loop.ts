@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 
-/** Interval of polling for entries of other processes and of dead workers. */
+/** Maximum interval between polls, which find entries of other processes and of workers that have ended. */
 const POLL_MS = 10_000;
 
 interface Options<Claim> {
@@ -38,7 +38,7 @@ export class DeliveryLoop<Claim> {
     await Promise.all(this.running);
   }
 
-  /** Entries may be due. */
+  /** Looks for due entries now. */
   wake(): void {
     if (this.stopped) return;
     this.again = true;

@@ -22,7 +22,7 @@ export interface LocalMessage {
   parsed: ParsedMessage;
 }
 
-/** Stores queued messages and bounces in mailboxes. The message and the end of its entry are one transaction: exactly once. */
+/** Stores queued messages and bounces in mailboxes, exactly once: the same transaction deletes the entry of the queue. */
 @Injectable()
 export class LocalDelivery {
   private readonly logger = new Logger(LocalDelivery.name);

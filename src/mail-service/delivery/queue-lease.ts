@@ -11,9 +11,9 @@ const HEARTBEAT_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * The identity of this process as a queue worker. A session of its own holds an advisory lock, which PostgreSQL releases
- * when the process dies: other workers then take over its entries at once. For a machine that disappears without closing its
- * connections, leases end without heartbeats.
+ * The identity of this process as a queue worker. A separate session holds an advisory lock, which PostgreSQL releases when the
+ * process dies, so that other workers take over its entries at once. If a machine disappears without closing its connections,
+ * the leases of its entries expire, because the heartbeats are missing.
  */
 @Injectable()
 export class QueueLease {

@@ -103,7 +103,7 @@ const retryNow = mailService.statement<never>(
   `UPDATE queue SET due_at = now(), outside = false
    WHERE recipient = $1 AND attempts > 0 AND due_at > now() AND worker IS NULL`,
 );
-/** Retrying entries count from their submission, due ones from their time. */
+/** The age of retrying entries counts from their submission, that of due entries from the time at which they were due. */
 const summary = mailService.statement<QueueSummary>(
   'queue.summary',
   `SELECT CASE WHEN outside THEN 'relay' ELSE 'local' END AS destination, state, count(*)::int AS messages,
@@ -167,7 +167,7 @@ export class QueueRepository {
     await this.db.single((tx) => tx.query(retry, [entry.id, entry.seq, seconds]));
   }
 
-  /** Hands claimed entries of one message over to the relay. */
+  /** Makes claimed local entries of one message entries for the relay. */
   async toRelay([first, ...others]: Entries): Promise<void> {
     const seqs = [first, ...others].map(({ seq }) => seq);
     await this.db.single((tx) => tx.query(toRelay, [first.id, seqs]));

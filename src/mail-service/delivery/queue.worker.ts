@@ -26,9 +26,9 @@ const MINIMUM_POLL_MS = 50;
 const SATURATED_POLL_MS = 1_000;
 const FIRST_PAUSE_S = 60;
 const LONGEST_PAUSE_S = 4 * 3_600;
-/** About four days with these pauses. */
+/** With these pauses, the attempts take about four days. */
 const MAX_ATTEMPTS = 30;
-/** For local recipients without a mailbox: three days. */
+/** Pauses for local recipients without a mailbox. The attempts take three days. */
 const FIRST_WAIT_S = 5;
 const LONGEST_WAIT_S = 900;
 const MAX_WAITS = 300;
@@ -86,7 +86,7 @@ export class QueueWorker implements OnModuleInit, OnApplicationBootstrap, OnModu
     await this.lease.stop();
   }
 
-  /** Entries may be due. */
+  /** Looks for due entries now. */
   wake(): void {
     this.localLoop.wake();
     this.relayLoop.wake();
@@ -109,7 +109,7 @@ export class QueueWorker implements OnModuleInit, OnApplicationBootstrap, OnModu
       await work();
     } catch (error) {
       this.logger.error({ err: error, queue: entries[0]?.id }, 'a message could not be delivered');
-      // When this fails too, the lease ends.
+      // If this fails too, the entry is due again when its lease ends.
       for (const entry of entries) await this.conclude(entry, INTERNAL_ERROR).catch(() => undefined);
     } finally {
       this.lease.inProgress.delete(entries);
@@ -124,7 +124,7 @@ export class QueueWorker implements OnModuleInit, OnApplicationBootstrap, OnModu
       await this.queue.toRelay([first, ...others]);
       this.relayLoop.wake();
     } else if (first) await this.deferOrFail([first, ...others]);
-    // Guarded apart: the other entries may be in progress elsewhere.
+    // Only local entries are guarded here: another worker may already work on the other ones.
     await this.guarded(localEntries, () => this.storeEntries(localEntries, owners));
   }
 

@@ -30,7 +30,7 @@ const purge = mailService.statement<never>(
 @Injectable()
 export class AccessTokens {
   /** Verified tokens by hash. A revocation by another process takes effect when the entry expires. */
-  private readonly known = new LRUCache<string, string>({ ...growingTo(10_000), ttl: 5_000 });
+  private readonly verified = new LRUCache<string, string>({ ...growingTo(10_000), ttl: 5_000 });
 
   /** Counts revocations: a lookup that was in flight during one is not cached. */
   private revocations = 0;
@@ -49,19 +49,19 @@ export class AccessTokens {
     if (!TOKEN.test(token)) return undefined;
     const hash = hashOf(token);
     const key = hash.toString('latin1');
-    const known = this.known.get(key);
-    if (known !== undefined) return known;
+    const cached = this.verified.get(key);
+    if (cached !== undefined) return cached;
     const { revocations } = this;
     const [row] = await this.db.query(find, [hash]);
     if (row?.extendable) await this.db.single((tx) => tx.query(extend, [hash]));
-    if (row && revocations === this.revocations) this.known.set(key, row.user_id);
+    if (row && revocations === this.revocations) this.verified.set(key, row.user_id);
     return row?.user_id;
   }
 
   /** Clears the cache after tokens were deleted. */
   clearCache(): void {
     this.revocations += 1;
-    this.known.clear();
+    this.verified.clear();
   }
 
   async revoke(token: string): Promise<void> {

@@ -59,7 +59,7 @@ async function* bounded(
       yield chunk;
     }
   } finally {
-    // After an error, the rest is discarded: the next request on this connection comes after it.
+    // After an error, the rest of the body is discarded, because the next request of the connection follows it.
     request.resume();
   }
 }
@@ -83,7 +83,7 @@ async function longFields(pieces: AsyncIterable<Uint8Array>, scratch: Scratch): 
     }),
   );
   if (contents.size === byMarker.size) return { fields, contents };
-  // Other long strings return to their places before validation.
+  // Long strings of other fields are put back into the JSON before validation.
   const parts: string[] = [];
   for (const part of json.split(strings.pattern)) {
     const text = contents.has(part) ? undefined : byMarker.get(part);

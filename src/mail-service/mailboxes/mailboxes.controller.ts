@@ -37,8 +37,8 @@ export class MailboxesController {
   constructor(private readonly mailboxes: MailboxesService) {}
 
   @Get()
-  list(@Call(listing) { user, ...asked }: One & Parameters<MailboxesService['list']>[1]) {
-    return this.mailboxes.list(user, asked);
+  list(@Call(listing) { user, ...options }: One & Parameters<MailboxesService['list']>[1]) {
+    return this.mailboxes.list(user, options);
   }
 
   @Post()

@@ -59,13 +59,13 @@ const update = mailService.statement<never>(
      encrypt_messages = coalesce($7, encrypt_messages)
    WHERE user_id = $1 AND id = $2`,
 );
-/** Child mailboxes move with their parent, which may have a place below its former one. */
+/** Child mailboxes move with their parent, whose new path may be below its former path. */
 const renameBelow = mailService.statement<never>(
   'mailboxes.rename_below',
   `UPDATE mailboxes SET path = $4 || substr(path, length($3) + 1)
    WHERE user_id = $1 AND id <> $2 AND left(path, length($3) + 1) = $3 || '/'`,
 );
-/** In WildDuck a new retention concerns later messages only. Here it also keeps earlier ones longer, and deletes none earlier. */
+/** In WildDuck a new retention applies to later messages only. Here a longer one also applies to earlier messages. */
 const expireLater = mailService.statement<never>(
   'mailboxes.expire_later',
   `UPDATE messages SET expires_at = CASE WHEN $3::bigint > 0 THEN greatest(expires_at, expiry_of($3)) END

@@ -14,12 +14,12 @@ import {
 export class MailboxesService {
   constructor(private readonly mailboxes: MailboxesRepository) {}
 
-  async list(userId: string, asked: Extras & { specialUse: boolean; showHidden: boolean }) {
-    const boxes = await this.mailboxes.list(userId, asked.showHidden);
+  async list(userId: string, options: Extras & { specialUse: boolean; showHidden: boolean }) {
+    const boxes = await this.mailboxes.list(userId, options.showHidden);
     // Every user has an INBOX.
     if (boxes.length === 0) throw mailErrors.userNotFound();
-    const chosen = boxes.filter((box) => !asked.specialUse || box.special_use !== null);
-    const results = chosen.map((box) => presentMailbox(box, asked));
+    const chosen = boxes.filter((box) => !options.specialUse || box.special_use !== null);
+    const results = chosen.map((box) => presentMailbox(box, options));
     return { success: true, total: results.length, nextCursor: false, previousCursor: false, results };
   }
 

@@ -16,7 +16,7 @@ export interface ListQuery {
   metaData: boolean;
   /** Lower-case names of headers to include. */
   headers: string[] | null;
-  /** Page towards the beginning of the list. */
+  /** True: the page before `from`. */
   backwards: boolean;
   from: ListPosition | null;
   limit: number;

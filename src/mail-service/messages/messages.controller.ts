@@ -39,7 +39,7 @@ const changes: Joi.SchemaMap = {
   metaData,
 };
 const update = ofMailbox(changes);
-/** `delete` is ours: WildDuck has no bulk delete. */
+/** `delete` is not in WildDuck, which has no bulk deletion. */
 const bulkUpdate = ofMailbox({ ...changes, delete: Joi.boolean().valid(true) }).without('delete', [
   'moveTo',
   'seen',

@@ -81,8 +81,8 @@ export class MessagesService {
   }
 
   async remove(userId: string, mailbox: string, uid: number): Promise<{ success: true }> {
-    const gone = Number.isSafeInteger(uid) ? await this.messages.remove(userId, mailbox, only(uid)) : 0;
-    if (gone === 0) throw mailErrors.notDeleted();
+    const removed = Number.isSafeInteger(uid) ? await this.messages.remove(userId, mailbox, only(uid)) : 0;
+    if (removed === 0) throw mailErrors.notDeleted();
     return { success: true };
   }
 

@@ -39,7 +39,7 @@ export function derivedFrom({ row, link }: Origin, own: string): Derived {
   const forward = link.action === 'forward';
   const direct = forward ? [] : others(back);
   return {
-    // A reply to an own message goes to its recipients.
+    // A reply to a message of the sender goes to the recipients of that message.
     to: direct.length > 0 || forward ? direct : others(to),
     cc: link.action === 'replyAll' ? others([...to, ...cc]) : [],
     subject: subjectOf(row.subject, forward ? 'Fwd: ' : 'Re: ', forward ? /^fwd?:/i : /^re:/i),

@@ -24,7 +24,7 @@ export function rejectUnusable(to: readonly { address?: unknown }[]): void {
 }
 
 const attachment = Joi.object({
-  // Ours: an attachment of the draft that `replacePrevious` names.
+  // Not in WildDuck: an attachment of the draft that `replacePrevious` names.
   keep: Joi.string()
     .regex(/^ATT\d+$/i)
     .uppercase(),

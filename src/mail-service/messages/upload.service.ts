@@ -21,7 +21,7 @@ import { MessagesRepository } from './messages.repository.js';
 import { derivedFrom, type Origin, type Reference } from './reference.js';
 import { rejectUnusable } from './upload.fields.js';
 
-/** Headers that the structured fields or the service set. */
+/** Headers that the service sets, from the structured fields or itself. */
 const OWN_HEADERS =
   /^(?:from|sender|reply-to|to|cc|bcc|subject|date|message-id|in-reply-to|references|mime-version|received|return-path|resent-.*|content-.*|dkim-.*|arc-.*|authentication-results)$/i;
 
@@ -168,7 +168,7 @@ export class UploadService {
     return [{ raw: await this.raws.read(previous.raw_id, scratch), ids }];
   }
 
-  /** The new message is stored at this point: a failure is reported only. */
+  /** The new message is stored already, so a failure is only reported in the response. */
   private async removePrevious(userId: string, mailbox: string, previous: { mailbox?: string; id: number }) {
     const { id } = previous;
     const deleted = Number.isSafeInteger(id)

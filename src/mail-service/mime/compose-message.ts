@@ -80,12 +80,12 @@ async function decoded({ content, encoding, contentType, cid, ...rest }: NewAtta
     // nodemailer's default for messages is inline.
     contentDisposition:
       rest.contentDisposition ?? (/^message\//i.test(contentType ?? '') ? 'attachment' : undefined),
-    content: await fitting(await contentOf(content, encoding), contentType),
+    content: await bufferedMessage(await contentOf(content, encoding), contentType),
   };
 }
 
-/** Whether a message can be attached as text of 7 bits is seen by looking at all of it. */
-async function fitting(content: Buffer | Readable, contentType = ''): Promise<Buffer | Readable> {
+/** Buffers an attached message: nodemailer reads the whole content to decide whether it can be sent as 7-bit text. */
+async function bufferedMessage(content: Buffer | Readable, contentType = ''): Promise<Buffer | Readable> {
   return Buffer.isBuffer(content) || !/^message\//i.test(contentType) ? content : buffer(content);
 }
 

@@ -6,7 +6,7 @@ import type { Scratch } from '../storage/spool.js';
 import type { NewMessage, ParsedMessage, CopiedAttachments } from './message.js';
 import type { MimeTask, MimeResult } from './mime.worker.js';
 
-/** The memory of a thread holds the longest message several times. A message that exceeds a limit is hostile. */
+/** A thread can hold the longest message in memory several times. A message that exceeds a limit is hostile. */
 const LIMITS = { workers: 2, queue: 64, timeoutMs: 20_000, memoryMb: 512 };
 
 /** File system errors, which do not depend on the message. */

@@ -6,7 +6,7 @@ import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
 import { describe, walk } from './walk.js';
 
-/** Stored characters of text and of HTML. */
+/** Maximum number of stored characters, of text and of HTML. */
 const MAX_TEXT = 1_048_576;
 const MAX_ADDRESSES = 2_000;
 const MAX_REFERENCES = 100;
@@ -70,7 +70,7 @@ function introOf(html: string | undefined, plain: string): string | null {
     : line;
 }
 
-/** The visible text of HTML, cut some time after `enough` characters. */
+/** The visible text of HTML. May end after `enough` characters. */
 function readable(html: string, enough: number): string {
   let text = '';
   for (const piece of textPieces(withoutScripts(html.slice(0, MAX_TEXT)))) {

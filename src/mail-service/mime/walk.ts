@@ -90,7 +90,7 @@ export async function walk(
   return { headers, lines, text };
 }
 
-/** Collects the texts again without converting HTML to text. */
+/** The texts of the parser, without converting HTML to text. */
 function withoutConversion(parser: MailParser): MessageText {
   const builder = parser as unknown as TextBuilder;
   builder.options.skipHtmlToText = true;

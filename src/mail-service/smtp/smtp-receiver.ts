@@ -27,7 +27,7 @@ const MAX_RECIPIENTS = 100;
 const CONNECTIONS = 120;
 const MESSAGES = 300;
 const MINUTE_MS = 60_000;
-/** Unknown recipients per session: a client with more probes addresses. */
+/** Limit of unknown recipients per session. A client that exceeds it probes addresses. */
 const UNKNOWN_RECIPIENTS = 100;
 /** A new member may have no account yet: this many unknown recipients of a session are looked up again. */
 const AWAITED_RECIPIENTS = 3;
@@ -81,7 +81,7 @@ export class SmtpReceiver implements OnModuleDestroy {
     const server = new SMTPServer({
       banner: 'mail',
       size: this.settings.messageBytes,
-      // The last five are jokes of the library, or for proxies.
+      // WIZ, SHELL and KILL are jokes of the library. XCLIENT and XFORWARD are for proxies.
       disabledCommands: ['AUTH', 'STARTTLS', 'WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
       authOptional: true,
       disableReverseLookup: true,
@@ -149,7 +149,7 @@ export class SmtpReceiver implements OnModuleDestroy {
       if (account) owners.set(account.id, { account, address: normalizeAddress(address) });
     }
     const rawId = await this.raws.put(streamOf(raw));
-    // All or none, locked in the order of their ids.
+    // One transaction, so that all accounts get the message or none. The order of ids prevents deadlocks.
     const sorted = [...owners.values()].sort((a, b) => (a.account.id < b.account.id ? -1 : 1));
     await this.db.tx(async (tx) => {
       for (const { account, address } of sorted) {
@@ -214,7 +214,7 @@ export class SmtpReceiver implements OnModuleDestroy {
       if (error instanceof MailError && error.status === 400)
         return done(new SmtpError(554, '5.6.0 The message cannot be read'));
       if (!isDisconnect(error))
-        this.logger.warn({ err: error }, 'mail could not be received, its sender has to retry');
+        this.logger.warn({ err: error }, 'mail could not be received; the sender has to retry');
       if (isStorageFull(error)) return done(NO_STORAGE);
       done(new SmtpError(451, '4.3.0 Try again later'));
     }

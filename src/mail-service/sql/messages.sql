@@ -1,11 +1,11 @@
 -- Writes of messages, one round trip each. Lock order: user -> mailboxes by id -> messages -> raws.
 --
--- The user is locked FOR NO KEY UPDATE. A transaction that updates one mailbox twice, as a move with flags does, has its
--- reference to the user checked again with the mailbox locked already, by FOR KEY SHARE: against FOR UPDATE of the user,
--- held by a transaction that waits for the mailbox, that is a deadlock.
+-- The user is locked FOR NO KEY UPDATE. When a transaction updates one mailbox twice, as a move with flags does, PostgreSQL
+-- checks the foreign key to the user again: it locks the user FOR KEY SHARE while the mailbox is locked. If another
+-- transaction had locked the user FOR UPDATE and waited for the mailbox, that would be a deadlock.
 
--- The time at which a mailbox with this retention, in milliseconds, deletes a message that it gets now. At most 1,000 years
--- from now: JavaScript has no dates after the year 275,760.
+-- The time at which a message that is stored now expires. p_retention: of its mailbox, milliseconds. At most 1,000 years from
+-- now, because JavaScript has no dates after the year 275,760.
 CREATE FUNCTION expiry_of(p_retention bigint) RETURNS timestamptz LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN p_retention > 0 THEN now() + least(p_retention, 31557600000000) * interval '1 millisecond' END
 $$;
@@ -39,10 +39,10 @@ BEGIN
     RETURN QUERY SELECT 'no_mailbox', NULL::text, NULL::bigint;
     RETURN;
   END IF;
-  -- With the mailbox locked: the order of arrival is that of the uids.
+  -- Read after the mailbox is locked, so that times of arrival and uids have the same order.
   v_idate := clock_timestamp();
-  SELECT known.thread INTO v_thread FROM thread_keys AS known
-  WHERE known.user_id = p_user AND known.key = ANY (v_keys) ORDER BY known.created_at LIMIT 1;
+  SELECT thread_key.thread INTO v_thread FROM thread_keys AS thread_key
+  WHERE thread_key.user_id = p_user AND thread_key.key = ANY (v_keys) ORDER BY thread_key.created_at LIMIT 1;
   v_thread := coalesce(v_thread, p_message->>'thread');
   INSERT INTO thread_keys (user_id, key, thread)
   SELECT p_user, thread_key, v_thread FROM unnest(v_keys) AS thread_key ON CONFLICT DO NOTHING;
@@ -63,8 +63,8 @@ BEGIN
   RETURN QUERY SELECT 'ok', box.id, box.uid_next - 1;
 END $$;
 
--- Marks raw messages that have lost a reference. Whether there are others is checked later, by the collector: of two
--- transactions that delete the last two references, neither sees the other's deletion.
+-- Marks raw messages that have lost a reference. The collector checks later whether other references exist: two concurrent
+-- transactions that delete the last two references do not see each other's deletion.
 CREATE FUNCTION forget_raws(p_raws text[]) RETURNS void
 LANGUAGE sql AS $$
   UPDATE raws SET collect_after = now() + interval '10 minutes'
@@ -144,7 +144,7 @@ BEGIN
     total = mailbox.total + moved,
     unseen = mailbox.unseen + moved_unseen, size = mailbox.size + moved_size
   WHERE mailbox.user_id = p_user AND mailbox.id = p_to;
-  -- A scheduled message that leaves its mailbox is not sent; in Drafts it is a draft again.
+  -- A scheduled message that is moved to another mailbox is not sent; in Drafts it becomes a draft again.
   IF p_from <> p_to THEN
     v_cancelled := cancel_scheduled(ARRAY(SELECT message.queue_id FROM messages AS message
       WHERE message.user_id = p_user AND message.mailbox_id = p_to AND message.uid >= box.uid_next AND message.queue_id IS NOT NULL));
@@ -192,11 +192,11 @@ END $$;
 CREATE FUNCTION delete_messages(p_user text, p_box text, p_uids bigint[], p_low bigint, p_high bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
-  gone bigint;
-  gone_unseen bigint;
-  gone_size bigint;
-  gone_raws text[];
-  gone_queued text[];
+  removed bigint;
+  removed_unseen bigint;
+  removed_size bigint;
+  removed_raws text[];
+  removed_queued text[];
 BEGIN
   PERFORM FROM users AS account WHERE account.id = p_user FOR NO KEY UPDATE;
   PERFORM FROM mailboxes AS mailbox WHERE mailbox.user_id = p_user AND mailbox.id = p_box FOR UPDATE;
@@ -207,16 +207,16 @@ BEGIN
   )
   SELECT count(*), count(*) FILTER (WHERE NOT seen), coalesce(sum(size), 0), array_agg(raw_id),
     array_agg(queue_id) FILTER (WHERE queue_id IS NOT NULL)
-  INTO gone, gone_unseen, gone_size, gone_raws, gone_queued FROM done;
-  IF gone > 0 THEN
-    UPDATE users SET storage_used = storage_used - gone_size WHERE id = p_user;
-    UPDATE mailboxes AS mailbox SET modify_index = mailbox.modify_index + gone, total = mailbox.total - gone,
-      unseen = mailbox.unseen - gone_unseen, size = mailbox.size - gone_size
+  INTO removed, removed_unseen, removed_size, removed_raws, removed_queued FROM done;
+  IF removed > 0 THEN
+    UPDATE users SET storage_used = storage_used - removed_size WHERE id = p_user;
+    UPDATE mailboxes AS mailbox SET modify_index = mailbox.modify_index + removed, total = mailbox.total - removed,
+      unseen = mailbox.unseen - removed_unseen, size = mailbox.size - removed_size
     WHERE mailbox.user_id = p_user AND mailbox.id = p_box;
-    PERFORM cancel_scheduled(gone_queued);
-    PERFORM forget_raws(gone_raws);
+    PERFORM cancel_scheduled(removed_queued);
+    PERFORM forget_raws(removed_raws);
   END IF;
-  RETURN gone;
+  RETURN removed;
 END $$;
 
 -- Turns a draft into a sent message and puts its recipients into the queue, or does nothing.

@@ -1,4 +1,4 @@
--- Signatures that processes of release 0.1.0 call (CONTRIBUTING.md, "Change the schema"). They go when a later release is recorded.
+-- Signatures that processes of release 0.1.0 call (CONTRIBUTING.md, "Change the schema"). They are dropped with the next recorded release.
 
 CREATE FUNCTION flag_messages(p_user text, p_box text, p_uids bigint[], p_low bigint, p_high bigint,
   p_seen boolean, p_flagged boolean, p_deleted boolean, p_meta jsonb, p_expires timestamptz, p_keep boolean)

@@ -22,7 +22,7 @@ const begin = mailService.statement<never>(
   `INSERT INTO raws (id, collect_after) VALUES ($1, now() + interval '1 hour')`,
 );
 /** Unmarks blobs with references. A reference that is deleted concurrently marks the row again. */
-const spare = mailService.statement<never>(
+const unmark = mailService.statement<never>(
   'raws.spare',
   `UPDATE raws AS raw SET collect_after = NULL WHERE raw.collect_after < now()
    AND (EXISTS (SELECT FROM messages WHERE raw_id = raw.id) OR EXISTS (SELECT FROM queue WHERE raw_id = raw.id))`,
@@ -93,7 +93,7 @@ export class RawMessages implements OnModuleInit {
 
   /** Deletes blobs without references. @returns their number */
   async collect(): Promise<number> {
-    await this.db.single((tx) => tx.query(spare, []));
+    await this.db.single((tx) => tx.query(unmark, []));
     for (let total = 0; ;) {
       const claimed = await this.db.single((tx) => tx.query(claim, []));
       let removed = 0;
@@ -110,7 +110,7 @@ export class RawMessages implements OnModuleInit {
       await this.db.single((tx) => tx.query(forget, [id]));
       return true;
     } catch (error) {
-      this.logger.warn({ err: error, raw: id }, 'a raw message could not be removed, will be tried again');
+      this.logger.warn({ err: error, raw: id }, 'a raw message could not be removed; it will be retried');
       return false;
     }
   }

@@ -6,7 +6,7 @@ import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { MailSettings } from '../mail-settings.js';
 
 const PREFIX = 'mail-spool-';
-/** Longer than any task takes. */
+/** Age at which a directory is abandoned: longer than any task takes. */
 const ABANDONED_MS = 6 * 3_600_000;
 
 /** The temporary files of one task. The writer creates them. */
@@ -27,9 +27,7 @@ export class Scratch {
   }
 }
 
-/**
- * The directory of this process for temporary files, readable by its user only.
- */
+/** The directory of this process for temporary files, readable by its user only. */
 @Injectable()
 export class Spool implements OnModuleInit, OnApplicationShutdown {
   private readonly directory: string;
@@ -45,7 +43,7 @@ export class Spool implements OnModuleInit, OnApplicationShutdown {
     this.jobs.register({ name: 'remove-abandoned-spools', everySeconds: 3_600, run: () => this.sweep() });
   }
 
-  /** The caller clears it at the end of its task. */
+  /** Files for one task. The caller clears them at the end of the task. */
   scratch(): Scratch {
     return new Scratch(this.directory);
   }

@@ -30,7 +30,7 @@ export class SystemMessagesService {
     private readonly worker: QueueWorker,
   ) {}
 
-  /** @returns `duplicate`: the message was accepted before @throws MailError 422 without a way to the recipient */
+  /** @returns `duplicate`: the id was accepted before @throws MailError 422 when the recipient cannot be reached */
   async submit({ id, from, to, subject, raw }: SystemMessage): Promise<Record<string, unknown>> {
     const recipient = normalizeAddress(to);
     const domain = domainOf(recipient);

@@ -15,7 +15,7 @@ const COLUMNS = [
   'data',
 ] as const satisfies readonly (keyof AuditEvent)[];
 
-/** The first line of a CSV file of audit events, with the mark of UTF-8. */
+/** The first line of a CSV file of audit events, with the byte order mark of UTF-8. */
 export const auditCsvHeader = (): string => BYTE_ORDER_MARK + csvLine(COLUMNS);
 
 /** The line of an event; `data` is JSON. */

@@ -30,7 +30,7 @@ export interface AuditFilter {
 const COLUMNS =
   'id, occurred_at, origin, actor_id, session_id, request_id, ip, action, object_kind, object_id, data';
 
-/** Each filter has an index ordered by id; the statement contains only the given filters. */
+/** A statement with only the given filters. Each filter has an index that is ordered by id. */
 function pageOf(filters: readonly Condition[]) {
   const given = CONDITIONS.filter((condition) => filters.includes(condition));
   const where = given.map((condition, n) => ` AND ${condition} $${n + 5}`).join('');

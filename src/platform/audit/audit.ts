@@ -11,7 +11,7 @@ import { boundedData } from './audit-data.js';
 /** Workspace id of events without a workspace, such as account events. */
 export const NO_TENANT = '00000000-0000-0000-0000-000000000000';
 
-/** Entries of one deletion. */
+/** Maximum number of entries that one statement deletes. */
 const BATCH = 5_000;
 
 /**

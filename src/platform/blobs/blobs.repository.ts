@@ -48,7 +48,7 @@ const claim = workspace.statement<{ tenant_id: string; id: string }>(
 export class BlobsRepository {
   constructor(private readonly db: Db) {}
 
-  /** @param userId who uploads it; null: no user */
+  /** @param userId the uploader; null: no user */
   async insert({ tenantId, id }: BlobKey, userId: string | null): Promise<void> {
     await this.db.single((tx) => tx.query(insert, [tenantId, id, userId]));
   }

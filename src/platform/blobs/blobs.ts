@@ -24,7 +24,7 @@ import { Measured, TooManyBytesError } from './store/measured.js';
 /** The name of the dependency. */
 export const BLOB_STORE = 'blob_store';
 
-/** Period in which a blob that is being written is kept from the collector again, milliseconds. */
+/** Interval at which a blob that is being written is renewed, so that the collector keeps it, milliseconds. */
 const RENEW_MS = 20 * 60_000;
 
 const RETRY_AFTER = { headers: { 'Retry-After': '5' } };
@@ -74,7 +74,7 @@ export class Blobs {
     options: { maxBytes: number; headBytes?: number; userId?: string | null | undefined },
   ): Promise<StoredBlob> {
     const { maxBytes, headBytes, userId } = options;
-    // Its reader gets the error. Before there is one, an error without a listener would end the process.
+    // The store reports the error when it reads. Until then, an error without a listener would end the process.
     if (source instanceof Readable) source.on('error', () => undefined);
     const key = { tenantId, id: randomUUID() };
     const left = userId === undefined ? null : await this.limits.left(tenantId, userId);

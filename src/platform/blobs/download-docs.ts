@@ -5,7 +5,7 @@ import { fileContent, STORED_FILE_TYPES } from '../http/api-docs.js';
 const text = { type: 'string' } as const;
 const HEADERS = {
   'Content-Disposition': {
-    description: 'The name to keep it under (RFC 6266).',
+    description: 'The name of the file (RFC 6266).',
     schema: text,
     example: 'attachment; filename="plan.pdf"',
   },
@@ -16,7 +16,11 @@ const BYTES = fileContent(STORED_FILE_TYPES);
 
 /** Documents a response with a stored file (`ContentReply`). */
 export function ApiDownload(description: string): MethodDecorator {
-  const range = { description: 'Which part.', schema: text, example: 'bytes 0-99/48213' };
+  const range = {
+    description: 'The range of the response, and the size of the file.',
+    schema: text,
+    example: 'bytes 0-99/48213',
+  };
   return applyDecorators(
     ApiHeader({
       name: 'Range',
@@ -25,15 +29,26 @@ export function ApiDownload(description: string): MethodDecorator {
         'One range of bytes (RFC 9110). The response to several ranges, or to an invalid one, is the whole file.',
       schema: text,
     }),
-    ApiHeader({ name: 'If-Range', required: false, description: 'The ETag the range is of.', schema: text }),
-    ApiHeader({ name: 'If-None-Match', required: false, description: 'ETags you have.', schema: text }),
+    ApiHeader({
+      name: 'If-Range',
+      required: false,
+      description:
+        'The ETag of the file that the range belongs to. For another file the response is the whole file.',
+      schema: text,
+    }),
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      description: 'The ETags of stored copies.',
+      schema: text,
+    }),
     ApiResponse({ status: 200, description, headers: HEADERS, content: BYTES }),
     ApiResponse({
       status: 206,
-      description: 'The part asked for.',
+      description: 'The requested range.',
       headers: { ...HEADERS, 'Content-Range': range },
       content: BYTES,
     }),
-    ApiResponse({ status: 304, description: 'You have it already.', headers: { ETag: HEADERS.ETag } }),
+    ApiResponse({ status: 304, description: 'The stored copy is current.', headers: { ETag: HEADERS.ETag } }),
   );
 }

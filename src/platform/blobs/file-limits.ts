@@ -46,7 +46,7 @@ export class FileLimits implements OnModuleInit {
     });
   }
 
-  /** Use and limits of a workspace and of one user. @param userId null: no user */
+  /** Usage and limits of a workspace and of one user. @param userId null: no user */
   async usage(tenantId: string, userId: string | null, reader: Reader = this.db): Promise<FileUsage> {
     const row = await this.usages.read(reader, tenantId, userId);
     const { bytes = 0, files = 0, own_bytes = 0, own_files = 0 } = row ?? {};

@@ -15,7 +15,7 @@ export class FileUsageResponse {
   @ApiProperty({ type: 'integer', minimum: 1, example: 1_073_741_824 }) user_limit_bytes!: number | null;
 }
 
-/** The response of a use. */
+/** Makes the response from a `FileUsage`. */
 export const usageResponse = ({
   files: count,
   own_files: own_count,

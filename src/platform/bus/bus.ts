@@ -8,7 +8,7 @@ const CHANNEL = 'workspace_bus';
 const MAX_BYTES = 7_900;
 /** Messages of one statement. */
 const BATCH = 500;
-/** Messages that wait for the database. Beyond it they are dropped and reported as a loss. */
+/** Limit of queued messages. Further ones are dropped and reported as a loss. */
 const MAX_QUEUED = 10_000;
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
@@ -22,7 +22,7 @@ const notify = directory.statement<never>(
   `SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) WITH ORDINALITY AS queued (payload, position) ORDER BY position`,
 );
 
-/** Messages between processes: small, in the order of each sender. A message may be lost or, rarely, repeated. */
+/** Sends small messages between processes, in the order of each sender. A message may be lost or, rarely, repeated. */
 export abstract class Bus {
   /**
    * Sends a message to every process, this one included. Call it after the commit: the message contains ids, and receivers
@@ -114,7 +114,10 @@ export class PgBus extends Bus implements OnModuleDestroy {
       try {
         await this.notify(batch);
       } catch (error) {
-        this.logger.warn({ err: error, messages: batch.length }, 'messages between processes not sent');
+        this.logger.warn(
+          { err: error, messages: batch.length },
+          'messages between processes could not be sent; they are reported as lost',
+        );
         this.hasLost = true;
         if (this.closed) return;
         await new Promise((resolve) => {
@@ -132,8 +135,11 @@ export class PgBus extends Bus implements OnModuleDestroy {
         await this.client.query({ name, text, values: [batch] });
         return;
       } catch (error) {
-        // The pool sends them again: receivers accept a repeated message.
-        this.logger.warn({ err: error, messages: batch.length }, 'the listening connection does not send');
+        // The messages are sent again through the pool: receivers accept repeated messages.
+        this.logger.warn(
+          { err: error, messages: batch.length },
+          'the listening connection failed to send messages',
+        );
       }
     }
     await this.db.queryAlways(notify, [batch]);

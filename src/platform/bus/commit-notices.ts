@@ -14,10 +14,10 @@ interface Notice {
 }
 
 /**
- * Reports rows that a transaction of this process has written, after its commit, whatever statement or function wrote them. A
- * trigger raises `RAISE INFO '<topic>' USING ERRCODE = 'WB001', DETAIL = ...`: PostgreSQL sends it to the writing connection at
- * once, without the lock that NOTIFY holds during the commit and without a further statement. A transaction that rolls back
- * reports as well: listeners take a report as a hint to read.
+ * Reports rows that a transaction of this process has written, after the end of the transaction. A trigger of the table executes
+ * `RAISE INFO '<topic>' USING ERRCODE = 'WB001', DETAIL = ...`, so every statement and function that writes is covered. PostgreSQL
+ * sends the notice to the writing connection, without a further statement and without the lock that NOTIFY holds during the
+ * commit. Transactions that roll back are reported too: listeners treat a report as a hint to read.
  */
 @Injectable()
 export class CommitNotices implements OnModuleInit {
@@ -41,7 +41,7 @@ export class CommitNotices implements OnModuleInit {
     client.on('notice', (notice: Notice) => {
       if (notice.code === NOTICE_CODE) notices.push(notice);
     });
-    // Each end of a statement without a further one in the queue; `I`: outside a transaction.
+    // pg emits `drain` after a statement when its queue is empty. `I`: no transaction is open.
     client.on('drain', () => {
       if (notices.length === 0 || client.getTransactionStatus() !== 'I') return;
       const committed = notices;

@@ -15,14 +15,14 @@ const MIN_PREPARED = 10;
 const RESPONSE_MS = 1_000;
 const NAME = /^[a-z0-9][a-z0-9-]{0,29}$/;
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
-/** Of the migrations. They belong to a database, so the schemas of one share them. */
+/** Extensions that the migrations need. All schemas of a database share its extensions. */
 const EXTENSIONS = ['btree_gin', 'pg_trgm'];
 
-/** A mistake of the operator. The message names the remedy. */
+/** A command of the operator that cannot be executed. The message has the reason. */
 export class CellError extends Error {}
 
 export interface CellReport extends Omit<StoredCell, 'sealed_url'> {
-  /** Whether this process can use it now. */
+  /** Whether this process can use the cell now. */
   available: boolean;
 }
 
@@ -70,7 +70,7 @@ export class CellAdministration {
       await rejectUnsuitable(dataSource);
       if (schema !== undefined) await prepareSchema(dataSource, schema);
       await migrate(dataSource, this.schema.sql);
-      // The migrations fill the tables of a directory, which a cell is not.
+      // The migrations insert rows of the directory, which a cell does not have.
       await dataSource.query('DELETE FROM workspace_cells');
       await dataSource.query('DELETE FROM cells');
     } finally {
@@ -102,7 +102,7 @@ export class CellAdministration {
       const cells = await this.repository.lock(tx);
       const cell = cells.find((each) => each.name === name);
       if (!cell) throw new CellError(`There is no cell "${name}".`);
-      // A provision that began before may still place a workspace there.
+      // A concurrent provision may still place a workspace in an open cell.
       if (cell.state === 'open') throw new CellError(`Drain the cell first: workspace cell drain ${name}`);
       if (!(await this.repository.remove(tx, name)))
         throw new CellError(`The cell "${name}" has workspaces: move them first.`);
@@ -111,7 +111,7 @@ export class CellAdministration {
   }
 
   /**
-   * Brings all cells besides that of the directory up to date.
+   * Brings all cells other than `main` up to date.
    * @returns the migrations applied in each cell, or the error of a cell that failed
    */
   async migrate(): Promise<Record<string, string[] | Error>> {
@@ -175,14 +175,14 @@ async function rejectUnsuitable(dataSource: DataSource): Promise<void> {
     `SELECT EXISTS (SELECT FROM tenants) OR EXISTS (SELECT FROM platform_secrets) OR EXISTS (SELECT FROM tenant_members) AS used`,
   );
   if (used?.['used'] !== false)
-    throw new CellError('The database is that of an installation, or of another cell.');
+    throw new CellError('The database belongs to an installation or to another cell.');
 }
 
-/** The extensions go to a schema of their own, which every cell of the database finds. @throws CellError */
+/** Creates the extensions in the schema `ext`, which all cells of the database use. @throws CellError */
 async function prepareSchema(dataSource: DataSource, schema: string): Promise<void> {
   const query = (text: string, values: string[]) =>
     dataSource.query(text, values) as Promise<Record<string, unknown>[]>;
-  // IF NOT EXISTS would need the privilege to create, also where nothing is to be created.
+  // CREATE ... IF NOT EXISTS needs the privilege to create even if the object exists.
   for (const name of [schema, 'ext']) {
     const [found] = await query('SELECT to_regnamespace($1) IS NOT NULL AS exists', [name]);
     if (!found?.['exists']) await query(`CREATE SCHEMA ${name}`, []);

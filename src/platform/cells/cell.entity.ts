@@ -20,7 +20,7 @@ export class WorkspaceCell {
   @Column('text') cell!: string;
 }
 
-/** A workspace on its way to another cell. */
+/** The move of a workspace to another cell. */
 @Entity('workspace_moves')
 @ForeignKey('CellRow', ['source'], ['name'])
 @ForeignKey('CellRow', ['target'], ['name'])
@@ -32,7 +32,7 @@ export class WorkspaceMoveRow {
   @Column('timestamptz', { name: 'alive_at' }) aliveAt!: Date;
 }
 
-/** A cell, besides that of the directory, with memberships of an account. */
+/** A cell other than `main` with memberships of an account. */
 @Entity('account_cells')
 @ForeignKey('CellRow', ['cell'], ['name'])
 export class AccountCell {
@@ -40,7 +40,7 @@ export class AccountCell {
   @PrimaryColumn('text') cell!: string;
 }
 
-/** Whether the parts of a transaction in several databases commit. */
+/** The decision whether the parts of a transaction in several databases commit. */
 @Entity('commit_decisions')
 @Index('commit_decisions_decided', ['decidedAt'])
 export class CommitDecision {

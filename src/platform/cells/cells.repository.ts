@@ -140,7 +140,7 @@ export class CellsRepository {
     return (await reader.query(cellOf, [tenantId]))[0];
   }
 
-  /** The cells, besides that of the directory, that may have memberships of an account. */
+  /** The cells other than `main` that may have memberships of an account. */
   async cellsOf(reader: Pick<Reader, 'query'>, accountId: string): Promise<string[]> {
     return (await reader.query(cellsOf, [accountId])).map(({ cell }) => cell);
   }
@@ -167,15 +167,15 @@ export class CellsRepository {
   }
 
   /**
-   * Whether the parts of a commit commit. Without a decision they roll back: the process has ended, and a process that is only
-   * slow finds this decision. Waits for a decision that is being committed.
+   * Whether the parts of a commit commit. Decides that they roll back if there is no decision yet: a process that is slow, and has
+   * not ended, finds this decision and cannot commit. Waits for a decision that is being committed.
    */
   async decisionOf(id: string): Promise<boolean> {
     await this.db.single((tx) => tx.query(decide, [id, false]));
     return (await this.db.query(decision, [id]))[0]?.committed ?? false;
   }
 
-  /** Forgets decisions that every cell has carried out. @param unfinished ids that a cell still asks for */
+  /** Deletes decisions that every cell has carried out. @param unfinished ids of commits with prepared parts in a cell */
   async forgetDecisions(unfinished: readonly string[]): Promise<void> {
     await this.db.single((tx) => tx.query(forgetDecisions, [unfinished]));
   }

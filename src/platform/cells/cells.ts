@@ -93,12 +93,12 @@ export class Cells implements Router, OnModuleInit {
     return this.cell(await this.cellOf(tenantId, directory));
   }
 
-  /** The cell of a workspace; that of the directory for an unknown one. @param directory sees it, when it is new */
+  /** The cell of a workspace; `main` for an unknown one. @param directory for a new workspace: the transaction that creates it */
   async cellOf(tenantId: string, directory: Pick<Reader, 'query'> = this.db.main): Promise<string> {
     const known = this.remembered.get(tenantId);
     if (known && known.until > performance.now()) return known.cell;
     const found = await this.repository.cellOf(directory, tenantId);
-    // A transaction may not commit the row that it sees.
+    // A row that was read in a transaction may be rolled back.
     if (found && !found.moving && directory === this.db.main) this.remember(tenantId, found.cell);
     return found?.cell ?? MAIN;
   }
@@ -140,7 +140,7 @@ export class Cells implements Router, OnModuleInit {
     await Promise.all([...this.databases.keys()].map((name) => this.shut(name)));
   }
 
-  /** The address of a cell besides that of the directory. @throws CellUnavailableError for an unknown one */
+  /** The address of a cell other than `main`. @throws CellUnavailableError for an unknown one */
   urlOf(name: string): { url: string; schema: string | undefined } {
     const stored = this.stored.get(name);
     if (!stored?.sealed_url) throw new CellUnavailableError(name);
@@ -151,7 +151,7 @@ export class Cells implements Router, OnModuleInit {
   }
 
   private async open(name: string): Promise<Database> {
-    // Another process has added it just now.
+    // Another process may have added the cell just now.
     if (!this.stored.has(name)) await this.refresh();
     const { url, schema } = this.urlOf(name);
     if (this.closed) throw new CellUnavailableError(name);

@@ -6,9 +6,9 @@ import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { CellsRepository } from './cells.repository.js';
 
 const EVERY_SECONDS = 15;
-/** A process finishes its own commits within the limits of a statement. */
+/** Age from which the process of a commit has ended or failed: it finishes its commits within the time limit of a statement. */
 const ABANDONED_SECONDS = 30;
-/** The ids that this application gives. */
+/** Format of the global ids of this application. */
 const GID = new RegExp(`^${GID_PREFIX}[a-z0-9-]+:[0-9a-f-]{36}$`);
 
 const prepared = either.statement<{ gid: string; is_abandoned: boolean }>(
@@ -38,7 +38,7 @@ export class UnfinishedCommits implements OnModuleInit {
     this.jobs.register({ name: 'cells.finish-commits', everySeconds: EVERY_SECONDS, run: () => this.run() });
   }
 
-  /** Finishes the parts in the current cell. The run of the directory's cell also forgets decisions that no cell needs. */
+  /** Finishes the parts in the current cell. The run in the cell `main` deletes the decisions that no cell needs. */
   async run(): Promise<void> {
     const cell = this.db.currentCell ?? MAIN;
     if (cell === MAIN) {
@@ -51,7 +51,7 @@ export class UnfinishedCommits implements OnModuleInit {
     }
   }
 
-  /** Commits the parts in the current cell that have a decision, however young. */
+  /** Commits the parts in the current cell whose commit is decided, of any age. */
   async finishDecided(): Promise<void> {
     for (const { gid } of await this.parts(this.db.currentCell ?? MAIN))
       if (GID.test(gid) && (await this.repository.decisionOf(commitOf(gid)))) await this.finish(gid, true);
@@ -63,7 +63,7 @@ export class UnfinishedCommits implements OnModuleInit {
     this.logger.warn({ gid, commits }, 'a commit in several databases was finished');
   }
 
-  /** @throws when a cell cannot be asked: it may need its decisions */
+  /** @throws the error of a cell that does not respond: it may still need decisions, so none is deleted */
   private async forget(): Promise<void> {
     const unfinished: string[] = [];
     for (const cell of this.db.cells)

@@ -18,7 +18,7 @@ function parseRevisionTag(header: string): { kind: string; id: string; revision:
   return { kind: match[1]!, id: match[2]!.toLowerCase(), revision: Number(match[3]) };
 }
 
-/** PostgreSQL's int4: no revision is higher, so a higher number is simply stale. */
+/** The maximum of PostgreSQL's int4. A higher number is treated as stale, because no revision has it. */
 const MAX_REVISION = 2_147_483_647;
 
 /**
@@ -36,7 +36,7 @@ export class ExpectedRevision {
   /**
    * Takes `If-Match` or `base_revision`, or both when they agree.
    * @param kind of object that the tag must name, e.g. `note`
-   * @param id of the object in the path; null where the path has another name of it: `matches` compares the id
+   * @param id of the object in the path; null if the path does not contain the id: then `matches` compares it
    * @param optional a missing revision is valid
    */
   static read(

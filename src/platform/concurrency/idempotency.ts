@@ -15,7 +15,7 @@ import { deletion, type Sweep } from '../jobs/sweep.js';
 /** A client's promise that requests with this key are one request (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
   key: string;
-  /** Method and path: a key means something within one route only. */
+  /** Method and path: a key is valid for one route. */
   route: string;
   /** SHA-256 of the body, of `If-Match` and of the query. */
   fingerprint: Buffer;
@@ -50,7 +50,7 @@ interface Claim {
   location: string | null;
 }
 
-// The lock lives as long as the transaction: a killed process leaves nothing behind that would block the retry.
+// The lock ends with the transaction, so a killed process leaves no lock that would block the retry.
 const claim = workspace.statement<Claim>(
   'idempotency.claim',
   `SELECT claimed.locked, known.fingerprint, known.status, known.reply, known.etag, known.location
@@ -60,7 +60,7 @@ const claim = workspace.statement<Claim>(
       AND known.created_at > now() - interval '24 hours'`,
 );
 
-// The row of a request that committed between our snapshot and our lock is not overwritten: its response stays.
+// A row that another request committed between the snapshot and the lock of this one is not overwritten: its response stays.
 const remember = workspace.statement<{ key: string }>(
   'idempotency.remember',
   `INSERT INTO idempotency_keys AS known (tenant_id, user_id, route, key, fingerprint, status, reply, etag, location)
@@ -113,7 +113,7 @@ export class IdempotentWrites implements OnModuleInit {
     return this.once(ctx, key, (tx) => this.db.within(tx, handler));
   }
 
-  /** The same for a write of several statements, which is given a transaction in any case. */
+  /** The same for a write of several statements: it always gets a transaction. */
   async runTx(
     ctx: RequestContext,
     key: IdempotencyKey | null,

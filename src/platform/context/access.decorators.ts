@@ -10,7 +10,7 @@ import {
 } from '../http/access-metadata.js';
 import type { ErrorKind } from '../http/api-error.js';
 
-/** The route needs no bearer token. A contract test holds the list of such routes. */
+/** The route needs no bearer token. A contract test has the list of such routes. */
 export const Public = () => SetMetadata(IS_PUBLIC, true);
 
 /** The route accepts a token that names no workspace. */

@@ -59,9 +59,9 @@ export class BearerGuard extends AuthGuard() {
     private readonly modules: ModuleRef,
   ) {
     super({
-      // The object and not its name: names are global to the process, so a second application (a test, or the one that
-      // issues the demo token) would receive the requests of this one. A new object for each request, because passport
-      // assigns the callbacks of the request to it.
+      // The strategy object in place of its name: names are global to the process, so a second application (of a test or of
+      // the demo token) would receive the requests of this one. A new object for each request, because passport assigns the
+      // callbacks of the request to it.
       get defaultStrategy() {
         return Object.create(strategy) as string;
       },

@@ -14,7 +14,7 @@ import type { AuthenticatedRequest, RequestContext } from './request-context.js'
 
 /** Returns the permissions of a caller in a workspace. Implemented by the access module. */
 export abstract class PermissionSource {
-  /** The permissions in force when the call begins, whichever process changed them last. */
+  /** The current permissions, also just after another process has changed them. */
   abstract of(ctx: Pick<RequestContext, 'tenantId' | 'userId'>): Promise<ReadonlySet<string>>;
 }
 

@@ -16,10 +16,10 @@ export const TIMEOUTS = {
 export const searchPath = (namespace: string): string => `-c search_path=${namespace},ext`;
 
 /**
- * The one pool of the process: TypeORM's, which the named statements share.
+ * Creates the pool of a database. TypeORM and the named statements share it.
  * @param options.timeouts false for migrations, whose statements may take long
- * @param options.schema where its tables are, the one of the applied migrations included; default: public. Extensions are in the
- *   schema `ext`
+ * @param options.schema with all tables, that of the applied migrations included; default: public. Extensions are in the schema
+ *   `ext`
  */
 export function createDataSource(
   config: Config,

@@ -6,7 +6,7 @@ export class DatabaseBusyError extends Error {
   }
 }
 
-/** The database of a workspace does not respond, or is not known. The response is 503 with Retry-After; other cells serve on. */
+/** The database of a workspace does not respond or is unknown. The response is 503 with Retry-After; other cells are unaffected. */
 export class CellUnavailableError extends Error {
   constructor(name: string, options?: ErrorOptions) {
     super(`the cell ${name} is unavailable`, options);
@@ -21,7 +21,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : typeof driver === 'string' ? driver : undefined;
 }
 
-/** Rows that a transaction relies on have changed before it locked them: `Db.tx` runs it again. */
+/** Rows that a transaction relies on have changed before it locked them. `Db.tx` retries the transaction. */
 export class ConcurrentChangeError extends Error {
   /** serialization_failure */
   readonly code = '40001';
@@ -29,14 +29,14 @@ export class ConcurrentChangeError extends Error {
 
 /**
  * serialization_failure, deadlock_detected, or a function, view or type that an upgrade has replaced between the planning and the
- * execution of the statement: the transaction did nothing and may be tried again.
+ * execution of the statement: the transaction has had no effect and can be retried.
  */
 export function isRetryable(error: unknown): boolean {
   const code = errorCode(error);
   return code === '40001' || code === '40P01' || isReplaced(error, code);
 }
 
-/** Messages of PostgreSQL for an object that has another id now. Their codes, internal_error and undefined_object, have other causes too. */
+/** Messages of PostgreSQL about an object that was replaced. Their codes (internal_error, undefined_object) have other causes too. */
 const REPLACED =
   /^(?:cache lookup failed for|could not open relation with OID|type with OID \d+ does not|tuple concurrently)/;
 
@@ -79,14 +79,14 @@ export function isConnectionError(error: unknown): boolean {
   );
 }
 
-/** Classes of SQLSTATE that a plan may cause which an upgrade has made invalid. Its connection keeps the plan. */
-const OF_A_PLAN = /^(?:0A|26|42|XX)/;
+/** Classes of SQLSTATE of a plan that an upgrade has made invalid. The connection would keep the plan. */
+const INVALID_PLAN = /^(?:0A|26|42|XX)/;
 
-/** Whether the connection of a failed statement works on: PostgreSQL has rejected its values, or ended it in time. */
+/** Whether the connection of a failed statement is usable: PostgreSQL rejected a value or ended the statement at its time limit. */
 export const leavesConnection = (error: unknown): boolean =>
   (error as { severity?: unknown } | null)?.severity === 'ERROR' &&
   !isReadOnly(error) &&
-  !OF_A_PLAN.test(errorCode(error) ?? 'XX');
+  !INVALID_PLAN.test(errorCode(error) ?? 'XX');
 
 /** lock_not_available: another session held the lock for longer than the limit. */
 export const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03';

@@ -20,7 +20,7 @@ const MAX_WAITING_PER_CONNECTION = 50;
 /** Time between two replacements of all connections, at least. */
 const RECONNECT_MS = 1_000;
 
-/** Number of connections for pipelined reads, besides the pool. With more of them each carries fewer statements at once. */
+/** Number of connections for pipelined reads, besides the pool. With more connections, each sends fewer statements at once. */
 export const READ_PIPELINES = 2;
 
 /** Numbers of connections of a database. */
@@ -48,7 +48,7 @@ export class Database {
     { pipelines }: Pick<ConnectionLimits, 'pipelines'> = { pipelines: READ_PIPELINES },
   ) {
     this.pool = (dataSource.driver as PostgresDriver).master as Pool;
-    // The pool listens to idle connections only. A connection can end before its caller has it, which ended the process.
+    // The pool listens for errors of idle connections only. Without this listener, the loss of another one ends the process.
     this.pool.on('acquire', (client) => {
       if (!client.listeners('error').includes(ignore)) client.on('error', ignore);
     });
@@ -60,17 +60,17 @@ export class Database {
     );
   }
 
-  /** Connections of the pool: open ones, those of them without work, the maximum; and requests that wait for one. */
+  /** Numbers of open, idle and allowed connections of the pool, and of requests that wait for one. */
   get poolState(): PoolState {
     const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.pool;
     return { total, idle, max: this.maxConnections, waiting };
   }
 
-  /** Changes the numbers of connections. Those beyond the new ones close once they have no work. */
+  /** Changes the maximum numbers of connections. Excess connections close when they are idle. */
   limit({ pool, pipelines }: ConnectionLimits): void {
     this.pool.options.max = pool;
     this.pipelines.resize(pipelines);
-    // A busy one closes after it was idle for a while.
+    // A busy connection closes later, after the idle timeout.
     this.closeIdle(this.pool.totalCount - pool);
   }
 
@@ -139,16 +139,16 @@ export class Database {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** Replaces the connections: after a fail-over they may lead to a replica, whose rows are old. Busy ones find out at a write. */
+  /** Replaces idle connections: after a fail-over they may lead to a replica with old rows. A busy one is closed when a write fails. */
   private reconnect(): void {
-    // Writes fail until the fail-over is complete.
+    // Writes fail, and call this method, until the fail-over is complete.
     if (performance.now() - this.reconnectedAt < RECONNECT_MS) return;
     this.reconnectedAt = performance.now();
     this.pipelines.reconnect();
     this.closeIdle(this.pool.idleCount);
   }
 
-  /** The pool closes a connection that comes back with an error. */
+  /** Closes idle connections: the pool closes a connection that is released with an error. */
   private closeIdle(count: number): void {
     for (let n = Math.min(count, this.pool.idleCount); n > 0; n -= 1)
       this.pool.connect((_error, _client, done) => done(true));
@@ -181,7 +181,7 @@ export class Database {
   }
 }
 
-/** Of an error of the connection: it fails the statement too. */
+/** The listener ignores the error of a connection, because the running statement fails with it. */
 const ignore = (): void => undefined;
 
 export interface PoolState {

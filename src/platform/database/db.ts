@@ -12,7 +12,7 @@ import { type OpenTx, SingleTx, type Tx, type Reader } from './tx.js';
 const MAX_ATTEMPTS = 3;
 const JITTER_MS = 30;
 
-/** The database that the directory is in, and the workspaces without another one. */
+/** Name of the database with the directory, and with the workspaces that are in no other cell. */
 export const MAIN = 'main';
 
 /**
@@ -21,7 +21,7 @@ export const MAIN = 'main';
  */
 @Injectable()
 export class Db implements Reader, OnApplicationShutdown {
-  /** That of the directory, which has everything unless workspaces are in several databases. */
+  /** The database of the directory. It has all data unless workspaces are in several databases. */
   readonly main: Database;
   private readonly logger = new Logger(Db.name);
   private router: Router | undefined;
@@ -125,7 +125,7 @@ export class Db implements Reader, OnApplicationShutdown {
     }
   }
 
-  /** Names of the cells: the databases with workspaces. The first one is that of the directory. */
+  /** Names of the cells: the databases with workspaces. The first one is `main`. */
   get cells(): readonly string[] {
     return this.router?.cells ?? [MAIN];
   }
@@ -141,7 +141,7 @@ export class Db implements Reader, OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in each cell, one after the other; a failure does not keep it from the others.
+   * Runs `work` in each cell, one after the other. After a failure in one cell, it still runs in the others.
    * @returns the results of the cells
    * @throws the first error
    */
@@ -159,9 +159,9 @@ export class Db implements Reader, OnApplicationShutdown {
 
   /**
    * Runs `work` in all cells at the same time.
-   * @param waitMs how long cells other than that of the directory may take
+   * @param waitMs time limit of the cells other than `main`
    * @returns the results without those of cells that fail or take longer
-   * @throws the error in the directory's cell
+   * @throws the error in `main`
    */
   async inReachableCells<T>(work: () => Promise<T>, waitMs = 1_000): Promise<T[]> {
     const [main = MAIN, ...others] = this.cells;
@@ -174,7 +174,7 @@ export class Db implements Reader, OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in each cell that the items belong to, with those of this cell.
+   * Runs `work` in each cell that has items, with the items of the cell.
    * @param tenantOf the workspace of an item
    * @param directory a transaction that may have created the workspaces
    */
@@ -229,7 +229,7 @@ export class Db implements Reader, OnApplicationShutdown {
     }
   }
 
-  /** Runs each statement as a whole: one that writes in several databases commits in all of them. */
+  /** Runs a statement that writes in several databases in one transaction, so that it commits in all of them or in none. */
   private wholeStatements(router: Router): Reader {
     return {
       dataSource: this.dataSource,

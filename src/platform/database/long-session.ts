@@ -12,7 +12,7 @@ const LIMITS = [
   'transaction_timeout',
 ];
 
-/** Opens a connection without time limits. It fails its next query when it is lost. */
+/** Opens a connection without time limits. If it is lost, its next query fails. */
 export async function openConnection(config: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client(config);
   // Without a listener, the loss of an idle connection ends the process.
@@ -23,7 +23,7 @@ export async function openConnection(config: pg.ClientConfig): Promise<pg.Client
 }
 
 /**
- * Opens a connection of its own to a database that the process has opened, without time limits.
+ * Opens a connection outside the pool to a database that the process has opened, without time limits.
  * @param name of the connection in pg_stat_activity
  */
 export async function openSession({ pool: { options } }: Database, name: string): Promise<pg.Client> {
@@ -34,8 +34,8 @@ export async function openSession({ pool: { options } }: Database, name: string)
 }
 
 /**
- * Lets a connection copy rows as they are: triggers and checks of foreign keys do not fire, and texts of values do not depend on
- * settings.
+ * Lets a connection copy rows unchanged: triggers and checks of foreign keys do not fire, and the text form of values does not
+ * depend on settings.
  * @throws Error when its role may not
  */
 export async function replicate(client: pg.Client): Promise<void> {
@@ -44,7 +44,7 @@ export async function replicate(client: pg.Client): Promise<void> {
   );
 }
 
-/** Runs statements in the transaction of a connection, those of the directory in that of another one. */
+/** Runs statements in the transaction of a connection. @param directory the connection for statements of the directory */
 export const asTx = (client: pg.Client, directory = client): Pick<Tx, 'query'> => ({
   query: async <Row>({ text, home }: Statement<Row>, values: readonly unknown[]) =>
     (await (home === 'directory' ? directory : client).query(text, values as unknown[])).rows as Row[],

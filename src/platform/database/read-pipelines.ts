@@ -7,14 +7,14 @@ interface Pipeline {
   client: Client;
   /** Statements without a result yet. */
   pending: number;
-  /** Whether the statements of this turn of the event loop are held back, to be sent together. */
+  /** Whether statements are buffered until the end of this turn of the event loop, to be sent together. */
   collecting: boolean;
 }
 
 /**
- * Connections on which the short reads of many callers follow each other without waiting: one system call sends the
- * statements of all requests that arrived together. PostgreSQL runs the statements of one connection in order, so a slow
- * one delays those behind it: only statements declared `pipelined` come here.
+ * Connections that many callers share for short reads. A statement is sent without waiting for the results of earlier ones, and one
+ * system call sends the statements of all requests that arrived together. PostgreSQL runs the statements of a connection in order,
+ * so a slow one delays the next ones: only statements declared `pipelined` run here.
  */
 export class ReadPipelines {
   private readonly pipelines: (Pipeline | undefined)[];
@@ -35,7 +35,7 @@ export class ReadPipelines {
     return this.pipelines.length;
   }
 
-  /** Changes the number of connections. Those beyond it end after their pending statements. */
+  /** Changes the number of connections. Excess connections close after their pending statements. */
   resize(size: number): void {
     while (this.pipelines.length < size) this.pipelines.push(undefined);
     for (const pipeline of this.pipelines.splice(size)) void pipeline?.client.end();

@@ -21,7 +21,7 @@ export type ColumnValues<E> = QueryDeepPartialEntity<E>;
 /** Sort key of a list: columns that together are unique, in the order of comparison. */
 export type SortKey<E> = readonly (keyof E & string)[];
 
-/** Typed reads of one entity through TypeORM, for tables without a performance bar. */
+/** Typed reads of one entity through TypeORM, for tables that are not performance-critical. */
 export class Rows<E extends TenantRow> {
   constructor(
     protected readonly reader: Reader,
@@ -85,7 +85,7 @@ export class Rows<E extends TenantRow> {
   }
 }
 
-/** Typed reads and writes inside a transaction. One statement each; rows come back as they are stored. */
+/** Typed reads and writes inside a transaction, one statement each. Writes return the stored rows. */
 export class WritableRows<E extends TenantRow> extends Rows<E> {
   /** Reads a row and locks it until the end of the transaction. */
   async lock(where: TenantWhere<E>): Promise<E | null> {
@@ -151,7 +151,7 @@ export class WritableRows<E extends TenantRow> extends Rows<E> {
 
 /**
  * The rows of an entity, by TypeORM's `EntityManager` of this reader. A `Db` gives reads; only a `Tx` gives writes.
- * `save`, `remove`, cascades and lazy or eager relations are not offered: they read and write more than they show.
+ * `save`, `remove`, cascades and lazy or eager relations are missing, because they execute statements that the code does not show.
  */
 export function rowsOf<E extends TenantRow>(tx: Tx, entity: EntityClass<E>): WritableRows<E>;
 export function rowsOf<E extends TenantRow>(reader: Reader, entity: EntityClass<E>): Rows<E>;

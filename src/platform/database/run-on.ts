@@ -2,7 +2,7 @@ import pg, { type ClientBase, type CustomTypesConfig, type QueryConfig, type Que
 import { ownBytes } from '../memory/own-bytes.js';
 import type { Statement } from './statement.js';
 
-/** Characters from which on a text becomes bytes. */
+/** Texts of at least this many characters are read as bytes. */
 const LONG = 1024;
 
 const longTextAsBytes = (text: string) => (text.length < LONG ? text : ownBytes(text));
@@ -13,9 +13,9 @@ const LONG_TEXTS_AS_BYTES: CustomTypesConfig = {
 };
 
 /**
- * Runs a statement on a connection, and leaves nothing of it in the query object of pg: for `query_timeout`, and for its promises,
- * pg assigns a function literal to a property of the query. V8 allocates such functions in the old generation, where each keeps the
- * objects that it refers to until the whole heap is collected. Values and rows would stay with it (test/bench/README.md).
+ * Runs a statement on a connection, and then removes its values and rows from the query object of pg. For `query_timeout` and for
+ * promises, pg assigns a function literal to a property of the query. V8 allocates such functions in the old generation, where
+ * they keep all objects that they refer to until the whole heap is collected (test/bench/README.md).
  * @param responseLimit time without a response, milliseconds; default: that of the connection
  */
 export async function runOn<Row>(

@@ -8,7 +8,7 @@ import { type OpenTx, type Reader, Tx } from './tx.js';
 
 const logger = new Logger('SpanningTx');
 
-/** Begins the global ids of this application, which are `workspace:<cell>:<id>`. */
+/** Prefix of the global ids of this application: `workspace:<cell>:<id>`. */
 export const GID_PREFIX = 'workspace:';
 
 /** A transaction without an id has written and locked nothing. */
@@ -17,7 +17,7 @@ const hasWritten = directory.statement<{ written: boolean }>(
   `SELECT pg_current_xact_id_if_assigned() IS NOT NULL AS written`,
 );
 
-/** The global id of one part of a commit. @param cell where it is */
+/** The global id of one part of a commit. @param cell that the part is in */
 export const gidOf = (cell: string, id: string): string => `${GID_PREFIX}${cell}:${id}`;
 
 /** @returns the id of the commit that a part belongs to */
@@ -27,9 +27,9 @@ export const commitOf = (gid: string): string => gid.slice(gid.lastIndexOf(':') 
  * A transaction whose statements run where they belong: in the directory, and in the cells of their workspaces. It opens a
  * connection to a database with the first statement there.
  *
- * Usually only one database has changes, and commits them as always. Changes in several commit in two phases (PREPARE
- * TRANSACTION): each cell prepares its part, the directory commits its own part with the decision, then the cells commit. A part
- * whose process ends between the phases is finished by `UnfinishedCommits`, by the decision.
+ * Usually only one database has changes, and they are committed with COMMIT. Changes in several databases are committed in two
+ * phases (PREPARE TRANSACTION): each cell prepares its part, the directory commits its own part with the decision, then the cells
+ * commit. If the process ends between the phases, `UnfinishedCommits` finishes its parts according to the decision.
  */
 export class SpanningTx extends Tx {
   /** Statements that run at the same time share the connection to a database. */
@@ -85,7 +85,7 @@ export class SpanningTx extends Tx {
       if ((await entry[1].query(hasWritten, []))[0]?.written === true) written.push(entry);
     if (written.length <= 1) await written[0]?.[1].commit();
     else await this.commitInTwoPhases(written);
-    // Without changes. They may hold advisory locks until here.
+    // The other parts have no changes. They keep their advisory locks until the commit.
     for (const [, part] of parts) await part.rollBack();
   }
 
@@ -110,11 +110,11 @@ export class SpanningTx extends Tx {
       }
       await this.router.decide(directoryPart, id);
     } catch (error) {
-      // The directory has not been asked to commit.
+      // The directory has not committed, so all parts roll back.
       for (const [gid, part] of prepared) await part.rollBackPrepared(gid).catch(unfinished(gid));
       throw error;
     }
-    // When this fails, the decision is unknown: `UnfinishedCommits` reads it.
+    // If this fails, it is unknown whether the directory has committed: `UnfinishedCommits` reads the decision.
     await directoryPart.commit();
     for (const [gid, part] of prepared) await part.commitPrepared(gid).catch(unfinished(gid));
   }
@@ -129,7 +129,7 @@ export class SpanningTx extends Tx {
     return this.router.databasesOf(statement, values, this.directoryReader());
   }
 
-  /** The same one until the end: a move may switch meanwhile, and the rows that were read and locked are in the former cell. */
+  /** The same until the end, even if a move switches meanwhile: the rows that were read and locked are in the former cell. */
   private databaseOf(tenantId: string): Promise<Database> {
     let database = this.databases.get(tenantId);
     if (!database) {
@@ -139,7 +139,7 @@ export class SpanningTx extends Tx {
     return database;
   }
 
-  /** Sees the workspaces that this transaction has created. */
+  /** Reads the directory, with the workspaces that this transaction has created. */
   private directoryReader(): Pick<Reader, 'query'> {
     const part = this.parts.get(this.main);
     if (!part) return this.main;

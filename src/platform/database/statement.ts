@@ -21,7 +21,7 @@ export interface Statement<Row> {
  * - `tenant`: that of the workspace `$1`;
  * - `account`: those of all workspaces of the account `$1`, whose rows follow each other;
  * - `all`: each of them, whose rows follow each other;
- * - `cell`: the one that the caller has chosen by `Db.inCell`, as jobs and the delivery of the outbox do; otherwise `all`;
+ * - `cell`: the cell that the caller has chosen by `Db.inCell`, as jobs and the delivery of the outbox do; otherwise `all`;
  * - `transaction`: where the previous statement of the transaction ran.
  */
 export type Reach = 'tenant' | 'account' | 'cell' | 'all' | 'transaction';
@@ -31,14 +31,14 @@ export type HomeName = 'directory' | 'workspace' | 'either' | 'mail_service';
 const MAX_NAME = 63;
 const declared = new Map<string, Statement<unknown>>();
 
-/** The database that a statement and the tables it touches belong to. Workspaces may be in several databases. */
+/** The database that a statement and the tables that it uses belong to. Workspaces may be in several databases. */
 export class Home {
   constructor(readonly name: HomeName) {}
 
   /**
    * @param name unique in the process, at most 63 bytes (PostgreSQL cuts longer identifiers, which would make two
    *   statements collide); empty: not prepared
-   * @param text touches tables of this home, and those of `either`, only
+   * @param text uses tables of this home and of `either` only
    * @throws RangeError for a name that is too long, or that another text has
    * @param options.reach of a statement of a workspace; default: `tenant`
    * @param options.pipelined for reads of a few rows by key: it delays the statements of other callers while it runs
@@ -86,7 +86,7 @@ export const directory = new Home('directory');
 /** The database of a workspace, its cell: members and all content. Every table has `tenant_id`. */
 export const workspace = new Home('workspace');
 
-/** Tables that each database has: a row belongs to the database of the transaction that writes it. */
+/** Tables that exist in every database: a row is in the database of the transaction that writes it. */
 export const either = new Home('either');
 
 /** The statements declared so far in this process. */

@@ -14,13 +14,13 @@ const longStatements = either.statement<never>(
   { reach: 'transaction' },
 );
 
-/** Anything that can read: the pool (`Db`) or an open transaction (`Tx`). Writes ask for a `Tx` by type. */
+/** Reads the database: the pool (`Db`) or an open transaction (`Tx`). Functions that write take a `Tx`. */
 export interface Reader {
   query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>;
 
   /**
-   * TypeORM's access to the same connection or pool, for tables without a performance bar. Use it through `rowsOf`.
-   * @param tenantId whose rows are read or written; null: those of the directory
+   * TypeORM's access to the same connection or pool, for tables that are not performance-critical. Use it through `rowsOf`.
+   * @param tenantId the workspace whose rows are read or written; null: the directory
    */
   managerOf(tenantId: string | null): EntityManager | Promise<EntityManager>;
 
@@ -33,7 +33,7 @@ export abstract class Tx implements Reader {
   /** Makes a `Db` not assignable to a `Tx`: a forgotten transaction does not compile. */
   declare private readonly brand: never;
 
-  /** What runs after the commit, see {@link afterCommit}. */
+  /** The callbacks of {@link afterCommit}. */
   readonly effects: (() => void)[] = [];
 
   abstract readonly dataSource: DataSource;
@@ -42,7 +42,7 @@ export abstract class Tx implements Reader {
 
   abstract managerOf(tenantId: string | null): EntityManager | Promise<EntityManager>;
 
-  /** Raises the time limit of its statements to two minutes, for those that read or delete the rows of many years. */
+  /** Raises the time limit of its statements to two minutes, for statements that read or delete the rows of many years. */
   abstract allowLongStatements(): Promise<void>;
 
   /** Runs `effect` once the transaction has committed; its failure is logged and changes nothing. */
@@ -93,8 +93,8 @@ export class OpenTx extends Tx {
 
   /**
    * Ends the transaction without its changes.
-   * @param cause the error that ended it. A connection without response, or to a replica, is closed, which ends its transaction: a
-   *   ROLLBACK would not get a response either
+   * @param cause the error that ended it. After a response timeout, and on a replica, the connection is closed in place of a
+   *   ROLLBACK, which would get no response either
    */
   async rollBack(cause?: unknown): Promise<void> {
     const isReplica = isReadOnly(cause);
@@ -110,7 +110,7 @@ export class OpenTx extends Tx {
    */
   async prepare(gid: string): Promise<void> {
     await this.runner.query(`PREPARE TRANSACTION '${gid}'`);
-    // TypeORM does not know the statement.
+    // TypeORM does not recognise that PREPARE TRANSACTION ends the transaction.
     (this.runner as { isTransactionActive: boolean }).isTransactionActive = false;
   }
 
@@ -127,7 +127,7 @@ export class OpenTx extends Tx {
     await this.runner.release();
   }
 
-  /** @returns whether the connection can be used on */
+  /** @returns whether the connection is still usable */
   private async tryRollBack(): Promise<boolean> {
     if (!this.runner.isTransactionActive) return true;
     return this.runner.rollbackTransaction().then(

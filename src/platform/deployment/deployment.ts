@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../paging/page.dto.js';
 
 /** Features that clients check before they offer them. False until a domain registers the feature. */
-const ASKED_ABOUT = ['assistant', 'calls', 'docx_export', 'livestream', 'mail'];
+const OPTIONAL_FEATURES = ['assistant', 'calls', 'docx_export', 'livestream', 'mail'];
 
 /** The features and limits of this deployment, as `GET /tenant` returns them. Each domain registers its part at start. */
 @Injectable()
 export class Deployment {
-  private readonly offered = new Map<string, boolean>(ASKED_ABOUT.map((name) => [name, false]));
+  private readonly offered = new Map<string, boolean>(OPTIONAL_FEATURES.map((name) => [name, false]));
   private readonly bounds = new Map<string, number>([
     ['page_size_default', DEFAULT_LIMIT],
     ['page_size_max', MAX_LIMIT],

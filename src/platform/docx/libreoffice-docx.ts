@@ -12,11 +12,11 @@ const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
 /**
  * Runs LibreOffice, one process for each document. Each slot has its own profile directory, because two processes cannot share
- * one. The program receives a page without external references, and no environment of the server.
+ * one. The program gets a page without external references, and no environment variables of the server.
  */
 export class LibreOfficeDocx implements DocxEngine {
   private readonly limiter: ConcurrencyLimiter;
-  /** Creates the pages. Its queue has a place for each running conversion, so it never rejects one. */
+  /** Creates the pages. Its queue is as long as the number of concurrent conversions, so it never rejects one. */
   private readonly pages: WorkerPool<DocxSource, string>;
   private home: Promise<string> | undefined;
   private readonly closing = new AbortController();

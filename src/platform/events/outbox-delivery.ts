@@ -83,7 +83,7 @@ export class OutboxDelivery {
   private readonly logger = new Logger('OutboxWorker');
   private timer: NodeJS.Timeout | undefined;
   private timerDue = 0;
-  private oddDue = 0;
+  private fullPassDue = 0;
   private noticed = false;
   private running: Promise<unknown> | undefined;
   private stopped = false;
@@ -99,7 +99,7 @@ export class OutboxDelivery {
     this.schedule(POLL_MS);
   }
 
-  /** This process has committed an event. */
+  /** Schedules a delivery, because this process has committed an event. */
   notice(): void {
     this.noticed = true;
     this.schedule(WAKE_MS);
@@ -113,23 +113,23 @@ export class OutboxDelivery {
 
   /** Delivers all due events. @returns their number */
   async drain(): Promise<number> {
-    // Those that the timer has claimed are older.
+    // Events that the timer has claimed are older: they are delivered first.
     await this.running;
     const handled = await this.db.inCell(this.cell, () => this.deliverDue(true));
-    // Events that the timer has claimed are in progress there.
+    // Meanwhile the timer may have claimed events too.
     await this.running;
     return handled;
   }
 
-  /** @param odd also claim events with many attempts and delete those without a handler; commits do not announce them */
-  private async deliverDue(odd: boolean): Promise<number> {
+  /** @param isFullPass also claim events with many attempts, and delete those without a handler */
+  private async deliverDue(isFullPass: boolean): Promise<number> {
     let handled = 0;
     for (;;) {
       const batch = await this.deliverBatch(BATCH, false);
-      const doubtful = odd && !this.stopped ? await this.deliverBatch(1, true) : 0;
-      const unhandled = odd && this.queue === 'local' ? await this.forgetUnhandled() : 0;
-      handled += batch + doubtful;
-      const more = batch === BATCH || doubtful > 0 || unhandled > 0;
+      const isolated = isFullPass && !this.stopped ? await this.deliverBatch(1, true) : 0;
+      const unhandled = isFullPass && this.queue === 'local' ? await this.forgetUnhandled() : 0;
+      handled += batch + isolated;
+      const more = batch === BATCH || isolated > 0 || unhandled > 0;
       if (this.stopped || !more) return handled;
     }
   }
@@ -140,11 +140,11 @@ export class OutboxDelivery {
       .length;
   }
 
-  /** Commits wake the worker up to every {@link WAKE_MS}. Events that they do not announce are polled. */
-  private isOddDue(): boolean {
+  /** Commits may start a delivery every {@link WAKE_MS}. Events of a full pass are not new, so {@link POLL_MS} suffices for it. */
+  private isFullPassDue(): boolean {
     const now = Date.now();
-    if (now < this.oddDue) return false;
-    this.oddDue = now + POLL_MS;
+    if (now < this.fullPassDue) return false;
+    this.fullPassDue = now + POLL_MS;
     return true;
   }
 
@@ -158,24 +158,24 @@ export class OutboxDelivery {
       this.timer = undefined;
       this.noticed = false;
       this.running = this.db
-        .inCell(this.cell, () => this.deliverDue(this.isOddDue()))
+        .inCell(this.cell, () => this.deliverDue(this.isFullPassDue()))
         .catch((error: unknown) =>
           this.logger.warn({ err: error }, 'delivery of the outbox failed; it will be retried'),
         )
         .finally(() => {
           this.running = undefined;
-          // A commit during this run may have been too late for it.
+          // This run may have missed an event that was committed meanwhile.
           this.schedule(this.noticed ? WAKE_MS : POLL_MS);
         });
     }, ms);
     this.timer.unref();
   }
 
-  /** @param doubtful claim events with many attempts instead of the others */
-  private async deliverBatch(limit: number, doubtful: boolean): Promise<number> {
+  /** @param isolated claim events with many attempts instead of the others */
+  private async deliverBatch(limit: number, isolated: boolean): Promise<number> {
     const types = this.outbox.typesOf(this.queue);
     if (types.length === 0) return 0;
-    const rows = await this.db.single((tx) => tx.query(claim, [limit, LEASE_SECONDS, types, doubtful]));
+    const rows = await this.db.single((tx) => tx.query(claim, [limit, LEASE_SECONDS, types, isolated]));
     const left = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const done: ClaimedRow[] = [];
     const heartbeat = setInterval(
@@ -183,7 +183,7 @@ export class OutboxDelivery {
       (LEASE_SECONDS * 1000) / RENEWALS_PER_LEASE,
     );
     try {
-      if (left.length > 1 && !doubtful) await this.prepare(left.map(eventOf));
+      if (left.length > 1 && !isolated) await this.prepare(left.map(eventOf));
       for (let row = left[0]; row && !this.stopped; row = left[0]) {
         if (await this.deliver(row)) done.push(row);
         left.shift();
@@ -239,7 +239,7 @@ export class OutboxDelivery {
   private async handle(row: ClaimedRow, span: OpenSpan): Promise<boolean> {
     const event = eventOf(row);
     try {
-      if (row.attempts > MAX_ATTEMPTS) throw new Error('every process that tried has ended');
+      if (row.attempts > MAX_ATTEMPTS) throw new Error('the process ended during each attempt');
       for (const handle of this.outbox.handlersOf(row.type)) await handle(event);
       return true;
     } catch (error) {

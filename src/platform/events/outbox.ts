@@ -36,7 +36,7 @@ export class Outbox {
   private readonly preparations = new Map<string, BatchPreparation>();
   private wakeUp: (queue: WorkQueue) => void = () => undefined;
 
-  /** Adds an event to the transaction. Writes in one SQL function insert their events there. */
+  /** Adds an event to the transaction. SQL functions that write insert their events themselves. */
   async append(
     tx: Tx,
     event: { tenantId: string; type: string; payload: Record<string, unknown> },
@@ -65,8 +65,8 @@ export class Outbox {
   }
 
   /**
-   * Lets a consumer do the work of many events at once, before their handlers run one after the other. Its handlers skip what is
-   * done. An error changes nothing: the handlers do the work.
+   * Lets a consumer do the work of many events at once, before their handlers run one after the other. Its handlers skip events
+   * whose work is done. After an error, the handlers do all work.
    * @param prepare gets the events of a claimed batch of any type
    */
   prepareBatches(consumer: string, prepare: BatchPreparation): void {

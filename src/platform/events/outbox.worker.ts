@@ -24,7 +24,7 @@ export class OutboxWorker implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    // A commit does not report its cell: the other cells have nothing to claim.
+    // A commit does not report its cell, so the deliveries of all cells run.
     this.outbox.onNotice((name) => this.all([name]).forEach((queue) => queue.notice()));
     for (const queue of this.all()) queue.start();
     this.started = true;

@@ -11,8 +11,8 @@ export class TxHook<P> {
 type Effect<P> = (tx: Tx, payload: P) => Promise<void>;
 
 /**
- * Effects inside a transaction against the import direction: a lower domain calls a hook that it declares, and higher domains
- * register for it. Example: when a folder is deleted, notes move their rows in the same transaction.
+ * Effects inside a transaction against the direction of imports: a domain declares and calls a hook, and domains that import it
+ * register handlers. Example: when a folder is deleted, notes move their rows in the same transaction.
  */
 @Injectable()
 export class TxHooks {

@@ -6,7 +6,7 @@ export const IS_PUBLIC = 'workspace:public';
 export const IS_TENANTLESS = 'workspace:tenantless';
 export const IS_BEFORE_SECOND_FACTOR = 'workspace:before-second-factor';
 export const IS_WITHOUT_SECOND_FACTOR = 'workspace:without-second-factor';
-/** The permissions of which a route needs one: see `Requires`. */
+/** Permissions; a route needs one of them: see `Requires`. */
 export const REQUIRES = 'workspace:requires';
 export const WITHOUT_TENANT = 'workspace:without-tenant';
 /** The class that authenticates the requests of a route in place of access tokens: see `AuthenticatedBy`. */

@@ -17,9 +17,9 @@ import { inputDocsOf } from './input-docs.js';
 
 export { BODY_ERRORS } from './input-docs.js';
 
-/** Errors of any operation behind the bearer guard. */
+/** Errors of every operation that needs an access token. */
 const COMMON = [
-  // A path that cannot be decoded.
+  // For a path that cannot be decoded.
   Errors.badRequest,
   Errors.unauthorized,
   Errors.workspaceForbidden,
@@ -47,13 +47,13 @@ export interface OperationDocs {
   id: string;
   summary: string;
   description: string;
-  /** Beyond the errors of any operation and those that follow from the parameters. */
+  /** Errors in addition to those of every operation and those that follow from the parameters. */
   errors?: readonly ErrorKind[];
 }
 
 /**
- * Documents an operation: with the bearer token and its errors, unless the handler is `@Public()`, with the permission it
- * needs where the handler has `@Requires(...)` below, and with the errors and headers that follow from its parameters.
+ * Documents an operation: the bearer token and its errors, unless the handler is `@Public()`; the permission, if the handler has
+ * `@Requires(...)` below; and the errors and headers that follow from its parameters.
  */
 export function Operation({ tag, id, summary, description, errors = [] }: OperationDocs): MethodDecorator {
   return (target, key, descriptor) => {
@@ -92,7 +92,7 @@ function withPermission(description: string, requires: string[] | undefined): st
   return `${description} ${needs}`;
 }
 
-/** One response of that status, with one example for each error. */
+/** The response of a status, with an example for each error. */
 function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
   const example = (kind: ErrorKind) => ({
     summary: kind.message,
@@ -132,7 +132,7 @@ function errorSchema(kinds: ErrorKind[]) {
 /** Headers of a 429 and a 503. */
 export const RETRY_AFTER = {
   'Retry-After': {
-    description: 'Seconds to wait before the next attempt, where known.',
+    description: 'Seconds to wait before the next attempt, if known.',
     schema: { type: 'integer', minimum: 1 },
   },
 } as const;

@@ -13,7 +13,7 @@ interface EndpointDocs extends OperationDocs {
   response?: readonly [type: Type, description: string];
   /** Status of the success; default 200. */
   status?: 200 | 201 | 202;
-  /** The request may change nothing: description of the 200 with the same class, beside the 201. */
+  /** Description of the 200 for a request that changes nothing. It has the same class as the 201. */
   unchanged?: string;
   /** The success has a `Location`; implied by `etag`. */
   location?: boolean;
@@ -25,12 +25,12 @@ interface EndpointDocs extends OperationDocs {
   examples?: Record<string, { value: object }>;
   /** The body may be missing. */
   optionalBody?: boolean;
-  /** Operation id of `PUT` on the same path, which means the same as `PATCH`. */
+  /** Operation id of `PUT` on the same path, which is equivalent to `PATCH`. */
   putId?: string;
 }
 
 /**
- * Route and documentation of a handler. It stands on top of the handler; `@Requires(...)` and the like go below it. Errors
+ * Route and documentation of a handler. Put it above the other decorators of the handler, such as `@Requires(...)`. Errors
  * and headers that follow from the parameters of the handler are documented without being named here.
  * @param route method and path below that of the controller, e.g. `POST :id/restore`
  */
@@ -44,7 +44,7 @@ export function Endpoint(route: Method | `${Method} ${string}`, docs: EndpointDo
         ...docs,
         id: putId,
         summary: `${docs.summary} (PUT)`,
-        description: 'The same as PATCH: missing fields stay as they are.',
+        description: 'Equivalent to PATCH: missing fields stay unchanged.',
       };
       endpoint('PUT', path, put)(target, twin.key, twin.descriptor);
     }

@@ -33,6 +33,6 @@ export const Id =
 const ID_DOCS = (name: string): MethodDecorator =>
   ApiParam({
     name,
-    description: `${name === 'id' ? 'Its id' : `Id of the ${name.replace(/_id$/, '')}`}, a UUID.`,
+    description: `${name === 'id' ? 'Id of the object' : `Id of the ${name.replace(/_id$/, '')}`}, a UUID.`,
     schema: { type: 'string', format: 'uuid', examples: ['01890a5d-ac96-774b-bcce-b302099a8057'] },
   });

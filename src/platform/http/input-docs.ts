@@ -9,7 +9,7 @@ export const BODY_ERRORS = [Errors.invalidJson, Errors.bodyTooLarge, Errors.unsu
 
 const INPUTS = 'workspace:inputs';
 
-/** The part of an operation's documentation that follows from one parameter of its handler. */
+/** The documentation of an operation that follows from one parameter of its handler. */
 interface InputDocs {
   errors: readonly ErrorKind[];
   /** Class of the JSON body. */

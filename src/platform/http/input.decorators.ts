@@ -28,12 +28,12 @@ import {
 } from 'class-validator';
 import { isUuid } from './id.pipe.js';
 
-/** Documentation of a field beyond what its decorator and its type say; `message` replaces the one of the validator. */
+/** Documentation of a field in addition to its decorator and type. `message` replaces the message of the validator. */
 type FieldOptions = ApiPropertyOptions & { message?: string };
 
 /**
- * Documents and validates a field. Errors are reported in the order of the rules, the first one only.
- * @param rules given the options of the validator that `message` belongs to
+ * Documents and validates a field. Only the error of the first violated rule is reported.
+ * @param rules gets the options of the validator that reports `message`
  */
 function field(
   base: object,
@@ -121,8 +121,8 @@ export const Distinct = () => Transform(({ value }) => (Array.isArray(value) ? [
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * Converts RFC 3339 text into a Date. Other values, days that do not exist, and offsets that lead into the year 10000 stay for
- * the validator to reject: RFC 3339 has no such year.
+ * Converts RFC 3339 text into a Date. Other values, days that do not exist, and times in the year 10000, which RFC 3339
+ * does not have, stay unchanged: the validator rejects them.
  */
 export const Timestamp = () =>
   Transform(({ value }: { value: unknown }) => {
@@ -145,7 +145,7 @@ export const Moment = (): PropertyDecorator => (target, key) => {
   })(target, key);
 };
 
-/** Converts decimal digits of a query parameter into a number. Other values stay for the validator to reject. */
+/** Converts decimal digits of a query parameter into a number. Other values stay unchanged: the validator rejects them. */
 export const WholeNumber = () =>
   Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value));
 
@@ -183,7 +183,7 @@ export const Line = (max: number, docs?: ApiPropertyOptions): PropertyDecorator 
 };
 
 const EMAIL_OPTIONS = { allow_utf8_local_part: true, require_tld: false };
-/** Characters of an e-mail address. */
+/** Maximum number of characters of an e-mail address. */
 export const MAX_EMAIL = 320;
 
 /** Whether text is one e-mail address of at most 320 characters. Domains without a dot are allowed, for internal servers. */
@@ -211,8 +211,8 @@ export const HttpUrl = (): PropertyDecorator => (target, key) => {
 };
 
 /**
- * Makes nested input an instance, so that it is validated. Other values stay for the validator to reject; a list becomes
- * `false`, since the validator would check its entries and accept an empty list.
+ * Makes nested input an instance, so that it is validated. Other values stay unchanged: the validator rejects them. A list becomes
+ * `false`, because the validator would check its entries and accept an empty list.
  */
 export function asInstance(type: new () => object, plain: unknown): unknown {
   if (Array.isArray(plain)) return false;
@@ -225,6 +225,6 @@ export function asNamedUser(type: new () => object, entry: unknown): unknown {
   return asInstance(type, plain);
 }
 
-/** Converts each entry of a list. Other values stay for the validator to reject. */
+/** Converts each entry of a list. Other values stay unchanged: the validator rejects them. */
 export const EachAs = (make: (entry: unknown) => unknown) =>
   Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(make) : value));

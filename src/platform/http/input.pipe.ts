@@ -39,7 +39,7 @@ export function validated<T extends object>(type: Class<T>, plain: unknown): T {
 
 const withDefaults = new WeakMap<object, string[]>();
 
-/** Null for a field with a default, where the field may be null, means the default, as a missing field does. */
+/** Replaces null by the default in fields with a default that accept null: null and a missing field mean the same. */
 function useDefaults<T extends object>(type: Class<T>, instance: T): void {
   let names = withDefaults.get(type);
   if (!names) {
@@ -93,7 +93,7 @@ export class Checked<T> {
     }
   }
 
-  /** A text of the body that decides about access, such as a token; also of an invalid body. Undefined: absent, or no text. */
+  /** A text field that decides about access, such as a token; also of an invalid body. Undefined: missing, or no text. */
   text(name: keyof T & string): string | undefined {
     const { plain } = this;
     const fields = typeof plain === 'object' && plain !== null ? (plain as Record<string, unknown>) : {};

@@ -15,7 +15,7 @@ export class JsonReply {
       status?: number;
       etag?: string;
       location?: string;
-      /** JSON for repeated requests with the same Idempotency-Key; default: the same JSON. */
+      /** JSON for repeated requests with the same Idempotency-Key; default: `json`. */
       remembered?: string;
     } = {},
   ) {}

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 
 /**
- * The headers that helmet sets, computed once: they do not depend on the request, and setting a dozen of them one by one is a
- * measurable part of a small read.
+ * The headers that helmet sets, computed once, because they do not depend on the request. Setting a dozen of them one by one takes a
+ * measurable part of the time of a small read.
  */
 function headersOf(middleware: ReturnType<typeof helmet>): readonly [string, string][] {
   const headers: [string, string][] = [];
@@ -36,8 +36,8 @@ export const JSON_HEADERS: readonly [string, string][] = [
 const OF_EACH_PAGE = ['Content-Type', 'Cache-Control', 'Content-Security-Policy'];
 
 /**
- * For the pages of the sign-in: the same without the headers that differ between pages. Clients open these pages in a popup and wait
- * for its response: with an opener policy the popup would lose its opener (at the issuer of a workspace, or at a client of another origin).
+ * For the pages of the sign-in: the same without the headers that differ between pages and without an opener policy. Clients open
+ * these pages in a popup, which would lose its opener at the issuer of a workspace or at a client of another origin.
  */
 export const pageHeaders: readonly [string, string][] = JSON_HEADERS.filter(
   ([name]) => ![...OF_EACH_PAGE, 'Cross-Origin-Opener-Policy'].includes(name),

@@ -1,6 +1,6 @@
 import { fieldError } from './errors.js';
 
-/** More levels than any input has. The limit exists because validation and storage recurse. */
+/** More than the levels of any valid input. The limit exists because validation and storage recurse. */
 const MAX_DEPTH = 32;
 
 /** True for text that PostgreSQL stores and returns unchanged: no U+0000, no lone surrogates. */

@@ -6,7 +6,7 @@ export interface BrowserName {
   system: string | null;
 }
 
-// Order: Edge and Opera also name Chrome, Chrome also names Safari.
+// In this order, because Edge and Opera also name Chrome, and Chrome also names Safari.
 const BROWSERS: readonly [RegExp, string][] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -16,7 +16,7 @@ const BROWSERS: readonly [RegExp, string][] = [
   [/\bVersion\/[\d.]+ .*Safari\//, 'Safari'],
 ];
 
-// Order: Android also names Linux, iOS also names Mac OS X.
+// In this order, because Android also names Linux, and iOS also names Mac OS X.
 const SYSTEMS: readonly [RegExp, string][] = [
   [/\bAndroid\b/, 'Android'],
   [/\b(?:iPhone|iPad|iPod)\b/, 'iOS'],
@@ -26,7 +26,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** Returns known names only: the header is input of the client and must not reach mails as it is. */
+/** Returns known names only, because mails must not contain text that a client has chosen. */
 export function browserName(userAgent: string | null | undefined): BrowserName {
   const text = (userAgent ?? '').slice(0, 400);
   const find = (names: typeof BROWSERS) => names.find(([pattern]) => pattern.test(text))?.[1] ?? null;

@@ -9,7 +9,7 @@ export const ImageErrors = {
   invalid: defineError(
     422,
     'invalid_image',
-    'The content is no PNG, JPEG, GIF or WebP image, it is damaged, or it has too many pixels.',
+    'The content is no PNG, JPEG, GIF or WebP image, is damaged or has too many pixels.',
   ),
   unavailable: defineError(503, 'image_encoder_unavailable', 'Images cannot be processed now; retry later.'),
 } as const;
@@ -22,7 +22,7 @@ export interface EncodedImage {
   height: number;
 }
 
-/** Images that are decoded at the same time. Each takes up to four bytes for each of its pixels. */
+/** Maximum number of images that are decoded concurrently. Each takes up to four bytes per pixel. */
 const CONCURRENT = 2;
 const QUEUE = 64;
 const MAX_PIXELS = 50_000_000;
@@ -42,8 +42,8 @@ type Write = (image: Sharp, attempt: number) => Sharp;
 type Encoder = (input: Uint8Array, options: SharpOptions) => Sharp;
 
 /**
- * Encodes raster images of clients again. The result has none of the bytes of the input: no scripts, no metadata such as the
- * place of a photo. The decoder (libvips) runs in threads of its own.
+ * Encodes raster images of clients again. The result contains no bytes of the input, so no scripts and no metadata such as the
+ * place of a photo. The decoder (libvips) runs in its own threads.
  */
 @Injectable()
 export class Images implements OnModuleDestroy {
@@ -125,7 +125,7 @@ async function load(): Promise<Encoder> {
   const { default: sharp } = await import('sharp');
   sharp.cache(false);
   sharp.concurrency(1);
-  // Formats that no client needs are no attack surface.
+  // Decoders of formats that no client needs are disabled, to reduce the attack surface.
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({
     operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp', 'VipsForeignLoadNsgif'],

@@ -3,14 +3,14 @@ import type { Logger } from '@nestjs/common';
 /** After more failures in one run, the items are not the cause. */
 const MAX_FAILURES = 20;
 
-/** The items of a job that fail. They do not hold up the others. */
+/** Collects the failures of single items of a job, so that the other items are processed. */
 export class ItemFailures {
   private readonly errors: unknown[] = [];
 
-  /** @param what the work of an item, for the log */
+  /** @param workName the work of an item, for the log */
   constructor(
     private readonly logger: Logger,
-    private readonly what: string,
+    private readonly workName: string,
   ) {}
 
   /**
@@ -26,7 +26,7 @@ export class ItemFailures {
     } catch (error) {
       this.errors.push(error);
       if (this.errors.length > MAX_FAILURES) throw error;
-      this.logger.warn({ err: error, ...item }, `${this.what} failed; a later run repeats it`);
+      this.logger.warn({ err: error, ...item }, `${this.workName} failed; a later run repeats it`);
       return false;
     }
   }
@@ -35,6 +35,6 @@ export class ItemFailures {
   report(): void {
     const { errors } = this;
     if (errors.length > 0)
-      throw new AggregateError(errors, `${this.what} failed for ${errors.length} items; see the log`);
+      throw new AggregateError(errors, `${this.workName} failed for ${errors.length} items; see the log`);
   }
 }

@@ -56,7 +56,7 @@ export class JobMetrics implements OnModuleInit {
   }
 }
 
-/** Of several cells: the oldest success and the newest failure of each job. */
+/** The oldest success and the newest failure of each job in all cells. */
 function worstRuns(cells: readonly LastRun[][]) {
   return [...Map.groupBy(cells.flat(), ({ name }) => name)].map(([name, runs]) => {
     const times = (key: 'succeeded' | 'failed') =>

@@ -9,14 +9,14 @@ interface PeriodicJob {
   /** Unique; the same in every process. */
   name: string;
   everySeconds: number;
-  /** Whether it works on rows of the directory only: it runs once, and not in each cell. */
+  /** Whether the job uses the directory only. It then runs once instead of in each cell. */
   ofDirectory?: boolean;
   /** Default: `local`. */
   queue?: WorkQueue;
   run(): Promise<unknown>;
 }
 
-/** A job that deletes rows in batches, where the table of the statement is. */
+/** A job that deletes rows in batches, in the databases that have the table. */
 interface DeletionJob extends Omit<PeriodicJob, 'run' | 'ofDirectory'> {
   deletes: Sweep;
 }
@@ -34,7 +34,7 @@ const DELETED_AT_ONCE = 5_000;
 /** Characters of an error that the table keeps. */
 const MAX_ERROR = 500;
 
-// A last run in the future: the clock was set back since.
+// A last run in the future means that the clock was set back.
 const claim = either.statement<{ name: string }>(
   'jobs.claim',
   `INSERT INTO job_runs AS job (name, ran_at, every_seconds) VALUES ($1, now(), $2)
@@ -44,7 +44,7 @@ const claim = either.statement<{ name: string }>(
   { reach: 'cell' },
 );
 
-/** A job that was triggered may have no row yet. */
+/** Inserts too, because a triggered job may have no row yet. */
 const succeeded = either.statement<never>(
   'jobs.succeeded',
   `INSERT INTO job_runs AS job (name, ran_at, every_seconds, succeeded_at) VALUES ($1, now(), $2, now())
@@ -62,7 +62,7 @@ const failed = either.statement<never>(
 /**
  * Runs maintenance jobs at intervals, each job in one process at a time unless it takes longer than its interval. A process runs the
  * jobs of a queue one after the other. Where workspaces are in several databases, a job runs in each of these cells, for the
- * workspaces there; one of the directory runs once.
+ * workspaces there; a job of the directory runs once.
  */
 @Injectable()
 export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
@@ -134,7 +134,7 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async workThrough(queue: WorkQueue, work: Work): Promise<void> {
-    // A job that triggers itself does not keep the others from their turn.
+    // Due jobs run after each round of triggered jobs, so a job that triggers itself does not block them.
     while (!this.stopped && (work.isDue || work.triggered.size > 0)) {
       const { isDue } = work;
       const triggered = [...work.triggered];
@@ -143,7 +143,7 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
       for (const job of triggered) await this.runNow(job);
       if (isDue) await this.runDueOf(queue);
     }
-    // In the same step as the last check, so that no trigger is lost.
+    // No `await` since the last check, so that no trigger is lost.
     work.running = undefined;
   }
 
@@ -171,7 +171,7 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Runs a job and records its outcome. @throws the error of the record */
+  /** Runs a job and records its outcome. @throws Error when the outcome cannot be recorded */
   private async run(job: PeriodicJob): Promise<void> {
     const started = performance.now();
     const seconds = () => (performance.now() - started) / 1000;

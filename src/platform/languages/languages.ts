@@ -2,7 +2,7 @@
 export const LANGUAGES = ['en', 'de', 'pt', 'vi'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** A text, or its form for one and for other counts (CLDR plural rules of these languages). `{placeholders}` are replaced. */
+/** A text, or its singular and plural forms (CLDR categories of these languages). `{placeholders}` are replaced. */
 export type Text = string | { readonly one: string; readonly other: string };
 
 /** The same texts in each language. */

@@ -1,4 +1,4 @@
-/** The bytes of a text in a memory of their own, outside of the heap of V8. */
+/** The bytes of a text in a buffer with its own memory, outside of the heap of V8. */
 export function ownBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
@@ -6,8 +6,8 @@ export function ownBytes(text: string): Buffer {
 }
 
 /**
- * Frees the memory of bytes that have no further use; they are empty then. V8 frees it at a collection only, and collects the whole
- * heap after 32 MB. Bytes that share their memory with others stay as they are.
+ * Frees the memory of bytes that are no longer used; the buffer is empty afterwards. V8 itself would free it only at a collection,
+ * and collects the whole heap after 32 MB. Bytes that share their memory with others stay unchanged.
  */
 export function freeBytes(bytes: Buffer): void {
   const { buffer } = bytes;

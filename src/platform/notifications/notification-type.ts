@@ -12,15 +12,15 @@ export interface NotificationSubject {
 
 /** The facts of one cause. */
 export interface NotificationCause {
-  /** Ids of users. The actor, unknown and deactivated members are left out. */
+  /** Ids of users. The actor, and unknown or deactivated members, get no notification. */
   recipients: readonly string[];
   /** The user who caused it; null for the system. */
   actorId: string | null;
   /** Null: about the account of the recipient. */
   subject: NotificationSubject | null;
-  /** Facts for clients and for the text. Titles and contents do not belong here: they are read with the rights of the reader. */
+  /** Facts for clients and for the text. Without titles and contents: these are read with the permissions of the reader. */
   data?: Readonly<Record<string, string | number | boolean | null>>;
-  /** Occurrences that the cause stands for; default: 1. */
+  /** Number of occurrences that the cause represents; default: 1. */
   count?: number;
   /** Identifies the cause for each recipient within 30 days; a second one is ignored. Default: the id of the event. */
   key?: string;
@@ -36,7 +36,7 @@ export interface NotificationTrigger {
     reader: Reader,
   ) => Promise<NotificationCause | null> | NotificationCause | null;
   /**
-   * The causes of several events of one workspace, in their order. For a grouped type with frequent events: a batch then costs one
+   * The causes of several events of one workspace, in their order. For a grouped type with frequent events: a batch needs one
    * read and one write.
    */
   readonly causesOfMany?: (

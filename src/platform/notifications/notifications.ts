@@ -14,7 +14,7 @@ interface SettledSubject {
 }
 type Settle = (settled: SettledSubject) => void;
 
-/** The registry of notification types, and the way to notify users in the transaction of a cause. */
+/** Registers notification types, and notifies users in the transaction of a cause. */
 @Injectable()
 export class Notifications {
   private readonly types = new Map<string, NotificationType>();

@@ -13,7 +13,7 @@ interface Dependency {
   pending?: Promise<void>;
 }
 
-/** Age up to which a state is reused, so that frequent probes do not become as many requests to each service. */
+/** Age up to which a state is reused, so that frequent probes do not cause a request to each service every time. */
 const FRESH_MS = 5_000;
 const TIMEOUT_MS = 2_000;
 

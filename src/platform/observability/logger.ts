@@ -26,12 +26,12 @@ function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message } = error;
   const code = (error as { code?: unknown }).code;
-  // The disk is at fault, not the statement.
+  // The disk is the cause, so a stack trace does not help.
   const stack = isStorageFull(error) ? undefined : error.stack;
   return { name, code, message: hideSecrets(message), stack: stack && hideSecrets(stack) };
 }
 
-/** Time between two log entries about a full disk. Until then each failed write of each component would add one. */
+/** Minimum time between two log entries about a full disk, because every failed write of every component reports one. */
 const STORAGE_FULL_MS = 10_000;
 
 /** @returns a function that is true for the first entry about a full disk in each `STORAGE_FULL_MS` */

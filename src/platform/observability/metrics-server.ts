@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.js';
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** `GET /metrics` on METRICS_PORT. It has its own port so that it is not published by accident. */
+/** `GET /metrics` on METRICS_PORT. It has its own port, so that a proxy does not publish it by accident. */
 export class MetricsServer {
   private constructor(private readonly server: Server) {}
 

@@ -61,7 +61,7 @@ function debugFields(request: LoggedRequest, { route, status, seconds }: Request
   return {
     request_id: request.id,
     method: request.method,
-    // The handler of unknown routes is mounted at the prefix, which `path` then lacks.
+    // With `baseUrl`: in the handler of unknown routes, which is mounted at the prefix, `path` lacks the prefix.
     path: loggedPath(request.baseUrl + request.path),
     route,
     status,

@@ -14,7 +14,7 @@ export interface MetricsSource {
   read(options: { installation: boolean }): Promise<ProcessMetrics | undefined>;
 }
 
-/** A channel to another process, or in it. */
+/** An IPC channel between a process and its child, at either end. */
 interface Channel {
   on(event: 'message', listener: (message: unknown) => void): unknown;
   off(event: 'message', listener: (message: unknown) => void): unknown;

@@ -23,12 +23,12 @@ export interface Page<Row> {
 }
 
 const SIGNATURE_BYTES = 12;
-/** 12 bytes are exactly 16 characters: there are no spare bits that could differ unnoticed. */
+/** 12 bytes are exactly 16 characters of base64url: no unused bits could differ without an invalid signature. */
 const FORM = /^([\w-]+)\.([\w-]{16})$/;
 
 /**
  * Signed keyset cursors: `<base64url JSON>.<base64url HMAC>`. The signature binds a cursor to its list and its owner: a
- * truncated, foreign or invented cursor is rejected and never returns another page.
+ * modified cursor, or the cursor of another list, is rejected and never returns another page.
  */
 @Injectable()
 export class Cursors {

@@ -41,7 +41,7 @@ export interface PersonalDataParts {
   /** Stored files: statements made by `personalRows` with the columns `id`, `blob_id`, `name` and `size`. */
   files?: Statement<never>;
   erasure?: ErasureParts;
-  /** The data are erased after those of all other sources, which need them. */
+  /** The data are erased last, because the erasure of other sources needs them. */
   isErasedLast?: boolean;
 }
 
@@ -84,7 +84,7 @@ export abstract class PersonalDataSource implements OnModuleInit {
     this.registry.register(this);
   }
 
-  /** Writes all data of the owner. May run again from the start: a previous process may have died. */
+  /** Writes all data of the owner. May be repeated from the start, after the end of a process. */
   async export({ tenantId, userId }: DataOwner, archive: PersonalArchive): Promise<void> {
     const { rows = {}, accountRows = {}, files } = this.parts;
     for (const [path, statement] of Object.entries(rows))
@@ -94,7 +94,7 @@ export abstract class PersonalDataSource implements OnModuleInit {
     if (files) await archive.storedFiles(files, [tenantId, userId]);
   }
 
-  /** Erases the data in the workspace. Idempotent: a process that dies in between leaves the step to another one. */
+  /** Erases the data in the workspace. Idempotent: another process repeats the step if this one ends in between. */
   async erase({ tenantId, userId, email }: ErasedMember, db: Db): Promise<void> {
     const { rows, rowsByAddress, directoryRows } = this.parts.erasure ?? {};
     await runAll(db, rows, [tenantId, userId]);
@@ -115,7 +115,7 @@ async function runAll(
 ): Promise<void> {
   if (!statements?.length) return;
   await db.tx(async (tx) => {
-    // A member may have written for years.
+    // There may be rows of many years.
     await tx.allowLongStatements();
     for (const statement of statements) await tx.query(statement, values);
   });

@@ -13,14 +13,14 @@ const fetch = either.statement<{ item: string }>('personal_data.fetch', `FETCH $
   reach: 'transaction',
 });
 
-// The archive may pause the reader between two batches, and a large workspace is read as a whole.
+// The writer of the archive may pause the reader between two batches, and the rows of a large workspace take long.
 const idleTimeout = either.statement<never>(
   'personal_data.idle_timeout',
   `SET LOCAL idle_in_transaction_session_timeout = '120s'`,
   { reach: 'transaction' },
 );
 
-/** Reads the rows of an export in batches, in one snapshot and with flat memory. */
+/** Reads the rows of an export in batches, in one snapshot and with constant memory. */
 @Injectable()
 export class PersonalRows {
   constructor(private readonly db: Db) {}

@@ -6,7 +6,7 @@ import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../jobs/sweep.js';
 import { Keyring } from '../secrets/keyring.js';
 
-/** A guessable secret, and its number of allowed failures in a row. */
+/** A guessable secret, and the limit of consecutive failures. */
 export interface GuessLimit {
   /** Unique name. */
   readonly purpose: string;
@@ -59,7 +59,7 @@ export class GuessLocks implements OnModuleInit {
     });
   }
 
-  /** Starts a guess: counts it and commits before the comparison. */
+  /** Counts a guess, and commits before the comparison of the secret. */
   async begin(limit: GuessLimit, subject: string): Promise<Guess> {
     const values = [limit.purpose, this.keyOf(limit, subject), limit.allowed, limit.lockSeconds];
     const [row] = await this.db.single((tx) => tx.query(begin, values));
@@ -72,7 +72,7 @@ export class GuessLocks implements OnModuleInit {
     await tx.query(forget, [limit.purpose, this.keyOf(limit, subject)]);
   }
 
-  /** Discounts a guess that was none: a correct code sent twice, or one that was not verified. */
+  /** Takes back a counted guess, such as a repeated correct code, or a code that could not be verified. */
   async giveBack(tx: Tx, limit: GuessLimit, subject: string): Promise<void> {
     await tx.query(giveBack, [limit.purpose, this.keyOf(limit, subject)]);
   }

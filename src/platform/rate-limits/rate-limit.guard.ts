@@ -17,7 +17,7 @@ export interface RouteLimit extends RateLimit {
 /** Beyond these limits the route returns 429 `too_many_requests`; document it with `Errors.tooManyRequests`. */
 export const RateLimited = (...limits: RouteLimit[]): MethodDecorator => SetMetadata(RATE_LIMITED, limits);
 
-/** Enforces the limit of each user and those of routes. Global, between the bearer guard and the body parser. */
+/** Enforces the limit of each user and the limits of routes. Global, between the bearer guard and the body parser. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(

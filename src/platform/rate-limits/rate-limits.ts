@@ -63,7 +63,7 @@ export class RateLimits implements OnModuleInit {
       ]),
     );
     const wait = row?.wait ?? 0;
-    // With several limits the rejecting one is unknown; a single one can be cached.
+    // Only for a single limit: with several, it is unknown which one has rejected the request.
     if (wait > 0 && sorted.length === 1) {
       const [{ limit, key }] = sorted as [(typeof sorted)[number]];
       this.rejections.set(name(limit.scope, key), performance.now() + wait * 1000);

@@ -8,7 +8,7 @@ import { Errors } from '../http/errors.js';
 const WINDOW_MS = 60_000;
 /** Sums of fractions of milliseconds are inexact. */
 const ROUNDING_MS = 0.001;
-/** Users whose requests are counted. The one without a request for the longest time is forgotten. */
+/** Maximum number of users in the cache of counters. The least recently active user is removed first. */
 const MAX_USERS = 50_000;
 
 /**
@@ -20,7 +20,7 @@ export class RequestLimiter {
   /** Milliseconds of one request; 0: no limit. */
   private readonly interval: number;
   private readonly limit: number;
-  /** Times (`performance.now()`) until which the requests of users are paid for. */
+  /** Theoretical arrival times of the next requests by user (`performance.now()`). */
   private readonly paidUntil = new LRUCache<string, number>(growingTo(MAX_USERS));
 
   constructor({ API_REQUESTS_PER_MINUTE: limit }: Config) {

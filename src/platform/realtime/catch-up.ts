@@ -3,7 +3,7 @@ import { Bus } from '../bus/bus.js';
 
 /** Seconds between two comparisons. */
 const EVERY_SECONDS = 30;
-/** A row may become visible this long after its time: the limit of a transaction. */
+/** A row may become visible this long after its time, because its transaction may take this long. */
 const OVERLAP_SECONDS = 60;
 
 /**
@@ -42,7 +42,7 @@ export class CatchUp implements OnApplicationBootstrap, OnModuleDestroy {
     await this.running;
   }
 
-  /** Runs all comparisons, after those that are running. A failed one is logged; its next run covers the same time. */
+  /** Runs all comparisons, after a current run. A failed comparison is logged; its next run also covers the time of this one. */
   run(): Promise<void> {
     this.pending ??= this.running.then(() => {
       this.pending = undefined;
@@ -59,7 +59,10 @@ export class CatchUp implements OnApplicationBootstrap, OnModuleDestroy {
         await comparison.compare((started - comparison.since) / 1_000 + OVERLAP_SECONDS);
         comparison.since = started;
       } catch (error) {
-        this.logger.warn({ err: error, comparison: name }, 'lost reports not found; repeated later');
+        this.logger.warn(
+          { err: error, comparison: name },
+          'the comparison for lost reports failed; it will be repeated',
+        );
       }
     }
   }

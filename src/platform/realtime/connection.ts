@@ -8,7 +8,7 @@ import type { ServerEvent } from './event-declarations.js';
 /** The part of engine.io's connection that sends frames and holds unsent data. */
 interface EngineConnection {
   writeBuffer: { data?: string | Buffer }[];
-  /** `writable`: the operating system has taken all frames. */
+  /** `writable`: all frames were written to the operating system. */
   transport?: { writable?: boolean; socket?: { bufferedAmount?: number } };
   /** @param options `wsPreEncodedFrame`: the buffers of the frame, sent instead of encoding `data` again */
   write(data: string, options: { wsPreEncodedFrame: Buffer[] }): void;
@@ -46,7 +46,7 @@ export class Connection {
       if (connection.isReading()) connection.engine.write(packet, options);
   }
 
-  /** Sends an event. A client that does not read them is disconnected and resumes later. */
+  /** Sends an event. A client that does not read its events is disconnected and resumes later. */
   send<Payload extends object>(event: ServerEvent<Payload>, payload: Payload): void {
     Connection.sendAll([this], event, payload);
   }
@@ -65,7 +65,7 @@ export class Connection {
   /** Closes the socket of a client that does not read its events. @returns whether the client reads them */
   private isReading(): boolean {
     const isReading = this.bufferedBytes() <= this.options.closeBytes;
-    // Without sending its pending events.
+    // Discards the pending events.
     if (!isReading) this.engine.close(true);
     return isReading;
   }
@@ -74,7 +74,7 @@ export class Connection {
     return this.socket.conn as unknown as EngineConnection;
   }
 
-  /** Starts the lifetime of the socket anew. @returns the time of its end */
+  /** Restarts the lifetime of the socket. @returns the time of its end */
   extend(): Date {
     this.stop();
     const { lifetimeSeconds, warningSeconds } = this.options;

@@ -8,12 +8,12 @@ import { UserConnections } from './user-connections.js';
 
 /** Seconds of one wait. */
 const WAIT_SECONDS = 3_600;
-/** After a failure, and when the process has too many waiting requests. */
+/** Pause after a failure, and when the process has too many waiting requests. */
 const PAUSE_MS = 5_000;
 
 /**
- * Sends `changed {collection, head}` to the sockets of a user when one of their change feeds has grown, in any process. One
- * wait of `SyncState` for each user with a socket: one query reads the counters of all of them.
+ * Sends `changed {collection, head}` to the sockets of a user when one of their change feeds has grown, in any process.
+ * Each user with a socket has one wait of `SyncState`; one query reads the counters of all waits.
  */
 @Injectable()
 export class FeedChanges implements OnModuleInit {

@@ -22,7 +22,7 @@ import { SocketEvents } from './socket-events.js';
 import { type SocketIdentity, SocketTokens } from './socket-tokens.js';
 import { UserConnections } from './user-connections.js';
 
-/** Access changes are kept longer than a token is valid. */
+/** Time for which access changes are kept: longer than the lifetime of a token. */
 const RECENT_MS = 90_000;
 /** Milliseconds in which closing sockets send their last event. */
 const CLOSE_MS = 100;
@@ -92,7 +92,7 @@ export class RealtimeGateway {
     this.lifecycle.onDraining(() => this.close());
   }
 
-  /** Frames that are sent to a socket together reach the operating system in one write. */
+  /** Writes frames that are sent to a socket together with one system call. */
   private collectWrites(): void {
     this.engine.on('flush', ({ request }: { request: IncomingMessage }, packets: readonly unknown[]) => {
       if (packets.length > 1) request.socket.cork();
@@ -103,11 +103,11 @@ export class RealtimeGateway {
   private close(): void {
     this.draining = true;
     for (const connection of this.connections.all) connection.close('restart');
-    // Later than the last event of each socket.
+    // Later, so that the last event of each socket is sent first.
     setTimeout(() => this.engine.close(), CLOSE_MS).unref();
   }
 
-  /** Native clients send no Origin. Browsers send it with every websocket, which CORS does not guard. */
+  /** Checks the Origin, because CORS does not apply to websockets. Browsers always send it; native clients do not. */
   private allow(request: IncomingMessage, done: (error: string | null, allowed: boolean) => void): void {
     const { origin, host } = request.headers;
     const { corsOrigins } = this.config;
@@ -134,7 +134,7 @@ export class RealtimeGateway {
   private async authenticate(socket: Socket): Promise<void> {
     const { token } = socket.handshake.auth as { token?: unknown };
     const identity = await this.identify(token);
-    // In a turn of its own: Socket.IO connects this socket before the next one is counted, and before access changes again.
+    // In a separate turn of the event loop: Socket.IO connects this socket before another one is counted or access changes.
     await setImmediate();
     if (!identity || this.hasChangedSince(identity)) throw new Error('unauthorized');
     const { tenantId, userId, sessionId } = identity;
@@ -148,7 +148,7 @@ export class RealtimeGateway {
     try {
       await this.bus.listen();
       const identity = await this.tokens.use(token);
-      // A process that had not yet read the end of the session may have issued the token.
+      // The process that issued the token may not have known yet that the session had ended.
       return identity && (await this.callers.isValid(identity)) ? identity : undefined;
     } catch (error) {
       this.logger.error({ err: error }, 'a socket cannot be authenticated');
@@ -180,7 +180,7 @@ export class RealtimeGateway {
     return { expires_at: connection.extend().toISOString() };
   }
 
-  /** Clients that may have missed events resume. */
+  /** Makes all clients resume, because they may have missed events. */
   private resync(): void {
     for (const connection of this.connections.all) connection.send(RESYNC, { all: true });
   }

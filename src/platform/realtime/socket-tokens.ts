@@ -46,8 +46,8 @@ const forget: Sweep = workspace.statement(
 );
 
 /**
- * Single-use tokens that open sockets: the id of the workspace and 32 random bytes, in base64url. A leaked token is of use for
- * a minute at most, and a socket request carries no access token.
+ * Single-use tokens that open sockets: the id of the workspace and 32 random bytes, in base64url. A leaked token is valid for
+ * a minute at most. Socket requests contain no access token.
  */
 @Injectable()
 export class SocketTokens implements OnModuleInit {

@@ -10,8 +10,8 @@ type CountSource = (
 ) => Promise<Map<string, number>>;
 
 /**
- * Counts of the content of containers: how many notes a folder holds. The domain of the containers must not import the
- * domain of the content, so the latter registers a source for the kind of container; a page reads each source once.
+ * Counts the content of containers, such as the notes of a folder. The domain of the containers must not import the domain of
+ * the content, so the domain of the content registers a source for the kind of container. A page reads each source once.
  */
 @Injectable()
 export class ContentCounts {

@@ -13,8 +13,8 @@ type TitleSource = (
 type EditableSource = (reader: Reader, ctx: RequestContext, ids: readonly string[]) => Promise<string[]>;
 
 /**
- * Titles and access of objects that other domains own, for a domain that stores only their ids: a task refers to a note and
- * must not import notes. Each domain registers sources for its kind; a page asks each source once.
+ * Titles and access of objects of other domains, for a domain that stores only their ids: a task refers to a note, and tasks must
+ * not import notes. Each domain registers sources for its kind. A page reads each source once.
  */
 @Injectable()
 export class ReferenceTitles {

@@ -22,7 +22,7 @@ export interface RelatedItem {
   reason: 'link' | 'title' | 'attendee' | 'time';
   /** 0 to 1. */
   score: number;
-  /** RFC 3339: of an event its start, else the last change. */
+  /** RFC 3339: the start of an event; otherwise the last change. */
   date: string | null;
 }
 

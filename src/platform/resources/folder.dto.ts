@@ -21,7 +21,7 @@ export class FolderFields extends ClientId {
   @IsUUID('all', { message: 'parent_id must be the id of one of your folders' })
   parent_id?: string | null;
 
-  /** Order among its siblings: any number, also between two others. Default: last. */
+  /** Position among its siblings: any number, also a fraction between two others. Default: last. */
   @ApiPropertyOptional({ example: 1.5 })
   @Optional()
   @IsNumber({ allowNaN: false, allowInfinity: false })
@@ -39,7 +39,7 @@ export class FolderFields extends ClientId {
 
 /** Query of a list of folders. */
 export class ListFolders extends PageQuery {
-  /** Only the folders in this one; `none`: only those at the top level. */
+  /** Restricts the list to the folders in this folder; `none`: to the top level. */
   @ApiPropertyOptional({ example: 'none' })
   @IsOptional()
   @Matches(/^(?:none|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i, {

@@ -2,7 +2,7 @@ import { type HtmlPolicy, HtmlTooComplexError } from '../html/html-policy.js';
 import { fieldError } from '../http/errors.js';
 
 /**
- * Cleans an HTML field of a body by the HTML policy.
+ * Cleans an HTML field of a body according to the HTML policy.
  * @param field its name in the body
  * @throws ApiError 422 `validation_failed` when the HTML is too complex to check
  */

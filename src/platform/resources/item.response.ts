@@ -18,8 +18,8 @@ export class RevisionedFields extends ItemFields {
 /** Fields of items that clients synchronise and write with the name of their device. */
 export class SyncedFields extends RevisionedFields {
   /**
-   * The `device_id` of the write that last changed this record; null when it named none. In a change feed, a client skips the
-   * records that name its own device.
+   * The `device_id` of the last write of this record; null if the write had none. In a change feed, a client skips the records
+   * with its own device.
    */
   @ApiProperty({ example: null }) updated_device!: string | null;
 }

@@ -2,14 +2,14 @@ import { generateKeyBetween } from 'fractional-indexing';
 import { fieldError } from '../http/errors.js';
 import { isUuid } from '../http/id.pipe.js';
 
-/** Thousands of moves into one gap make longer keys, which PostgreSQL cannot index. */
+/** Maximum length of a key, which thousands of moves into one gap reach. PostgreSQL cannot index much longer keys. */
 const MAX_KEY = 1_000;
 
 /** A list in manual order, as the caller sees it. */
 interface OrderedList {
-  /** The first key there; null for an empty list. */
+  /** The first key of the list; null for an empty list. */
   first(): Promise<string | null>;
-  /** The key of an item and that of its neighbour; null for an unknown item. */
+  /** The keys of an item (`position`) and of its neighbour (`beyond`); null for an unknown item. */
   neighbours(
     id: string,
     side: 'before' | 'after',
@@ -17,8 +17,8 @@ interface OrderedList {
 }
 
 /**
- * Manual order by fractional keys: a key between those of two neighbours places an item between them, and nothing else
- * is written. Neighbours are read before the write: two moves into one gap at once get keys in that gap, in some order.
+ * Manual order by fractional keys: a key between the keys of two neighbours places an item between them, without a write of other
+ * items. Neighbours are read before the write: two concurrent moves into one gap get keys in that gap, in any order.
  * @param position the field of the request
  * @returns a key, or undefined for the end of the list, which the write determines
  * @throws ApiError 422

@@ -7,14 +7,14 @@ import { Endpoint } from '../http/endpoint.js';
 import { BODY_ERRORS } from '../http/input-docs.js';
 import type { Resource } from './resource.js';
 
-// One decorator for each ordinary operation: route, documentation, standard errors and response. It stands on top of the
-// handler; `@Requires(...)` and the like go below it.
+// One decorator for each ordinary operation: route, documentation, standard errors and response. Put it above
+// the other decorators of the handler, such as `@Requires(...)`.
 
 export interface OperationTexts {
   /** Default: `List note folders` and so on. */
   summary?: string;
   description: string;
-  /** Beyond the standard errors of the operation. */
+  /** Errors in addition to the standard errors of the operation. */
   errors?: readonly ErrorKind[];
   /** Below the controller's path. Default: nothing for the list and creation, `:id` for one item. */
   path?: string;
@@ -75,7 +75,7 @@ export function ReadOperation(
 }
 
 /**
- * `PATCH /:id` and `PUT /:id`, which mean the same: fields that are missing stay. The handler takes the body as
+ * `PATCH /:id` and `PUT /:id`, which are equivalent: missing fields stay unchanged. The handler takes the body as
  * `@CheckedBody(...)` and, where the resource has revisions, `@Expected()`.
  */
 export function UpdateOperation(
@@ -97,7 +97,7 @@ export function UpdateOperation(
   return applyDecorators(...revisioned(resource), endpoint);
 }
 
-/** `DELETE /:id`: responds with the item as it last was and `deleted: true`. */
+/** `DELETE /:id`: responds with the deleted item and `deleted: true`. */
 export function DeleteOperation(
   resource: Resource,
   { path = ':id', errors = [], ...texts }: OperationTexts,
@@ -107,7 +107,7 @@ export function DeleteOperation(
     tag,
     id: resource.operationId('delete'),
     summary: `Delete ${article(name)}`,
-    response: [resource.envelopes.deleted, `The ${name} as it last was.`],
+    response: [resource.envelopes.deleted, `The deleted ${name}.`],
     errors: [resource.notFound, ...errors, ...conflictOf(resource), ...(revision ? BODY_ERRORS : [])],
     ...texts,
   });

@@ -32,14 +32,14 @@ interface ResourceService<Listed, Created, Updated, Deleted> {
   delete(ctx: RequestContext, id: string, expected: ExpectedRevision, query: Deleted): Promise<JsonReply>;
 }
 
-/** Documentation and inputs of the routes. Without `read`, there is no such route. */
+/** Documentation and inputs of the routes. Without `read`, the route `GET /:id` does not exist. */
 interface ResourceRoutes<Listed, Created, Updated, Deleted> {
   list: OperationTexts & { query?: Type<Listed> };
   create: BodyTexts & { body: Type<Created> };
   read?: OperationTexts;
   update: UpdateTexts & { body: Type<Updated> };
   delete: OperationTexts & { query?: Type<Deleted> };
-  /** Permissions, of which each route needs one; `reads`: those of list and read, if they differ. */
+  /** Each route needs one of these permissions. `reads`: the permissions for list and read, if they differ. */
   requires?: Permissions;
   reads?: Permissions;
   /** Parameter of the path that names the item; default: `id`. */
@@ -123,7 +123,7 @@ const none = (): void => undefined;
 const Permitted = (permissions?: Permissions): MethodDecorator =>
   applyDecorators(...(permissions ? [Requires(...permissions)] : []));
 
-/** `@Query()` or `@Body()` of a class that TypeScript does not know; without a class, no input. */
+/** `@Query()` or `@Body()` whose class is known only at run time. Without a class, the handler has no such input. */
 const Typed =
   (input: ParameterDecorator, type: Type | undefined): ParameterDecorator =>
   (target, key, index) => {

@@ -26,17 +26,17 @@ interface ResourceOptions<Item> {
   notFound: string;
   /** Whether writes of an item must (`required`) or may (`optional`) carry the revision that was read; default: neither. */
   revision?: 'required' | 'optional';
-  /** False: paths name an item by something else than its id. */
+  /** False: paths do not contain the id of an item but another name of it. */
   idInPath?: boolean;
 }
 
-/** One item of a response: an object, or its JSON where PostgreSQL shaped it. */
+/** One item of a response: an object, or the JSON text that PostgreSQL has made. */
 type Shown<Item> = Item | string;
 
 interface ResponseOptions {
   status?: number;
   location?: string;
-  /** Identity and revision for the ETag; needed where the item is JSON text. Null: no ETag. */
+  /** Id and revision for the ETag; required if the item is JSON text. Null: no ETag. */
   tag?: { id: string; revision: number } | null;
   /** Further members, e.g. `deleted: true`. */
   extra?: Record<string, unknown>;
@@ -105,7 +105,7 @@ export class Resource<Item extends object = object> {
     return this.response(item, { status: 201, location: `/apis/v1/${this.options.path}/${id}`, ...options });
   }
 
-  /** The item as it last was, with `deleted: true` and without an ETag. */
+  /** The deleted item, with `deleted: true` and without an ETag. */
   deleted(item: Shown<Item>): JsonReply {
     return this.response(item, { tag: null, extra: { deleted: true } });
   }

@@ -18,7 +18,7 @@ export interface ShareLinks<Terms extends object> {
   ): Promise<JsonReply>;
   /** Replaces the token; role and expiry stay. @throws ApiError `not_shared` */
   regenerate(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply>;
-  /** Ends the link; without a link, changes nothing. */
+  /** Revokes the link. Changes nothing without a link. */
   revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply>;
 }
 

@@ -1,8 +1,8 @@
 import { And, type FindOperator, Like } from 'typeorm';
 import { fold } from '../../lib/search-text/index.js';
 
-// Search in small collections of one owner: a column holds the folded text of an item and a list filters by it. Large
-// collections, and those with highlighted hits, use `platform/search`.
+// Search in small collections of one owner: a list filters by a column with the normalised text of an item. Large collections,
+// and those with highlighted hits, use `platform/search`.
 
 /** The text to store in the search column: no case, no accents. */
 export const searchText = (...fields: (string | null | undefined)[]): string =>

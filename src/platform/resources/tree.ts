@@ -1,4 +1,4 @@
-/** A node as it is read from a table. */
+/** A row of a table of folders. */
 export interface TreeNode {
   id: string;
   parentId: string | null;
@@ -6,8 +6,8 @@ export interface TreeNode {
 }
 
 /**
- * The folders of one owner, held in memory while a change of them is decided. Read it under the lock of the tree: then
- * two moves that race cannot close a circle.
+ * The folders of one owner, in memory while a change is checked. Read it under the lock of the tree, so that two concurrent moves
+ * cannot create a cycle.
  */
 export class Tree {
   private readonly nodes: Map<string, TreeNode>;

@@ -13,7 +13,7 @@ export interface StaleItem {
   revision: number;
   audience: string;
   readers: string[];
-  /** As text that PostgreSQL reads back exactly; distinguishes the item from an earlier one with the same id. */
+  /** Time of creation, as text without loss of precision. Distinguishes the item from an earlier one with the same id. */
   created: string;
   /** Version of the index row when the item was read; null where there was none. */
   replaces: string | null;
@@ -33,7 +33,7 @@ export interface ItemRevision {
   revision: number;
 }
 
-/** Names an item: clients choose ids, so items of two workspaces may have the same. */
+/** Identifies an item. Clients choose ids, so items of two workspaces may have the same id. */
 export const itemKey = ({ tenantId, id }: Pick<ItemRevision, 'tenantId' | 'id'>): string =>
   `${tenantId} ${id}`;
 
@@ -41,7 +41,7 @@ export const itemKey = ({ tenantId, id }: Pick<ItemRevision, 'tenantId' | 'id'>)
 export interface IndexWalk {
   tenantId: string;
   itemId: string;
-  /** False for the last item of the slice where its index row is current. */
+  /** False only for the last item of the slice, if its index row is current. */
   stale: boolean;
 }
 
@@ -84,7 +84,7 @@ export abstract class ItemIndexRepository {
 
   /**
    * The items of a batch whose index row is stale, as `stale` finds them.
-   * @param bytes of bodies after which no further item is read
+   * @param bytes no further item is read once the bodies of the previous ones have this many bytes
    */
   staleOf(items: readonly ItemRevision[], bytes: number): Promise<StaleItemOf[]> {
     return this.db.query(this.statements.staleOf, [
@@ -97,7 +97,7 @@ export abstract class ItemIndexRepository {
 
   /**
    * The items with a stale index row among the last `limit` changes of this user.
-   * @param bytes of bodies after which no further item is read
+   * @param bytes no further item is read once the bodies of the previous ones have this many bytes
    */
   pending(tenantId: string, userId: string, limit: number, bytes: number): Promise<StaleItem[]> {
     return this.db.query(this.statements.pending, [tenantId, userId, limit, bytes]);
@@ -143,7 +143,7 @@ function statementsOf(tables: SearchTables): Statements {
          item.created_at::text AS created, indexed.xmin::text AS replaces, clock_timestamp() AS "readAt"`;
   const joins = `LEFT JOIN ${index} indexed ON indexed.tenant_id = item.tenant_id AND indexed.${item} = item.id ${bodyJoin}`;
   return {
-    // An event is done when its revision is indexed: newer revisions have their own events.
+    // The event of a revision needs no work if that revision or a later one is indexed: later ones have events of their own.
     stale: workspace.statement(
       `${name}_index.stale`,
       `SELECT ${columns} FROM ${items} item ${joins}
@@ -153,17 +153,17 @@ function statementsOf(tables: SearchTables): Statements {
     staleOf: workspace.statement(
       `${name}_index.stale_of`,
       `WITH sized AS MATERIALIZED (
-         SELECT asked.tenant_id, asked.id, asked.revision, sum(${bodyBytes}) OVER (ORDER BY asked.position) - ${bodyBytes} AS bytes_before
-           FROM unnest($1::uuid[], $2::uuid[], $3::int[]) WITH ORDINALITY AS asked (tenant_id, id, revision, position)
-           JOIN ${items} item ON item.tenant_id = asked.tenant_id AND item.id = asked.id)
+         SELECT requested.tenant_id, requested.id, requested.revision, sum(${bodyBytes}) OVER (ORDER BY requested.position) - ${bodyBytes} AS bytes_before
+           FROM unnest($1::uuid[], $2::uuid[], $3::int[]) WITH ORDINALITY AS requested (tenant_id, id, revision, position)
+           JOIN ${items} item ON item.tenant_id = requested.tenant_id AND item.id = requested.id)
        SELECT sized.tenant_id AS "tenantId", ${columns}
          FROM sized JOIN ${items} item ON item.tenant_id = sized.tenant_id AND item.id = sized.id ${joins}
         WHERE sized.bytes_before <= $4 AND ${stale(audience)}
           AND (indexed.revision IS NULL OR indexed.revision < sized.revision OR indexed.audience <> ${audience})`,
       { reach: 'cell' },
     ),
-    // A change of an item is in the outbox until it is indexed: the pending changes of a user are found there (primary key
-    // tenant_id, id), newest first.
+    // The event of a change is in the outbox until the item is indexed. So the pending changes of a user are read from the outbox,
+    // newest first, by its primary key (tenant_id, id).
     pending: workspace.statement(
       `${name}_index.pending`,
       `WITH mine AS MATERIALIZED (
@@ -181,7 +181,7 @@ function statementsOf(tables: SearchTables): Statements {
         WHERE sized.bytes_before <= $4`,
     ),
     // Compare-and-set: only the index row that existed when the item was read is replaced. A process with an older version of
-    // the item reads again; no lock delays the writers of the item. FOR KEY SHARE prevents a purge meanwhile, so no words of
+    // the item reads the item again; no lock delays the writers of the item. FOR KEY SHARE prevents a purge meanwhile, so no words of
     // purged items are stored; the creation time detects another item with the same id.
     put: workspace.statement(
       `${name}_index.put`,
@@ -222,10 +222,10 @@ function statementsOf(tables: SearchTables): Statements {
       `WITH slice AS MATERIALIZED (
          SELECT tenant_id, id, revision, ${audience} AS audience FROM ${items} item
           WHERE (tenant_id, id) > ($1::uuid, $2::uuid) ORDER BY tenant_id, id LIMIT $3),
-       judged AS (
+       compared AS (
          SELECT item.tenant_id, item.id, ${stale('item.audience')} AS stale, lead(item.id) OVER (ORDER BY item.tenant_id, item.id) IS NULL AS last
            FROM slice item LEFT JOIN ${index} indexed ON indexed.tenant_id = item.tenant_id AND indexed.${item} = item.id)
-       SELECT tenant_id AS "tenantId", id AS "itemId", stale FROM judged WHERE stale OR last ORDER BY 1, 2`,
+       SELECT tenant_id AS "tenantId", id AS "itemId", stale FROM compared WHERE stale OR last ORDER BY 1, 2`,
       { reach: 'cell' },
     ),
   };

@@ -12,20 +12,21 @@ import {
   type StaleItem,
 } from './item-index.repository.js';
 
-/** Attempts for an item whose index row other processes write at the same time; then its event is postponed. */
+/** Attempts for an item whose index row other processes write at the same time. After them, its event is postponed. */
 const MAX_ROUNDS = 5;
-/** Recently indexed items in the cache. */
-const LATELY = 1_000;
-/** Items of one read and one write. More of them stay in memory long enough to survive the young collections. */
-const PART = 25;
-/** Bytes of the bodies of one part. */
-const PART_BYTES = 512 * 1024;
+/** Size of the cache of recently indexed items. */
+const MAX_RECENT = 1_000;
+/** Items of one read and one write. The texts of larger batches survive the collections of the young generation. */
+const BATCH = 25;
+/** Bytes of the bodies of one batch. */
+const BATCH_BYTES = 512 * 1024;
 const REPAIR_SECONDS = 15;
 /** Longest run of a repair; the next run continues from there. */
 const REPAIR_MS = 10_000;
-/** From the end of one walk through all items to the start of the next. */
+/** Time from the end of one walk through all items to the start of the next. */
 const REST_MS = 3_600_000;
-const WALK = 5_000;
+/** Items that one statement of a walk compares. */
+const SLICE = 5_000;
 const ZERO = '00000000-0000-0000-0000-000000000000';
 const START = { tenantId: ZERO, itemId: ZERO };
 
@@ -40,18 +41,18 @@ export interface IndexedEvents {
   readonly name: string;
   /** All event types that change words or readers. (A purge deletes the index row itself.) */
   readonly types: readonly string[];
-  /** The types that only a new revision causes: one read of the item serves a series of such events. */
+  /** The types of events that mean a new revision: one read of the item indexes it for a series of such events. */
   readonly often: readonly string[];
-  /** The member of the payload with the id of the item. */
+  /** Name of the member of the payload with the id of the item. */
   readonly item: string;
 }
 
-/** Keeps the search index up to date by the events of the items; a periodic repair finds what events missed. */
+/** Updates the search index on events of the items. A periodic repair finds items that the events missed. */
 export abstract class ItemIndexer {
   private readonly logger = new Logger('Search');
-  /** For each cell: its job runs by itself. */
+  /** By cell, because the job runs in each cell. */
   private readonly walks = new Map<string, Walk>();
-  private readonly lately = new LRUCache<string, { revision: number; readAt: Date }>({ max: LATELY });
+  private readonly recent = new LRUCache<string, { revision: number; readAt: Date }>({ max: MAX_RECENT });
 
   constructor(
     private readonly index: ItemIndexRepository,
@@ -83,7 +84,7 @@ export abstract class ItemIndexer {
   /** Whether an earlier read of the item included the change of this event, so that no query is needed. */
   private isIndexed(event: DomainEvent): boolean {
     const item = this.itemOf(event);
-    const last = this.lately.get(itemKey(item));
+    const last = this.recent.get(itemKey(item));
     return (
       this.events.often.includes(event.type) &&
       last !== undefined &&
@@ -98,8 +99,8 @@ export abstract class ItemIndexer {
   }
 
   /**
-   * Indexes the items of many events by two statements for each {@link PART}, before the events are delivered. An item that another
-   * process writes at the same time is left to the delivery of its event.
+   * Indexes the items of many events with two statements for each {@link BATCH}, before the events are delivered. An item that another
+   * process writes at the same time is indexed when its event is delivered.
    */
   private async prepare(events: readonly DomainEvent[]): Promise<void> {
     const newest = new Map<string, ItemRevision>();
@@ -111,21 +112,21 @@ export abstract class ItemIndexer {
     }
     if (newest.size < 2) return;
     const items = [...newest.values()];
-    for (let from = 0; from < items.length; from += PART)
-      await this.indexPart(items.slice(from, from + PART));
+    for (let from = 0; from < items.length; from += BATCH)
+      await this.indexBatch(items.slice(from, from + BATCH));
   }
 
-  private async indexPart(part: readonly ItemRevision[]): Promise<void> {
-    const items = await this.index.staleOf(part, PART_BYTES);
+  private async indexBatch(batch: readonly ItemRevision[]): Promise<void> {
+    const items = await this.index.staleOf(batch, BATCH_BYTES);
     const rows = [];
     for (const item of items) {
       rows.push({ item, document: await indexedItem(item) });
-      // A part takes several milliseconds. Requests run between its documents.
+      // A batch takes several milliseconds. Requests are served between its documents.
       await setImmediate();
     }
     if (rows.length === 0) return;
     for (const item of await this.index.putAll(rows))
-      this.lately.set(itemKey(item), { revision: item.revision, readAt: item.readAt });
+      this.recent.set(itemKey(item), { revision: item.revision, readAt: item.readAt });
   }
 
   /**
@@ -137,7 +138,7 @@ export abstract class ItemIndexer {
       const item = await this.index.stale(tenantId, id, revision);
       if (!item) return;
       if (await this.index.put(tenantId, item, await indexedItem(item))) {
-        this.lately.set(itemKey({ tenantId, id }), { revision: item.revision, readAt: item.readAt });
+        this.recent.set(itemKey({ tenantId, id }), { revision: item.revision, readAt: item.readAt });
         return;
       }
     }
@@ -155,17 +156,17 @@ export abstract class ItemIndexer {
   }
 
   /**
-   * Indexes the items whose index row is missing or stale: items from before the index existed, with words by older rules,
-   * or whose event was given up. Continues from the end of the previous run in this cell, for at most `REPAIR_MS`. An item that
-   * fails is left to the next walk.
+   * Indexes the items whose index row is missing or stale: items that are older than the index, were indexed by older rules, or
+   * whose event was parked. Continues from the end of the previous run in this cell, for at most `REPAIR_MS`. The next walk retries
+   * items that fail.
    * @returns whether it has reached the last item
    */
   async repair(): Promise<boolean> {
     const walk = this.walk();
     const end = Date.now() + REPAIR_MS;
-    const failures = new ItemFailures(this.logger, 'the index of an item');
+    const failures = new ItemFailures(this.logger, 'the indexing of an item');
     for (;;) {
-      const items = await this.index.walk(walk.position, WALK);
+      const items = await this.index.walk(walk.position, SLICE);
       for (const item of items) {
         const { tenantId, itemId, stale } = item;
         if (stale) await failures.guard({ tenantId, itemId }, () => this.indexItem(tenantId, itemId));

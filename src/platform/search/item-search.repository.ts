@@ -5,11 +5,11 @@ import type { IndexedDocument } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 import { tsvectorArray } from './tsvector-array.js';
 
-/** Matches that are ranked and counted: the most recently changed. Bounds the cost of a word that every item has. */
+/** Limit of the matches that are ranked and counted: the most recently changed. Bounds the cost of a word that every item has. */
 const MAX_MATCHES = 1_000;
-/** Users with at most so many items are searched item by item; others by the index of words. */
+/** The items of users with at most this many are compared one by one. The items of other users are found by the GIN index. */
 const FEW_ITEMS = 300;
-/** Characters read of a body that does not fit the limit. */
+/** Characters that are read of a body beyond the limit of bytes. */
 const FIRST_PART = 16_384;
 
 /** The index row of an item that is not stored yet. */
@@ -56,7 +56,7 @@ export interface SearchRow {
   pending: boolean;
   /** Null on the only row of an empty page. */
   id: string | null;
-  /** Both as text that PostgreSQL reads back exactly. */
+  /** `score` and `listed` are texts without loss of precision: a cursor contains them. */
   score: string;
   listed: string;
   title: string;
@@ -66,7 +66,7 @@ export interface SearchRow {
 
 const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
 
-/** By name of the tables and variant, of all applications of this process, because a name of a statement has one text. */
+/** By name of the tables and variant. Shared by all applications of this process, because a statement name has one text. */
 const STATEMENTS = new Map<string, Statement<SearchRow>>();
 
 /** Search in the items of one user. Each combination of filters is a statement of its own. */
@@ -134,9 +134,9 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
 
 /**
  * For a user with few items, every item is compared (primary key of the index table); for other users the GIN index finds the
- * matches. A prefix in the GIN index reads the entries of all users' items with such words, hence the first way. A one-time
- * filter on `few` executes one of the two; OFFSET 0 keeps a generic plan from using the GIN index in the first way. The
- * members table decides access. MATERIALIZED fixes the order of the steps.
+ * matches. The comparison is faster for few items, because a search for a prefix in the GIN index reads the entries of all users.
+ * A one-time filter on `few` executes one of the two branches; OFFSET 0 keeps a generic plan from using the GIN index in the first
+ * branch. The members table decides access. MATERIALIZED fixes the order of the steps.
  */
 function searchText(tables: SearchTables, state: string, filter: string, position: string): string {
   const { items, index, members, view, shown, item, event, findable } = tables;

@@ -8,16 +8,16 @@ import type { ItemIndexRepository } from './item-index.repository.js';
 import { indexedItem } from './item-indexer.js';
 import type { ItemSearchQuery, ItemSearchRepository, Overlay, SearchRow } from './item-search.repository.js';
 
-/** Limits for the caller's changes that are not indexed yet, which a search indexes itself: their number, bytes of bodies. */
+/** Limits for the caller's changes that are not indexed yet and that a search indexes itself: their number, bytes of bodies. */
 const PENDING_CHANGES = 200;
 const PENDING_BYTES = 4 * 1024 * 1024;
-/** Best hits of a page whose body is read where nothing matches in its beginning, and bytes of bodies for that. */
+/** Best hits of a page whose whole body is read if its beginning has no match, and the limit for their bytes. */
 const DEEP_ITEMS = 3;
 const DEEP_BYTES = 4 * 1024 * 1024;
 
-/** Scores of related items: of those with all words of the text, and of those with one of its words. */
-const RELATED_WHOLE = 0.8;
-const RELATED_WORD = 0.5;
+/** Weights of the scores of related items that match the first text, and of those that match a later one. */
+const FIRST_TEXT_WEIGHT = 0.8;
+const OTHER_TEXT_WEIGHT = 0.5;
 const round = (score: number): number => Math.round(score * 1000) / 1000;
 
 const tooManyWords = () =>
@@ -49,7 +49,7 @@ export abstract class ItemSearch<Row extends SearchRow> {
   /** The JSON of each hit, without score and excerpts. */
   protected abstract shown(ctx: RequestContext, rows: Found<Row>[]): Promise<string[]>;
 
-  /** The texts that the caller sees instead of the indexed ones; null: the indexed ones. The body is HTML. */
+  /** Texts that the caller sees in place of the indexed texts; null: the indexed texts. The body is HTML. */
   protected textsOf(_ctx: RequestContext, _row: Row): { title: string; body: string } | null {
     return null;
   }
@@ -67,15 +67,15 @@ export abstract class ItemSearch<Row extends SearchRow> {
     const { match, rank } = query;
     const rows = await this.find(ctx, { findable, match, rank, state, filter, limit, after, overlay: [] });
     const found = rows.filter((row) => row.id !== null);
-    const given = found.slice(0, limit) as Found<Row>[];
-    const last = given.at(-1);
+    const page = found.slice(0, limit) as Found<Row>[];
+    const last = page.at(-1);
     const next =
-      last && found.length > given.length
+      last && found.length > page.length
         ? this.cursors.write(scope, [last.score, last.listed, last.id])
         : null;
-    const excerpts = await this.excerpts(ctx, query, given);
-    const items = await this.shown(ctx, given);
-    const hits = given.map((row, n) => {
+    const excerpts = await this.excerpts(ctx, query, page);
+    const items = await this.shown(ctx, page);
+    const hits = page.map((row, n) => {
       const own = this.textsOf(ctx, row);
       const highlights = {
         title: highlight(own?.title ?? row.title, query),
@@ -107,7 +107,7 @@ export abstract class ItemSearch<Row extends SearchRow> {
         limit,
         overlay: [],
       });
-      const weight = n === 0 ? RELATED_WHOLE : RELATED_WORD;
+      const weight = n === 0 ? FIRST_TEXT_WEIGHT : OTHER_TEXT_WEIGHT;
       for (const row of rows) {
         const { id, score, listed } = row;
         if (id !== null && !found.has(id))
@@ -129,8 +129,8 @@ export abstract class ItemSearch<Row extends SearchRow> {
   }
 
   /**
-   * The caller's latest changes may not be in the index yet: then their words are sent with the query. The search runs again
-   * even without such changes: they may have been indexed in between.
+   * Finds items, also by the caller's latest changes: if these are not in the index yet, the search runs again with their words. It
+   * also runs again if no such change is left, because they may have been indexed after the first search.
    */
   private async find(ctx: RequestContext, query: ItemSearchQuery): Promise<Row[]> {
     const rows = await this.searches.search(ctx, query);

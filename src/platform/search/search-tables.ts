@@ -3,9 +3,9 @@
  * beginning of its text) and one in `members` for every user that can read it.
  */
 export interface SearchTables {
-  /** In the names of statements. */
+  /** Prefix of the names of statements. */
   readonly name: string;
-  /** With the key `(tenant_id, id)` and `title`, `labels`, `revision`, `created_at`. */
+  /** Table with the key `(tenant_id, id)` and `title`, `labels`, `revision`, `created_at`. */
   readonly items: string;
   /** `(tenant_id, <item>, revision, audience, rules, tsv, beginning)`, with a GIN index on `(tenant_id, tsv)`. */
   readonly index: string;

@@ -24,7 +24,7 @@ export const installationOf = directory.statement<{ id: string }>(
   `SELECT id FROM platform_secrets WHERE purpose = '${PURPOSE}' ORDER BY id LIMIT 1`,
 );
 
-/** Readers continue; concurrent creators wait. */
+/** Blocks concurrent creators, but no readers. */
 const lock = directory.statement<never>(
   'secrets.lock',
   'LOCK TABLE platform_secrets IN SHARE ROW EXCLUSIVE MODE',

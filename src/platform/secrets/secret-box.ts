@@ -32,7 +32,7 @@ export const secretKeyIds = (config: Config): string[] => givenKeys(config).map(
 
 /**
  * Encrypts stored secrets (AES-256-GCM) and hashes short secrets with a key. Keys come from SECRET_KEYS, so that a copy of
- * the database reveals no secret; without the setting, from the secret of the installation.
+ * the database reveals no secret. Without the setting they are derived from the secret of the installation.
  */
 @Injectable()
 export class SecretBox {
@@ -45,7 +45,7 @@ export class SecretBox {
 
   /**
    * @param use purpose of the key
-   * @param owner bound to the text, which opens only with the same owner
+   * @param owner authenticated with the text, which can be opened with the same owner only
    * @returns `<key id>.<base64url of iv, ciphertext and tag>`
    */
   seal(use: string, owner: string, plain: Buffer): string {

@@ -22,7 +22,7 @@ export function newToken(tenantId: string, secretBytes = 32): NewToken {
 /** SHA-256. */
 export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/** The workspace and the hash of a token. Other text has the nil UUID: it takes the same look-up, without a result. */
+/** The workspace and the hash of a token. Other text gets the nil UUID: it takes the same look-up, which finds nothing. */
 export function readToken(token: string, secretBytes = 32): { tenantId: string; hash: Buffer } {
   return { tenantId: tenantOf(token, TENANT_BYTES + secretBytes), hash: hashOf(token) };
 }

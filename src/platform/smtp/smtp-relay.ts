@@ -19,7 +19,7 @@ export interface SmtpError extends Error {
   rejectedErrors?: SmtpError[];
 }
 
-/** @param connections at most so many, each for one message at a time */
+/** @param connections maximum number, each for one message at a time */
 export function openRelay(url: string, connections: number): Transporter {
   return createTransport({
     url,

@@ -45,7 +45,7 @@ export class FeedRetention implements OnModuleInit {
   }
 
   /**
-   * Deletes the removals from before this time. A feed that fails does not hold up the others.
+   * Deletes the removals from before this time. After a failure in one feed, the other feeds are still processed.
    * @returns the number of feeds with a new floor
    * @throws Error after the last feed, when one failed
    */
@@ -69,7 +69,7 @@ export class FeedRetention implements OnModuleInit {
     return count;
   }
 
-  /** The floor rises in the transaction that deletes: no cursor can fall between the two. */
+  /** Deletes and raises the floor in one transaction, so that no request reads between the two. */
   private async forgetOne(source: FeedSource, owner: FeedOwner, before: Date): Promise<void> {
     const { tenant_id: tenantId, user_id: userId } = owner;
     await this.db.tx(async (tx) => {

@@ -7,7 +7,7 @@ export type FeedInclude = 'content' | 'summary';
 /** One row of a feed or of an index walk. */
 export interface FeedRow {
   seq: number;
-  /** JSON of the item, or of its removal; null where the row exists but did not fit the page. */
+  /** JSON of the item or of its removal; null if the row did not fit the page. */
   json: JsonText | null;
 }
 
@@ -64,10 +64,10 @@ export interface FeedSource {
    */
   readonly heads?: string;
 
-  /** Rows with `after < seq <= head`, ascending, all from one snapshot with the head. */
+  /** Rows with `after < seq <= head`, ascending, from the same snapshot as the head. */
   changes(ctx: RequestContext, read: ChangesRead): Promise<FeedRead>;
 
-  /** Live rows with `seq <= upTo`, descending, likewise. */
+  /** Rows of existing items with `seq <= upTo`, descending, from the same snapshot as the head. */
   index(ctx: RequestContext, read: IndexRead): Promise<FeedRead>;
 
   /** Some users whose feeds contain removals older than `before`. */
@@ -77,7 +77,7 @@ export interface FeedSource {
   forgetRemovals(tx: Tx, owner: FeedOwner, before: Date): Promise<number | null>;
 }
 
-/** A row of a feed statement. A caller with a counter gets at least one row; without `seq` when the page is empty. */
+/** A row of a feed statement. For an empty page the statement returns one row without `seq`; for a caller without a counter, none. */
 export interface FeedSqlRow {
   head: number;
   floor: number;

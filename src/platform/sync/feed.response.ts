@@ -5,7 +5,7 @@ const CURSOR = 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz';
 
 /** Metadata of a page of a feed. */
 export class FeedMeta {
-  @ApiProperty({ example: CURSOR, description: 'Keep it: the next request continues from here.' })
+  @ApiProperty({ example: CURSOR, description: 'Store it: the next request continues from here.' })
   cursor!: string;
   @ApiProperty({
     type: String,
@@ -14,7 +14,8 @@ export class FeedMeta {
     description: 'The same as `cursor` while there are more records; else null.',
   })
   next!: string | null;
-  @ApiProperty({ example: false, description: 'Ask again at once.' }) has_more!: boolean;
+  @ApiProperty({ example: false, description: 'There are more records: request the next page now.' })
+  has_more!: boolean;
   @ApiProperty({
     type: 'integer',
     minimum: 0,
@@ -29,7 +30,8 @@ export class FeedMeta {
 export class IndexMeta extends FeedMeta {
   @ApiProperty({
     example: CURSOR,
-    description: 'The cursor for the change feed, after the walk or at once: no change is lost.',
+    description:
+      'The cursor for the change feed from the start of the walk. It can be used during the walk or after it.',
   })
   changes_cursor!: string;
 }

@@ -18,9 +18,9 @@ interface StartPosition extends ChangesPosition {
 
 /**
  * Change feeds and index walks over any `FeedSource`. No change is lost: the numbers of one user are allocated under the
- * lock of their counter, which is held to the commit, so a snapshot with the counter at k has every number up to k; an item
- * has one row whose number only grows, so it is in this page or in a later one; removals are rows too, and deleting them
- * raises the floor first.
+ * lock of their counter, which is held until the commit. So a snapshot with the counter at k has every number up to k. An item has
+ * one row whose number only grows, so it is in this page or in a later one. Removals are rows too; their deletion raises the
+ * floor.
  */
 @Injectable()
 export class FeedService {
@@ -45,7 +45,7 @@ export class FeedService {
     const deadline = Date.now() + query.wait * 1000;
     let { seq, since } = start;
     for (;;) {
-      // Up to `since` a client that starts with nothing needs no removals: neither on its first page nor on later ones.
+      // A client that starts without items needs no removals up to `since`, neither on its first page nor on later ones.
       const liveOnly = cursor === undefined || seq < since;
       const all =
         (await this.unchanged(ctx, source, seq)) ??
@@ -64,8 +64,8 @@ export class FeedService {
   }
 
   /**
-   * Most polls are empty, and the counter of the user shows it for a fraction of the page's cost.
-   * @returns undefined if the source may have changes after `seq`, or has other counters than those of users
+   * Checks the counter of the user first, because most polls are empty and reading a page costs a multiple.
+   * @returns undefined if the source may have changes after `seq`, or if its counters are not those of users
    */
   private async unchanged(
     ctx: RequestContext,
@@ -84,12 +84,12 @@ export class FeedService {
     const read = await source.index(ctx, { upTo: position?.seq ?? null, limit, include });
     const since = position?.since ?? read.head;
     if (since > read.head || since < read.floor) throw expired(source);
-    const { given, last, more } = page(read);
+    const { items, last, more } = page(read);
     const checkpoint = this.cursors.write(ctx, source.collection, { mode: 'changes', seq: since, since });
     const next = more
       ? this.cursors.write(ctx, source.collection, { mode: 'index', since, seq: last - 1 })
       : null;
-    return reply(source, given, next ?? checkpoint, next, { head: since, changes_cursor: checkpoint });
+    return reply(source, items, next ?? checkpoint, next, { head: since, changes_cursor: checkpoint });
   }
 
   /**
@@ -104,11 +104,11 @@ export class FeedService {
     isPart: boolean,
     start: StartPosition,
   ): JsonReply {
-    const { given, last, more } = page(read);
+    const { items, last, more } = page(read);
     const seq = more ? last : read.head;
     const same = start.seq === seq && start.since === since ? start.cursor : undefined;
     const cursor = same ?? this.cursors.write(ctx, source.collection, { mode: 'changes', seq, since });
-    return reply(source, given, cursor, more || isPart ? cursor : null, { head: seq });
+    return reply(source, items, cursor, more || isPart ? cursor : null, { head: seq });
   }
 
   private changesPosition(
@@ -119,7 +119,7 @@ export class FeedService {
     if (cursor === undefined) return { mode: 'changes', seq: 0, since: 0 };
     const position = this.cursors.read(ctx, source.collection, cursor);
     if (!position) throw expired(source);
-    // A cursor of the index walk works too: a client that mixes them up loses nothing.
+    // A cursor of an index walk is valid too: the changes start at the head of that walk.
     return position.mode === 'changes'
       ? { ...position, cursor }
       : { mode: 'changes', seq: position.since, since: position.since };
@@ -137,10 +137,10 @@ function upTo({ head, floor, rows }: FeedRead, seq: number): FeedRead {
   return { head: Math.min(head, seq), floor, rows: rows.filter((row) => row.seq <= seq) };
 }
 
-function page({ rows }: FeedRead): { given: JsonText[]; last: number; more: boolean } {
+function page({ rows }: FeedRead): { items: JsonText[]; last: number; more: boolean } {
   const fitting = rows.filter((row) => row.json !== null);
   return {
-    given: fitting.map((row) => row.json as JsonText),
+    items: fitting.map((row) => row.json as JsonText),
     last: fitting.at(-1)?.seq ?? 0,
     more: fitting.length < rows.length,
   };

@@ -3,7 +3,7 @@ import { Bus } from '../bus/bus.js';
 import { CommitNotices } from '../bus/commit-notices.js';
 
 const TOPIC = 'sync.heads';
-/** Milliseconds in which changes are collected: one statement of the bus carries them. */
+/** Milliseconds in which changes are collected, so that one statement of the bus sends them. */
 const COLLECT_MS = 20;
 /** Counters in one message of the bus. */
 const MAX_HEADS = 80;
@@ -16,7 +16,7 @@ interface HeadsMessage {
   heads: [string, number][];
 }
 
-/** Reports counters of change feeds that have grown in any process, within about 30 ms. Reports may be lost with the bus. */
+/** Reports counters of change feeds that have grown in any process, within about 30 ms. The bus may lose reports. */
 @Injectable()
 export class HeadChanges implements OnModuleInit, OnModuleDestroy {
   /** New heads by workspace and user. */

@@ -11,9 +11,9 @@ import { HeadChanges } from './head-changes.js';
 
 /** Interval of the checks whether a query is due. */
 const CHECK_MS = 300;
-/** Interval of the queries while the bus works: a process may have ended between a commit and its report. */
+/** Interval of the queries while the bus is connected, because a process may end between a commit and its report. */
 const SAFETY_MS = 5_000;
-/** Reports are kept for requests that have read their counter and do not wait yet. */
+/** Reports are kept for this time, for requests that have read their counter and do not wait yet. */
 const RECENT_MS = 10_000;
 const MAX_RECENT = 50_000;
 /** Limit of waiting requests, for memory; further requests get their response at once. */
@@ -75,7 +75,7 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Adds counters of objects, whose ids requests wait for like those of users.
+   * Adds counters of objects. Requests wait for them by the id of the object in place of the id of a user.
    * @param counters SQL of the columns tenant_id, id and head, of a table with the primary key (tenant_id, id)
    */
   addCounters(counters: string): void {
@@ -94,7 +94,7 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   ): Promise<boolean> {
     if (this.closed || signal.aborted || this.waiters.size >= MAX_WAITING) return false;
     const key = `${tenantId} ${userId}`;
-    // Once: a report of a transaction that rolled back names a head that the counter never reaches.
+    // Each report is used once: after a rollback, the counter never reaches the reported head.
     if ((this.recent.get(key) ?? 0) > head) return this.recent.delete(key);
     void this.bus.listen();
     return new Promise((resolve) => {
@@ -126,7 +126,7 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
     for (const waiter of this.byOwner.get(key) ?? []) if (head > waiter.head) waiter.wake(true);
   }
 
-  /** Ends the waits of a caller whose next request may be rejected: no change that follows is delivered. */
+  /** Ends the waits of a caller whose access has changed, so that no later change is delivered without a new check. */
   private accessChanged(change: AccessChange): void {
     for (const waiter of this.waiters) if (concerns(change, waiter)) waiter.wake(false);
   }
@@ -143,7 +143,7 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
     this.timer.unref();
   }
 
-  /** While the bus is disconnected, once after it has connected, and now and then. */
+  /** True while the bus is disconnected, once after it has connected, and every {@link SAFETY_MS}. */
   private isPollDue(): boolean {
     const since = this.bus.listeningSince;
     return since === undefined || this.polledAt < since || performance.now() - this.polledAt >= SAFETY_MS;

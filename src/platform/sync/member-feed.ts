@@ -14,7 +14,7 @@ import {
   type IndexRead,
 } from './feed-source.js';
 
-/** Approximate bytes of one page; the first record is delivered whatever its size. */
+/** Approximate bytes of one page; the first record is delivered even if it is larger. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** A collection whose items several users see: the table with a row for each user of each item, and the view of items. */
@@ -27,7 +27,7 @@ export interface MemberFeedTables {
   readonly item: string;
   /** The items: their table, with the key `(tenant_id, id)`. */
   readonly items: string;
-  /** About how many bytes a live item takes in a page: an SQL expression over its row `item`. */
+  /** SQL expression over the row `item`: approximate bytes of the item in a page. */
   readonly bytes: Record<FeedInclude, string>;
   /** The view of items as each user sees them, with `tenant_id` and `user_id`, and its column that names the item. */
   readonly view: string;
@@ -36,7 +36,7 @@ export interface MemberFeedTables {
   readonly json: Record<FeedInclude, string>;
   /** Whether long JSON is read as bytes. */
   readonly longJsonAsBytes?: boolean;
-  /** Further columns of it that come with each row. */
+  /** Further columns of the view that are read with each row. */
   readonly more?: readonly string[];
   /** SQL: the reason of the removal `entry`. */
   readonly reason: string;
@@ -112,7 +112,7 @@ export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements
     return highestSeq(await tx.query(this.forget, [owner.tenant_id, owner.user_id, before]));
   }
 
-  /** Completes the JSON of items that the view leaves incomplete. Removals and records beyond the page stay as they are. */
+  /** Completes the JSON of items that the view leaves incomplete. Removals and records beyond the page stay unchanged. */
   protected complete(_ctx: RequestContext, rows: Row[]): Promise<Row[]> {
     return Promise.resolve(rows);
   }

@@ -33,7 +33,7 @@ export abstract class OwnedItem {
   @Column('bigint') seq!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
-  /** Time of the deletion; the row stays as the removal that the feed delivers. */
+  /** Time of the deletion. The row stays: the feed delivers it as a removal. */
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
 }
 

@@ -28,7 +28,7 @@ export interface ChangesPosition {
   mode: 'changes';
   /** All changes up to this number have been delivered. */
   seq: number;
-  /** Head when a client without items started; removals up to this number do not concern it. */
+  /** Head when the client started without items. It needs no removals up to this number. */
   since: number;
 }
 
@@ -44,8 +44,8 @@ export interface IndexPosition {
 export type SyncPosition = ChangesPosition | IndexPosition;
 
 /**
- * Cursors of feeds: opaque, bound by their signature to user, workspace and collection. Access depends on the token alone;
- * the signature detects foreign, truncated and invented cursors.
+ * Cursors of feeds: opaque, bound by their signature to user, workspace and collection. The signature detects modified cursors and
+ * cursors of other users; access depends on the access token only.
  */
 @Injectable()
 export class SyncCursors implements OnModuleInit {

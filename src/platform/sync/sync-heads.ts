@@ -25,7 +25,7 @@ const advance = workspace.statement<{ head: number }>(
    RETURNING head::float8 AS head`,
 );
 
-// The new head lies behind every cursor of the user, and the floor at it: each of them is expired.
+// The new head is higher than all cursors of the user, and the floor equals it, so all cursors are expired.
 const expire = workspace.statement<never>(
   'sync.expire_cursors',
   `UPDATE sync_heads SET head = head + 1, floors = floors || jsonb_build_object($3::text, head + 1)

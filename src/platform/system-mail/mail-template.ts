@@ -53,8 +53,8 @@ export interface MailRequest<Values> {
 }
 
 /**
- * A kind of mail, registered by its domain. The content is made when the mail is sent, so a template checks again what may have
- * changed since.
+ * A kind of mail, registered by its domain. The content is made when the mail is sent, so a template checks facts that may
+ * have changed since the mail was queued.
  */
 export interface MailTemplate<Values extends object> {
   /** `<domain>.<kind>`, unique. */

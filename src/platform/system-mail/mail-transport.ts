@@ -8,8 +8,8 @@ const RELAY_CONNECTIONS = 2;
 const EMBEDDED_TIMEOUT_MS = 15_000;
 
 /**
- * Sends mails of the workspace itself: through the embedded mail service when it runs, which knows the mailboxes of the members
- * and relays the rest to SMTP_URL; otherwise through SMTP_URL.
+ * Sends mails of the workspace itself: through the embedded mail service if it runs, otherwise through SMTP_URL. The embedded mail
+ * service delivers to the mailboxes of the members and relays other mails to SMTP_URL.
  */
 @Injectable()
 export class MailTransport implements OnApplicationShutdown {

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** `cancelled`: its template found nothing to send. `not_configured`: there is no way to send mail. */
+/** `cancelled`: the mail is no longer needed. `not_configured`: no way to send mail is configured. */
 export type SystemMailState = 'queued' | 'sent' | 'failed' | 'expired' | 'cancelled' | 'not_configured';
 
 @Entity('system_mails')

@@ -28,9 +28,9 @@ export interface NewSystemMail<Values extends object> {
 }
 
 /**
- * Mails of the workspace itself. A mail is queued in the transaction of its cause and sent after its commit, once: through the
- * embedded mail service exactly once; through SMTP_URL again only when a process ends between the acceptance by the server and
- * the note of it.
+ * Mails of the workspace itself. A mail is queued in the transaction of its cause and sent after the commit. The embedded mail
+ * service delivers it exactly once. Through SMTP_URL it is sent again only if a process ends after the server has accepted the
+ * mail and before this is recorded.
  */
 @Injectable()
 export class SystemMail {

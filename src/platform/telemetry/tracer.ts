@@ -10,14 +10,14 @@ export interface SpanOptions {
   name: string;
   kind: SpanKindName;
   attributes: SpanAttributes;
-  /** Starts a trace, or belongs to the current span. Without a current span, `child` records nothing. */
+  /** `root` starts a trace; `child` belongs to the current span and records nothing without one. */
   position: 'root' | 'child';
 }
 
 /** A span that has started. */
 export interface OpenSpan {
   set(attributes: SpanAttributes): void;
-  /** The span has failed. @param type class or code of the error, not its text */
+  /** Marks the span as failed. @param type class or code of the error, not its text */
   fail(type: string): void;
   /** Adds the W3C headers that make the receiver continue the trace. */
   inject(headers: Record<string, unknown>): void;
@@ -27,7 +27,7 @@ export interface OpenSpan {
 export interface Tracer {
   /** Runs the handlers of a request as a server span, which continues the trace of `traceparent` and ends with the response. */
   request(request: Request, response: Response, next: NextFunction): void;
-  /** Runs `work` as a span. Its rejection makes the span fail and is passed on. */
+  /** Runs `work` as a span. A rejection marks the span as failed and is passed on. */
   span<T>(options: SpanOptions, work: (span: OpenSpan) => Promise<T>): Promise<T>;
 }
 

@@ -22,11 +22,11 @@ export interface WorkerLimits {
   memoryMb: number;
 }
 
-/** How many times its time limit a task may take: a thread that gets less of a processor makes the machine overloaded. */
+/** Maximum time of a task, as a multiple of its limit of processor time. A task that needs longer means an overloaded machine. */
 const MAX_STRETCH = 10;
-/** A task may take that long in any case: a busy machine needs seconds to start a thread. */
+/** Every task may take this time, because a busy machine needs seconds to start a thread. */
 const MIN_STRETCH_MS = 10_000;
-/** Between two readings of the processor time of a thread, at least. */
+/** Minimum time between two readings of the processor time of a thread. */
 const MIN_RECHECK_MS = 50;
 
 /**
@@ -126,7 +126,7 @@ function asLimit(error: NodeJS.ErrnoException): Error {
 
 /**
  * Limits the processor time of a thread: a valid task is not rejected because other work keeps the processors busy.
- * @param reject receives WorkerLimitError, or QueueFullError for a task that the machine has no time for
+ * @param reject receives WorkerLimitError, or QueueFullError when the machine is too busy for the task
  * @returns a function that ends the limit
  */
 function limitTime(thread: Worker, timeoutMs: number, reject: (error: Error) => void): () => void {

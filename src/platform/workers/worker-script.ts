@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 /** The message that a thread returns. */
 export type WorkerResult<Output> = { done: Output } | { failed: string };
 
-/** Lower than the thread that serves requests. */
+/** Nice value of worker threads. The thread that serves requests has 0, a higher priority. */
 const PRIORITY = 5;
 
 /**
@@ -35,8 +35,8 @@ async function attempt<Output>(work: () => Output | Promise<Output>): Promise<Wo
 }
 
 /**
- * Gives requests precedence when there are more threads than cores. On Linux priorities belong to threads, and 0 means the
- * calling thread; on other systems it would be the whole process.
+ * Gives requests precedence when there are more threads than cores. On Linux priorities belong to threads, and the id 0 means
+ * the calling thread; on other systems it means the whole process.
  */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return;

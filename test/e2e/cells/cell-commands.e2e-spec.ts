@@ -86,7 +86,7 @@ describe('commands for cells', () => {
     const own = await workspace(env(), 'cell', 'add', 'own', '--url', app.databaseUrl);
     expect([own.code, own.stderr]).toEqual([
       1,
-      expect.stringContaining('The database is that of an installation'),
+      expect.stringContaining('The database belongs to an installation'),
     ]);
   });
 

@@ -14,7 +14,7 @@ import { OpenFile } from './open-file.js';
 
 /** Bytes of one write call. */
 const WRITE_BYTES = 256 * 1024;
-/** Free space that a store needs to count as not full. */
+/** A store with this much free space is not full. */
 const PROBE_BYTES = 1024 * 1024;
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
@@ -119,12 +119,12 @@ export class FileStore extends ObjectStore {
 
 const UNFINISHED = '.unfinished';
 
-/** The name follows from that of the object, so that the collector can remove the file of a killed process. */
+/** Derived from the name of the object, so that the collector can remove the file of a killed process. */
 const unfinishedOf = (file: string): string => file + UNFINISHED;
 
 /**
- * Creates a file, or empties the one of a killed process. Creates missing directories; each one is synced before its content is
- * created.
+ * Creates a file, or empties the file that a killed process has left. Creates missing directories; each is synced before its
+ * content is created.
  */
 async function create(file: string): Promise<FileHandle> {
   try {

@@ -45,7 +45,7 @@ export class S3Store extends ObjectStore {
       // Compatible services accept any region. The SDK looks up the default region for Amazon.
       region: settings.region ?? (settings.endpoint === undefined ? undefined : 'us-east-1'),
       forcePathStyle: settings.pathStyle,
-      // Not all services know the checksums of the SDK. The database has a hash of each blob.
+      // Not all services support the checksums of the SDK. The database has a hash of each blob.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: {
@@ -69,7 +69,7 @@ export class S3Store extends ObjectStore {
     try {
       await upload.done();
     } catch (error) {
-      // The original error of the source, instead of the error that the SDK makes of it.
+      // The original error of the source, in place of the error of the SDK.
       if (watched.failed) throw watched.failure;
       throw new BlobStoreError('write', error);
     }

@@ -31,7 +31,7 @@ export class UploadClock {
     for (const timer of this.timers) clearTimeout(timer);
   }
 
-  /** Unread bytes mean that the store is slow, not the client. */
+  /** When received bytes are unread, the store is slow and not the client. */
   private isStalled(): boolean {
     const before = this.seen;
     this.seen = this.request.socket.bytesRead;

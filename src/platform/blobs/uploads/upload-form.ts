@@ -31,7 +31,7 @@ export function TakesFile(maxBytes: number): MethodDecorator {
           file: {
             type: 'string',
             format: 'binary',
-            description: `At most ${maxBytes} bytes. Exactly one; any name of the field is taken.`,
+            description: `At most ${maxBytes} bytes. Exactly one file; its field may have any name.`,
           },
         },
       },

@@ -81,7 +81,7 @@ export class Uploads {
   ): Promise<T> {
     if (Number(form.request.headers['content-length']) > maxBytes + FORM_BYTES) throw fileTooLarge(maxBytes);
     const limits = { maxBytes, userId: isKept ? ctx.userId : undefined };
-    const part = await this.inPlace(ctx, form, (expired) => this.read(ctx, form, limits, expired));
+    const part = await this.asUpload(ctx, form, (expired) => this.read(ctx, form, limits, expired));
     const blob = await part.stored;
     let kept = false;
     const { id: blobId, size, sha256 } = blob;
@@ -117,7 +117,7 @@ export class Uploads {
     use: (blob: StoredBlob) => Promise<T>,
   ): Promise<T> {
     if (Number(form.request.headers['content-length']) > maxBytes) throw fileTooLarge(maxBytes);
-    const blob = await this.inPlace(ctx, form, (expired) => this.readBody(ctx, form, maxBytes, expired));
+    const blob = await this.asUpload(ctx, form, (expired) => this.readBody(ctx, form, maxBytes, expired));
     try {
       return await use(blob);
     } finally {
@@ -126,16 +126,16 @@ export class Uploads {
   }
 
   /**
-   * Runs `work` in a place of the user.
+   * Runs `work` as one of the concurrent uploads of the user.
    * @param work gets a promise that rejects when the client sends too slowly
    * @throws ApiError 429 `too_many_uploads`, 503 `overloaded`; ClientDisconnectedError
    */
-  private async inPlace<T>(
+  private async asUpload<T>(
     { userId }: RequestContext,
     { request, response }: UploadForm,
     work: (expired: Promise<never>) => Promise<T>,
   ): Promise<T> {
-    // While the service waited for the database. Neither the request nor the response reports it again.
+    // The client may have disconnected while the service waited for the database. No event reports it again.
     if (response.closed) throw new ClientDisconnectedError();
     const leave = this.gate.enter(userId);
     const clock = new UploadClock(request, this.limits);
@@ -155,7 +155,7 @@ export class Uploads {
   ): Promise<StoredBlob> {
     // The store destroys its source when it fails. The request must live until the response is sent.
     const body = request.pipe(new PassThrough());
-    // A complete request closes too, possibly before the store has read it.
+    // A complete request also emits `close`, possibly before the store has read it.
     const disconnected = (): void => {
       if (!request.complete) body.destroy(new ClientDisconnectedError());
     };
@@ -167,7 +167,7 @@ export class Uploads {
       request.unpipe(body).resume();
       body.destroy(error instanceof Error ? error : undefined);
       await Promise.allSettled([stored]);
-      this.dismiss(request);
+      this.discardBody(request);
       throw request.destroyed && !request.complete ? new ClientDisconnectedError() : error;
     } finally {
       request.off('close', disconnected);
@@ -198,7 +198,7 @@ export class Uploads {
       return part;
     } catch (error) {
       const rejection = await this.undo(ctx.tenantId, part, error);
-      this.dismiss(request);
+      this.discardBody(request);
       throw request.destroyed && !request.complete
         ? new ClientDisconnectedError()
         : outcome(error, rejection, part);
@@ -237,7 +237,7 @@ export class Uploads {
   }
 
   /** Reads the rest of the body for a limited time: most clients read the response only after they have sent the body. */
-  private dismiss(request: Request): void {
+  private discardBody(request: Request): void {
     if (request.complete || request.destroyed) return;
     const timer = setTimeout(() => request.destroy(), this.limits.lingerMs);
     timer.unref();

@@ -2,10 +2,10 @@ import type pg from 'pg';
 import { isRetryable, isTimeout } from '../../database/database-errors.js';
 
 const ATTEMPTS = 20;
-/** How long a change of a table waits for the writers of its table, which wait behind it meanwhile. */
+/** Time for which the statements wait for the lock. Other writers of the table wait behind them in that time. */
 const LOCK_TIMEOUT_MS = 500;
 
-/** Runs statements that lock a table in a transaction, again while writers of other workspaces hold it. */
+/** Runs statements that lock a table, in a transaction. Retries while transactions of other workspaces hold the lock. */
 export async function locked(client: pg.Client, statements: readonly string[]): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
     try {

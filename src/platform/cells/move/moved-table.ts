@@ -54,7 +54,7 @@ export class MovedTable {
     readonly name: string,
     readonly columns: readonly string[],
     key: readonly string[],
-    /** Triggers that also fire in sessions that replicate. */
+    /** Names of the triggers that also fire in replication sessions (`ENABLE ALWAYS`): those of the audit log. */
     private readonly guards: readonly string[],
   ) {
     this.key = `encode(convert_to(ROW(${list(key)})::text, 'UTF8'), 'hex')`;
@@ -73,7 +73,7 @@ export class MovedTable {
   }
 
   /**
-   * Repeats in `target` what happened in `source` since {@link copy}.
+   * Applies to `target` the changes of `source` since {@link copy}.
    * @param since the oldest transaction that the snapshot of the copy did not see
    * @returns the number of rows that were written or removed again
    */
@@ -83,12 +83,12 @@ export class MovedTable {
       `SELECT ${this.key} AS key FROM ${this.of(tenantId)} AND ${isNew}`,
     );
     const keys = changed.rows.map(({ key }) => key);
-    // The snapshot may have seen some of them. Those of the audit log, which cannot be removed, have not changed since.
+    // The copy may contain some of these rows. Rows of the audit log cannot be deleted, but they never change: they are kept.
     const kept = this.guards.length > 0 ? await this.present(target, tenantId, keys) : [];
     if (kept.length === 0) await this.remove(target, tenantId, keys);
     const rewritten = keys.length - kept.length;
     const same = (await this.count(source, tenantId)) - rewritten === (await this.count(target, tenantId));
-    // Before the new rows, which may have the unique values of these.
+    // Deleted rows are removed first, because new rows may have their unique values.
     const removed = same ? [] : await this.missing(source, target, tenantId);
     await this.remove(target, tenantId, removed);
     const others = `${this.key} <> ALL (ARRAY[${kept.map(literal).join(', ')}]::text[])`;
@@ -105,11 +105,11 @@ export class MovedTable {
     return rows[0] as Content;
   }
 
-  /** Deletes all rows of the workspace, some at a time. */
+  /** Deletes all rows of the workspace in batches. */
   async clear(client: pg.Client, tenantId: string): Promise<void> {
     const some = `DELETE FROM ${quoted(this.name)} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${this.of(tenantId)} LIMIT ${CLEARED_AT_ONCE}))`;
-    // Those of the audit log, which reject deletions in every session.
+    // The triggers of the audit log reject deletions, so each batch disables them.
     const change = (action: string) =>
       this.guards.map((guard) => `ALTER TABLE ${quoted(this.name)} ${action} TRIGGER ${quoted(guard)};`);
     for (let left = await this.count(client, tenantId); left > 0; left = await this.count(client, tenantId))
@@ -122,7 +122,7 @@ export class MovedTable {
       await client.query(`DELETE FROM ${this.of(tenantId)} AND ${this.key} = ANY ($1)`, [keys]);
   }
 
-  /** @returns those of the keys that it has */
+  /** @returns the keys whose rows exist */
   private async present(client: pg.Client, tenantId: string, keys: readonly string[]): Promise<string[]> {
     const { rows } = await client.query<{ key: string }>(
       `SELECT ${this.key} AS key FROM ${this.of(tenantId)} AND ${this.key} = ANY ($1)`,
@@ -150,7 +150,7 @@ export class MovedTable {
       while (!next.done && next.value < key) next = await present.next();
       if (next.done || next.value !== key) missing.push(key);
     }
-    // The connection is free again at the end of its stream.
+    // Read to the end: the connection can be used again only after its stream has ended.
     while (!next.done) next = await present.next();
     return missing;
   }

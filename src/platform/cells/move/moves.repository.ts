@@ -10,7 +10,7 @@ export interface Move {
   state: 'copying' | 'switched';
 }
 
-/** Age of the last sign of life at which a move is abandoned. */
+/** Time without a renewal after which a move is abandoned. */
 const ABANDONED_SECONDS = 60;
 
 const begin = directory.statement<{ tenant_id: string }>(
@@ -77,13 +77,13 @@ export class MovesRepository {
     await this.db.single((tx) => tx.query(end, [tenantId]));
   }
 
-  /** The move will be completed, whatever happens from here on. @throws Error when another process has ended it */
+  /** Decides that the move will be completed; a job does so if this process fails. @throws Error when another process has ended it */
   async decide(tx: Pick<Tx, 'query'>, { tenant_id: tenantId }: Move): Promise<void> {
     const [row] = await tx.query(switched, [tenantId]);
     if (!row) throw new Error('another process has ended this move');
   }
 
-  /** Requests for the workspace go to the new cell from the commit on. Does nothing where they do already. */
+  /** Records the new cell: requests for the workspace go there after the commit. Does nothing if it is recorded already. */
   async place(tx: Pick<Tx, 'query'>, { tenant_id: tenantId, source, target }: Move): Promise<void> {
     const [row] = await tx.query(place, [tenantId, target]);
     if (row) await tx.query(count, [source, target]);

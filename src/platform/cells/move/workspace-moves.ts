@@ -18,7 +18,7 @@ import { allowWrites, stopWrites } from './write-stop.js';
 
 const RENEW_MS = 5_000;
 const EVERY_SECONDS = 30;
-/** Requests that have chosen the former cell before the switch have read there by then. */
+/** Requests that chose the former cell before the switch end within this time. */
 const CLEAR_AFTER_MS = 20_000;
 /** Progress of a move, for the operator. */
 export interface MoveProgress {
@@ -40,7 +40,7 @@ export interface MoveResult {
 @Injectable()
 export class WorkspaceMoves implements OnModuleInit {
   private readonly logger = new Logger(WorkspaceMoves.name);
-  /** Pauses of a move: until each process knows of it, and until none reads the former cell. Tests replace them. */
+  /** Pauses of a move: until every process knows the move, and until no process reads the former cell. Tests replace them. */
   pauses = {
     known: (): Promise<unknown> => delay(REFRESH_MS + 1_000),
     clear: (): Promise<unknown> => delay(CLEAR_AFTER_MS),
@@ -83,30 +83,33 @@ export class WorkspaceMoves implements OnModuleInit {
       this.moves
         .renew(tenantId)
         .catch((error: unknown) =>
-          this.logger.warn({ err: error }, 'the move of a workspace is not renewed'),
+          this.logger.warn({ err: error }, 'the lease of a move could not be renewed'),
         );
     }, RENEW_MS);
     const started = performance.now();
-    const tell = (phase: MoveProgress['phase'], rows?: number) =>
+    const reportPhase = (phase: MoveProgress['phase'], rows?: number) =>
       report({ phase, seconds: (performance.now() - started) / 1000, ...(rows !== undefined && { rows }) });
     try {
-      tell('waiting');
-      // Processes remember the cell of a workspace, unless it is being moved. This one has read it above.
+      reportPhase('waiting');
+      // Processes cache the cell of a workspace, except during a move. This process has cached it above.
       await this.cells.refresh();
       await this.pauses.known();
-      const result = await this.copyAndSwitch(move, tell);
-      // A failure from here on is repeated by the job.
+      const result = await this.copyAndSwitch(move, reportPhase);
+      // If one of the next steps fails, the job repeats them.
       await this.clearEvents(move);
       await this.pauses.clear();
       await this.clear(move);
-      tell('cleared');
+      reportPhase('cleared');
       return { from: source, to: target, ...result };
     } finally {
       clearInterval(renewal);
     }
   }
 
-  /** Ends the moves of processes that have ended: those that did not switch leave nothing. @param age in seconds, of their last sign of life */
+  /**
+   * Ends the moves whose process has ended: completes those that have switched, undoes the others.
+   * @param age seconds since their last renewal
+   */
   async finish(age?: number): Promise<void> {
     for (const move of await this.moves.takeOver(age))
       await (move.state === 'switched' ? this.complete(move) : this.abort(move));
@@ -114,7 +117,7 @@ export class WorkspaceMoves implements OnModuleInit {
 
   private async copyAndSwitch(
     move: Move,
-    tell: (phase: MoveProgress['phase'], rows?: number) => void,
+    reportPhase: (phase: MoveProgress['phase'], rows?: number) => void,
   ): Promise<Pick<MoveResult, 'rows' | 'write_stop_seconds'>> {
     const { tenant_id: tenantId, source: from, target: to } = move;
     const source = await this.connect(from);
@@ -127,16 +130,16 @@ export class WorkspaceMoves implements OnModuleInit {
       const tables = await movedTables(source, workspaceTableNames(this.db.dataSource, this.schema));
       await target.query('BEGIN');
       const { since, rows } = await copyAll(source, target, tables, tenantId);
-      tell('copied', rows);
+      reportPhase('copied', rows);
       const stopped = performance.now();
       await stopWrites(source, tables, tenantId);
       let repeated = 0;
       for (const table of tables) repeated += await table.catchUp(source, target, tenantId, since);
       const total = await compare(source, target, tables, tenantId);
-      tell('stopped', repeated);
+      reportPhase('stopped', repeated);
       await this.switchCell(target, move, () => (isLeftToJob = true));
       const seconds = (performance.now() - stopped) / 1000;
-      tell('switched', total);
+      reportPhase('switched', total);
       return { rows: total, write_stop_seconds: Math.round(seconds * 1000) / 1000 };
     } catch (error) {
       if (isLeftToJob) throw error;
@@ -151,8 +154,8 @@ export class WorkspaceMoves implements OnModuleInit {
   }
 
   /**
-   * Commits the copy, then sends requests to it. In this order, so that no request meets a copy that is not committed yet: until
-   * the last step they read the former cell, whose writes are stopped.
+   * Commits the copy, then directs requests to it. In this order, so that no request reads an uncommitted copy: until the last
+   * step, requests read the former cell, whose writes are stopped.
    * @param leaveToJob called when the move is decided, or when the response to its decision was lost: a job reads the decision
    */
   private async switchCell(target: pg.Client, move: Move, leaveToJob: () => void): Promise<void> {
@@ -162,7 +165,7 @@ export class WorkspaceMoves implements OnModuleInit {
       throw error;
     };
     if (move.target === MAIN) {
-      // The directory is in the same database.
+      // The directory is in the same database, so one commit suffices.
       await this.moves.decide(asTx(target), move);
       await this.moves.place(asTx(target), move);
       await target.query('COMMIT').catch(rejectUndecided);
@@ -187,7 +190,7 @@ export class WorkspaceMoves implements OnModuleInit {
     await this.db.tx((tx) => this.moves.place(tx, move));
   }
 
-  /** The rest of a move whose process ended after its decision. */
+  /** Completes a move whose process ended after its decision. */
   private async complete(move: Move): Promise<void> {
     if (move.target !== MAIN) await this.db.inCell(move.target, () => this.commits.finishDecided());
     await this.db.tx((tx) => this.moves.place(tx, move));
@@ -195,7 +198,7 @@ export class WorkspaceMoves implements OnModuleInit {
     await this.clear(move);
   }
 
-  /** Removes the traces of a move that did not switch. The copy was never committed. */
+  /** Undoes a move that did not switch: allows writes again. The copy was never committed. */
   private async abort(move: Move): Promise<void> {
     await this.inCell(move.source, async (client, tables) => allowWrites(client, tables, move.tenant_id));
     await this.moves.end(move.tenant_id);
@@ -210,7 +213,10 @@ export class WorkspaceMoves implements OnModuleInit {
     await this.moves.end(move.tenant_id);
   }
 
-  /** At once: the workers of the former cell would fail to claim them, and the events of other workspaces with them. */
+  /**
+   * Removes the events of a workspace from its former cell right after the switch. A worker cannot claim them while the writes are
+   * stopped, and the failed claim would delay the events of other workspaces.
+   */
   private async clearEvents({ source, tenant_id: tenantId }: Move): Promise<void> {
     await this.inCell(source, async (client, tables) => {
       await tables.find(({ name }) => name === 'outbox')?.clear(client, tenantId);
@@ -244,7 +250,7 @@ export class WorkspaceMoves implements OnModuleInit {
   }
 }
 
-/** Copies what one snapshot has. @returns the oldest transaction that it does not see, and the number of rows */
+/** Copies the rows of one snapshot. @returns the oldest transaction that the snapshot does not see, and the number of rows */
 async function copyAll(
   source: pg.Client,
   target: pg.Client,

@@ -53,7 +53,7 @@ export class Account {
     return this.user?.uid ?? process.getuid?.();
   }
 
-  /** Gives a directory, with its contents, to the account. The top comes last: an interrupted walk is repeated. */
+  /** Makes the account the owner of a directory and its contents. The directory comes last, so that an interrupted run is repeated. */
   async give(directory: string): Promise<void> {
     if (!this.user || (await lstat(directory)).uid === this.user.uid) return;
     const { uid, gid } = this.user;
@@ -103,7 +103,7 @@ function setpriv({ uid, gid }: User, capability: string): string[] {
 
 async function ownerOf(cluster: string): Promise<User | undefined> {
   const found = await stat(cluster).catch(() => undefined);
-  // A cluster that belongs to root was copied by root; opening it gives it to the account again.
+  // A cluster that root owns was copied by root. `give` restores its owner.
   return found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : undefined;
 }
 

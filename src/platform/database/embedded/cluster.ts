@@ -12,8 +12,8 @@ const NEW_PREFIX = 'postgres.new-';
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
- * Text compares and folds by PostgreSQL's built-in C.UTF-8, the same on every machine. LC_CTYPE comes from the system and
- * only distinguishes letters from other characters in pg_trgm and text search; plain `C` would recognise ASCII only.
+ * PostgreSQL's built-in C.UTF-8 compares text and changes its case, in the same way on every machine. LC_CTYPE comes from the
+ * system and only distinguishes letters from other characters in pg_trgm and text search; plain `C` recognises ASCII only.
  */
 const CTYPES = ['C.UTF-8', 'en_US.UTF-8', 'C'];
 
@@ -89,7 +89,7 @@ function initdbArguments(directory: string, ctype: string): string[] {
     'builtin-locale': 'C.UTF-8',
     locale: 'C',
     'lc-ctype': ctype,
-    // The only access is a socket in a private directory; a password stored beside it would protect nothing.
+    // The only access is a socket in a private directory. A password would be stored beside it and protect nothing.
     auth: 'trust',
   };
   return ['--data-checksums', ...Object.entries(options).map(([name, value]) => `--${name}=${value}`)];

@@ -93,7 +93,7 @@ export class EmbeddedDatabase {
         await session.leave();
         return undefined;
       } catch (error) {
-        this.options.log.error(`The embedded PostgreSQL did not come back: ${String(error)}`);
+        this.options.log.error(`The embedded PostgreSQL cannot be restarted: ${String(error)}`);
       }
       await delay(pause, undefined, { signal: this.closed.signal }).catch(() => undefined);
       if (this.closed.signal.aborted) return undefined;

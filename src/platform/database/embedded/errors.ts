@@ -35,7 +35,7 @@ export function unusableDirectory(dir: string, cause: unknown): EmbeddedDatabase
   return new EmbeddedDatabaseError(`Cannot keep the database in ${dir}: ${reason}.`, { cause });
 }
 
-/** Turns the output of a PostgreSQL or initdb that failed into a line for the operator. */
+/** Turns the output of a failed `postgres` or `initdb` into a line for the operator. */
 export function failedProgram(program: string, output: string, dataDir: string): EmbeddedDatabaseError {
   if (/No space left on device|Disk quota exceeded/.test(output)) {
     return new EmbeddedDatabaseError(`Cannot keep the database in ${dataDir}: the disk is full.`);

@@ -6,7 +6,7 @@ import type { Postmaster } from './postmaster.js';
 /** The database of the application. */
 export const DATABASE = 'workspace';
 
-/** Advisory locks of the maintenance database; those of the application are in another database. */
+/** Advisory locks in the maintenance database, separate from the locks of the application in its own database. */
 const LOCK = { server: 1_001, users: 1_002, creation: 1_003 };
 
 /** PostgreSQL releases the locks of a killed server as soon as it notices the closed connection. */
@@ -17,7 +17,7 @@ export type Role = 'server' | 'tool';
 
 /**
  * The use of an instance by one process: a connection with session locks that count the users of this PostgreSQL. The
- * locks end with the process, however it ends, so nothing needs cleaning up.
+ * locks end with the process, even if it is killed.
  *
  * `server` is exclusive: one server for a data directory. All processes share `users`; a process that gets it as an
  * exclusive lock when leaving is the last one, and stops PostgreSQL.
@@ -66,7 +66,7 @@ export class InstanceSession {
   async leave(): Promise<void> {
     try {
       await this.client.query('SELECT pg_advisory_unlock_shared($1)', [LOCK.users]);
-      // New users wait for their shared lock meanwhile; the shutdown ends their wait and they start PostgreSQL again.
+      // New users wait for their shared lock meanwhile. The shutdown ends their connection, and they start PostgreSQL again.
       if (await this.tryLock(LOCK.users)) await this.postmaster.stop();
     } catch {
       // The connection has ended, and its locks with it.

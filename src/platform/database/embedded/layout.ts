@@ -49,15 +49,15 @@ function fits(dir: string): boolean {
   return Buffer.byteLength(path.join(dir, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH;
 }
 
-/** The owner of this directory has access to the database: another user may have created it in a shared /tmp. */
+/** Creates the directory. Rejects one of another user, who would have access to the database: /tmp is shared. */
 async function ensurePrivate(dir: string, account: Account): Promise<string> {
   try {
     await mkdir(dir, { mode: 0o700 }).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error;
     });
     const found = await lstat(dir);
-    const ours = found.uid === process.getuid?.() || found.uid === account.uid;
-    if (!found.isDirectory() || !ours) {
+    const isOwned = found.uid === process.getuid?.() || found.uid === account.uid;
+    if (!found.isDirectory() || !isOwned) {
       throw new EmbeddedDatabaseError(
         `${dir} belongs to another user; remove it, or choose a shorter DATA_DIR.`,
       );

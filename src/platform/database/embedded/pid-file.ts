@@ -37,7 +37,7 @@ export async function removeStalePidFile(cluster: string): Promise<void> {
   else await rename(aside, file).catch(() => undefined);
 }
 
-/** True when the process has ended; a zombie, which its parent may never collect, has. */
+/** True when the process has ended. A zombie has ended too, although its parent may never collect it. */
 export async function hasEnded(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);

@@ -24,7 +24,7 @@ const POLL_MS = 25;
 const SLOW_START_NOTE_MS = 10_000;
 /** Duration for which a start may fail because an earlier server is still ending. */
 const LEFTOVERS_MS = 15_000;
-/** Starts after which a server that ends again each time counts as broken. */
+/** Maximum number of starts. A server that ends after each of them is broken. */
 const MAX_STARTS = 3;
 const FAST_SHUTDOWN_MS = 60_000;
 const CONNECT_MS = 10_000;
@@ -33,7 +33,7 @@ const LOG_TAIL = 10_000;
 const TEMPORARY = /^(?:57|53)/;
 const LEFTOVERS = /lock file .* already exists|pre-existing shared memory block/;
 
-/** The PostgreSQL process of one cluster: finds it running or starts it, and stops it. */
+/** Finds, starts and stops the PostgreSQL process of one cluster. */
 export class Postmaster {
   constructor(
     private readonly dataDir: string,
@@ -48,13 +48,13 @@ export class Postmaster {
   /** A connection string for `database`. */
   url(database: string): string {
     const host = encodeURIComponent(this.socketDir);
-    // `sslmode`: a PGSSLMODE in the operator's shell is meant for other servers.
+    // `sslmode` overrides a PGSSLMODE of the operator's shell, which is for other servers.
     return `postgres://${SUPERUSER}@localhost:${SOCKET_PORT}/${database}?host=${host}&sslmode=disable`;
   }
 
   /**
    * Connects to the maintenance database, starting PostgreSQL when none runs on the cluster. Any number of processes
-   * may do this at once: PostgreSQL keeps one of the servers that they start, and all connect to that.
+   * may do this at once: only one of the servers that they start keeps running, and all connect to it.
    * @throws EmbeddedDatabaseError when PostgreSQL does not start
    */
   async connect(): Promise<pg.Client> {
@@ -103,7 +103,7 @@ export class Postmaster {
       application_name: 'workspace instance',
       connectionTimeoutMillis: CONNECT_MS,
     });
-    // A connection that ends later is noticed by its `end` event; without a listener the error would end the process.
+    // The end of the connection is detected by its `end` event. Without this listener its error would end the process.
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -148,14 +148,14 @@ export class Postmaster {
       }
       return true;
     } finally {
-      // Once started, the server writes to its own log; it keeps this file open and does not need its name.
+      // The server keeps this file open and does not need its name. After the start it writes to its own log.
       await rm(output, { force: true });
     }
   }
 
   /**
-   * In its own process group: a Ctrl-C in the terminal must not end the database before the application has finished
-   * the requests in flight. Its output goes to a file, because a pipe would break with this process.
+   * Starts the program in its own process group: a Ctrl-C in the terminal must not end the database before the application has
+   * finished the requests in flight. Its output goes to a file, because a pipe would break at the end of this process.
    */
   private spawn(args: string[], output: string): ChildProcess {
     const { file, args: argv, options } = this.account.command(this.binaries.postgres, args);

@@ -19,7 +19,7 @@ export async function serverArguments(
 ): Promise<string[]> {
   const settings: Record<string, string> = {
     listen_addresses: '',
-    // A list: a comma in the path must not divide it.
+    // The setting is a list: quotes keep a comma in the path from dividing it.
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port: String(SOCKET_PORT),
@@ -33,7 +33,7 @@ export async function serverArguments(
     wal_compression: await bestWalCompression(cluster, account, binaries),
     random_page_cost: '1.1',
     jit: 'off',
-    // Cached plans of a table that grows from empty, as in an import, read all its rows until the next ANALYZE: check every 10 s, not every minute.
+    // While an empty table grows, as in an import, cached plans read all its rows until the next ANALYZE. The default is a minute.
     autovacuum_naptime: '10s',
     TimeZone: 'UTC',
     log_timezone: 'UTC',

@@ -3,18 +3,18 @@ import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { isLockTimeout, isRetryable } from '../database-errors.js';
 import { StoredSql, type SqlFile, versionOf } from './stored-sql.js';
 
-/** Any constant: the same in every process that migrates this database. */
+/** An arbitrary constant, the same in every process that migrates this database. */
 const MIGRATION_LOCK = 7_706_113_001;
 const MAX_ATTEMPTS = 120;
 const PAUSE_MS = 500;
-/** Less than the limit of requests, which wait behind the lock that a migration waits for. */
+/** Less than the lock timeout of requests, which wait behind a migration that waits for a lock. */
 const LOCK_TIMEOUT_MS = 2_000;
 
 /**
  * Applies the pending migrations and, where their text has changed, the stored functions and views: all in one
  * transaction, so that a failure leaves the previous state. Safe to run from many processes at once: one works, the
- * others wait for it. Migrations run while no stored function or view exists. A migration that meets a long transaction, such as
- * that of a dump, tries again for minutes, and lets requests pass meanwhile.
+ * others wait for it. Migrations run while no stored function or view exists. A migration that waits for a long transaction, such
+ * as that of a dump, releases its locks and retries for minutes, so that it does not block requests.
  * @param files in dependency order
  * @returns the names of the migrations applied now
  */

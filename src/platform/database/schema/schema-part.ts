@@ -7,11 +7,11 @@ export type MigrationClass = new () => MigrationInterface;
 
 /** The part of the database that one module owns. */
 export interface SchemaPart {
-  /** The module: only its statements and functions touch its tables, views and functions. */
+  /** The module: only its statements and functions use its tables, views and functions. */
   owner: string;
   /** Tables, views and functions that the SQL of other modules may use. */
   publishes?: string[];
-  /** Its tables, by the home that each has. */
+  /** Its tables, by their homes. */
   entities: { [home in HomeName]?: EntityClass[] };
   /** Hand-written steps that create and change the tables, their indexes, triggers and data. */
   migrations: MigrationClass[];

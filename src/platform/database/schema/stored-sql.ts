@@ -5,14 +5,14 @@ import type { HomeName } from '../statement.js';
 
 /** A file of functions, views and the types that only they use: the one current text, re-applied when it changes. */
 export interface SqlFile {
-  /** Whose tables its functions and views touch. */
+  /** Home of the tables that its functions and views use. */
   home: HomeName;
   name: string;
   text: string;
 }
 
 /**
- * @param home of the tables that the functions and views touch
+ * @param home of the tables that the functions and views use
  * @param folder the `sql/` folder of a domain
  * @param names files without `.sql`, each after the files whose views, types and SQL functions it uses
  */
@@ -20,7 +20,7 @@ export function sqlFiles(home: HomeName, folder: URL, ...names: string[]): SqlFi
   return names.map((name) => ({ home, name, text: readFileSync(new URL(`${name}.sql`, folder), 'utf8') }));
 }
 
-/** One row: the set applied last and the objects that it created, in the order of creation. */
+/** A table with one row: the set that was applied last, and the objects that it created, in the order of creation. */
 const RECORD = `CREATE TABLE IF NOT EXISTS schema_sql (
   one         boolean      PRIMARY KEY DEFAULT true CHECK (one),
   hash        text         NOT NULL,
@@ -85,7 +85,7 @@ export class StoredSql {
     this.hash = hashOf(files);
   }
 
-  /** @returns whether the database has this set, or that of a newer version, which an older one leaves alone */
+  /** @returns whether the database has this set, or the set of a newer version, which this version does not replace */
   async isCurrent(): Promise<boolean> {
     return (await stateOf(this.runner, this.hash, this.version)) !== 'changed';
   }
@@ -102,7 +102,7 @@ export class StoredSql {
     if (objects.length > 0) await this.runner.query(dropping(objects.toReversed()));
   }
 
-  /** Creates the set. Those of the previous one have been dropped. */
+  /** Creates the objects of the set. Call {@link drop} first. */
   async create(): Promise<void> {
     const before = new Set(await this.existing());
     for (const { name, text } of this.files) {
@@ -127,8 +127,8 @@ export class StoredSql {
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * Drops objects that may depend on one another. An object on which others depend is tried again after them; nothing is
- * dropped by cascade, so a table never loses a default, an index or a constraint.
+ * Drops objects that may depend on one another. An object on which others depend is dropped after them, in another round. CASCADE is
+ * not used, so a table never loses a default, an index or a constraint.
  */
 const dropping = (objects: readonly string[]): string => `
 DO $do$
@@ -146,7 +146,7 @@ BEGIN
         blocked := blocked || object;
       END;
     END LOOP;
-    -- No progress: this raises the error that names the dependent object.
+    -- No object could be dropped in this round: this statement raises the error that names the dependent object.
     IF cardinality(blocked) = cardinality(remaining) THEN
       EXECUTE 'DROP ' || regexp_replace(blocked[1], ' ', ' IF EXISTS ');
     END IF;

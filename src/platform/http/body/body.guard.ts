@@ -49,7 +49,7 @@ export interface RequestWithBody extends Request {
 
 /**
  * Reads the JSON body. It is a guard because it must run after the bearer guard: without a valid token the server buffers
- * nothing, and a missing token is a 401 whatever the body is (docs/adr/0002).
+ * nothing, and a missing token is a 401 even if the body is invalid (docs/adr/0002).
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
@@ -67,7 +67,7 @@ export class BodyGuard implements CanActivate {
       return true;
     }
     const response = http.getResponse<Response>();
-    // While an earlier guard waited for the database. Neither the request nor the response reports it again.
+    // The client may have disconnected while an earlier guard waited for the database. No event reports it again.
     if (response.closed) throw new ClientDisconnectedError();
     if (bytes) return this.readBytes(request, response, bytes);
     if (this.reflector.get<boolean>(MULTIPART, context.getHandler())) {
@@ -79,7 +79,7 @@ export class BodyGuard implements CanActivate {
     const others = this.reflector.get<readonly string[] | undefined>(JSON_TYPES, context.getHandler());
     if (!isJson(request) && !others?.includes(mediaTypeOf(request))) throw Errors.unsupportedMediaType.with();
     const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
-    // The parser would read the whole body first.
+    // Rejected before the body is read; the parser would read all of it.
     if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();
     if (limit > LARGE && mayBeLarge(request)) {
       const release = this.large.enter(request.ctx?.userId ?? '');

@@ -1,6 +1,6 @@
 import { Errors } from '../errors.js';
 
-/** Large bodies in memory at the same time, in this process and of one user. */
+/** Maximum number of large bodies in memory, in this process and of one user. */
 const MAX_TOTAL = 8;
 const MAX_PER_USER = 2;
 

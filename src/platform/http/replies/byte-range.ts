@@ -9,7 +9,7 @@ const SINGLE = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i;
 /**
  * Parses a `Range` header (RFC 9110, section 14.1.2). Several ranges, other units and invalid ranges select the whole file, as
  * the RFC allows: multipart responses multiply the work of the server. Not Express's `request.range()`: it rejects a suffix
- * longer than the file and a last byte before the first, which the RFC wants served whole.
+ * that is longer than the file and a last byte before the first, for which the RFC requires the whole file.
  *
  * @param size of the file, bytes
  * @returns undefined: the whole file; null: no byte is in the range

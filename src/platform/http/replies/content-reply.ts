@@ -23,8 +23,8 @@ interface Content {
 }
 
 /**
- * A success response with a stored file, streamed as a whole or as one range. Browsers never show it, whatever its type. The
- * ETag is the hash of the bytes, which never change.
+ * A success response with a stored file, streamed as a whole or as one range. Browsers never display it, even if they support its
+ * type. The ETag is the hash of the bytes, which never change.
  */
 export class ContentReply {
   readonly etag: string;

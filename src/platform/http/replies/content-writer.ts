@@ -7,7 +7,7 @@ import { JSON_HEADERS } from '../security-headers.js';
 /** A connection without progress for this time is closed, because it keeps a file open. */
 const STALLED_MS = 60_000;
 
-/** In a browser that shows the file against its headers, scripts have no origin and load nothing. */
+/** If a browser shows the file despite its headers, scripts have no origin and cannot load anything. */
 const POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'";
 const REPLACED = new Set(['Content-Type', 'Content-Security-Policy']);
 const FIXED: readonly string[] = [
@@ -21,7 +21,7 @@ const FIXED: readonly string[] = [
 /**
  * Writes a stored file: 200, 206 for one range, 304 for a current copy of the client, 416 for a range outside the file.
  * Resolves when all bytes are sent or the client has disconnected; rejects when the store fails, possibly after the headers.
- * @throws ApiError 416 `range_not_satisfiable`, and what opening the file throws
+ * @throws ApiError 416 `range_not_satisfiable`, and the errors of opening the file
  */
 export async function writeContent(response: Response, reply: ContentReply): Promise<void> {
   const request = response.req as Request & { id?: string };
@@ -47,7 +47,7 @@ export async function writeContent(response: Response, reply: ContentReply): Pro
     throw new Error(`a stored file has ${bytes.size} bytes instead of ${length}`);
   }
   response.writeHead(range ? 206 : 200, headers);
-  // The client has disconnected, or a batch has cut the response off at its headers.
+  // The client has disconnected, or the request is part of a batch, which ends the response of a file at its headers.
   if (response.destroyed) {
     bytes.close();
     return;

@@ -6,7 +6,7 @@ const MAX_CHARACTERS = 120;
 const FORBIDDEN = /[/\\:*?"<>|]+/g;
 /** Controls, line and paragraph separators, direction marks and other invisible characters (joiners within words stay). */
 const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Co}]|(?![\u200C\u200D])\p{Cf}/gu;
-/** Names that are devices on Windows, whatever their extension. */
+/** Names of devices on Windows, with or without an extension. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?:\.|$)/i;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });

@@ -21,7 +21,7 @@ export function attachmentNamed(name: string, otherwise: string): string {
 }
 
 /**
- * A generated file as a download. Browsers never show it, whatever its type.
+ * A generated file as a download. Browsers never display it, even if they support its type.
  * @param bytes null for HEAD; the length is then unknown, and RFC 9110 allows to omit it
  */
 export function fileReply(bytes: Uint8Array | null, options: FileOptions): BodyReply {

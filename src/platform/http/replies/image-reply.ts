@@ -2,7 +2,7 @@ import type { ImageFormat } from '../../../lib/image-size/index.js';
 import { BodyReply } from './body-reply.js';
 
 /**
- * An image that browsers show in place. Only raster formats that the server has detected itself: they contain no scripts.
+ * An image that browsers display. Only for raster formats that the server has detected itself, because they contain no scripts.
  * Clients may store it and revalidate it each time.
  * @param bytes null: the client has this version (304)
  * @param etag with its quotes

@@ -26,7 +26,7 @@ export function writeJson(
   response.writeHead(status, headers);
   if (typeof json === 'string') response.end(json);
   else response.end(json, () => freeBytes(json));
-  // Twice: the rows of the database and the text made of them.
+  // Twice, because the rows of the database and the text that is made of them become garbage.
   if (length > LARGE) countForwardedBytes(2 * length);
 }
 

@@ -34,7 +34,7 @@ const STATUS_BY_CODE: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_H
 export function createHttpServer(application: RequestListener): Server {
   const options = {
     requireHostHeader: false,
-    // An offer of another protocol, such as h2c, is ignored: the request gets its ordinary response.
+    // An upgrade to another protocol, such as h2c, is ignored: the request gets its ordinary response.
     shouldUpgradeCallback: ({ url, headers }: IncomingMessage) =>
       isSocketTarget(url) && headers.upgrade?.toLowerCase() === 'websocket',
   };
@@ -58,13 +58,13 @@ export function createHttpServer(application: RequestListener): Server {
   return server;
 }
 
-/** Whether a response to an earlier request is in flight: another one would become a part of its body. Node checks the same. */
+/** Whether a response of this connection has begun: an error response would become part of its body. Node checks the same. */
 function hasBegunResponse(socket: Socket): boolean {
   const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
   return response?.headersSent === true;
 }
 
-/** Whether a header occurs twice that a proxy and this server must read alike. */
+/** Whether Host or Authorization is repeated: a proxy and this server might use different ones. */
 function isAmbiguous({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   let credentials = 0;

@@ -22,7 +22,7 @@ import { Errors } from '../errors.js';
 import { writeJson } from '../replies/reply-writer.js';
 
 const RETRY_AFTER = { headers: { 'Retry-After': '1' } };
-/** Free space comes from an operator, so a client that retries every second gains nothing. */
+/** An operator has to free space, so a retry every second would not succeed earlier. */
 export const STORAGE_RETRY_AFTER = { headers: { 'Retry-After': '10' } };
 
 /** Maps every thrown value to the error shape of the API. The details of unknown errors do not reach the client. */

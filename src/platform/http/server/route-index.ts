@@ -2,7 +2,7 @@ import express, { type Express, type RequestHandler, type Router } from 'express
 
 type Method = 'delete' | 'get' | 'head' | 'patch' | 'post' | 'put';
 
-/** As Nest's adapters declare it; controllers always give a path. */
+/** As Nest's adapters declare it. Controllers always pass a path. */
 type Register = {
   (handler: RequestHandler): unknown;
   (path: unknown, handler: RequestHandler): unknown;

@@ -14,7 +14,7 @@ export interface Telemetry {
 }
 
 /**
- * Starts the export of traces and metrics by OTLP over HTTP, as the `OTEL_*` variables say. Without them nothing is imported.
+ * Starts the export of traces and metrics by OTLP over HTTP that the `OTEL_*` variables configure. Without them it imports nothing.
  * @param process value of the resource attribute `workspace.process`
  * @returns undefined when both are off
  */

@@ -9,7 +9,7 @@ import type { SyncStateQuery, SyncStateResponse } from './sync-state.dto.js';
 
 type Heads = Omit<SyncStateResponse, 'server_time'>;
 
-/** Counters that a waiting request follows, besides that of the user. */
+/** Maximum number of counters of objects that a waiting request follows, besides the counter of the user. */
 const MAX_FOLLOWED = 20;
 
 /** Heads of all synchronised collections of a caller. */
@@ -25,7 +25,7 @@ export class SyncState {
   ) {}
 
   /**
-   * Adds a collection with a counter for each of its objects, which is no `FeedSource`.
+   * Adds a collection with a counter for each of its objects. It is not a `FeedSource`.
    * @param heads SQL of a JSON object with the heads of the objects that a user sees, by id; $1 the workspace, $2 the user
    */
   addObjects(collection: string, heads: string): void {
