@@ -115,7 +115,7 @@ const ACTIONS = [
 ] as const;
 type Action = (typeof ACTIONS)[number];
 
-/** Two applications on one database: no state in memory can help. */
+/** Two applications on one database, so that state in memory has no effect. */
 describe('the states of guests', () => {
   let livekit: LiveKit;
   let one: TestApp;
@@ -223,7 +223,7 @@ describe('the states of guests', () => {
       const call = await newCall();
       const guest = new GuestBrowser(one.anonymous, await newInvite(call, requires));
       const model = new Model(requires);
-      // An approval exists for a guest that has waited only.
+      // Only a guest that has waited has an approval.
       const mayReview = () => requires && model.state !== 'none';
       for (const [action, isFirst] of [['claim', true] as const, ...actions]) {
         if ((action === 'approve' || action === 'deny') && !mayReview()) continue;

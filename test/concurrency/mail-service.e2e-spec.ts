@@ -92,7 +92,7 @@ describe('concurrency', () => {
     });
   });
 
-  test('of many moves of one message, exactly one wins', async () => {
+  test('of many moves of one message, exactly one succeeds', async () => {
     await fill(3);
     const targets = ['Trash', 'Junk', 'Drafts', 'Sent Mail'];
     const responses = await times(20, (n) =>
@@ -426,7 +426,7 @@ describe('a process that is killed', () => {
     expect(code).toBe(0);
   });
 
-  test('leaves its claimed entries to its successor at once', async () => {
+  test('leaves its claimed entries to the next process at once', async () => {
     const relay = await OtherServer.start();
     relay.hangs = true;
     try {

@@ -123,7 +123,7 @@ describe('mail, at the same time', () => {
     for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
   });
 
-  test('a disconnect frees its place', async () => {
+  test('a disconnect frees its place in the limit', async () => {
     const [app] = apps;
     const user = users[2]!;
     await app.as(user.token).get(BOXES);

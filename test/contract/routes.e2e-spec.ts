@@ -339,7 +339,7 @@ describe('the routes', () => {
   });
   afterAll(() => app?.stop());
 
-  test('exist as far as they did before', () => {
+  test('of the contract that exist are those of implemented-operations.txt', () => {
     const contractShapes = new Set(listed.map((operation) => shape(key(operation))));
     const now = described.map(key).filter((name) => contractShapes.has(shape(name)));
     process.stdout.write(`${now.length} of the contract's ${listed.length} operations exist\n`);
@@ -351,7 +351,7 @@ describe('the routes', () => {
     expect(described.map(key).filter((name) => !known.has(shape(name)))).toEqual([]);
   });
 
-  test('served by the application are those described, no more and no less', () => {
+  test('served by the application are exactly the described ones', () => {
     const adapter = app.served.nest.getHttpAdapter() as unknown as LeanExpressAdapter;
     const served = [adapter.getInstance().router as Router, ...adapter.routers]
       .flatMap((router) => router.stack)
@@ -369,7 +369,7 @@ describe('the routes', () => {
     expect(new Set(OIDC_ROUTES)).toEqual(new Set(SIGN_IN));
   });
 
-  test('name no permission that the catalogue does not have', () => {
+  test('require permissions of the catalogue only', () => {
     const named = described.flatMap(({ spec }) => (spec['x-permissions'] as string[] | undefined) ?? []);
     expect(named.filter((permission) => !(permission in PERMISSIONS))).toEqual([]);
     expect(named.length).toBeGreaterThan(0);

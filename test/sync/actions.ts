@@ -98,13 +98,13 @@ async function changeNothing(actor: Actor): Promise<void> {
     ...REJECTIONS,
   );
   if (response.status !== 200) return;
-  // Another note with the same id has the same revision by now.
+  // Otherwise another note with the same id was created meanwhile, with the same revision.
   if (response.body.note.created_at === base.created_at)
     throw new Violation('a write without changes was accepted', base.id);
   written(actor, response, { title: body.title, content: body.content }, base.revision + 1);
 }
 
-/** A placement is an ordinary update for the owner; for the others it is their own affair. */
+/** Files a note. For the owner this is an update of the note; for other members it changes only their own placement. */
 async function place(actor: Actor): Promise<void> {
   const note = someNote(actor);
   const base = note && (await known(actor, note, 0.7));
@@ -175,7 +175,7 @@ async function peek(actor: Actor): Promise<void> {
     throw new Violation(`${actor.user.name} can read ${note.id} without access`, note.id);
 }
 
-/** The other workspace sees nothing, whatever it knows. */
+/** A user of another workspace reads and writes no note of this one, also with its ids and tokens. */
 async function canary(actor: Actor): Promise<void> {
   const { world, rng } = actor;
   const { canary: user } = world.site;

@@ -22,7 +22,7 @@ export class CalendarReplica {
   private readonly name: string;
   private readonly rng: Rng;
 
-  // Fields of their own: Node runs this file without a build.
+  // No parameter properties: Node runs this file with its types stripped, which does not support them.
   constructor(world: World, user: User, name: string) {
     this.world = world;
     this.user = user;
@@ -119,7 +119,7 @@ export class CalendarReplica {
     await this.sync(id, { sync_token: token, limit: 100 }, ['200', '404 not_found', '410 cursor_expired']);
   }
 
-  /** @returns whether that was all for now */
+  /** @returns whether the feed has no more changes */
   private async pull(id: string, limit: number): Promise<boolean> {
     const known = this.calendars.get(id)!;
     const fresh = known.token === null;

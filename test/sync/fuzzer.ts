@@ -9,13 +9,13 @@ export interface Plan {
   seed: string;
   /** The number of concurrent actions. */
   performers: number;
-  /** At most; rounds are of different lengths. */
+  /** The maximum; rounds have different lengths. */
   actionsPerRound: number;
-  /** Asked after each round. @param rounds done so far */
+  /** Called after each round. @param rounds number of completed rounds */
   goOn(rounds: number): boolean;
-  /** Kill servers now and then, where the site can. */
+  /** Kill servers at random, if the site supports it. */
   crashes?: boolean;
-  /** Move the workspace to another database in each round, where the site can. */
+  /** Move the workspace to another database in each round, if the site supports it. */
   moves?: boolean;
   progress?: (line: string) => void;
 }
@@ -31,8 +31,8 @@ const QUIET_SECONDS = 60;
 
 /**
  * A model-based test of synchronisation: users write, share and file notes at the same time, their devices follow by
- * change feeds and index walks, and after each round everything must agree. The seed decides every choice of every
- * actor; only the order in which their requests meet is left to the machine.
+ * change feeds and index walks, and after each round devices and database must agree. The seed decides every choice of
+ * every actor, but not the order in which the server processes concurrent requests.
  */
 export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
   const world = new World(site, plan.seed);
@@ -111,7 +111,7 @@ async function moveMidway(world: World, now: () => boolean): Promise<void> {
   world.count('moves');
 }
 
-/** Waits until no statement runs that a killed server has left behind. */
+/** Waits until no statement of a killed server is running. */
 async function quiet(world: World): Promise<void> {
   for (const deadline = Date.now() + QUIET_SECONDS * 1000; ;) {
     const busy = await world.sql<{ query: string }>(
@@ -124,7 +124,7 @@ async function quiet(world: World): Promise<void> {
   }
 }
 
-/** Updates the ids that the actors know: notes are also deleted with folders and by the clock. */
+/** Updates the ids that the actors know: notes are also deleted with folders and by jobs. */
 async function recallNotes(world: World): Promise<void> {
   const tenant = [world.site.users[0]?.tenantId];
   const rows = await world.sql<{ id: string; owner_id: string; share_token: string | null }>(
@@ -135,7 +135,7 @@ async function recallNotes(world: World): Promise<void> {
   for (const { id } of world.notes) if (!stored.has(id)) world.purged.push(id);
   const users = new Map(world.site.users.map((user) => [user.id, user]));
   world.notes.length = 0;
-  // Some are new: the response to their creation was lost in a crash.
+  // Some notes are unknown, because the response to their creation was lost in a crash.
   for (const { id, owner_id: owner } of rows)
     if (!world.access.everIn(id, owner)) world.access.giving(id, [owner])(false);
   for (const { id, owner_id: owner, share_token: token } of rows)

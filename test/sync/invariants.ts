@@ -3,14 +3,14 @@ import { NEVER_OF_CONTACTS } from './contact-invariants.ts';
 import { NEVER_OF_TASKS } from './task-invariants.ts';
 import type { World } from './world.ts';
 
-/** Every number of a feed there is. */
+/** All sequence numbers of all feeds. */
 const NUMBERS = `SELECT tenant_id, user_id, seq FROM note_members
       UNION ALL SELECT tenant_id, owner_id, seq FROM note_folders
       UNION ALL SELECT tenant_id, user_id, seq FROM task_members
       UNION ALL SELECT tenant_id, user_id, seq FROM task_folder_members
       UNION ALL SELECT tenant_id, addressbook_id, seq FROM contacts`;
 
-/** Each selects rows that violate it. */
+/** Invariants, each with a query for the rows that violate it. */
 const NEVER: Record<string, string> = {
   ...NEVER_OF_TASKS,
   ...NEVER_OF_CONTACTS,
@@ -79,7 +79,7 @@ const NEVER_WITHOUT_MOVES = {
     SELECT datname AS id, deadlocks FROM pg_stat_database WHERE datname = current_database() AND deadlocks > 0`,
 };
 
-/** Looks at the tables themselves. @throws Violation */
+/** Checks the rows of the tables. @throws Violation */
 export async function checkInvariants(world: World): Promise<void> {
   const never = { ...NEVER, ...(!world.site.move && NEVER_WITHOUT_MOVES) };
   for (const [name, sql] of Object.entries(never)) {

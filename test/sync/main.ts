@@ -59,7 +59,7 @@ async function site(): Promise<{ site: Site; servers: ServerProcess[] }> {
     DATABASE_POOL_MAX: '4',
   });
   await migrateDatabase(config, databaseUrl);
-  // Jobs run here, in a third process: retention and the emptying of the trash, when the fuzzer wants them.
+  // The jobs (retention, purging the trash) run in this process when the fuzzer calls them.
   const { nest: jobs } = await createApp(config, databaseUrl);
   closers.push(() => jobs.close());
   const tenant = (slug: string, ...names: string[]) => ({

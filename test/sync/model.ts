@@ -13,9 +13,9 @@ export class Violation extends Error {
 interface Standing {
   /** Requests in flight that may give access. */
   giving: number;
-  /** When the last of them had ended. */
+  /** When the last of these requests ended. */
   givenBy: number;
-  /** Since when access has certainly been gone; null: it may be there. */
+  /** The time since which the user certainly has no access; null: the user may have access. */
   outSince: number | null;
 }
 
@@ -80,18 +80,18 @@ interface Written {
   by: string;
 }
 
-/** One life of a note id: from its creation to its purge. */
+/** A note from its creation to its purge. Its id may be used again. */
 export interface Life {
   id: string;
   createdAt: string;
   owner: string;
   revisions: Map<number, Written>;
-  /** Not yet compared with the stored revisions. */
+  /** Revisions not yet compared with the stored ones. */
   unchecked: Set<number>;
   mayBePurged: boolean;
 }
 
-/** Every write that was acknowledged. */
+/** The acknowledged writes of notes. */
 export class Ledger {
   readonly lives = new Map<string, Life>();
 
@@ -113,7 +113,7 @@ export class Ledger {
     if (life) life.mayBePurged = true;
   }
 
-  /** A purge without a response, or by the clock. */
+  /** Called for a purge without a response, and for one by the job. */
   anyLifeMayBePurged(id: string): void {
     for (const life of this.lives.values()) if (life.id === id) life.mayBePurged = true;
   }

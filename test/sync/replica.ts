@@ -45,11 +45,11 @@ const OLD_CURSORS = 30;
 
 interface Walk {
   listed: Set<string>;
-  /** Page to ask for; undefined: the first. */
+  /** Cursor of the next page; undefined: the first page. */
   next: string | undefined;
-  /** From any page of it, for the change feed. */
+  /** Cursors for the change feed, one from each page. */
   checkpoints: string[];
-  /** Where changes read during the walk have got to. */
+  /** The cursor after the changes that were read during the walk. */
   changes: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export class Replica {
   readonly items = new Map<string, any>();
   private cursor: string | undefined;
   private walk: Walk | undefined;
-  /** Whether the items are all there were at the cursor; false in the first pages of a feed read from the beginning. */
+  /** Whether the device has all items that existed at the cursor; false in the first pages of a feed read from the beginning. */
   private complete = false;
   private old: string[] = [];
   private readonly world: World;
@@ -152,7 +152,7 @@ export class Replica {
     this.take(response);
   }
 
-  /** @returns whether that was all for now */
+  /** @returns whether the feed has no more changes */
   private async changes(cursor: string, wait: number): Promise<boolean> {
     const response = await this.ask('changes', cursor, wait);
     if (response.status === 410) {
@@ -210,7 +210,7 @@ export class Replica {
     this.walk = undefined;
   }
 
-  /** Nothing is lost when a client reads changes before its walk has ended. */
+  /** A client may read changes before its walk has ended, without loss. */
   private async changesDuringWalk(walk: Walk): Promise<void> {
     const from = walk.changes ?? this.rng.pick(walk.checkpoints);
     const response = await this.ask('changes', from, 0);

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { childEnv } from '../support/installation/child-env.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..', '..');
-/** Beside other work, a start may take long. */
+/** On a busy machine a start may take long. */
 const START_SECONDS = 180;
 
 /** A server process on a port of its own, which can be killed and started again there. */
@@ -74,7 +74,7 @@ export class ServerProcess {
     await gone;
   }
 
-  /** For the end of this process, where nothing can be waited for. */
+  /** Kills it without waiting, at the end of this process. */
   kill(): void {
     this.child?.kill('SIGKILL');
   }

@@ -57,7 +57,7 @@ export async function share(actor: Actor): Promise<void> {
           path,
           { role: rng.pick(['viewer', 'editor']), ...expires },
           '200',
-          // Repeated for so long that the time is over.
+          // The request was repeated until its expiry had passed.
           ...(expires.expires_at ? ['422 validation_failed'] : []),
           ...REJECTIONS,
         )

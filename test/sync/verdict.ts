@@ -78,7 +78,7 @@ async function foldersOf(
   return folders;
 }
 
-/** Titles of linked tasks depend on the access to the tasks, which changes without a record of the note. */
+/** Without the titles of linked tasks: they depend on the access to the tasks, which changes without a record of the note. */
 const withoutTitles = (note: any): any => ({
   ...note,
   links: note.links.map((link: any) => ({ ...link, title: null })),
