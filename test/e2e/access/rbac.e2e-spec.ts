@@ -130,7 +130,7 @@ describe('groups, members and permissions', () => {
   });
 
   test('workspaces older than groups get them, with their owners and admins', async () => {
-    // Older than cells, too.
+    // Such workspaces are in the first database, without cells.
     const old = await TestApp.start({ TEST_CELLS: '' });
     try {
       const [ann] = await old.tenant('old', 'ann', 'ben');

@@ -151,7 +151,7 @@ describe('recovery of accounts by mail', () => {
         const after = await at.app.sql(`SELECT count(*)::int AS n FROM system_mails`);
         return after[0].n - before[0].n;
       };
-      // The token is made later, with the mail.
+      // The token is created later, with the mail.
       expect([await statements(ann.email), await statements('unknown@far.example')]).toEqual([1, 1]);
     });
 

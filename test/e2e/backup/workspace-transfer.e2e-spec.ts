@@ -42,7 +42,7 @@ import { until } from '../../support/until.ts';
 const ofInstallation = (route: string): boolean =>
   /\/audit|\/forms\/.*export|sessions|security|application-passwords|jwks|well-known/.test(route);
 
-/** The value with its lists in one order: that of members is the order of their ids, which differ here. */
+/** Sorts all lists of the value: members are listed by id, and their ids differ between the installations. */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) {
     const texts = value.map((each) => [JSON.stringify(ordered(each)), each] as const);

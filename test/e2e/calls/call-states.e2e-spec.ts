@@ -229,7 +229,7 @@ describe('calls under lost and reordered events, in two processes', () => {
     );
   });
 
-  test('a process that starts later goes on with the calls of the others', async () => {
+  test('a process that starts later continues with the calls of the others', async () => {
     const run = new Run();
     livekit.webhooks.deliverBy(() => 'drop');
     await run.open();

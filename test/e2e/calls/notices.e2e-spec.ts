@@ -117,7 +117,7 @@ describe('notifications, declines and recordings of calls', () => {
     expect(await listOf(alice, 'call.missed')).toEqual([]);
   });
 
-  test('a call of an event is missed anew at each start', async () => {
+  test('a call of an event can be missed at each start', async () => {
     const { calendar } = (await alice.api.post('/calendar', { name: 'Team', time_zone: 'Europe/Berlin' }))
       .body;
     const { event } = (

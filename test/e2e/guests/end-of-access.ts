@@ -192,7 +192,7 @@ export const endOfAccessTests = (world: GuestWorkspace): void =>
       expect(bodies.size).toBe(1);
     });
 
-    test('a link has a number of uses, exact under parallel claims', async () => {
+    test('a link has a number of uses, exact with parallel claims', async () => {
       const { token } = await openLink(await newCall(), { max_uses: 3 });
       const all = await Promise.all(
         Array.from({ length: 10 }, (_, n) => browser(token).claim({ name: `Guest ${n}` })),

@@ -278,7 +278,7 @@ describe('access tokens', () => {
     });
     afterAll(() => second?.stop());
 
-    /** Both processes have cached the tokens; `change` happens in the first. @returns when the last one rejected */
+    /** Lets both processes cache the tokens, runs `change` in the first one, and expects both to reject them. */
     const lost = async (tokens: string[], change: () => Promise<unknown>): Promise<void> => {
       const clients = [app, second].flatMap((each) => tokens.map((token) => each.as(token)));
       for (const client of clients) expect((await client.get('/notes')).status).toBe(200);
@@ -351,7 +351,7 @@ describe('access tokens', () => {
       const [ivan] = await app.tenant('racing', 'ivan');
       const repository = app.get<IdentityRepository>(IdentityRepository);
       const read = repository.bySession.bind(repository);
-      // Verified against the state before the revocation; the change is read before the verification ends.
+      // The verification reads the account before the revocation, and ends after the process has read the change.
       const slow = jest.spyOn(repository, 'bySession').mockImplementationOnce(async (...args) => {
         const account = await read(...args);
         await identity().revokeSessions(ivan.id);

@@ -204,7 +204,7 @@ describe('task folders', () => {
       );
     });
 
-    test('of twenty updates with the same revision one wins', async () => {
+    test('of twenty updates with the same revision one succeeds', async () => {
       const { id } = await folder();
       const updates = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
