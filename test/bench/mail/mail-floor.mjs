@@ -1,5 +1,4 @@
-// The floor of the mail proxy: a bare pipe between the client and the mail service. Nobody is asked who they are, nothing
-// is looked at.
+// The floor of the mail proxy: a bare pipe between the client and the mail service, without authentication and checks.
 import http from 'node:http';
 
 const agent = new http.Agent({ keepAlive: true });

@@ -64,7 +64,7 @@ async function compare(name, connections, service, floor) {
   );
 }
 
-/** What so many at once, and again, add to the most memory the process has had since it was quiet. */
+/** Runs `work` `count` times at once, repeatedly, and reports by how much the peak memory of the idle process grows. */
 async function growth(name, count, work) {
   const service = new Listener('the mail service', children[0]);
   await delay(500);

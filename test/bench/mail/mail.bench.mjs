@@ -1,5 +1,5 @@
 /**
- * What the mail proxy costs: the built server, a bare pipe, and the mail service asked directly, in turns. `npm run build`,
+ * What the mail proxy costs: the built server, a bare pipe, and direct requests to the mail service, in turns. `npm run build`,
  * then `node test/bench/mail/mail.bench.mjs [--duration S]`.
  */
 import { randomBytes } from 'node:crypto';
@@ -116,7 +116,7 @@ async function memory({ server, tokens }) {
   );
 }
 
-/** Messages with 12 MiB attached, as many people at once; what the process keeps of one round is in the next one's beginning. */
+/** Creates messages with 12 MiB attached, with several users at once. Memory that a round leaves counts at the start of the next. */
 async function uploads({ server, tokens }) {
   const content = randomBytes(12 * 1024 * 1024).toString('base64');
   const body = JSON.stringify({ draft: true, attachments: [{ filename: 'x.bin', content }] });

@@ -70,7 +70,7 @@ const note = JSON.stringify({
   note: { id: REQUESTS[0].url, revision: 1, title: 'A note', content: CONTENT },
 });
 
-/** A response that is written to nowhere. */
+/** A response whose bytes are discarded. */
 function responded(respond) {
   const request = Object.setPrototypeOf(
     { method: 'GET', headers: {}, httpVersionMajor: 1, httpVersionMinor: 1 },

@@ -97,7 +97,7 @@ export class Listener {
     }
   }
 
-  /** Keeps it from working in the background while the other one is measured. */
+  /** Stops the process, so that it does no background work while the other one is measured. */
   pause() {
     this.child.kill('SIGSTOP');
   }

@@ -136,7 +136,7 @@ async function seeded(config, admin) {
   });
 }
 
-/** One read, then one request of each kind, over and over: whatever slows the machine down slows all of them. */
+/** Sends one read and one request of each kind in turn, so that other load of the machine affects all of them. */
 async function measure(callers) {
   const server = await startServer(database.url, 10);
   const connection = await Connection.open(server.port);
