@@ -47,7 +47,7 @@ async function spread(nest: ServedApp['nest'], cells: string): Promise<() => Pro
   return () => Promise.all(databases.map((cell) => cell.drop()));
 }
 
-/** Of the applications that run, by the address of their database. */
+/** The running applications by the address of their database. */
 const drains = new Map<string, Set<() => Promise<number>>>();
 
 /**

@@ -85,8 +85,8 @@ async function assertDisconnected() {
 const steps = {
   'company: the owner invites a colleague': async () => {
     await mailbox.start();
-    // Her address is outside: the mail service of the workspace would deliver the mails into a mailbox that she opens with the
-    // password she forgot.
+    // The colleague has an address at another server: the mail service of the workspace would deliver the mails to a mailbox
+    // that needs the forgotten password.
     server = await startServer({
       MAIL_SERVICE_URL: 'http://127.0.0.1:9',
       MAIL_ACCOUNTS: 'link',

@@ -9,7 +9,7 @@ import { type Break, findBreaks, type Namespace, nameOf, type Release } from './
 const timeOf = (migration: MigrationClass): number => Number(nameOf(migration).slice(-13));
 
 /**
- * Finds what broke each part: applies the migrations since the release one by one, with the functions and views of the
+ * Finds the cause of each break: applies the migrations since the release one by one, with the functions and views of the
  * release, then those of this version. Called for a failure only, because it takes seconds.
  * @param breaks of a database of this version
  * @returns the cause of each, by `what`: the name of a migration, or `sql/` for functions and views
@@ -28,7 +28,7 @@ export async function findCulprits(
       const { before, since } = stepsOf(release, namespaces, name);
       for (const [n, migration] of since.entries()) {
         const applied = [...before, ...since.slice(0, n + 1)];
-        // The functions and views of the release may not fit any more: then their statements fail as well.
+        // The functions and views of the release may be invalid after a migration: then their statements fail as well.
         await bring(database.url, name, applied, sql).catch(() => bring(database.url, name, applied, []));
         for (const { what } of await findBreaks(release, database.url))
           if (!causes.has(what)) causes.set(what, nameOf(migration));
