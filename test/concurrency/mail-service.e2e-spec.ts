@@ -107,9 +107,9 @@ describe('concurrency', () => {
 
   test('moves in both directions between two mailboxes do not deadlock and lose nothing', async () => {
     await fill(20);
-    const shuttle = (from: string, to: string) =>
+    const moveAll = (from: string, to: string) =>
       alice.put(`${box(boxes[from])}/messages`, { message: '1:*', moveTo: boxes[to] });
-    const responses = await times(24, (n) => (n % 2 ? shuttle('INBOX', 'Trash') : shuttle('Trash', 'INBOX')));
+    const responses = await times(24, (n) => (n % 2 ? moveAll('INBOX', 'Trash') : moveAll('Trash', 'INBOX')));
     for (const { status } of responses) expect([200, 404]).toContain(status);
     const left = [...(await uids(boxes['INBOX'])), ...(await uids(boxes['Trash']))];
     expect(left).toHaveLength(20);

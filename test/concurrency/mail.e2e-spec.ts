@@ -29,11 +29,11 @@ describe('mail, at the same time', () => {
 
   const count = (url: string) => duck.requests.filter((request) => request.url === url).length;
   /** Sends a request several times to two processes concurrently. */
-  const rush = ({ token }: TestUser, times: number) =>
+  const sendTimes = ({ token }: TestUser, times: number) =>
     Promise.all(Array.from({ length: times }, (_, n) => apps[n % 2]!.as(token).get(BOXES)));
 
   test('first use creates one account and one token in all processes', async () => {
-    const responses = await rush(users[0]!, 24);
+    const responses = await sendTimes(users[0]!, 24);
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect([count('/users'), count('/authenticate')]).toEqual([1, 1]);
     expect(new Set(duck.mail.map(({ headers }) => headers['x-access-token'])).size).toBe(1);
@@ -41,11 +41,11 @@ describe('mail, at the same time', () => {
 
   test('an expired token is renewed once for all concurrent requests', async () => {
     const [user] = users as [TestUser];
-    await rush(user, 4);
+    await sendTimes(user, 4);
     for (let round = 0; round < 3; round += 1) {
       duck.clear();
       duck.killTokens();
-      const responses = await rush(user, 24);
+      const responses = await sendTimes(user, 24);
       expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
       expect([count('/users'), count('/authenticate')]).toEqual([0, 1]);
     }
@@ -53,13 +53,13 @@ describe('mail, at the same time', () => {
 
   test('the lease of a crashed process expires', async () => {
     const user = users[1]!;
-    await rush(user, 1);
+    await sendTimes(user, 1);
     await apps[0].sql(
       `UPDATE mail_accounts SET lease_id = gen_random_uuid(), lease_until = now() + interval '1 second' WHERE user_id = $1`,
       [user.id],
     );
     duck.killTokens();
-    const responses = await rush(user, 6);
+    const responses = await sendTimes(user, 6);
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(count('/authenticate')).toBe(2);
   });

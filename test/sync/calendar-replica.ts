@@ -64,25 +64,25 @@ export class CalendarReplica {
   }
 
   /** Compares the calendars with a full read. */
-  async judge(): Promise<void> {
+  async check(): Promise<void> {
     const listed = await this.listed();
     const ids = new Set(listed.map(({ id }) => id as string));
     for (const id of this.calendars.keys())
       if (!ids.has(id)) throw new Violation(`${this.name}: keeps a calendar that is not listed`, id);
     for (const id of ids) {
-      const truth = new Map<string, any>();
+      const expected = new Map<string, any>();
       let token: string | null = null;
       for (let more = true; more;) {
         const { body } = await this.sync(id, { sync_token: token, limit: 100 }, ['200']);
         for (const { op, event, overrides } of body.changes) {
           if (op === 'delete')
             throw new Violation(`${this.name}: a removal for a device that has nothing`, id);
-          truth.set(event.id, { id: event.id, event, overrides });
+          expected.set(event.id, { id: event.id, event, overrides });
         }
         [token, more] = [body.sync_token, body.more];
       }
-      compare(`${this.name}: calendar ${id}`, this.calendars.get(id)!.items, truth, withoutRights);
-      this.world.count('events compared', truth.size);
+      compare(`${this.name}: calendar ${id}`, this.calendars.get(id)!.items, expected, withoutRights);
+      this.world.count('events compared', expected.size);
     }
   }
 

@@ -41,7 +41,7 @@ export class Device {
   }
 
   /** Starts to poll continuously: a reader between two commits detects a record that is numbered in the wrong order. */
-  hurry(): void {
+  pollContinuously(): void {
     this.pace = 0;
   }
 

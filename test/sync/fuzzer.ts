@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Performer } from './actors.ts';
 import { Device } from './device.ts';
 import { Violation } from './model.ts';
-import { judge } from './verdict.ts';
+import { checkDevices } from './verdict.ts';
 import { type Site, World } from './world.ts';
 
 export interface Plan {
@@ -83,7 +83,7 @@ async function round(
     : undefined;
   await Promise.all(performers.map((performer) => guarded(performer.perform(takeOne))));
   await Promise.all([crashing, moving]);
-  for (const device of online) device.hurry();
+  for (const device of online) device.pollContinuously();
   await Promise.all(performers.map((performer) => guarded(performer.finish())));
   acting = false;
   await Promise.all(living);
@@ -91,7 +91,7 @@ async function round(
   await quiet(world);
   await world.site.purgeTrash();
   await Promise.all(online.map((device) => device.settle()));
-  await judge(world, devices, world.rng(`verdict ${world.counts.get('actions')}`));
+  await checkDevices(world, devices, world.rng(`verdict ${world.counts.get('actions')}`));
   await recallNotes(world);
   await recallTasks(world);
 }
@@ -137,7 +137,7 @@ async function recallNotes(world: World): Promise<void> {
   world.notes.length = 0;
   // Some notes are unknown, because the response to their creation was lost in a crash.
   for (const { id, owner_id: owner } of rows)
-    if (!world.access.everIn(id, owner)) world.access.giving(id, [owner])(false);
+    if (!world.access.mayHaveHadAccess(id, owner)) world.access.grant(id, [owner])(false);
   for (const { id, owner_id: owner, share_token: token } of rows)
     world.notes.push({ id, owner: users.get(owner)!, token });
   const folders = await world.sql<{ id: string; owner_id: string }>(

@@ -228,14 +228,14 @@ export class Replica {
   private apply(item: any, { began }: Received): void {
     const { access, nameless } = this.world;
     if (item.removed) {
-      if (this.of.guarded && !access.everIn(item.id, this.user.id) && !nameless)
+      if (this.of.guarded && !access.mayHaveHadAccess(item.id, this.user.id) && !nameless)
         throw new Violation(`${this.name}: removal of a note that was never seen`, item.id);
       this.items.delete(item.id);
       return;
     }
     // The feed may deliver a new note to its owner before the response to its creation names it.
-    const unheardOf = item.role === 'owner' && !access.heardOf(item.id);
-    if (this.of.guarded && !unheardOf && access.certainlyOut(item.id, this.user.id, began))
+    const isUnnamed = item.role === 'owner' && !access.isKnown(item.id);
+    if (this.of.guarded && !isUnnamed && access.certainlyHadNoAccess(item.id, this.user.id, began))
       throw new Violation(`${this.name}: is shown ${item.id} without access`, item.id);
     const had = this.items.get(item.id);
     const same = had?.revision === item.revision && had?.created_at === item.created_at;
@@ -316,8 +316,8 @@ export class Replica {
       [this.user.tenantId, this.user.id, this.of.name],
     );
     const { mode, seq, since } = readCursor(cursor);
-    const stands = kind === 'index' || mode === 1 ? since : Math.max(seq, since);
-    if (Number(row?.floor ?? 0) <= stands)
-      throw new Violation(`${this.name}: 410 at ${stands} though the floor is ${row?.floor}`);
+    const position = kind === 'index' || mode === 1 ? since : Math.max(seq, since);
+    if (Number(row?.floor ?? 0) <= position)
+      throw new Violation(`${this.name}: 410 at ${position} though the floor is ${row?.floor}`);
   }
 }

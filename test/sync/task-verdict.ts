@@ -8,7 +8,7 @@ import type { User, World } from './world.ts';
 const FEED_COMMENTS = 50;
 
 /** Compares the tasks and task folders of the devices of a user with the responses of the API. */
-export async function judgeTasks(world: World, devices: Device[], rng: Rng, user: User): Promise<void> {
+export async function checkTasks(world: World, devices: Device[], rng: Rng, user: User): Promise<void> {
   const tasks = await tasksOf(world, rng, user);
   const folders = await foldersOf(world, rng, user, tasks);
   const comments = await commentsOf(world, rng, user, tasks);

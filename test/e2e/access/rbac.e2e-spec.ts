@@ -637,7 +637,7 @@ describe('groups, members and permissions', () => {
         ['user.activated', admin.id],
         ['user.deactivated', admin.id],
       ]);
-      for (const id of [UNKNOWN, (await app.loner('zoe')).id])
+      for (const id of [UNKNOWN, (await app.userWithoutWorkspace('zoe')).id])
         rejected(await set(owner, { id }, 'deactivate'), 404, 'not_found');
       rejected(await set(owner, { id: 'x' }, 'activate'), 422, 'invalid_id');
       rejected(await owner.api.get('/tenant/members?status=gone'), 422, 'validation_failed');

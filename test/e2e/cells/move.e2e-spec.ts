@@ -304,7 +304,7 @@ describe('the move of a workspace to another cell', () => {
       expect((await gil.api.post('/notes', { title: 'Not now' })).status).toBe(503);
       await proxy.cut();
       await expect(moving).rejects.toThrow(/Connection terminated|ECONNRESET/);
-      await proxy.mend();
+      await proxy.restore();
       await moves.finish(0);
       expect(await cellOf(app, gil.tenantId!)).toBe('west');
       expect(await read()).toEqual(before);

@@ -103,7 +103,7 @@ describe('access tokens', () => {
     });
 
     test('a token without a workspace has no tid claim, and reaches no workspace route', async () => {
-      const loner = await app.loner('loner');
+      const loner = await app.userWithoutWorkspace('loner');
       const { payload } = await jwtVerify(
         loner.token,
         createRemoteJWKSet(new URL(`${app.base}/apis/v1/.well-known/jwks.json`)),

@@ -675,7 +675,7 @@ describe('the mail proxy', () => {
   });
 
   test('tokens without a workspace are rejected', async () => {
-    const loner = await app.loner('zoe');
+    const loner = await app.userWithoutWorkspace('zoe');
     isError(await loner.api.post('/mail/draft', { mailbox: DRAFTS }), [403, 'tenant_id_required']);
     isError(await loner.api.post('/mail/draft', undefined, { raw: 'no json' }), [403, 'tenant_id_required']);
     for (const [method, path] of [

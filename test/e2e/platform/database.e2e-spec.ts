@@ -305,7 +305,7 @@ describe('the database', () => {
         const ready = await client.get('/health/ready');
         expect([ready.status, ready.body.error]).toEqual([503, 'not_ready']);
         expect((await client.get('/health/live')).body).toEqual({ status: 'ok' });
-        await proxy.mend();
+        await proxy.restore();
         await until('readiness', async () => (await client.get('/health/ready')).status === 200);
         expect((await client.get('/notes')).status).toBe(200);
         expect((await client.post('/notes', {}, { headers: { 'idempotency-key': 'gone' } })).status).toBe(
@@ -346,7 +346,7 @@ describe('the database', () => {
             ]);
           expect(through.get<Db>(Db).main.poolState.idle).toBe(0);
         }
-        await proxy.mend();
+        await proxy.restore();
         await served();
       } finally {
         await through.stop();

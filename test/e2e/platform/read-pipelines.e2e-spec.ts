@@ -92,7 +92,7 @@ describe('pipelined reads', () => {
       expect(silent.map(({ status, body }) => [status, body.error])).toEqual(
         Array.from({ length: 5 }, () => [503, 'database_unavailable']),
       );
-      await proxy.mend();
+      await proxy.restore();
       await served();
     } finally {
       await through.stop();

@@ -128,7 +128,7 @@ describe('POST /batch', () => {
       'requests.0.headers.Authorization',
     ]);
     expect((await app.anonymous.post('/batch', { requests: [read('/notes')] })).status).toBe(401);
-    const lonely = await app.loner('lonely');
+    const lonely = await app.userWithoutWorkspace('lonely');
     expect((await lonely.api.post('/batch', { requests: [read('/notes')] })).status).toBe(403);
   });
 

@@ -23,13 +23,13 @@ export async function findCulprits(
   const database = await emptyDatabase();
   try {
     for (const { name, sql } of release.schemas)
-      await bring(database.url, name, stepsOf(release, namespaces, name).before, sql);
+      await apply(database.url, name, stepsOf(release, namespaces, name).before, sql);
     for (const { name, sql } of release.schemas) {
       const { before, since } = stepsOf(release, namespaces, name);
       for (const [n, migration] of since.entries()) {
         const applied = [...before, ...since.slice(0, n + 1)];
         // The functions and views of the release may be invalid after a migration: then their statements fail as well.
-        await bring(database.url, name, applied, sql).catch(() => bring(database.url, name, applied, []));
+        await apply(database.url, name, applied, sql).catch(() => apply(database.url, name, applied, []));
         for (const { what } of await findBreaks(release, database.url))
           if (!causes.has(what)) causes.set(what, nameOf(migration));
       }
@@ -53,7 +53,7 @@ function stepsOf(release: Release, namespaces: readonly Namespace[], schema: str
 }
 
 /** Applies migrations to a schema, and replaces its functions and views. */
-async function bring(
+async function apply(
   url: string,
   schema: string,
   migrations: MigrationClass[],
