@@ -32,7 +32,7 @@ class Model {
       this.state = 'waiting';
       return 202;
     }
-    // The model's clock stands still: a denied guest never waits for 60 seconds.
+    // The model has no clock, so a denied guest cannot request again after 60 seconds.
     if (this.state === 'denied' || this.isLocked) return 403;
     if (!this.isLive) return 409;
     this.state = 'in_session';
@@ -217,7 +217,7 @@ describe('the states of guests', () => {
     maxLength: 25,
   });
 
-  test('follow the model, whatever the order of actions and the process', async () => {
+  test('follow the model, for any order of actions at any process', async () => {
     const property = fc.asyncProperty(fc.boolean(), steps, async (requires, actions) => {
       await one.sql('DELETE FROM rate_limits');
       const call = await newCall();

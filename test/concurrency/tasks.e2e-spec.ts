@@ -169,7 +169,7 @@ describe('writers of tasks', () => {
     expect(responses.map(({ status }) => status)).toEqual([201, 200]);
   });
 
-  test('sharing a folder misses no task that is made in it or moved into it meanwhile', async () => {
+  test('sharing a folder includes tasks that are created in it or moved into it at the same time', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id } = await folder();
       const outside = await all(4, () => make());

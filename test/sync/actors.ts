@@ -27,7 +27,7 @@ async function emptyTrash({ world, rng }: Actor): Promise<void> {
     [rng.int(1, 4), world.site.users[0]?.tenantId],
   );
   for (const { id } of due) world.ledger.anyLifeMayBePurged(id);
-  world.log(`trash: time is over for ${due.map((note) => note.id).join(' ')}`);
+  world.log(`trash: the retention has ended for ${due.map((note) => note.id).join(' ')}`);
   await world.site.purgeTrash();
 }
 

@@ -136,7 +136,7 @@ export class CalendarReplica {
     if (response.status !== 200) return false;
     if (fresh) known.items.clear();
     const { changes, sync_token: token, more } = response.body;
-    if (changes.length > limit) throw new Violation(`${this.name}: more changes than asked for`, id);
+    if (changes.length > limit) throw new Violation(`${this.name}: more changes than requested`, id);
     if (more && changes.length === 0) throw new Violation(`${this.name}: more, but no progress`, id);
     for (const change of changes) {
       if (change.op === 'delete') {

@@ -161,7 +161,7 @@ export class ContactReplica {
       throw new Violation(`${this.name}: more changes, but an empty page`, id);
     const ids = changes.map((change: any) => change.contact?.id ?? change.id);
     if (new Set(ids).size < ids.length)
-      throw new Violation(`${this.name}: an id comes twice in a page`, ...ids);
+      throw new Violation(`${this.name}: a page contains an id twice`, ...ids);
     for (const change of changes) this.apply(id, book, change);
     book.cursor = cursor;
   }

@@ -119,7 +119,8 @@ async function quiet(world: World): Promise<void> {
           AND state IN ('active', 'idle in transaction') AND backend_type = 'client backend' AND query ~* 'note|task|sync|calendar|event|contact|addressbook'`,
     );
     if (busy.length === 0 && !world.disturbed) return;
-    if (Date.now() > deadline) throw new Violation(`still at work after the round: ${busy[0]?.query}`);
+    if (Date.now() > deadline)
+      throw new Violation(`a statement still runs after the round: ${busy[0]?.query}`);
     await delay(50);
   }
 }

@@ -35,7 +35,7 @@ const NEVER: Record<string, string> = {
     SELECT note_id AS id, user_id FROM note_members
      WHERE (role IS NULL) <> (gone_at IS NOT NULL) OR (role IS NULL) <> (gone IS NOT NULL)
         OR role IS NULL AND folder_id IS NOT NULL`,
-  'a number given twice': `
+  'a number assigned twice': `
     SELECT user_id AS id, seq FROM (
       ${NUMBERS}) x
      GROUP BY tenant_id, user_id, seq HAVING count(*) > 1`,
@@ -44,12 +44,12 @@ const NEVER: Record<string, string> = {
       ${NUMBERS}) x
       LEFT JOIN sync_heads h ON h.tenant_id = x.tenant_id AND h.user_id = x.user_id
      WHERE h.head IS NULL OR x.seq > h.head OR x.seq < 1`,
-  'a note in a folder that is gone or not its member’s': `
+  'a note in a deleted folder or one of another user': `
     SELECT m.note_id AS id, m.folder_id FROM note_members m
      WHERE m.folder_id IS NOT NULL AND NOT EXISTS (
        SELECT FROM note_folders f WHERE f.tenant_id = m.tenant_id AND f.id = m.folder_id
           AND f.owner_id = m.user_id AND f.gone_at IS NULL)`,
-  'a folder in a folder that is gone or not its owner’s': `
+  'a folder in a deleted folder or one of another user': `
     SELECT c.id, c.parent_id FROM note_folders c
      WHERE c.gone_at IS NULL AND c.parent_id IS NOT NULL AND NOT EXISTS (
        SELECT FROM note_folders f WHERE f.tenant_id = c.tenant_id AND f.id = c.parent_id

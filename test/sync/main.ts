@@ -121,7 +121,7 @@ try {
     console.log(JSON.stringify(counts, null, 1));
     for (const [n, { output }] of world.servers.entries()) {
       const lines = output.split('\n').filter((line) => line.startsWith('{'));
-      if (lines.length > 0) console.log(`Server ${n} said, last:\n${lines.slice(-10).join('\n')}`);
+      if (lines.length > 0) console.log(`The last output of server ${n}:\n${lines.slice(-10).join('\n')}`);
     }
     console.log(failure ?? `No difference in ${rounds} rounds.`);
     if (failure !== undefined)

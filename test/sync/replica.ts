@@ -198,7 +198,7 @@ export class Replica {
     walk.checkpoints.push(checkpoint, cursor);
     if (more) {
       if (walk.next !== undefined && readCursor(cursor).seq >= readCursor(walk.next).seq)
-        throw new Violation(`${this.name}: the walk does not get on`);
+        throw new Violation(`${this.name}: the walk makes no progress`);
       walk.next = cursor;
       return;
     }
@@ -287,11 +287,12 @@ export class Replica {
   private checkPage(response: Received, limit: number): void {
     const { body } = response;
     const items = this.page(response);
-    if (items.length > limit) throw new Violation(`${this.name}: more records than asked for`);
+    if (items.length > limit) throw new Violation(`${this.name}: more records than requested`);
     if (body.has_more && items.length === 0) throw new Violation(`${this.name}: more, but no progress`);
-    if (body.next !== (body.has_more ? body.cursor : null)) throw new Violation(`${this.name}: wrong next`);
+    if (body.next !== (body.has_more ? body.cursor : null))
+      throw new Violation(`${this.name}: next does not fit has_more`);
     if (new Set(items.map((item) => item.id)).size < items.length)
-      throw new Violation(`${this.name}: an id comes twice in a page`, ...items.map((item) => item.id));
+      throw new Violation(`${this.name}: a page contains an id twice`, ...items.map((item) => item.id));
     for (const item of items) {
       if (!item.removed) continue;
       this.world.count('removals');

@@ -55,7 +55,7 @@ export class ServerProcess {
         .then(async (response) => (await response.text()) !== '' && response.status === 401)
         .catch(() => false);
       if (up) return;
-      if (Date.now() > deadline) throw new Error(`a server did not response:\n${this.output}`);
+      if (Date.now() > deadline) throw new Error(`a server did not respond:\n${this.output}`);
       await delay(50);
     }
   }

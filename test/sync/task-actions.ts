@@ -132,7 +132,7 @@ async function emptyTrash({ world, rng }: Actor): Promise<void> {
     [rng.int(1, 4), world.site.users[0]?.tenantId],
   );
   for (const { id } of due) world.taskLedger.mayBePurged(id);
-  world.log(`trash of tasks: time is over for ${due.map((task) => task.id).join(' ')}`);
+  world.log(`trash of tasks: the retention has ended for ${due.map((task) => task.id).join(' ')}`);
   await world.site.purgeTrash();
 }
 

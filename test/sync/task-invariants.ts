@@ -55,7 +55,7 @@ export const NEVER_OF_TASKS: Record<string, string> = {
      WHERE c.gone_at IS NULL AND c.parent_id IS NOT NULL AND NOT EXISTS (
        SELECT FROM task_folders f WHERE f.tenant_id = c.tenant_id AND f.id = c.parent_id
           AND f.owner_id = c.owner_id AND f.gone_at IS NULL)`,
-  'a circle of task folders': `
+  'a cycle of task folders': `
     WITH RECURSIVE up AS (
       SELECT f.tenant_id, f.id, f.parent_id, 1 AS depth FROM task_folders f WHERE f.gone_at IS NULL
       UNION ALL

@@ -80,13 +80,13 @@ async function foldersOf(
   );
   for (const { id, parent_id: parent, task_count: count } of folders.values()) {
     if (parent !== null && !folders.has(parent))
-      throw new Violation(`task folder ${id} lies in one that ${user.name} does not see`, id);
+      throw new Violation(`task folder ${id} is in one that ${user.name} does not see`, id);
     if (count !== (filed.get(id)?.length ?? 0))
       throw new Violation(`task folder ${id} counts ${count} for ${user.name}`, id);
   }
   for (const { id, folder_id: folder } of tasks.values())
     if (folder !== null && !folders.has(folder))
-      throw new Violation(`${user.name}: ${id} lies in a folder they do not see`, id, folder);
+      throw new Violation(`${user.name}: ${id} is in a folder that the user does not see`, id, folder);
   return folders;
 }
 

@@ -69,12 +69,17 @@ async function foldersOf(
     (note) => note.folder_id as string | null,
   );
   for (const { id, parent_id: parent, note_count: count } of folders.values()) {
-    if (parent !== null && !folders.has(parent)) throw new Violation(`folder ${id} lies in none`, id);
+    if (parent !== null && !folders.has(parent))
+      throw new Violation(`the parent of folder ${id} is missing`, id);
     if (count !== (filed.get(id)?.length ?? 0)) throw new Violation(`folder ${id} counts ${count}`, id);
   }
   for (const note of notes.values())
     if (note.folder_id !== null && !folders.has(note.folder_id))
-      throw new Violation(`${user.name}: ${note.id} lies in a folder that is gone`, note.id, note.folder_id);
+      throw new Violation(
+        `${user.name}: ${note.id} is in a folder that the device does not have`,
+        note.id,
+        note.folder_id,
+      );
   return folders;
 }
 

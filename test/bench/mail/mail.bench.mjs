@@ -108,7 +108,7 @@ async function memory({ server, tokens }) {
     });
     let bytes = 0;
     for await (const chunk of response.body) bytes += chunk.length;
-    if (bytes !== 20_000_000) throw new Error(`${bytes} bytes came`);
+    if (bytes !== 20_000_000) throw new Error(`received ${bytes} bytes`);
   });
   await Promise.all(downloads);
   console.log(
@@ -163,7 +163,7 @@ try {
   for (const listener of [floor, server]) await burnIn(listener, all);
   // First, while the process has not yet grown for anything else.
   await memory(all);
-  console.log('answer   conn.  of the floor   floor/its CPU  of the service');
+  console.log('response conn.  of the floor   floor/its CPU  of the service');
   for (const name of Object.keys(PATHS)) {
     for (const connections of CONNECTIONS) await compare(name, connections, all);
   }

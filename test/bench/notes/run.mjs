@@ -134,7 +134,7 @@ async function bench(dataDir, temporary, onEnd, signal) {
   return failures(results);
 }
 
-/** Both must return the same, or their speeds cannot be compared. Cursors are signed by one of them only. */
+/** Fails unless both return the same, so that their speeds can be compared. Only the server signs cursors. */
 async function compare(server, floor, requests) {
   for (const [name, request] of Object.entries(requests)) {
     const [left, right] = await Promise.all([server, floor].map(({ port }) => bodyOf(port, request)));

@@ -1,4 +1,4 @@
-// `node test/bench/notes/search.bench.mjs`: search among 50,000 notes against reading one, and what indexing costs the writers.
+// `node test/bench/notes/search.bench.mjs`: search among 50,000 notes against reading one, and the cost of indexing for writers.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

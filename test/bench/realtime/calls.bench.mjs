@@ -111,8 +111,8 @@ function guestHeaders({ session, network }) {
   };
 }
 
-/** Texts of requests, in a circle. */
-function circle(texts) {
+/** Returns the texts of the requests in turn, repeatedly. */
+function cycle(texts) {
   let n = 0;
   return () => texts[n++ % texts.length];
 }
@@ -127,7 +127,7 @@ function statusOf(guest) {
 }
 
 async function status(bench) {
-  const next = circle(bench.guests.map(statusOf));
+  const next = cycle(bench.guests.map(statusOf));
   for (const connections of CONNECTIONS) await compare(bench, 'status', next, connections);
 }
 

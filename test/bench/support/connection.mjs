@@ -4,7 +4,7 @@ const HEADERS_END = Buffer.from('\r\n\r\n');
 
 /**
  * A keep-alive connection with one request in flight at a time. It reads no more of a response than the status and the
- * length, so that on a small machine the load generator leaves the processor to those it measures.
+ * length, so that on a small machine the load generator leaves the processor to the measured processes.
  */
 export class Connection {
   #socket;

@@ -93,7 +93,7 @@ export class Listener {
     try {
       writeFileSync(`/proc/${this.child.pid}/clear_refs`, '5');
     } catch {
-      // Not this system, or not allowed: the peak is then that of the whole run.
+      // The system does not support it or denies it: the peak is then that of the whole run.
     }
   }
 

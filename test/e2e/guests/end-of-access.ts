@@ -37,7 +37,7 @@ export const endOfAccessTests = (world: GuestWorkspace): void =>
         'guest_removed',
       );
       rejected(await gina.renew(), 403, 'guest_removed');
-      // Without an address the guest is a new one. From the same network a host decides, whatever the invite requires.
+      // Without an address this is a new guest, who waits for a host: a guest from the network of a removed one always does.
       expect(ok(await browser(gina.token).claim({ name: 'Gina again' }), 201).guest.state).toBe('waiting');
     });
 

@@ -25,7 +25,7 @@ describe('the search index of notes', () => {
       [alice] = await world.people('alice');
     });
 
-    /** Stops the worker: results do not depend on it meanwhile. */
+    /** Stops the worker, so that results do not depend on its progress. */
     beforeEach(() => {
       let arrived: () => void;
       reached = new Promise((resolve) => (arrived = resolve));

@@ -13,7 +13,7 @@ const SPANNING: Record<string, readonly string[]> = {
   provision: ['provisioning: accounts, tenants and members appear together'],
   access: [
     'status of a member: their sessions of the workspace end with it',
-    'members of a group, whose roles follow: tokens are checked anew (access_changes)',
+    'members of a group, whose roles follow: tokens are verified again (access_changes)',
   ],
   settings: ['closing a profile: the membership ends, and the account with the last one'],
   'account-security': [
