@@ -151,7 +151,10 @@ describe('sign-in across two processes', () => {
     expect(await notes(two, tokens.access_token)).toBe(200);
     await token(one, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token! });
     await token(one, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token! });
-    await until('the other to notice', async () => (await notes(two, tokens.access_token)) === 401);
+    await until(
+      'the other process to reject the token',
+      async () => (await notes(two, tokens.access_token)) === 401,
+    );
     expect(decodeJwt(tokens.access_token).exp! * 1000).toBeGreaterThan(Date.now());
   });
 

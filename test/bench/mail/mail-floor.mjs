@@ -9,12 +9,12 @@ http
     const { method, url } = request;
     const outgoing = http.request(
       { host: '127.0.0.1', port: UPSTREAM_PORT, method, path: url, agent },
-      (answer) => {
-        response.writeHead(answer.statusCode, {
-          'Content-Type': answer.headers['content-type'],
-          'Content-Length': answer.headers['content-length'],
+      (upstream) => {
+        response.writeHead(upstream.statusCode, {
+          'Content-Type': upstream.headers['content-type'],
+          'Content-Length': upstream.headers['content-length'],
         });
-        answer.pipe(response);
+        upstream.pipe(response);
       },
     );
     request.pipe(outgoing);

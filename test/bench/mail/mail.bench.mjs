@@ -45,8 +45,8 @@ async function rate(listener, requests, connections) {
   const loops = open.map(
     (connection, n) =>
       new Promise((resolve, reject) => {
-        const send = () => connection.send(requests[n % requests.length], answered, reject);
-        const answered = (status) => {
+        const send = () => connection.send(requests[n % requests.length], onResponse, reject);
+        const onResponse = (status) => {
           if (status !== 200) return reject(new Error(`status ${status}`));
           if (counting) count += 1;
           if (stopped) resolve();

@@ -49,9 +49,9 @@ function loop(connection, next, expects, tally) {
     let began = 0;
     const send = () => {
       began = performance.now();
-      connection.send(next(), answered, reject);
+      connection.send(next(), onResponse, reject);
     };
-    const answered = (status) => {
+    const onResponse = (status) => {
       tally.sent += 1;
       if (status !== expects) tally.unexpected[status] = (tally.unexpected[status] ?? 0) + 1;
       else if (tally.recording) tally.latencies.push(performance.now() - began);

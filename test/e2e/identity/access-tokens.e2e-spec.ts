@@ -252,7 +252,7 @@ describe('access tokens', () => {
       };
       try {
         // Timers of the application also query the database.
-        await until('ten reads that nothing came between', async () => (await ten()) === 10);
+        await until('ten reads without other queries', async () => (await ten()) === 10);
         expect(check).not.toHaveBeenCalled();
         await app.as(await fresh(alice)).get(`/notes/${body.note.id}`);
         expect(check).toHaveBeenCalledTimes(1);
@@ -395,7 +395,7 @@ describe('access tokens', () => {
           .issueTokens([{ accountId: alice.id, tenantId: null }], 'test');
         expect(decodeProtectedHeader(issued as string).kid).toBe(kid);
         const next = await identity().rotateSigningKey();
-        await until('the key set of a process that has seen no such token', async () => {
+        await until('the new key in the other process, which has seen no token of it', async () => {
           const { body } = await second.anonymous.get('/.well-known/jwks.json');
           return body.keys.some((key: { kid: string }) => key.kid === next);
         });

@@ -579,14 +579,14 @@ describe('the convenience routes of mail', () => {
       socket.pause();
       // The transfer has paused when two consecutive reads are equal.
       let before = -1;
-      await until('the stream to stand still', () => {
+      await until('the stream to pause', () => {
         const still = before === written;
         before = written;
         return still;
       });
       expect(written).toBeLessThan(1_000);
       socket.destroy();
-      await until('the mail service to be left', () => closed);
+      await until('the disconnect at the mail service', () => closed);
     });
 
     test.each([

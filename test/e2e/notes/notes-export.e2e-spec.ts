@@ -264,7 +264,7 @@ describe('the export of a note', () => {
     expect(await (await send()).answer).toBe(503);
     writeFileSync(gate, '');
     running.leave();
-    await until('the program to be gone', () => !isAlive(Number(pid)));
+    await until('the program to end', () => !isAlive(Number(pid)));
     expect(await next.answer).toBe(200);
     expect(await Promise.all([running.answer, waiting.answer])).toEqual(['gone', 'gone']);
     await stop();

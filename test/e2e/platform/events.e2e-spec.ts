@@ -81,7 +81,7 @@ describe('effects beside and after a transaction', () => {
         await worker().drain();
         expect(heard).toEqual([]);
       });
-      await until('delivery without being asked', () => heard.length > 0);
+      await until('a delivery by the worker itself', () => heard.length > 0);
       expect(heard).toEqual([
         {
           id: expect.any(String),
@@ -91,7 +91,7 @@ describe('effects beside and after a transaction', () => {
           occurredAt: expect.any(Date),
         },
       ]);
-      await until('the row to go', async () => (await stored(type)).length === 0);
+      await until('the removal of the row', async () => (await stored(type)).length === 0);
       await worker().drain();
       expect(heard).toHaveLength(1);
     });
