@@ -39,7 +39,7 @@ const OUR_ADDITIONS = new Map([
   ['PUT /apis/v1/tenant/policy', 'likewise'],
   ['GET /apis/v1/tenant/files', 'use and limits of files'],
   ['PUT /apis/v1/tenant/files', 'the limit of each user'],
-  ['GET /apis/v1/tenant/files/users', 'who uploaded how much'],
+  ['GET /apis/v1/tenant/files/users', 'the bytes of each user'],
   ['GET /apis/v1/tenant/members/{user_id}/sessions', 'administrators see and end the sessions of a member'],
   ['DELETE /apis/v1/tenant/members/{user_id}/sessions', 'likewise'],
   ['DELETE /apis/v1/tenant/members/{user_id}/sessions/{session_id}', 'likewise'],

@@ -38,7 +38,7 @@ import { TestMailService } from '../../support/mail/mail-service.ts';
 import { upload } from '../../support/network/multipart.ts';
 import { until } from '../../support/until.ts';
 
-/** What belongs to an installation: sessions and passwords; and the audit log, to which the import and reads add entries. */
+/** True for data of the installation (sessions, passwords), and for the audit log, to which the import and reads add entries. */
 const ofInstallation = (route: string): boolean =>
   /\/audit|\/forms\/.*export|sessions|security|application-passwords|jwks|well-known/.test(route);
 
