@@ -421,15 +421,15 @@ describe('the convenience routes of mail', () => {
     const broken: [string, number, Record<string, string | number>, string][] = [
       ['no content', 204, {}, ''],
       ['a part', 206, { 'Content-Type': 'a/b', 'Content-Range': 'bytes 0-1/9' }, 'xx'],
-      ['something packed', 200, { 'Content-Type': 'a/b', 'Content-Encoding': 'gzip' }, 'xx'],
+      ['a compressed response', 200, { 'Content-Type': 'a/b', 'Content-Encoding': 'gzip' }, 'xx'],
       [
-        'an error that says 200',
+        'an error with status 200',
         200,
         { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': FAILURE.length },
         FAILURE,
       ],
       [
-        'an error that says 200, without a charset',
+        'an error with status 200, without a charset',
         200,
         { 'Content-Type': 'application/json', 'Content-Length': FAILURE.length },
         FAILURE,

@@ -160,7 +160,7 @@ describe('the database', () => {
     }
   });
 
-  test('long texts are bytes where the statement says so', async () => {
+  test('long texts are bytes if the statement declares it', async () => {
     const long = 'é'.repeat(2_000);
     expect(await db.query(texts, [2_000])).toEqual([
       { short: 'é', long: Buffer.from(long), none: null, list: [long] },

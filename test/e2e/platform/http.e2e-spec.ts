@@ -45,7 +45,7 @@ describe('the HTTP interface', () => {
     test.each([
       ['cut off', '{"title":"a"'],
       ['no JSON', 'title=a'],
-      ['with a comma too much', '{"title":"a",}'],
+      ['with an extra comma', '{"title":"a",}'],
       ['two values', '{} {}'],
       ['nothing but spaces', '   '],
       ['a byte order mark in the middle', '{"title":\ufeff"a"}'],
@@ -87,7 +87,7 @@ describe('the HTTP interface', () => {
       ['a form', 'title=a', { 'content-type': 'application/x-www-form-urlencoded' }],
       ['text', '{}', { 'content-type': 'text/plain' }],
       ['no type', '{}', { 'content-type': '' }],
-      ['a type that begins alike', '{}', { 'content-type': 'application/json5' }],
+      ['a type that begins with application/json', '{}', { 'content-type': 'application/json5' }],
       ['another charset', '{}', { 'content-type': 'application/json; charset=iso-8859-1' }],
       ['an unknown encoding', '{}', { 'content-encoding': 'zip' }],
     ])('%s: 415', async (_, raw, headers) => {
@@ -117,7 +117,10 @@ describe('the HTTP interface', () => {
     const big = (bytes: number) => JSON.stringify({ content: 'a'.repeat(bytes) });
     test.each<[string, () => [string | Buffer, Record<string, string>]]>([
       ['longer than the route accepts', () => [big(8 * 1024 * 1024), {}]],
-      ['that inflates beyond that', () => [gzipSync(big(64 * 1024 * 1024)), { 'content-encoding': 'gzip' }]],
+      [
+        'longer than that after decompression',
+        () => [gzipSync(big(64 * 1024 * 1024)), { 'content-encoding': 'gzip' }],
+      ],
     ])('a body %s: 413', async (_, make) => {
       const [raw, headers] = make();
       isError(await send(raw, headers), [413, 'body_too_large']);

@@ -227,7 +227,7 @@ describe('uploads and downloads', () => {
 
     test.each<[string, string | Buffer, string, string]>([
       ['a picture', PNG, 'image/png', 'image/png'],
-      ['a picture called HTML', PNG, 'text/html', 'image/png'],
+      ['a picture declared as HTML', PNG, 'text/html', 'image/png'],
       [
         'HTML called a picture',
         '<!doctype html><script>alert(1)</script>',
