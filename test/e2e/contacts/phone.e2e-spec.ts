@@ -223,7 +223,7 @@ describe('phone synchronisation', () => {
     expect(await contacts()).toHaveLength(3);
   });
 
-  test('a card that changed on the device replaces a changed contact, an unchanged card does not', async () => {
+  test('a card that changed on the device updates the contact, an unchanged card leaves it as it is', async () => {
     await send(IVO);
     const [before] = await contacts();
     await put(before, { emails: [], job_title: 'Boss' });

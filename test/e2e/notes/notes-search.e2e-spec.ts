@@ -99,7 +99,7 @@ describe('the words that a search finds', () => {
       expect((await alice.api.get('/search/notes')).status).toBe(422);
     });
 
-    test('a query has 256 characters, of any kind', async () => {
+    test('a query may have 256 characters, of any kind', async () => {
       for (const q of ['東'.repeat(256), 'word '.repeat(51), '👍'.repeat(256), "'".repeat(256)])
         await world.search(alice, q);
     });
