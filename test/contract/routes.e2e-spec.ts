@@ -326,7 +326,7 @@ function contract(): Listed[] {
 }
 
 const key = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
-/** Parameter names are ours to choose. */
+/** The path without parameter names: the contract does not prescribe them. */
 const shape = (name: string) => name.replaceAll(/\{\w+\}/g, '{}');
 
 describe('the routes', () => {

@@ -297,7 +297,7 @@ describe('the tenancy matrix', () => {
             : outsider.api.request(method, filled, sent(method, spec, body));
         };
         const [theirs, absent] = [await call(id), await call(unknown)];
-        // WildDuck's own status for messages of a mailbox that the person does not have.
+        // WildDuck's own status for messages of a mailbox that the user does not have.
         const status = kind === 'mail' && method === 'PUT' && path.includes('/messages') ? 500 : 404;
         expect([name, theirs.status]).toEqual([name, status]);
         if (status === 500) expect(theirs.body).toEqual({ error: 'Mailbox is missing' });

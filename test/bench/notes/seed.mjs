@@ -1,4 +1,4 @@
-// The data set: tenants, people, notes. One in ten people owns 60 notes, which fill a page; the rest is spread evenly.
+// The data set: tenants, members, notes. One in ten members owns 60 notes, which fill a page; the rest is spread evenly.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';

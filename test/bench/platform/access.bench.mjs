@@ -1,4 +1,4 @@
-// `node test/bench/platform/access.bench.mjs`: the directory of a workspace of 10,000 people, and routes that need a permission,
+// `node test/bench/platform/access.bench.mjs`: the directory of a workspace of 10,000 members, and routes that need a permission,
 // against reading a note.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

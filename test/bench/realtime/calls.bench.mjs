@@ -146,7 +146,7 @@ async function message(bench) {
   for (const connections of CONNECTIONS) await compare(bench, 'guest message', next, connections);
 }
 
-/** Reads of a member alone, and beside guests who each ask for their status every three seconds. */
+/** Reads of a member alone, and beside guests who each request their status every three seconds. */
 async function polls({ application, headers, call, guests }) {
   const request = `GET /apis/v1/call/${call} HTTP/1.1\r\n${headOf(headers)}\r\n`;
   const reads = { connections: 4, seconds: 2 * POLL_SECONDS };

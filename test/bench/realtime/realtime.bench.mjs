@@ -275,7 +275,7 @@ async function burst(sockets, rooms) {
   );
 }
 
-/** Milliseconds from a send to its receipt: ours between two processes, bare within one. */
+/** Milliseconds from a send to its receipt: of our server between two processes, of the bare one within one process. */
 async function latencies(own, floor, users, rooms, secondBase) {
   const [room] = rooms.small;
   const other = await connectOwn(secondBase, users[1]);

@@ -118,7 +118,7 @@ export class Listener {
   }
 }
 
-/** The seeded members get no mailboxes: making 10,000 of them, by the embedded mail service, would go on during the measurement. */
+/** Without mailboxes for the seeded members: their creation by the embedded mail service would continue during the measurement. */
 export const WITHOUT_MAILBOXES = { MAIL_SERVICE_URL: 'http://127.0.0.1:9', MAIL_ACCOUNTS: 'link' };
 
 /** The built server as `npm start` runs it, on an existing database. */

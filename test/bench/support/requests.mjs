@@ -2,7 +2,7 @@
 import { bodies } from './html.mjs';
 
 export const NOTES = '/apis/v1/notes';
-/** People of each workspace. */
+/** Number of members of each workspace. */
 export const PEOPLE = 100;
 
 /** Size of the notes that are written; the minimal bench sets another one. */

@@ -1,4 +1,4 @@
-// `node test/bench/tasks/tasks.bench.mjs`: lists, filters and search of tasks against reading a note: one person with a folder of
+// `node test/bench/tasks/tasks.bench.mjs`: lists, filters and search of tasks against reading a note: one user with a folder of
 // 10,000 tasks, in a workspace of 50,000.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

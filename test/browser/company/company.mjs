@@ -233,7 +233,7 @@ const steps = {
     await assertDisconnected();
     assert.deepEqual((await ok(colleague, 'settings', 'listConnectedApps')).applications, []);
     await ok(colleague, 'settings', 'readProfile');
-    // The application asks again, after a new sign-in of the browser in which the consent was given.
+    // The consent is requested again, after a new sign-in of the browser in which it was given.
     await colleague.page.goto(application.origin);
     await withRecoveryCode(colleague.page);
     await consentText();

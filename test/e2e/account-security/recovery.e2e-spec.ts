@@ -247,7 +247,7 @@ describe('recovery of accounts by mail', () => {
       expect((await ann.api.get('/settings/email')).body.email).toBe(ann.email);
     });
 
-    // The request may be from an intruder who knew the old password: the link would give the account to them.
+    // An intruder who knew the old password may have sent the request, and would get the account by the link.
     test.each<[string, (ann: TestUser) => Promise<{ status: number }>]>([
       [
         'its user',

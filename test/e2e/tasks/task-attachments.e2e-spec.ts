@@ -169,11 +169,11 @@ describe('attachments of tasks', () => {
     beforeAll(async () => {
       task = await newTask();
       ({ id } = await attach(task));
-      await letSee(carol);
+      await makeViewer(carol);
     });
 
-    /** As if by a shared folder. */
-    const letSee = async (user: TestUser) => {
+    /** Makes a user a viewer of the task, as a shared folder does. */
+    const makeViewer = async (user: TestUser) => {
       await app.sql(
         `INSERT INTO task_members (tenant_id, task_id, user_id, role, seq, listed_at, position, due_on, open, assigned, trashed)
          SELECT tenant_id, task_id, $2, 'viewer', 999999, listed_at, position, due_on, open, false, false FROM task_members WHERE task_id = $1 LIMIT 1`,
