@@ -25,7 +25,7 @@ let swagger;
 let form;
 let report;
 let recipient;
-/** Of the browsers that are closed already. */
+/** Complaints of the browsers that are already closed. */
 const complaints = [];
 
 /** Opens a browser with an empty profile: the session of the sign-in page belongs to a profile. */
@@ -40,7 +40,7 @@ async function openFor(email) {
   await signIn(email);
 }
 
-/** Opens the page anew: inputs are empty again, the user stays signed in. */
+/** Reloads the page: inputs are empty again, the user stays signed in. */
 async function open() {
   await browser.page.goto(server.docs);
   await swagger.filter(TAG);

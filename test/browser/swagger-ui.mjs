@@ -91,7 +91,7 @@ const steps = {
     assert.match(body, new RegExp(title));
   },
   'the page, opened again, is still authorised': async () => {
-    // By its address: a link to the operation that is open (#/notes/listNotes) would unfold it while we click.
+    // Not by a reload: the URL of the open operation (#/notes/listNotes) would unfold it during the clicks.
     await browser.page.goto(server.docs);
     assert.equal(await swagger.isAuthorised(), true);
     assert.equal((await swagger.execute('notes', 'listNotes')).status, '200');
@@ -107,7 +107,7 @@ const steps = {
       await popup.getByRole('alert').waitFor();
       assert.match(await popup.title(), /^Error: Sign in/);
       await look(popup, 'wrong password');
-      // The address is still there, and the cursor is where it is needed.
+      // The form keeps the e-mail address, and its password field has the focus.
       await popup.keyboard.type(server.password);
       await popup.keyboard.press('Enter');
     });
@@ -139,7 +139,7 @@ const steps = {
       await popup.getByLabel('Code from your authenticator app').fill('000000');
       await popup.keyboard.press('Enter');
       await popup.getByRole('alert').waitFor();
-      // The code that turned it on is used up: the next one.
+      // The code that enabled the second factor is used up, so this is the code of the next step.
       await popup.keyboard.type(totp.generate({ timestamp: Date.now() + 30_000 }));
       await popup.getByRole('button', { name: 'Verify' }).click();
     });

@@ -68,7 +68,7 @@ describe('concurrent changes of groups', () => {
     }
   });
 
-  test('a grant against the loss of the permission: the group never has more than the owner left', async () => {
+  test('a grant while the caller loses the permission: the group gets it only if the grant came first', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { slug, people: users } = await owners('ann');
       const [ann] = users as [TestUser];
@@ -83,7 +83,7 @@ describe('concurrent changes of groups', () => {
         two.as(ann.token).delete(`/rbac/groups/${managers}/permissions/audit.read`),
       ]);
       expect(loss.status).toBe(200);
-      // Either he was first and held it, or the grant was rejected.
+      // Either the grant came first, when the caller still had the permission, or it was rejected.
       expect([201, 403]).toContain(grant.status);
       const has = (await ann.api.get(`/rbac/groups/${others}/permissions`)).body.permissions.length;
       expect(has).toBe(grant.status === 201 ? 1 : 0);
@@ -91,7 +91,7 @@ describe('concurrent changes of groups', () => {
     }
   });
 
-  test('a membership against a grant to the same group: the adder held all permissions', async () => {
+  test('an addition of a member while the group gets a permission: the caller has all permissions of the group', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { slug, people: users } = await owners('ann');
       const [ann] = users as [TestUser];

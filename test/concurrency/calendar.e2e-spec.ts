@@ -55,7 +55,7 @@ describe('calendars under concurrency', () => {
     );
   });
 
-  test('of devices that change one revision at once, one wins; the others get the current event', async () => {
+  test('of devices that change one revision concurrently, one succeeds; the others get the current event', async () => {
     const event = await newEvent(ann, calendar, { title: 'Zero', start: '2026-03-02' });
     const titles = Array.from({ length: 20 }, (_, n) => `Title ${n}`);
     const replies = await Promise.all(
@@ -127,7 +127,7 @@ describe('calendars under concurrency', () => {
     expect(deadlocks()).toBe(0);
   });
 
-  test('a calendar that is being written does not hold up the removals of others', async () => {
+  test('a calendar that is being written does not delay the deletion of removals of others', async () => {
     const homes = await Promise.all(users.slice(1, 3).map(defaultCalendar));
     for (const [n, home] of homes.entries()) {
       const user = users[n + 1] as TestUser;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { afterChange } from '../support/database/locks.ts';
 
-/** Two applications on one database: no lock in memory can help. */
+/** Two applications on one database, so that locks in memory have no effect. */
 describe('concurrent use of chat rooms', () => {
   let one: TestApp;
   let two: TestApp;
@@ -86,7 +86,7 @@ describe('concurrent use of chat rooms', () => {
     expect(new Set(sends.map(({ status }) => status))).not.toContain(500);
   });
 
-  test('two owners who leave at the same time leave one behind', async () => {
+  test('of two owners who leave at the same time, one remains', async () => {
     for (let round = 0; round < 5; round += 1) {
       const room = await newRoom();
       const [alice, bob] = users as [TestUser, TestUser];

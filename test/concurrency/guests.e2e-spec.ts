@@ -32,7 +32,7 @@ class Model {
       this.state = 'waiting';
       return 202;
     }
-    // The model's clock stands still: a denied guest never waits for 60 seconds.
+    // The model has no clock, so a denied guest cannot request again after 60 seconds.
     if (this.state === 'denied' || this.isLocked) return 403;
     if (!this.isLive) return 409;
     this.state = 'in_session';
@@ -115,7 +115,7 @@ const ACTIONS = [
 ] as const;
 type Action = (typeof ACTIONS)[number];
 
-/** Two applications on one database: no state in memory can help. */
+/** Two applications on one database, so that state in memory has no effect. */
 describe('the states of guests', () => {
   let livekit: LiveKit;
   let one: TestApp;
@@ -217,13 +217,13 @@ describe('the states of guests', () => {
     maxLength: 25,
   });
 
-  test('follow the model, whatever the order of actions and the process', async () => {
+  test('follow the model, for any order of actions at any process', async () => {
     const property = fc.asyncProperty(fc.boolean(), steps, async (requires, actions) => {
       await one.sql('DELETE FROM rate_limits');
       const call = await newCall();
       const guest = new GuestBrowser(one.anonymous, await newInvite(call, requires));
       const model = new Model(requires);
-      // An approval exists for a guest that has waited only.
+      // Only a guest that has waited has an approval.
       const mayReview = () => requires && model.state !== 'none';
       for (const [action, isFirst] of [['claim', true] as const, ...actions]) {
         if ((action === 'approve' || action === 'deny') && !mayReview()) continue;

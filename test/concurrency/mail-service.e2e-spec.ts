@@ -92,7 +92,7 @@ describe('concurrency', () => {
     });
   });
 
-  test('of many moves of one message, exactly one wins', async () => {
+  test('of many moves of one message, exactly one succeeds', async () => {
     await fill(3);
     const targets = ['Trash', 'Junk', 'Drafts', 'Sent Mail'];
     const responses = await times(20, (n) =>
@@ -107,9 +107,9 @@ describe('concurrency', () => {
 
   test('moves in both directions between two mailboxes do not deadlock and lose nothing', async () => {
     await fill(20);
-    const shuttle = (from: string, to: string) =>
+    const moveAll = (from: string, to: string) =>
       alice.put(`${box(boxes[from])}/messages`, { message: '1:*', moveTo: boxes[to] });
-    const responses = await times(24, (n) => (n % 2 ? shuttle('INBOX', 'Trash') : shuttle('Trash', 'INBOX')));
+    const responses = await times(24, (n) => (n % 2 ? moveAll('INBOX', 'Trash') : moveAll('Trash', 'INBOX')));
     for (const { status } of responses) expect([200, 404]).toContain(status);
     const left = [...(await uids(boxes['INBOX'])), ...(await uids(boxes['Trash']))];
     expect(left).toHaveLength(20);
@@ -426,7 +426,7 @@ describe('a process that is killed', () => {
     expect(code).toBe(0);
   });
 
-  test('leaves its claimed entries to its successor at once', async () => {
+  test('leaves its claimed entries to the next process at once', async () => {
     const relay = await OtherServer.start();
     relay.hangs = true;
     try {

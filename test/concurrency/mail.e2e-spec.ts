@@ -29,11 +29,11 @@ describe('mail, at the same time', () => {
 
   const count = (url: string) => duck.requests.filter((request) => request.url === url).length;
   /** Sends a request several times to two processes concurrently. */
-  const rush = ({ token }: TestUser, times: number) =>
+  const sendTimes = ({ token }: TestUser, times: number) =>
     Promise.all(Array.from({ length: times }, (_, n) => apps[n % 2]!.as(token).get(BOXES)));
 
   test('first use creates one account and one token in all processes', async () => {
-    const responses = await rush(users[0]!, 24);
+    const responses = await sendTimes(users[0]!, 24);
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect([count('/users'), count('/authenticate')]).toEqual([1, 1]);
     expect(new Set(duck.mail.map(({ headers }) => headers['x-access-token'])).size).toBe(1);
@@ -41,11 +41,11 @@ describe('mail, at the same time', () => {
 
   test('an expired token is renewed once for all concurrent requests', async () => {
     const [user] = users as [TestUser];
-    await rush(user, 4);
+    await sendTimes(user, 4);
     for (let round = 0; round < 3; round += 1) {
       duck.clear();
       duck.killTokens();
-      const responses = await rush(user, 24);
+      const responses = await sendTimes(user, 24);
       expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
       expect([count('/users'), count('/authenticate')]).toEqual([0, 1]);
     }
@@ -53,40 +53,40 @@ describe('mail, at the same time', () => {
 
   test('the lease of a crashed process expires', async () => {
     const user = users[1]!;
-    await rush(user, 1);
+    await sendTimes(user, 1);
     await apps[0].sql(
       `UPDATE mail_accounts SET lease_id = gen_random_uuid(), lease_until = now() + interval '1 second' WHERE user_id = $1`,
       [user.id],
     );
     duck.killTokens();
-    const responses = await rush(user, 6);
+    const responses = await sendTimes(user, 6);
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(count('/authenticate')).toBe(2);
   });
 
   /** The mail service does not respond until `release` is called. */
-  function hold(): { stuck: () => number; release: () => void } {
+  function hold(): { waitingCount: () => number; release: () => void } {
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    let stuck = 0;
+    let waitingCount = 0;
     duck.script = async ({ url }) => {
       if (!url.startsWith('/users/me/')) return undefined;
-      stuck += 1;
+      waitingCount += 1;
       return promise;
     };
-    return { stuck: () => stuck, release: () => resolve(undefined) };
+    return { waitingCount: () => waitingCount, release: () => resolve(undefined) };
   }
 
   test('fifty hanging mail requests do not block notes, nor the mail of other users', async () => {
     const [app] = apps;
     const [busy, ...others] = users as [TestUser, ...TestUser[]];
     for (const { token } of users) await app.as(token).get(BOXES);
-    const { stuck, release } = hold();
+    const { waitingCount, release } = hold();
     const crowd = others.slice(0, 17);
     const waiting = crowd.flatMap(({ token }) => Array.from({ length: 2 }, () => app.as(token).get(BOXES)));
     const own = Array.from({ length: MAX_PER_USER + MAX_WAITING_PER_USER }, () =>
       app.as(busy.token).get(BOXES),
     );
-    await until('all to be stuck', () => stuck() === 34 + MAX_PER_USER);
+    await until('all requests to wait', () => waitingCount() === 34 + MAX_PER_USER);
 
     const notes = await Promise.all(users.map(({ token }) => app.as(token).post('/notes', { title: 'x' })));
     expect(new Set(notes.map(({ status }) => status))).toEqual(new Set([201]));
@@ -107,11 +107,11 @@ describe('mail, at the same time', () => {
   test('limits the mail requests of a process', async () => {
     const [app] = apps;
     for (const { token } of users) await app.as(token).get(BOXES);
-    const { stuck, release } = hold();
+    const { waitingCount, release } = hold();
     const waiting = Array.from({ length: MAX_TOTAL }, (_, n) =>
       app.as(users[n % users.length]!.token).get(BOXES),
     );
-    await until('all to be stuck', () => stuck() === MAX_TOTAL);
+    await until('all requests to wait', () => waitingCount() === MAX_TOTAL);
     const beyond = await app.as(users[0]!.token).get(BOXES);
     expect([beyond.status, beyond.body.error, beyond.headers.get('retry-after')]).toEqual([
       503,
@@ -123,11 +123,11 @@ describe('mail, at the same time', () => {
     for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
   });
 
-  test('a disconnect frees its place', async () => {
+  test('a disconnect frees its place in the limit', async () => {
     const [app] = apps;
     const user = users[2]!;
     await app.as(user.token).get(BOXES);
-    const { stuck, release } = hold();
+    const { waitingCount, release } = hold();
     const leave = new AbortController();
     const waiting = Array.from({ length: MAX_PER_USER + MAX_WAITING_PER_USER }, () =>
       fetch(`${app.base}/apis/v1${BOXES}`, {
@@ -135,12 +135,15 @@ describe('mail, at the same time', () => {
         signal: leave.signal,
       }).catch(() => undefined),
     );
-    await until('all to be stuck', () => stuck() === MAX_PER_USER);
+    await until('all requests to wait', () => waitingCount() === MAX_PER_USER);
     expect((await app.as(user.token).get(BOXES)).status).toBe(429);
     leave.abort();
     await Promise.all(waiting);
     release();
-    await until('room', async () => (await app.as(user.token).get(BOXES)).status === 200);
+    await until(
+      'a free place in the limit',
+      async () => (await app.as(user.token).get(BOXES)).status === 200,
+    );
   });
 
   test('30 parallel image downloads of one user are served; slow downloads do not block the mailbox', async () => {
@@ -202,12 +205,17 @@ describe('mail, at the same time', () => {
     expect((await small(one)).status).toBe(200);
     for (const user of others.slice(0, 3)) for (let n = 0; n < 2; n += 1) await announce(user);
     const beyond = others[4]!;
-    await until('all to be counted', async () => /overloaded/.test(await settled(await announce(beyond))));
+    await until('all messages to count', async () =>
+      /overloaded/.test(await settled(await announce(beyond))),
+    );
     expect((await small(beyond)).status).toBe(200);
     expect(first.map((answer) => answer())).toEqual(['', '']);
     for (const socket of sockets) socket.destroy();
     const large = { text: 'x'.repeat(9 * 1024 * 1024) };
-    await until('room', async () => (await app.as(one.token).post(box, large)).status === 200);
+    await until(
+      'a free place in the limit',
+      async () => (await app.as(one.token).post(box, large)).status === 200,
+    );
 
     async function settled(answer: () => string): Promise<string> {
       await app.as(one.token).get('/notes?limit=1');

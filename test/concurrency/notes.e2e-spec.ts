@@ -1,6 +1,6 @@
 import { TestApp, type TestUser } from '../support/app.ts';
 
-/** Two processes' worth of the application on one database: no lock in memory can help. */
+/** Two applications on one database, so that locks in memory have no effect. */
 describe('writers of one note', () => {
   let one: TestApp;
   let two: TestApp;
@@ -22,7 +22,7 @@ describe('writers of one note', () => {
   const count = (responses: { status: number }[], status: number) =>
     responses.filter((response) => response.status === status).length;
 
-  test("50 racers with one revision: one wins, 49 get the winner's note", async () => {
+  test('50 concurrent updates with one revision: one succeeds, 49 get its note', async () => {
     const id = await make();
     const responses = await Promise.all(
       Array.from({ length: 50 }, (_, n) =>
@@ -64,7 +64,7 @@ describe('writers of one note', () => {
     expect(new Set(note.labels)).toEqual(new Set(Array.from({ length: 20 }, (_, n) => `l${n}`)));
   });
 
-  test('update against delete: one wins, the other gets the reason', async () => {
+  test('update and delete at the same time: one succeeds, the other gets the reason', async () => {
     for (let round = 0; round < 15; round += 1) {
       const id = await make();
       const [update, remove] = await Promise.all([

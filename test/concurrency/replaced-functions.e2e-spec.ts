@@ -7,7 +7,7 @@ import { TestApp, type TestUser } from '../support/app.ts';
 const UPGRADES = 10;
 
 /** Another process upgrades the database: it drops and creates all functions and views in one transaction. */
-describe('functions that an upgrade replaces under writers', () => {
+describe('functions that an upgrade replaces during writes', () => {
   let app: TestApp;
   let ann: TestUser;
 
@@ -17,7 +17,7 @@ describe('functions that an upgrade replaces under writers', () => {
   });
   afterAll(() => app?.stop());
 
-  test('cause no error but 503, and no write is lost or made twice', async () => {
+  test('cause no error but 503, and no write is lost or repeated', async () => {
     const config = Config.parse({ DATABASE_URL: app.databaseUrl, DATABASE_POOL_MAX: '2' });
     const dataSource = await createDataSource(config, app.databaseUrl, schema, {
       timeouts: false,

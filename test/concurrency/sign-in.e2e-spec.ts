@@ -40,7 +40,7 @@ describe('sign-in across two processes', () => {
     });
     return { status: response.status, body: (await response.json()) as any };
   };
-  /** Whatever the outcome, none of the tokens is valid. */
+  /** None of the tokens is valid. */
   const allEnd = async (responses: { body: any }[]) => {
     for (const { body } of responses.filter(({ body: { access_token: t } }) => t !== undefined)) {
       await until('the token to end', async () => (await notes(two, body.access_token)) === 401);
@@ -64,7 +64,7 @@ describe('sign-in across two processes', () => {
         step: 'password',
       },
     );
-    // It redirects to the public address, which is that of the first.
+    // It redirects to the public address, at which the first process listens.
     expect(back.url).toMatch(`${one.base}/apis/v1/oidc/auth/`);
     const callback = await at.open(back.url);
     const code = new URL(callback.url).searchParams.get('code')!;
@@ -151,7 +151,10 @@ describe('sign-in across two processes', () => {
     expect(await notes(two, tokens.access_token)).toBe(200);
     await token(one, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token! });
     await token(one, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token! });
-    await until('the other to notice', async () => (await notes(two, tokens.access_token)) === 401);
+    await until(
+      'the other process to reject the token',
+      async () => (await notes(two, tokens.access_token)) === 401,
+    );
     expect(decodeJwt(tokens.access_token).exp! * 1000).toBeGreaterThan(Date.now());
   });
 

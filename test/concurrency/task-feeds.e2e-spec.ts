@@ -2,8 +2,8 @@ import { Db } from '../../src/platform/database/db.js';
 import { TestApp, type TestUser, type UsersOf } from '../support/app.ts';
 import { countDeadlocks } from '../support/database/deadlocks.ts';
 
-/** Two processes' worth of the application on one database: writers, and a reader who follows the feed meanwhile. */
-describe('the feeds of tasks under writers', () => {
+/** Two applications on one database: writers, and a reader who follows the feed meanwhile. */
+describe('the feeds of tasks during writes', () => {
   let one: TestApp;
   let two: TestApp;
   let n = 0;
@@ -139,7 +139,8 @@ describe('the feeds of tasks under writers', () => {
       const note = await made(user, '/notes', { title: 'n' });
       tasks.push((await user.api.post(`/notes/${note.id}/task`, {})).body.task);
     }
-    // Each joins the other's task: who locked their own counter first and then that of the newcomer would meet the other.
+    // Each adds the other to the task: a write that locked its own user's counter first, then the counter of the new assignee, would
+    // deadlock with the other write.
     await Promise.all(
       Array.from({ length: 60 }, async (_, i) => {
         const [mine, other] = i % 2 ? [0, 1] : [1, 0];

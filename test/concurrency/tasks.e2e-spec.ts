@@ -5,7 +5,7 @@ import { countDeadlocks } from '../support/database/deadlocks.ts';
 import { inTransaction, lockWaiters, lockWaits } from '../support/database/locks.ts';
 import { until } from '../support/until.ts';
 
-/** Two processes' worth of the application on one database: no lock in memory can help. */
+/** Two applications on one database, so that locks in memory have no effect. */
 describe('writers of tasks', () => {
   let one: TestApp;
   let two: TestApp;
@@ -37,8 +37,8 @@ describe('writers of tasks', () => {
   const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
 
   /**
-   * Whatever order writers came in: who sees a task is exactly its maker, its assignees and the members of its folder,
-   * and of the folders above it; the numbers of each user are unique and not above the counter.
+   * After writes in any order: a task is visible to its creator, its assignees and the members of its folder and of the
+   * folders above it, and to no other user; the numbers of each user are unique and not above the counter.
    */
   const expectConsistent = async () => {
     const wrong = await one.sql(
@@ -110,7 +110,7 @@ describe('writers of tasks', () => {
     await expectConsistent();
   });
 
-  test('completing a repeating task against editing its rule follows one of both rules', async () => {
+  test('completing a repeating task while its rule is edited follows one of both rules', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });
       const [done, edited] = await Promise.all([
@@ -126,7 +126,7 @@ describe('writers of tasks', () => {
     }
   });
 
-  test('two moves cannot close a circle of folders', async () => {
+  test('two moves cannot create a cycle of folders', async () => {
     for (let round = 0; round < 15; round += 1) {
       const [a, b] = [await folder(), await folder()];
       const responses = await Promise.all([
@@ -169,7 +169,7 @@ describe('writers of tasks', () => {
     expect(responses.map(({ status }) => status)).toEqual([201, 200]);
   });
 
-  test('sharing a folder misses no task that is made in it or moved into it meanwhile', async () => {
+  test('sharing a folder includes tasks that are created in it or moved into it at the same time', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id } = await folder();
       const outside = await all(4, () => make());
@@ -220,7 +220,7 @@ describe('writers of tasks', () => {
     expect(deadlocks()).toBe(0);
   });
 
-  test('a task made from a note against the note going to the trash: both or neither know of one another', async () => {
+  test('a task made from a note while the note is deleted: both have the link, or neither', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { id } = (await alice.api.post('/notes', { title: 'n' })).body.note;
       const [made, trashed] = await Promise.all([
@@ -237,7 +237,7 @@ describe('writers of tasks', () => {
     }
   });
 
-  test('deleting, renaming and restoring linked tasks against editing their note: no deadlock, links as the tasks are', async () => {
+  test('deleting, renaming and restoring linked tasks while their note is edited: no deadlock, and the links fit the tasks', async () => {
     deadlocks();
     const invited = users.map((user) => ({ id: user.id, role: 'editor' }));
     // Two notes of the same users, whose counters are locked in opposite orders unless they are sorted.
@@ -272,7 +272,7 @@ describe('writers of tasks', () => {
     });
     for (const id of notes) {
       const live = await one.sql<{ id: string; title: string }>(
-        // The reader of the note sees the titles of the tasks that the reader can see.
+        // A note shows a reader the titles of the linked tasks that the reader can see.
         `SELECT task.id, visible.title FROM tasks task
            LEFT JOIN task_titles visible ON (visible.task_id, visible.user_id) = (task.id, $2)
           WHERE task.linked_notes @> ARRAY[$1::uuid] AND task.deleted_at IS NULL ORDER BY task.id`,
@@ -285,7 +285,7 @@ describe('writers of tasks', () => {
     expect(deadlocks()).toBe(0);
   });
 
-  test('moves into one gap at once leave every task in the gap', async () => {
+  test('concurrent moves between two tasks leave every task between them', async () => {
     const { id } = await folder();
     const [first, last] = [
       await make({ folder_id: id, title: 'first' }),
@@ -299,7 +299,7 @@ describe('writers of tasks', () => {
     const titles = async () =>
       (await alice.api.get(`/tasks?folder_id=${id}&sort=position`)).body.tasks.map((task: any) => task.title);
     expect(await titles()).toEqual(['first', ...Array(10).fill('moved'), 'last']);
-    // Also where keys came out equal, one can still be put between the first and them.
+    // Concurrent moves may create equal keys. A task can still be placed between the first task and those.
     await alice.api.patch(`/tasks/${last.id}`, { position: { after: first.id } });
     expect((await titles()).slice(0, 2)).toEqual(['first', 'last']);
   });

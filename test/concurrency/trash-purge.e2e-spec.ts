@@ -3,8 +3,8 @@ import { TestApp, type TestUser } from '../support/app.ts';
 import { inDatabase } from '../support/database/database.ts';
 import { inTransaction, lockWaiters } from '../support/database/locks.ts';
 
-/** Found by the fuzzer of synchronisation: many notes in one transaction must not undo the order of the locks. */
-describe('the purge of notes whose time in the trash is over', () => {
+/** Found by the fuzzer of synchronisation: a transaction with many notes must keep the order of the locks. */
+describe('the purge of notes after their retention in the trash', () => {
   let app: TestApp;
   let users: TestUser[];
 
@@ -29,7 +29,7 @@ describe('the purge of notes whose time in the trash is over', () => {
 
   test('takes the counters of all in one order, so that it and a writer do not wait for each other', async () => {
     const [low, high] = users as [TestUser, TestUser];
-    // By itself the first needs the higher counter, the second then the lower one.
+    // In the order of the notes, the purge would lock the higher counter first, then the lower one.
     await trash(high, await make(high, []), 2);
     await trash(low, await make(low, [high]), 1);
     const written = await make(low, [high]);

@@ -33,7 +33,7 @@ describe('the AsyncAPI description', () => {
   });
   afterAll(() => app?.stop());
 
-  test('is that of the code (npm run openapi writes it anew)', async () => {
+  test('is that of the code (npm run openapi regenerates it)', async () => {
     expect(JSON.parse(JSON.stringify((await describeApp()).asyncApi))).toEqual(committed);
   });
 

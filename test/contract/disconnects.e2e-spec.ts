@@ -35,7 +35,7 @@ describe('clients that disconnect', () => {
     mail = await TestMailService.start();
     livekit = await LiveKit.start();
     app = await TestApp.start({ ...mail.settings, ...livekit.settings, SMTP_URL: 'smtp://127.0.0.1:9' });
-    // Or else a forgotten upload ends by itself.
+    // A forgotten upload must not be ended by these limits, so that the test detects it.
     Object.assign(app.get(UploadLimits), { windowMs: 3_600_000, totalMs: 3_600_000 });
   });
   afterAll(async () => {

@@ -20,11 +20,11 @@ interface Finding {
 
 /**
  * Sends requests that the document allows, and mutations of these, to every operation, and compares each response with the
- * document. The seed is fixed, so that a run is no matter of chance; other seeds and more requests are set by FUZZ_SEED and
- * FUZZ_REQUESTS; CI sends 12,800. To repeat a batch set FUZZ_SEED and FUZZ_BATCH: its requests are then the same,
+ * document. The seed is fixed, so that a run does not depend on chance. FUZZ_SEED and FUZZ_REQUESTS set another seed and more
+ * requests; CI sends 12,800. To repeat a batch set FUZZ_SEED and FUZZ_BATCH: its requests are then the same,
  * one after the other.
  */
-describe('every response is as documented, whatever the request', () => {
+describe('every response is as documented, for any request', () => {
   let mail: TestMailService;
   let livekit: LiveKit;
   let app: TestApp;
@@ -94,7 +94,7 @@ describe('every response is as documented, whatever the request', () => {
       .toSorted()
       .map(([key, { count, example }]) => `${count} x ${key}\n    ${example}`);
     expect(lines.join('\n')).toBe('');
-    // Requests that never succeed would prove little. Those that need a password or a code cannot.
+    // Requests that never succeed would test little. Operations that need a password or a code cannot succeed.
     const succeeded = new Set(
       [...statuses.keys()].filter((key) => / 2\d\d$/.test(key)).map((key) => key.split(' ')[0]),
     );

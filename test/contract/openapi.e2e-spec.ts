@@ -10,7 +10,7 @@ import {
   openApi,
 } from '../support/contract/operations.ts';
 
-/** A file to download is described by its media types, none of them JSON, as bytes, and by the header with its name. */
+/** True for a response with a file: all its media types are binary, none is JSON, and it has a `Content-Disposition`. */
 function isFile({ content, headers }: any): boolean {
   const types = Object.entries<any>(content ?? {});
   const isBytes = types.every(
@@ -51,7 +51,7 @@ describe('the OpenAPI description', () => {
     expect([...uses].filter(([value]) => value.startsWith('{"$ref"')).length).toBeGreaterThan(50);
   });
 
-  test('sharing what repeats keeps the meaning of the document', () => {
+  test('references to shared components keep the meaning of the document', () => {
     const plain = openApi();
     const shared: any = shareComponents(structuredClone({ ...plain, components: { schemas } }) as never);
     expect(JSON.stringify(shared).length).toBeLessThan(JSON.stringify(plain).length / 2);
@@ -69,9 +69,9 @@ describe('the OpenAPI description', () => {
       ]);
       expect([where, spec.security]).toEqual([where, expect.any(Array)]);
       const successes = Object.keys(spec.responses).filter((status) => status.startsWith('2'));
-      // A stored file can be read in parts too, and is not sent to a client that has it.
+      // A stored file can also be requested in parts (206).
       const partial = spec.responses['206'] && isFile(spec.responses['206']);
-      // An addition responds 200 with the same shape when nothing is new.
+      // A creation that finds the item present responds 200 with the same shape.
       const unchanged = spec.responses['200'] && spec.responses['201'];
       // 202 beside 200: the request has no result yet.
       const isPending = spec.responses['200'] && spec.responses['202'];

@@ -19,7 +19,7 @@ import { RETIRED } from '../support/release/retired.ts';
 
 const FILE = new URL('../fixtures/upgrade/release.json.gz', import.meta.url);
 
-/** Lists of messages whose statements are made when they are first needed. */
+/** Query strings of message lists, whose statements are created at the first request. */
 const LAZY_MAIL = ['', '?unseen=true', '?threadCounters=true', '?metaData=true', '?order=asc'];
 
 const namespaces = (): Namespace[] => {
@@ -162,7 +162,7 @@ describe('the comparison with a release', () => {
     ],
   };
 
-  /** The breaks, each with its cause, that this change of the release makes. */
+  /** The breaks that a change of the release causes, each with its cause. */
   async function changed(migrations: MigrationClass[], sql = before.sql): Promise<string[]> {
     const after = { ...before, migrations: [CREATED, ...migrations], sql };
     const whole = (namespace: Namespace) => ({ parts: [], entities: [], ...namespace });

@@ -39,7 +39,7 @@ const OUR_ADDITIONS = new Map([
   ['PUT /apis/v1/tenant/policy', 'likewise'],
   ['GET /apis/v1/tenant/files', 'use and limits of files'],
   ['PUT /apis/v1/tenant/files', 'the limit of each user'],
-  ['GET /apis/v1/tenant/files/users', 'who uploaded how much'],
+  ['GET /apis/v1/tenant/files/users', 'the bytes of each user'],
   ['GET /apis/v1/tenant/members/{user_id}/sessions', 'administrators see and end the sessions of a member'],
   ['DELETE /apis/v1/tenant/members/{user_id}/sessions', 'likewise'],
   ['DELETE /apis/v1/tenant/members/{user_id}/sessions/{session_id}', 'likewise'],
@@ -326,7 +326,7 @@ function contract(): Listed[] {
 }
 
 const key = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
-/** Parameter names are ours to choose. */
+/** The path without parameter names: the contract does not prescribe them. */
 const shape = (name: string) => name.replaceAll(/\{\w+\}/g, '{}');
 
 describe('the routes', () => {
@@ -339,7 +339,7 @@ describe('the routes', () => {
   });
   afterAll(() => app?.stop());
 
-  test('exist as far as they did before', () => {
+  test('of the contract that exist are those of implemented-operations.txt', () => {
     const contractShapes = new Set(listed.map((operation) => shape(key(operation))));
     const now = described.map(key).filter((name) => contractShapes.has(shape(name)));
     process.stdout.write(`${now.length} of the contract's ${listed.length} operations exist\n`);
@@ -351,7 +351,7 @@ describe('the routes', () => {
     expect(described.map(key).filter((name) => !known.has(shape(name)))).toEqual([]);
   });
 
-  test('served by the application are those described, no more and no less', () => {
+  test('served by the application are exactly the described ones', () => {
     const adapter = app.served.nest.getHttpAdapter() as unknown as LeanExpressAdapter;
     const served = [adapter.getInstance().router as Router, ...adapter.routers]
       .flatMap((router) => router.stack)
@@ -369,7 +369,7 @@ describe('the routes', () => {
     expect(new Set(OIDC_ROUTES)).toEqual(new Set(SIGN_IN));
   });
 
-  test('name no permission that the catalogue does not have', () => {
+  test('require permissions of the catalogue only', () => {
     const named = described.flatMap(({ spec }) => (spec['x-permissions'] as string[] | undefined) ?? []);
     expect(named.filter((permission) => !(permission in PERMISSIONS))).toEqual([]);
     expect(named.length).toBeGreaterThan(0);

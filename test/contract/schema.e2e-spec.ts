@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { Db } from '../../src/platform/database/db.js';
 import { TestApp } from '../support/app.ts';
 
-/** Tables that belong to no workspace: the installation's own, and people, who may belong to several. */
+/** Tables that belong to no workspace: those of the installation, and those of accounts, which may be in several workspaces. */
 const SHARED = [
   'account_tokens',
   'accounts',

@@ -8,7 +8,7 @@ import { TestApp } from '../support/app.ts';
 import { LAZY_STATEMENTS } from '../support/database/lazy-statements.ts';
 import { SqlUsage } from '../support/database/sql-usage.ts';
 
-/** Statements whose names are put together at run time, by the first part of the name. */
+/** Modules of the statements whose names are composed at run time, by the first part of the name. */
 const COMPOSED: Record<string, string> = {
   calendar_index: 'calendar',
   notes_index: 'notes',
@@ -36,7 +36,7 @@ const UNLOGGED: Record<string, string> = {
   presence_devices: 'devices of the last minutes, which report again',
 };
 
-/** An insertion of a whole row, followed by a statement that reads whether it was inserted. */
+/** An insertion of a whole row, followed by a use of FOUND. */
 const INSERTED_ROW_FOUND = /INSERT INTO \w+(?: AS \w+)?\s+SELECT \w+\.\*[^;]*;[^;]*\bFOUND\b/;
 
 /** Files with locks of a session, or LISTEN, and the connection that has them. */
@@ -110,7 +110,7 @@ describe('homes of SQL', () => {
     expect(mixed.filter((routine) => routine.foreign.length > 0)).toEqual([]);
   });
 
-  test('a workspace can lie in a database of its own: no key between the homes, tables that replication copies', async () => {
+  test('a workspace can be in a database of its own: no foreign key between the homes, and replication copies its tables', async () => {
     const keys = await app.sql(
       `SELECT conname, conrelid::regclass::text AS child, confrelid::regclass::text AS parent FROM pg_constraint WHERE contype = 'f'`,
     );
@@ -214,7 +214,7 @@ describe('homes of SQL', () => {
     await app.get(Db).tx((tx) => tx.query(of(workspace, 'notes'), []));
   });
 
-  test('statements that TypeORM generates count, with the home of their tables', async () => {
+  test('statements that TypeORM generates are checked, by the home of their tables', async () => {
     const both = app.get(Db).tx(async (tx) => {
       await tx.query(directory.statement('', 'SELECT FROM accounts'), []);
       await (await tx.managerOf('')).find(NoteFolder);

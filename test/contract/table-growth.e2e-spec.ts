@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
 const LONG_AGO = new Date(Date.now() - 500 * DAY_MS);
 const TOMORROW = new Date(Date.now() + DAY_MS);
 
-/** A value for a required column that no test looks at. */
+/** A value for a required column that no test reads. */
 function filler({ type, kind, first_label }: Column, id: string): unknown {
   if (kind === 'e') return first_label;
   if (type.startsWith('_')) return '{}';

@@ -40,7 +40,7 @@ describe('the tenancy matrix', () => {
     const [mallory] = await app.tenant('evil', 'mallory');
     // An owner: permissions in the own workspace must not count in another one.
     const twin = await app.member('evil', alice.email, 'admin');
-    // One address is one mail account: the twin's other one is linked. Alice's comes first.
+    // An address has one mail account. Alice's first request creates it, so another account is linked for the twin.
     await alice.api.get('/mail/users/me/mailboxes');
     duck.add('twin', 'of alice');
     await app.get(MailApi).linkAccount({ tenantId: twin.tenantId!, userId: twin.id }, 'twin', 'of alice');
@@ -66,8 +66,8 @@ describe('the tenancy matrix', () => {
   });
 
   /**
-   * An object of each kind that a path parameter can name, made by alice; keyed by the path's first segment, below
-   * `settings`, where each page has objects of its own, by all before the parameter.
+   * Creates, as alice, an object of each kind that a path parameter can name. Keys are the first segment of the path; below
+   * `settings`, where each page has objects of its own, the whole path before the parameter.
    */
   const make: Record<string, () => Promise<{ id: string; body: object }>> = {
     notes: async () => {
@@ -252,7 +252,7 @@ describe('the tenancy matrix', () => {
     },
   };
 
-  /** Sessions and passkeys are the account's, wherever it works: the same person may end them from another workspace. */
+  /** Sessions and passkeys belong to the account: the same person may end them from another workspace. */
   const ofTheAccount = new Set(['settings/security/sessions', 'settings/security/passkeys']);
 
   const kindOf = (path: string) => {
@@ -297,7 +297,7 @@ describe('the tenancy matrix', () => {
             : outsider.api.request(method, filled, sent(method, spec, body));
         };
         const [theirs, absent] = [await call(id), await call(unknown)];
-        // WildDuck's own status for messages of a mailbox that the person does not have.
+        // WildDuck's own status for messages of a mailbox that the user does not have.
         const status = kind === 'mail' && method === 'PUT' && path.includes('/messages') ? 500 : 404;
         expect([name, theirs.status]).toEqual([name, status]);
         if (status === 500) expect(theirs.body).toEqual({ error: 'Mailbox is missing' });
@@ -305,7 +305,7 @@ describe('the tenancy matrix', () => {
         expect(theirs.text).not.toContain('secret');
       }
       expect(await writes()).toEqual({ written: [], account });
-      // The first request of alice made her account; none but her own went out as her.
+      // The first request of alice created her account. No request of an outsider used it.
       const [hers] = duck.accounts.keys();
       expect(duck.mail.filter(({ as, method: sentAs }) => as === hers && sentAs !== 'GET')).toEqual([]);
     },
@@ -325,7 +325,7 @@ describe('the tenancy matrix', () => {
     expect(kinds).toEqual(new Set(Object.keys(make)));
   });
 
-  test('lists show nothing of another workspace', async () => {
+  test('lists contain no objects of another workspace', async () => {
     for (const one of Object.values(make)) await one();
     for (const [, outsider] of outsiders) {
       for (const { path } of describedOperations().filter(
@@ -369,7 +369,7 @@ describe('the tenancy matrix', () => {
            INSERT INTO recorded_writes VALUES (TG_OP || ' ' || TG_TABLE_NAME, changed.tenant_id);
            RETURN NULL;
          END $$`);
-    // A request of its own may add rows to these: events, accounts at the first request, sessions, the last use of tokens.
+    // Rows that any request may write in the caller's own workspace: events, mail accounts, sessions, the last use of tokens.
     const exempt = `'outbox', 'note_views', 'sessions', 'mail_accounts', 'scim_tokens'`;
     await app.sql(`DO $$ DECLARE tables text; BEGIN
       FOR tables IN

@@ -63,7 +63,7 @@ describe('a year', () => {
     return counts;
   }
 
-  /** Runs all jobs, until none leaves work to another one. */
+  /** Runs all jobs three times, because some leave work to others. */
   async function maintain(): Promise<void> {
     for (let run = 0; run < 3; run += 1) {
       await app.sql('DELETE FROM job_runs');

@@ -7,7 +7,7 @@ const rows = Array.from(
   (_, n) => `<tr><td>Row ${n + 1}</td><td>${(n + 1) * 7}</td></tr>`,
 ).join('');
 
-/** A note with something of everything a document can hold. */
+/** A note with every kind of content that a document can contain. */
 export const RICH_NOTE = {
   title: 'Rich note',
   html: `

@@ -1,4 +1,4 @@
-// Exports a rich note, opens it with LibreOffice and looks at the pages: what Word users will see, short of Word itself.
+// Exports a rich note, prints it with LibreOffice and checks the pages, in place of Word.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const SOURCE = {
   modified: '2026-11-21T09:30:00.000Z',
 };
 
-/** Lines that stand on the pages in this order, between other lines or not; spaces count as one. */
+/** Lines that the pages contain in this order, with or without other lines between them; consecutive spaces count as one. */
 const LINES = [
   /^Rich note$/,
   /^Heading one$/,
@@ -107,7 +107,7 @@ function linesInOrder(pages, expected) {
   }
 }
 
-/** How many pixels are red at 36 dpi: the picture is a cross in 80 × 40 pixels of 96 dpi, which are 30 × 15 of these. */
+/** The number of red pixels at 36 dpi: the picture is a cross in 80 × 40 pixels of 96 dpi, which are 30 × 15 pixels here. */
 function redPixels(name, pages) {
   let red = 0;
   run('pdftoppm', '-r', '36', `${name}.pdf`, name);

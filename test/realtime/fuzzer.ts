@@ -35,7 +35,7 @@ interface Device {
   createToken: () => Promise<string>;
   /** Resolves when the device disconnects. Its requests in flight end only after it has connected again. */
   disconnected: PromiseWithResolvers<void>;
-  /** Events about messages: room and number of the change, of the current connection period of the room. */
+  /** Events about messages since the last comparison: room and number of the change. */
   events: { room: string; mod_seq: number; at: number }[];
 }
 
@@ -128,7 +128,7 @@ export class ChatFuzzer {
     else await this.change(device, room, action);
   }
 
-  /** @param twice the first acknowledgement is lost */
+  /** @param twice sends the message twice, as after a lost acknowledgement */
   private async send(device: Device, room: string, twice: boolean): Promise<void> {
     const { client } = device;
     if (!client.socket) this.connect(device);
@@ -150,7 +150,7 @@ export class ChatFuzzer {
     const input = { edit: { body: `edited ${randomUUID()}` }, react: { emoji: this.rng.pick(['👍', '🎉']) } }[
       action
     ];
-    // Until the server responds: a change without a response may have committed without a report to others.
+    // Repeated until the server responds: a change without a response may have committed without an event to the others.
     const changing = (async () => {
       for (;;) {
         const request = device.client.socket

@@ -88,7 +88,7 @@ describe('the embedded database', () => {
     expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('serves tools beside the server; the last one out stops it', async () => {
+  it('serves tools beside the server; the last process to close it stops PostgreSQL', async () => {
     const dataDir = madeDataDir();
     const server = await open(dataDir);
     const tool = await startOpener(dataDir, 'tool');
@@ -109,7 +109,7 @@ describe('the embedded database', () => {
     expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('works out for processes that open a new directory at the same moment', async () => {
+  it('is created once by processes that open a new directory at the same time', async () => {
     const dataDir = temporaryDataDir();
     const roles = ['server', 'tool', 'tool', 'tool'] as const;
     const openers = await Promise.all(roles.map((role) => startOpener(dataDir, role)));
@@ -122,7 +122,7 @@ describe('the embedded database', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'run']);
   });
 
-  it('opens again and again while others close', async () => {
+  it('opens repeatedly while other processes close it', async () => {
     const dataDir = madeDataDir();
     for (let round = 0; round < 5; round += 1) {
       const leaving = await open(dataDir, 'tool');
@@ -173,7 +173,7 @@ describe('the embedded database', () => {
     expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('starts PostgreSQL again when it dies under the server', async () => {
+  it('starts PostgreSQL again when it ends while the server runs', async () => {
     const dataDir = madeDataDir();
     const database = await open(dataDir);
     const pid = runningPid(dataDir);
@@ -186,7 +186,7 @@ describe('the embedded database', () => {
     expect(isAlive(again)).toBe(false);
   });
 
-  it('puts the socket elsewhere when the path is too long for one', async () => {
+  it('creates the socket in another directory when the path is too long for a socket', async () => {
     const dataDir = path.join(temporaryDataDir(), 'long'.repeat(30));
     const database = await open(dataDir);
     const socketDir = new URL(database.url).searchParams.get('host') ?? '';

@@ -10,7 +10,7 @@ describe('the lock of installation and build', () => {
     startNode('test/runtime/support/locker.mjs', ['/clone'], { TMPDIR });
   const locked = (holder: Running) => until('the lock', () => holder.stdout() === 'locked\n');
 
-  it('passes from a killed process to the next one', async () => {
+  it('is released by a killed process and acquired by the next one', async () => {
     const directory = temporaryDataDir();
     mkdirSync(directory);
     const first = locker(directory);
@@ -42,7 +42,7 @@ describe('the lock of installation and build', () => {
 });
 
 describe('npm start in a fresh clone', () => {
-  it('ends the installation with itself', async () => {
+  it('ends the installation when it is ended', async () => {
     const clone = temporaryDataDir();
     const programs = path.join(clone, 'programs');
     cpSync(path.join(ROOT, 'bin'), path.join(clone, 'bin'), { recursive: true });

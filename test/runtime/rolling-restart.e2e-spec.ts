@@ -49,7 +49,7 @@ class Device {
 class Traffic {
   /** The newest acknowledged revision and title of each note. */
   readonly acknowledged = new Map<string, { revision: number; title: string }>();
-  /** What a reader of the feed has, the same way. */
+  /** The newest revision and title of each note that a reader of the feed has received. */
   readonly read = new Map<string, { revision: number; title: string }>();
   readonly devices: Device[];
   writes = 0;
@@ -89,7 +89,7 @@ class Traffic {
     this.writes += 1;
   }
 
-  /** Long polls until it has every acknowledged write. */
+  /** Long polls the feed until it has returned every acknowledged write. */
   private async poll(device: Device, start: string): Promise<void> {
     let cursor = start;
     const isBehind = () =>
@@ -120,7 +120,7 @@ describe('a rolling restart under traffic', () => {
     await app?.stop();
   });
 
-  test('loses no acknowledged write, makes none twice, and returns no error but 503 with Retry-After', async () => {
+  test('loses and repeats no acknowledged write, and returns no error but 503 with Retry-After', async () => {
     const { cursor } = (await ann.api.get('/notes/changes')).body;
     const traffic = new Traffic(
       servers.map(({ base }) => base),
@@ -141,7 +141,7 @@ describe('a rolling restart under traffic', () => {
     await traffic.stop();
 
     expect(traffic.devices.flatMap(({ unexpected }) => unexpected)).toEqual([]);
-    // Each device was connected to a process that was stopped: it has found the other one.
+    // Devices lost connections to the stopped processes and continued at the other one.
     expect(traffic.devices.some(({ broken }) => Object.keys(broken).length > 0)).toBe(true);
     const stored = await app.sql<{ id: string; revision: number; title: string }>(
       'SELECT id, revision, title FROM notes WHERE tenant_id = $1',

@@ -39,7 +39,7 @@ async function serverPid(server: Server): Promise<number> {
 afterEach(cleanUp);
 
 describe('npm start', () => {
-  /** Each start costs seconds: the tests of a server follow one another on the same one. */
+  /** Each start takes seconds, so each test checks several properties of one server. */
   it('with one process: prints a token, keeps its port and directory, and stops cleanly on SIGINT', async () => {
     const metricsPort = await freePort();
     const server = await started(await launch({ DEMO: 'true', METRICS_PORT: String(metricsPort) }));

@@ -69,7 +69,7 @@ describe('files in S3', () => {
     expect((await fetched(id)).bytes.equals(content)).toBe(true);
   });
 
-  test('a part of a file is a part', async () => {
+  test('a range of a file can be read', async () => {
     const content = randomBytes(SIZE);
     const { id } = await attach(content);
     for (const [range, from, to] of [
@@ -84,14 +84,14 @@ describe('files in S3', () => {
     expect((await fetched(id, { range: `bytes=${SIZE}-` })).status).toBe(416);
   });
 
-  test('a removed file goes', async () => {
+  test('a removed file is deleted from the bucket', async () => {
     const { id, name } = await attach(randomBytes(SIZE));
     expect((await alice.api.delete(`${target()}/${id}`)).status).toBe(200);
     await collect();
     expect(await swift.objects()).not.toContain(name);
   });
 
-  test('a file one byte too large, and one whose client goes away, leave nothing', async () => {
+  test('a file one byte too large, and one whose client disconnects, leave nothing', async () => {
     const there = await contents();
     expect((await upload(alice.api, target(), Buffer.alloc(MAX + 1))).status).toBe(413);
     const { raw, headers } = form({ filename: 'a', content: randomBytes(MAX) });

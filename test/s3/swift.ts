@@ -18,7 +18,7 @@ export class Swift {
   private readonly directory: string;
   private readonly client: S3Client;
 
-  // The soak runs this file without a compiler, which parameter properties need.
+  // No parameter property: the soak loads this file with its types stripped, which does not support them.
   private constructor(child: ChildProcess, directory: string, port: number, client: S3Client) {
     this.child = child;
     this.directory = directory;

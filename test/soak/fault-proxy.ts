@@ -12,7 +12,7 @@ export class FaultProxy {
   constructor(target: number) {
     this.server = net.createServer((from) => {
       this.keep(from);
-      // Accepted, never read.
+      // The connection is accepted and never read.
       if (this.hanging) return;
       const to = net.connect(target, '127.0.0.1');
       this.keep(to);
@@ -57,7 +57,7 @@ export class FaultProxy {
     try {
       for await (const data of from) {
         if (this.delayMs > 0) await delay(this.delayMs);
-        // Until its connection is closed.
+        // Waits until the connection is closed.
         if (this.hanging) return await new Promise(() => undefined);
         if (!to.write(data as Buffer))
           await new Promise((resolve) => to.once('drain', resolve).once('close', resolve));

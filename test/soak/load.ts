@@ -142,7 +142,7 @@ export class Actor {
       await this.send('GET', path);
   }
 
-  /** Repeats a request without a response, and one that is to be repeated. @returns undefined for another expected failure */
+  /** Repeats a request that gets no response or a temporary error. @returns undefined for another expected failure */
   private async send(method: string, path: string, body?: unknown): Promise<Response | undefined> {
     const key: Record<string, string> = method === 'GET' ? {} : { 'idempotency-key': randomUUID() };
     for (const end = Date.now() + ATTEMPT_MS; ;) {

@@ -150,7 +150,7 @@ async function watch(metricsPorts: number[]): Promise<Sample[][]> {
   return samples;
 }
 
-function judge(process: Sample[]): void {
+function checkGrowth(process: Sample[]): void {
   const [, second, , last] = quarters(process) as [Sample, Sample, Sample, Sample];
   for (const key of ['rssMb', 'handles', 'connections'] as const)
     if (last[key] > second[key] * GROWTH)
@@ -171,7 +171,7 @@ try {
     ...actors.map((actor) => actor.run(goOn)),
   ]);
   await verify(ledger, site.databaseUrl, site.servers[0]!.base);
-  judge(samples[0]!);
+  checkGrowth(samples[0]!);
   console.log('Faults', faults);
   console.log('Outcomes of requests', ledger.outcomes);
   console.log(

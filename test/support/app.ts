@@ -12,7 +12,7 @@ import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { Client } from './network/client.ts';
 import { addCells, addCellSchemas, inEachDatabase } from './database/cells.ts';
 import { cloneDatabase } from './database/database.ts';
-import { becomePatient } from './database/timeouts.ts';
+import { raiseTimeouts } from './database/timeouts.ts';
 import { memoryBase } from './memory-directory.ts';
 import { checkTransactions } from './database/transactions.ts';
 
@@ -34,7 +34,7 @@ const filesOf = (databaseUrl: string): string =>
 
 const CELLS = ['cell-1', 'cell-2'];
 
-becomePatient();
+raiseTimeouts();
 
 /**
  * Places all workspaces of a test in cells, and none in the database of the directory (`npm run test:cells`).
@@ -47,7 +47,7 @@ async function spread(nest: ServedApp['nest'], cells: string): Promise<() => Pro
   return () => Promise.all(databases.map((cell) => cell.drop()));
 }
 
-/** Of the applications that run, by the address of their database. */
+/** The running applications by the address of their database. */
 const drains = new Map<string, Set<() => Promise<number>>>();
 
 /**
@@ -155,7 +155,7 @@ export class TestApp {
   }
 
   /** Creates an account without a workspace. */
-  async loner(name: string): Promise<TestUser> {
+  async userWithoutWorkspace(name: string): Promise<TestUser> {
     const { users } = await provision(
       this.served.nest,
       { accounts: [{ email: `${name}@nowhere.example`, name }] },

@@ -15,7 +15,7 @@ async function makeNote(actor: Actor, id: string | undefined): Promise<void> {
     ...(rng.chance(0.2) ? { labels: [`l${rng.int(1, 3)}`] } : {}),
   };
   // Without a client id, access is uncertain until the response names the note.
-  const given = id === undefined ? undefined : world.access.giving(id, [user.id]);
+  const grantEnded = id === undefined ? undefined : world.access.grant(id, [user.id]);
   const response = await send(
     actor,
     'POST',
@@ -25,11 +25,11 @@ async function makeNote(actor: Actor, id: string | undefined): Promise<void> {
     '422 validation_failed',
     '409 already_exists',
   );
-  given?.(response.status === 0);
+  grantEnded?.(response.status === 0);
   if (response.status === 0 && id === undefined) world.nameless = true;
   if (response.status !== 201) return;
   const made = response.body.note.id as string;
-  if (!given) world.access.giving(made, [user.id])(false);
+  if (!grantEnded) world.access.grant(made, [user.id])(false);
   written(actor, response, body, 1);
   const at = world.purged.indexOf(made);
   if (at >= 0) world.purged.splice(at, 1);
@@ -98,13 +98,13 @@ async function changeNothing(actor: Actor): Promise<void> {
     ...REJECTIONS,
   );
   if (response.status !== 200) return;
-  // Another note with the same id has the same revision by now.
+  // Otherwise another note with the same id was created meanwhile, with the same revision.
   if (response.body.note.created_at === base.created_at)
     throw new Violation('a write without changes was accepted', base.id);
   written(actor, response, { title: body.title, content: body.content }, base.revision + 1);
 }
 
-/** A placement is an ordinary update for the owner; for the others it is their own affair. */
+/** Files a note. For the owner this is an update of the note; for other members it changes only their own placement. */
 async function place(actor: Actor): Promise<void> {
   const note = someNote(actor);
   const base = note && (await known(actor, note, 0.7));
@@ -158,7 +158,7 @@ async function purge(actor: Actor): Promise<void> {
   if (response.status !== 200) return;
   world.ledger.mayBePurged(response.body.note);
   const everyUser = world.site.users.map((one) => one.id);
-  world.access.taken(note.id, everyUser, response.began);
+  world.access.revoked(note.id, everyUser, response.began);
   const at = world.notes.indexOf(note);
   if (at >= 0) world.notes.splice(at, 1);
   world.purged.push(note.id);
@@ -171,11 +171,11 @@ async function peek(actor: Actor): Promise<void> {
   if (!note) return;
   const path = rng.pick([`/notes/${note.id}`, `/notes/${note.id}/revisions/1`]);
   const response = await send(actor, 'GET', path, undefined, '200', '404 not_found');
-  if (response.status === 200 && world.access.certainlyOut(note.id, actor.user.id, response.began))
+  if (response.status === 200 && world.access.certainlyHadNoAccess(note.id, actor.user.id, response.began))
     throw new Violation(`${actor.user.name} can read ${note.id} without access`, note.id);
 }
 
-/** The other workspace sees nothing, whatever it knows. */
+/** A user of another workspace reads and writes no note of this one, also with its ids and tokens. */
 async function canary(actor: Actor): Promise<void> {
   const { world, rng } = actor;
   const { canary: user } = world.site;

@@ -11,14 +11,14 @@ import { TASK_FOLDER_ACTIONS, taskAtOnce } from './task-folder-actions.ts';
 import { TASK_PART_ACTIONS } from './task-part-actions.ts';
 import type { World } from './world.ts';
 
-/** Removals from before a moment ago are forgotten, so that cursors expire all the time. */
+/** Deletes the records of all but the newest removals, so that cursors expire all the time. */
 async function forget({ world, rng }: Actor): Promise<void> {
   const before = new Date(Date.now() - rng.pick([0, 20, 200, 1_000]));
   world.log(`retention: removals from before ${before.toISOString()}`);
   await world.site.forget(before);
 }
 
-/** For some notes in the trash their time is over. */
+/** Lets the retention time of some notes in the trash end, and runs the job that purges them. */
 async function emptyTrash({ world, rng }: Actor): Promise<void> {
   const due = await world.sql<{ id: string }>(
     `UPDATE notes SET purge_at = now() - interval '1 second'
@@ -27,7 +27,7 @@ async function emptyTrash({ world, rng }: Actor): Promise<void> {
     [rng.int(1, 4), world.site.users[0]?.tenantId],
   );
   for (const { id } of due) world.ledger.anyLifeMayBePurged(id);
-  world.log(`trash: time is over for ${due.map((note) => note.id).join(' ')}`);
+  world.log(`trash: the retention has ended for ${due.map((note) => note.id).join(' ')}`);
   await world.site.purgeTrash();
 }
 
@@ -130,8 +130,8 @@ export class Performer {
   }
 
   /**
-   * Concurrent writes once more, and then a last write of each task, by all performers together: no later write
-   * hides an error in these.
+   * Sends concurrent writes, and then a last write of each task, by all performers together. No later write hides an error
+   * in these.
    */
   async finish(): Promise<void> {
     const { world, rng, number } = this;

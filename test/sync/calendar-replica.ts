@@ -22,7 +22,7 @@ export class CalendarReplica {
   private readonly name: string;
   private readonly rng: Rng;
 
-  // Fields of their own: Node runs this file without a build.
+  // No parameter properties: Node runs this file with its types stripped, which does not support them.
   constructor(world: World, user: User, name: string) {
     this.world = world;
     this.user = user;
@@ -64,25 +64,25 @@ export class CalendarReplica {
   }
 
   /** Compares the calendars with a full read. */
-  async judge(): Promise<void> {
+  async check(): Promise<void> {
     const listed = await this.listed();
     const ids = new Set(listed.map(({ id }) => id as string));
     for (const id of this.calendars.keys())
       if (!ids.has(id)) throw new Violation(`${this.name}: keeps a calendar that is not listed`, id);
     for (const id of ids) {
-      const truth = new Map<string, any>();
+      const expected = new Map<string, any>();
       let token: string | null = null;
       for (let more = true; more;) {
         const { body } = await this.sync(id, { sync_token: token, limit: 100 }, ['200']);
         for (const { op, event, overrides } of body.changes) {
           if (op === 'delete')
             throw new Violation(`${this.name}: a removal for a device that has nothing`, id);
-          truth.set(event.id, { id: event.id, event, overrides });
+          expected.set(event.id, { id: event.id, event, overrides });
         }
         [token, more] = [body.sync_token, body.more];
       }
-      compare(`${this.name}: calendar ${id}`, this.calendars.get(id)!.items, truth, withoutRights);
-      this.world.count('events compared', truth.size);
+      compare(`${this.name}: calendar ${id}`, this.calendars.get(id)!.items, expected, withoutRights);
+      this.world.count('events compared', expected.size);
     }
   }
 
@@ -119,7 +119,7 @@ export class CalendarReplica {
     await this.sync(id, { sync_token: token, limit: 100 }, ['200', '404 not_found', '410 cursor_expired']);
   }
 
-  /** @returns whether that was all for now */
+  /** @returns whether the feed has no more changes */
   private async pull(id: string, limit: number): Promise<boolean> {
     const known = this.calendars.get(id)!;
     const fresh = known.token === null;
@@ -136,7 +136,7 @@ export class CalendarReplica {
     if (response.status !== 200) return false;
     if (fresh) known.items.clear();
     const { changes, sync_token: token, more } = response.body;
-    if (changes.length > limit) throw new Violation(`${this.name}: more changes than asked for`, id);
+    if (changes.length > limit) throw new Violation(`${this.name}: more changes than requested`, id);
     if (more && changes.length === 0) throw new Violation(`${this.name}: more, but no progress`, id);
     for (const change of changes) {
       if (change.op === 'delete') {

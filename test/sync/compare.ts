@@ -21,17 +21,17 @@ export async function pages(world: World, rng: Rng, user: User, path: string, li
 export function compare(
   what: string,
   device: Map<string, any>,
-  truth: Map<string, any>,
+  expected: Map<string, any>,
   part: (item: any) => any,
 ): void {
-  for (const [id, item] of truth) {
+  for (const [id, item] of expected) {
     const kept = device.get(id);
-    if (!kept) throw new Violation(`${what}: misses ${canonical(item)}`, id);
+    if (!kept) throw new Violation(`${what}: lacks ${canonical(item)}`, id);
     const [is, should] = [canonical(part(kept)), canonical(part(item))];
-    if (is !== should) throw new Violation(`${what}: keeps\n  ${is}\nbut there is\n  ${should}`, id);
+    if (is !== should) throw new Violation(`${what}: has\n  ${is}\ninstead of\n  ${should}`, id);
   }
   for (const [id, item] of device)
-    if (!truth.has(id)) throw new Violation(`${what}: still keeps ${canonical(item)}`, id);
+    if (!expected.has(id)) throw new Violation(`${what}: still has ${canonical(item)}`, id);
 }
 
 export async function inParallel<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {

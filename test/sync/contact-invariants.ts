@@ -1,4 +1,4 @@
-/** Each selects rows that violate it. */
+/** Invariants, each with a query for the rows that violate it. */
 export const NEVER_OF_CONTACTS: Record<string, string> = {
   'a word that is missing or too many in the index of contacts': `
     (SELECT contact.id, contact.addressbook_id, word FROM contacts contact, unnest(contact.words) AS word WHERE contact.gone_at IS NULL

@@ -9,7 +9,7 @@ export interface StoredContact {
 }
 
 interface ContactLife {
-  /** Names of the contact: its book and external_id. */
+  /** The address books and external_ids that the contact has had. */
   places: Set<string>;
   /** Acknowledged fields by revision. */
   written: Map<number, { fields: string; by: string }>;
@@ -39,12 +39,12 @@ export class ContactLedger {
     life.written.set(contact.revision, { fields, by });
   }
 
-  /** Also for a move: the contact may be deleted under a name that no response contains. */
+  /** Also called for a move: the contact may be deleted under a new external_id that no response contains. */
   mayBeDeleted(bookId: string, externalId: string): void {
     this.deletable.add(placeOf(bookId, externalId));
   }
 
-  /** Any contact of the book may be deleted with it. */
+  /** All contacts of the book may be deleted with it. */
   mayLoseBook(bookId: string): void {
     this.deletableBooks.add(bookId);
   }

@@ -86,25 +86,25 @@ export class ContactReplica {
   }
 
   /** Compares the books with a full read. */
-  async judge(): Promise<void> {
+  async check(): Promise<void> {
     const ids = new Set(((await this.listed()) ?? []).map((book) => book.id as string));
     for (const id of this.books.keys())
       if (!ids.has(id)) throw new Violation(`${this.name}: keeps a book that is not listed`, id);
     for (const id of ids) {
-      const truth = new Map<string, any>();
+      const expected = new Map<string, any>();
       for (let cursor = '', more = true; more;) {
         const path = `${BOOKS}/${id}/contacts/sync?limit=200${cursor}`;
         const { body } = await this.call('GET', path, undefined, ['200']);
         for (const { op, contact } of body.changes) {
           if (op === 'delete')
             throw new Violation(`${this.name}: a removal for a device without contacts`, id);
-          truth.set(contact.external_id, contact);
+          expected.set(contact.external_id, contact);
         }
         cursor = `&cursor=${body.cursor}`;
         more = body.has_more;
       }
-      compare(`${this.name}: book ${id}`, this.books.get(id)!.contacts, truth, withoutRights);
-      this.world.count('contacts compared', truth.size);
+      compare(`${this.name}: book ${id}`, this.books.get(id)!.contacts, expected, withoutRights);
+      this.world.count('contacts compared', expected.size);
     }
   }
 
@@ -161,7 +161,7 @@ export class ContactReplica {
       throw new Violation(`${this.name}: more changes, but an empty page`, id);
     const ids = changes.map((change: any) => change.contact?.id ?? change.id);
     if (new Set(ids).size < ids.length)
-      throw new Violation(`${this.name}: an id comes twice in a page`, ...ids);
+      throw new Violation(`${this.name}: a page contains an id twice`, ...ids);
     for (const change of changes) this.apply(id, book, change);
     book.cursor = cursor;
   }

@@ -14,7 +14,7 @@ export class Device {
   readonly calendars: CalendarReplica;
   readonly contacts: ContactReplica;
   readonly name: string;
-  /** Rounds to come in which it is off. */
+  /** Number of further rounds in which the device is offline. */
   offline = 0;
   /** Milliseconds between two requests, at most. */
   private pace = 0;
@@ -33,15 +33,15 @@ export class Device {
     this.contacts = new ContactReplica(world, user, this.name);
   }
 
-  /** Decides whether it is off in the round that begins. */
+  /** Decides whether the device is offline in the round that begins. */
   beginRound(last: boolean): void {
     if (last) this.offline = 0;
     else if (this.offline > 0) this.offline -= 1;
     else if (this.rng.chance(0.2)) this.offline = this.rng.int(1, 3);
   }
 
-  /** From now on it polls continuously: a reader between two commits misses a record that is numbered in the wrong order. */
-  hurry(): void {
+  /** Starts to poll continuously: a reader between two commits detects a record that is numbered in the wrong order. */
+  pollContinuously(): void {
     this.pace = 0;
   }
 

@@ -47,13 +47,13 @@ describe('synchronisation, at random', () => {
     };
     const plan = { seed, performers: 10, actionsPerRound: 200, goOn: (rounds: number) => rounds < ROUNDS };
     const { rounds, counts, failure } = await fuzz(site, plan);
-    // Thrown as it is: its lines are to be read.
+    // Thrown unchanged, so that the report shows the lines of the trace.
     if (failure !== undefined) throw new Error(failure);
     expect(rounds).toBe(ROUNDS);
     for (const [what, times] of Object.entries(counts)) done.set(what, (done.get(what) ?? 0) + times);
   });
 
-  /** A run that does nothing would prove nothing. */
+  /** Checks that the run has sent enough requests of each kind to be meaningful. */
   test.each([
     'actions',
     '410s',

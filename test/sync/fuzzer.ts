@@ -2,20 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Performer } from './actors.ts';
 import { Device } from './device.ts';
 import { Violation } from './model.ts';
-import { judge } from './verdict.ts';
+import { checkDevices } from './verdict.ts';
 import { type Site, World } from './world.ts';
 
 export interface Plan {
   seed: string;
   /** The number of concurrent actions. */
   performers: number;
-  /** At most; rounds are of different lengths. */
+  /** The maximum; rounds have different lengths. */
   actionsPerRound: number;
-  /** Asked after each round. @param rounds done so far */
+  /** Called after each round. @param rounds number of completed rounds */
   goOn(rounds: number): boolean;
-  /** Kill servers now and then, where the site can. */
+  /** Kill servers at random, if the site supports it. */
   crashes?: boolean;
-  /** Move the workspace to another database in each round, where the site can. */
+  /** Move the workspace to another database in each round, if the site supports it. */
   moves?: boolean;
   progress?: (line: string) => void;
 }
@@ -31,8 +31,8 @@ const QUIET_SECONDS = 60;
 
 /**
  * A model-based test of synchronisation: users write, share and file notes at the same time, their devices follow by
- * change feeds and index walks, and after each round everything must agree. The seed decides every choice of every
- * actor; only the order in which their requests meet is left to the machine.
+ * change feeds and index walks, and after each round devices and database must agree. The seed decides every choice of
+ * every actor, but not the order in which the server processes concurrent requests.
  */
 export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
   const world = new World(site, plan.seed);
@@ -83,7 +83,7 @@ async function round(
     : undefined;
   await Promise.all(performers.map((performer) => guarded(performer.perform(takeOne))));
   await Promise.all([crashing, moving]);
-  for (const device of online) device.hurry();
+  for (const device of online) device.pollContinuously();
   await Promise.all(performers.map((performer) => guarded(performer.finish())));
   acting = false;
   await Promise.all(living);
@@ -91,7 +91,7 @@ async function round(
   await quiet(world);
   await world.site.purgeTrash();
   await Promise.all(online.map((device) => device.settle()));
-  await judge(world, devices, world.rng(`verdict ${world.counts.get('actions')}`));
+  await checkDevices(world, devices, world.rng(`verdict ${world.counts.get('actions')}`));
   await recallNotes(world);
   await recallTasks(world);
 }
@@ -111,7 +111,7 @@ async function moveMidway(world: World, now: () => boolean): Promise<void> {
   world.count('moves');
 }
 
-/** Waits until no statement runs that a killed server has left behind. */
+/** Waits until no statement of a killed server is running. */
 async function quiet(world: World): Promise<void> {
   for (const deadline = Date.now() + QUIET_SECONDS * 1000; ;) {
     const busy = await world.sql<{ query: string }>(
@@ -119,12 +119,13 @@ async function quiet(world: World): Promise<void> {
           AND state IN ('active', 'idle in transaction') AND backend_type = 'client backend' AND query ~* 'note|task|sync|calendar|event|contact|addressbook'`,
     );
     if (busy.length === 0 && !world.disturbed) return;
-    if (Date.now() > deadline) throw new Violation(`still at work after the round: ${busy[0]?.query}`);
+    if (Date.now() > deadline)
+      throw new Violation(`a statement still runs after the round: ${busy[0]?.query}`);
     await delay(50);
   }
 }
 
-/** Updates the ids that the actors know: notes are also deleted with folders and by the clock. */
+/** Updates the ids that the actors know: notes are also deleted with folders and by jobs. */
 async function recallNotes(world: World): Promise<void> {
   const tenant = [world.site.users[0]?.tenantId];
   const rows = await world.sql<{ id: string; owner_id: string; share_token: string | null }>(
@@ -135,9 +136,9 @@ async function recallNotes(world: World): Promise<void> {
   for (const { id } of world.notes) if (!stored.has(id)) world.purged.push(id);
   const users = new Map(world.site.users.map((user) => [user.id, user]));
   world.notes.length = 0;
-  // Some are new: the response to their creation was lost in a crash.
+  // Some notes are unknown, because the response to their creation was lost in a crash.
   for (const { id, owner_id: owner } of rows)
-    if (!world.access.everIn(id, owner)) world.access.giving(id, [owner])(false);
+    if (!world.access.mayHaveHadAccess(id, owner)) world.access.grant(id, [owner])(false);
   for (const { id, owner_id: owner, share_token: token } of rows)
     world.notes.push({ id, owner: users.get(owner)!, token });
   const folders = await world.sql<{ id: string; owner_id: string }>(

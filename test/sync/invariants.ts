@@ -3,14 +3,14 @@ import { NEVER_OF_CONTACTS } from './contact-invariants.ts';
 import { NEVER_OF_TASKS } from './task-invariants.ts';
 import type { World } from './world.ts';
 
-/** Every number of a feed there is. */
+/** All sequence numbers of all feeds. */
 const NUMBERS = `SELECT tenant_id, user_id, seq FROM note_members
       UNION ALL SELECT tenant_id, owner_id, seq FROM note_folders
       UNION ALL SELECT tenant_id, user_id, seq FROM task_members
       UNION ALL SELECT tenant_id, user_id, seq FROM task_folder_members
       UNION ALL SELECT tenant_id, addressbook_id, seq FROM contacts`;
 
-/** Each selects rows that violate it. */
+/** Invariants, each with a query for the rows that violate it. */
 const NEVER: Record<string, string> = {
   ...NEVER_OF_TASKS,
   ...NEVER_OF_CONTACTS,
@@ -35,7 +35,7 @@ const NEVER: Record<string, string> = {
     SELECT note_id AS id, user_id FROM note_members
      WHERE (role IS NULL) <> (gone_at IS NOT NULL) OR (role IS NULL) <> (gone IS NOT NULL)
         OR role IS NULL AND folder_id IS NOT NULL`,
-  'a number given twice': `
+  'a number assigned twice': `
     SELECT user_id AS id, seq FROM (
       ${NUMBERS}) x
      GROUP BY tenant_id, user_id, seq HAVING count(*) > 1`,
@@ -44,12 +44,12 @@ const NEVER: Record<string, string> = {
       ${NUMBERS}) x
       LEFT JOIN sync_heads h ON h.tenant_id = x.tenant_id AND h.user_id = x.user_id
      WHERE h.head IS NULL OR x.seq > h.head OR x.seq < 1`,
-  'a note in a folder that is gone or not its member’s': `
+  'a note in a deleted folder or one of another user': `
     SELECT m.note_id AS id, m.folder_id FROM note_members m
      WHERE m.folder_id IS NOT NULL AND NOT EXISTS (
        SELECT FROM note_folders f WHERE f.tenant_id = m.tenant_id AND f.id = m.folder_id
           AND f.owner_id = m.user_id AND f.gone_at IS NULL)`,
-  'a folder in a folder that is gone or not its owner’s': `
+  'a folder in a deleted folder or one of another user': `
     SELECT c.id, c.parent_id FROM note_folders c
      WHERE c.gone_at IS NULL AND c.parent_id IS NOT NULL AND NOT EXISTS (
        SELECT FROM note_folders f WHERE f.tenant_id = c.tenant_id AND f.id = c.parent_id
@@ -79,7 +79,7 @@ const NEVER_WITHOUT_MOVES = {
     SELECT datname AS id, deadlocks FROM pg_stat_database WHERE datname = current_database() AND deadlocks > 0`,
 };
 
-/** Looks at the tables themselves. @throws Violation */
+/** Checks the rows of the tables. @throws Violation */
 export async function checkInvariants(world: World): Promise<void> {
   const never = { ...NEVER, ...(!world.site.move && NEVER_WITHOUT_MOVES) };
   for (const [name, sql] of Object.entries(never)) {

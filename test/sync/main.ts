@@ -59,7 +59,7 @@ async function site(): Promise<{ site: Site; servers: ServerProcess[] }> {
     DATABASE_POOL_MAX: '4',
   });
   await migrateDatabase(config, databaseUrl);
-  // Jobs run here, in a third process: retention and the emptying of the trash, when the fuzzer wants them.
+  // The jobs (retention, purging the trash) run in this process when the fuzzer calls them.
   const { nest: jobs } = await createApp(config, databaseUrl);
   closers.push(() => jobs.close());
   const tenant = (slug: string, ...names: string[]) => ({
@@ -121,7 +121,7 @@ try {
     console.log(JSON.stringify(counts, null, 1));
     for (const [n, { output }] of world.servers.entries()) {
       const lines = output.split('\n').filter((line) => line.startsWith('{'));
-      if (lines.length > 0) console.log(`Server ${n} said, last:\n${lines.slice(-10).join('\n')}`);
+      if (lines.length > 0) console.log(`The last output of server ${n}:\n${lines.slice(-10).join('\n')}`);
     }
     console.log(failure ?? `No difference in ${rounds} rounds.`);
     if (failure !== undefined)

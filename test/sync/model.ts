@@ -10,67 +10,71 @@ export class Violation extends Error {
   }
 }
 
-interface Standing {
+interface AccessState {
   /** Requests in flight that may give access. */
-  giving: number;
-  /** When the last of them had ended. */
-  givenBy: number;
-  /** Since when access has certainly been gone; null: it may be there. */
-  outSince: number | null;
+  grantsInFlight: number;
+  /** When the last of these requests ended. */
+  lastGrantEnded: number;
+  /** The time since which the user certainly has no access; null: the user may have access. */
+  noAccessSince: number | null;
 }
 
 /** Certain knowledge about access to notes, although requests overlap: unsure cases count as access. */
 export class Access {
-  private readonly standings = new Map<string, Standing>();
+  private readonly states = new Map<string, AccessState>();
 
   private readonly notes = new Set<string>();
 
-  private of(note: string, user: string): Standing {
+  private of(note: string, user: string): AccessState {
     const key = `${note} ${user}`;
-    let standing = this.standings.get(key);
-    if (!standing)
-      this.standings.set(key, (standing = { giving: 0, givenBy: -Infinity, outSince: -Infinity }));
-    return standing;
+    let state = this.states.get(key);
+    if (!state)
+      this.states.set(
+        key,
+        (state = { grantsInFlight: 0, lastGrantEnded: -Infinity, noAccessSince: -Infinity }),
+      );
+    return state;
   }
 
   /** A request is sent that may give these users access. @returns a function to call when it has ended */
-  giving(note: string, users: string[]): (unsure: boolean) => void {
+  grant(note: string, users: string[]): (unsure: boolean) => void {
     this.notes.add(note);
-    const standings = users.map((user) => this.of(note, user));
-    for (const standing of standings) {
-      standing.giving += 1;
-      standing.outSince = null;
+    const states = users.map((user) => this.of(note, user));
+    for (const state of states) {
+      state.grantsInFlight += 1;
+      state.noAccessSince = null;
     }
     return (unsure) => {
-      for (const standing of standings) {
-        standing.giving -= 1;
-        standing.givenBy = performance.now() + (unsure ? 5_000 : 0);
+      for (const state of states) {
+        state.grantsInFlight -= 1;
+        state.lastGrantEnded = performance.now() + (unsure ? 5_000 : 0);
       }
     };
   }
 
   /** A request, sent at `began`, was acknowledged that removes the access of these users. */
-  taken(note: string, users: string[], began: number): void {
+  revoked(note: string, users: string[], began: number): void {
     for (const user of users) {
-      const standing = this.of(note, user);
-      if (standing.giving === 0 && standing.givenBy < began) standing.outSince ??= performance.now();
+      const state = this.of(note, user);
+      if (state.grantsInFlight === 0 && state.lastGrantEnded < began)
+        state.noAccessSince ??= performance.now();
     }
   }
 
   /** Whether this user certainly had no access to the note from `at` until now. */
-  certainlyOut(note: string, user: string, at: number): boolean {
-    const standing = this.standings.get(`${note} ${user}`);
-    return !standing || (standing.outSince !== null && standing.outSince <= at);
+  certainlyHadNoAccess(note: string, user: string, at: number): boolean {
+    const state = this.states.get(`${note} ${user}`);
+    return !state || (state.noAccessSince !== null && state.noAccessSince <= at);
   }
 
   /** Whether any user has ever had access to this note. */
-  heardOf(note: string): boolean {
+  isKnown(note: string): boolean {
     return this.notes.has(note);
   }
 
   /** Whether this user may ever have had access to the note. */
-  everIn(note: string, user: string): boolean {
-    return this.standings.has(`${note} ${user}`);
+  mayHaveHadAccess(note: string, user: string): boolean {
+    return this.states.has(`${note} ${user}`);
   }
 }
 
@@ -80,18 +84,18 @@ interface Written {
   by: string;
 }
 
-/** One life of a note id: from its creation to its purge. */
+/** A note from its creation to its purge, named by its id and the time of its creation. */
 export interface Life {
   id: string;
   createdAt: string;
   owner: string;
   revisions: Map<number, Written>;
-  /** Not yet compared with the stored revisions. */
+  /** Revisions not yet compared with the stored ones. */
   unchecked: Set<number>;
   mayBePurged: boolean;
 }
 
-/** Every write that was acknowledged. */
+/** The acknowledged writes of notes. */
 export class Ledger {
   readonly lives = new Map<string, Life>();
 
@@ -113,7 +117,7 @@ export class Ledger {
     if (life) life.mayBePurged = true;
   }
 
-  /** A purge without a response, or by the clock. */
+  /** Called for a purge without a response, and for one by the job. */
   anyLifeMayBePurged(id: string): void {
     for (const life of this.lives.values()) if (life.id === id) life.mayBePurged = true;
   }

@@ -57,12 +57,12 @@ describe('synchronisation at random, of a workspace that moves', () => {
       goOn: (rounds: number) => rounds < ROUNDS,
     };
     const { rounds, counts, failure } = await fuzz(world, plan);
-    // Thrown as it is: its lines are to be read.
+    // Thrown unchanged, so that the report shows the lines of the trace.
     if (failure !== undefined) throw new Error(failure);
     expect(rounds).toBe(ROUNDS);
     expect(counts).toMatchObject({ moves: ROUNDS });
     expect(counts['records compared']).toBeGreaterThan(20);
-    // Moves that no request noticed would prove nothing.
+    // A run is meaningful only if requests were rejected during moves.
     expect(counts['requests repeated after a move']).toBeGreaterThanOrEqual(ROUNDS);
   });
 });

@@ -45,11 +45,11 @@ const OLD_CURSORS = 30;
 
 interface Walk {
   listed: Set<string>;
-  /** Page to ask for; undefined: the first. */
+  /** Cursor of the next page; undefined: the first page. */
   next: string | undefined;
-  /** From any page of it, for the change feed. */
+  /** Cursors for the change feed, one from each page. */
   checkpoints: string[];
-  /** Where changes read during the walk have got to. */
+  /** The cursor after the changes that were read during the walk. */
   changes: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export class Replica {
   readonly items = new Map<string, any>();
   private cursor: string | undefined;
   private walk: Walk | undefined;
-  /** Whether the items are all there were at the cursor; false in the first pages of a feed read from the beginning. */
+  /** Whether the device has all items that existed at the cursor; false in the first pages of a feed read from the beginning. */
   private complete = false;
   private old: string[] = [];
   private readonly world: World;
@@ -152,7 +152,7 @@ export class Replica {
     this.take(response);
   }
 
-  /** @returns whether that was all for now */
+  /** @returns whether the feed has no more changes */
   private async changes(cursor: string, wait: number): Promise<boolean> {
     const response = await this.ask('changes', cursor, wait);
     if (response.status === 410) {
@@ -198,7 +198,7 @@ export class Replica {
     walk.checkpoints.push(checkpoint, cursor);
     if (more) {
       if (walk.next !== undefined && readCursor(cursor).seq >= readCursor(walk.next).seq)
-        throw new Violation(`${this.name}: the walk does not get on`);
+        throw new Violation(`${this.name}: the walk makes no progress`);
       walk.next = cursor;
       return;
     }
@@ -210,7 +210,7 @@ export class Replica {
     this.walk = undefined;
   }
 
-  /** Nothing is lost when a client reads changes before its walk has ended. */
+  /** A client may read changes before its walk has ended, without loss. */
   private async changesDuringWalk(walk: Walk): Promise<void> {
     const from = walk.changes ?? this.rng.pick(walk.checkpoints);
     const response = await this.ask('changes', from, 0);
@@ -228,14 +228,14 @@ export class Replica {
   private apply(item: any, { began }: Received): void {
     const { access, nameless } = this.world;
     if (item.removed) {
-      if (this.of.guarded && !access.everIn(item.id, this.user.id) && !nameless)
+      if (this.of.guarded && !access.mayHaveHadAccess(item.id, this.user.id) && !nameless)
         throw new Violation(`${this.name}: removal of a note that was never seen`, item.id);
       this.items.delete(item.id);
       return;
     }
     // The feed may deliver a new note to its owner before the response to its creation names it.
-    const unheardOf = item.role === 'owner' && !access.heardOf(item.id);
-    if (this.of.guarded && !unheardOf && access.certainlyOut(item.id, this.user.id, began))
+    const isUnnamed = item.role === 'owner' && !access.isKnown(item.id);
+    if (this.of.guarded && !isUnnamed && access.certainlyHadNoAccess(item.id, this.user.id, began))
       throw new Violation(`${this.name}: is shown ${item.id} without access`, item.id);
     const had = this.items.get(item.id);
     const same = had?.revision === item.revision && had?.created_at === item.created_at;
@@ -287,11 +287,12 @@ export class Replica {
   private checkPage(response: Received, limit: number): void {
     const { body } = response;
     const items = this.page(response);
-    if (items.length > limit) throw new Violation(`${this.name}: more records than asked for`);
+    if (items.length > limit) throw new Violation(`${this.name}: more records than requested`);
     if (body.has_more && items.length === 0) throw new Violation(`${this.name}: more, but no progress`);
-    if (body.next !== (body.has_more ? body.cursor : null)) throw new Violation(`${this.name}: wrong next`);
+    if (body.next !== (body.has_more ? body.cursor : null))
+      throw new Violation(`${this.name}: next does not fit has_more`);
     if (new Set(items.map((item) => item.id)).size < items.length)
-      throw new Violation(`${this.name}: an id comes twice in a page`, ...items.map((item) => item.id));
+      throw new Violation(`${this.name}: a page contains an id twice`, ...items.map((item) => item.id));
     for (const item of items) {
       if (!item.removed) continue;
       this.world.count('removals');
@@ -316,8 +317,8 @@ export class Replica {
       [this.user.tenantId, this.user.id, this.of.name],
     );
     const { mode, seq, since } = readCursor(cursor);
-    const stands = kind === 'index' || mode === 1 ? since : Math.max(seq, since);
-    if (Number(row?.floor ?? 0) <= stands)
-      throw new Violation(`${this.name}: 410 at ${stands} though the floor is ${row?.floor}`);
+    const position = kind === 'index' || mode === 1 ? since : Math.max(seq, since);
+    if (Number(row?.floor ?? 0) <= position)
+      throw new Violation(`${this.name}: 410 at ${position} though the floor is ${row?.floor}`);
   }
 }

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { childEnv } from '../support/installation/child-env.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..', '..');
-/** Beside other work, a start may take long. */
+/** On a busy machine a start may take long. */
 const START_SECONDS = 180;
 
 /** A server process on a port of its own, which can be killed and started again there. */
@@ -55,7 +55,7 @@ export class ServerProcess {
         .then(async (response) => (await response.text()) !== '' && response.status === 401)
         .catch(() => false);
       if (up) return;
-      if (Date.now() > deadline) throw new Error(`a server did not response:\n${this.output}`);
+      if (Date.now() > deadline) throw new Error(`a server did not respond:\n${this.output}`);
       await delay(50);
     }
   }
@@ -74,7 +74,7 @@ export class ServerProcess {
     await gone;
   }
 
-  /** For the end of this process, where nothing can be waited for. */
+  /** Kills it without waiting, at the end of this process. */
   kill(): void {
     this.child?.kill('SIGKILL');
   }

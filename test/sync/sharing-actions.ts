@@ -10,15 +10,15 @@ export async function invite(actor: Actor, note = ownNote(actor)): Promise<void>
   const invited = chosen.map((one) =>
     rng.chance(0.2) ? one.email : { user_id: one.id, role: rng.pick(['viewer', 'editor']) },
   );
-  const given = world.access.giving(
+  const grantEnded = world.access.grant(
     note.id,
     chosen.map((one) => one.id),
   );
   const response = await send(actor, 'PUT', `/notes/${note.id}/invited`, { invited }, '200', ...REJECTIONS);
-  given(response.status === 0);
+  grantEnded(response.status === 0);
   if (response.status !== 200 || note.owner !== user) return;
   const out = others.filter((one) => !chosen.includes(one)).map((one) => one.id);
-  world.access.taken(note.id, out, response.began);
+  world.access.revoked(note.id, out, response.began);
 }
 
 export async function leave(actor: Actor): Promise<void> {
@@ -37,7 +37,7 @@ export async function leave(actor: Actor): Promise<void> {
     '200',
     ...REJECTIONS,
   );
-  if (response.status === 200) world.access.taken(note.id, [user.id], response.began);
+  if (response.status === 200) world.access.revoked(note.id, [user.id], response.began);
 }
 
 export async function share(actor: Actor): Promise<void> {
@@ -57,7 +57,7 @@ export async function share(actor: Actor): Promise<void> {
           path,
           { role: rng.pick(['viewer', 'editor']), ...expires },
           '200',
-          // Repeated for so long that the time is over.
+          // The request was repeated until its expiry had passed.
           ...(expires.expires_at ? ['422 validation_failed'] : []),
           ...REJECTIONS,
         )

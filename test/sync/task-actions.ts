@@ -20,7 +20,7 @@ function ownTask(actor: Actor): KnownTask | undefined {
   return own.length > 0 && actor.rng.chance(0.9) ? actor.rng.pick(own.slice(-8)) : someTask(actor);
 }
 
-/** One of those they see, mostly one they may write to; their devices also know some that are gone. */
+/** A folder that the user owns or that the device has; the device may not have received its removal yet. */
 export function someTaskFolder({ world, rng, user, device }: Actor): string | null {
   const own = world.taskFolders.get(user.id) ?? [];
   const shared = [...device.taskFolders.items.keys()];
@@ -123,7 +123,7 @@ async function restore(actor: Actor): Promise<void> {
   if (task) await send(actor, 'POST', `/tasks/${task.id}/restore`, undefined, '200', ...TASK_REJECTIONS);
 }
 
-/** For some tasks in the trash their time is over. */
+/** Lets the retention time of some tasks in the trash end, and runs the job that purges them. */
 async function emptyTrash({ world, rng }: Actor): Promise<void> {
   const due = await world.sql<{ id: string }>(
     `UPDATE tasks SET purge_at = now() - interval '1 second'
@@ -132,11 +132,11 @@ async function emptyTrash({ world, rng }: Actor): Promise<void> {
     [rng.int(1, 4), world.site.users[0]?.tenantId],
   );
   for (const { id } of due) world.taskLedger.mayBePurged(id);
-  world.log(`trash of tasks: time is over for ${due.map((task) => task.id).join(' ')}`);
+  world.log(`trash of tasks: the retention has ended for ${due.map((task) => task.id).join(' ')}`);
   await world.site.purgeTrash();
 }
 
-/** The other workspace sees nothing, whatever it knows. */
+/** A user of another workspace reads and writes no task of this one, also with its ids. */
 async function canary(actor: Actor): Promise<void> {
   const { world, rng } = actor;
   const task = someTask(actor);

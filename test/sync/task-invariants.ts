@@ -13,7 +13,7 @@ const FOLDER_AUDIENCE = `
         JOIN task_folders f ON f.tenant_id = up.tenant_id AND f.id = up.at, unnest(f.member_ids, f.member_roles) AS s (user_id, role)) x
      GROUP BY 1, 2, 3)`;
 
-/** Each selects rows that violate it. */
+/** Invariants, each with a query for the rows that violate it. */
 export const NEVER_OF_TASKS: Record<string, string> = {
   'a role in a task folder that differs from its shares': `${FOLDER_AUDIENCE}
     SELECT coalesce(a.folder_id, m.folder_id) AS id, coalesce(a.user_id, m.user_id) AS user_id, a.role AS should, m.role AS is
@@ -55,7 +55,7 @@ export const NEVER_OF_TASKS: Record<string, string> = {
      WHERE c.gone_at IS NULL AND c.parent_id IS NOT NULL AND NOT EXISTS (
        SELECT FROM task_folders f WHERE f.tenant_id = c.tenant_id AND f.id = c.parent_id
           AND f.owner_id = c.owner_id AND f.gone_at IS NULL)`,
-  'a circle of task folders': `
+  'a cycle of task folders': `
     WITH RECURSIVE up AS (
       SELECT f.tenant_id, f.id, f.parent_id, 1 AS depth FROM task_folders f WHERE f.gone_at IS NULL
       UNION ALL

@@ -7,7 +7,7 @@ interface TaskLife {
   mayBePurged: boolean;
 }
 
-/** Every write of a task that was acknowledged: the task shows the last one, and applied none twice. */
+/** The acknowledged writes of tasks: a task has the content of the last one, and no write was applied twice. */
 export class TaskLedger {
   private readonly lives = new Map<string, TaskLife>();
 
@@ -25,12 +25,12 @@ export class TaskLedger {
     life.written.set(task.revision, { title: task.title, by });
   }
 
-  /** Time is over in the trash for any task of this id. */
+  /** Tasks with this id may be purged from now on. */
   mayBePurged(id: string): void {
     for (const life of this.lives.values()) if (life.id === id) life.mayBePurged = true;
   }
 
-  /** @param stored all tasks there are */
+  /** @param stored all tasks of the workspace */
   check(stored: readonly { id: string; created_at: string; revision: number; title: string }[]): void {
     const now = new Map(stored.map((task) => [keyOf(task), task]));
     for (const [key, { id, written, mayBePurged }] of this.lives) {

@@ -8,7 +8,7 @@ import type { User, World } from './world.ts';
 const FEED_COMMENTS = 50;
 
 /** Compares the tasks and task folders of the devices of a user with the responses of the API. */
-export async function judgeTasks(world: World, devices: Device[], rng: Rng, user: User): Promise<void> {
+export async function checkTasks(world: World, devices: Device[], rng: Rng, user: User): Promise<void> {
   const tasks = await tasksOf(world, rng, user);
   const folders = await foldersOf(world, rng, user, tasks);
   const comments = await commentsOf(world, rng, user, tasks);
@@ -80,13 +80,13 @@ async function foldersOf(
   );
   for (const { id, parent_id: parent, task_count: count } of folders.values()) {
     if (parent !== null && !folders.has(parent))
-      throw new Violation(`task folder ${id} lies in one that ${user.name} does not see`, id);
+      throw new Violation(`task folder ${id} is in one that ${user.name} does not see`, id);
     if (count !== (filed.get(id)?.length ?? 0))
       throw new Violation(`task folder ${id} counts ${count} for ${user.name}`, id);
   }
   for (const { id, folder_id: folder } of tasks.values())
     if (folder !== null && !folders.has(folder))
-      throw new Violation(`${user.name}: ${id} lies in a folder they do not see`, id, folder);
+      throw new Violation(`${user.name}: ${id} is in a folder that the user does not see`, id, folder);
   return folders;
 }
 

@@ -3,14 +3,14 @@ import type { Device } from './device.ts';
 import { checkInvariants } from './invariants.ts';
 import { canonical, type Life, Violation } from './model.ts';
 import type { Rng } from './rng.ts';
-import { judgeTasks } from './task-verdict.ts';
+import { checkTasks } from './task-verdict.ts';
 import type { User, World } from './world.ts';
 
 /** Compares devices, responses of the API and tables when no request is in flight. */
-export async function judge(world: World, devices: Device[], rng: Rng): Promise<void> {
+export async function checkDevices(world: World, devices: Device[], rng: Rng): Promise<void> {
   await checkInvariants(world);
-  for (const device of devices) if (device.offline === 0) await device.calendars.judge();
-  for (const device of devices) if (device.offline === 0) await device.contacts.judge();
+  for (const device of devices) if (device.offline === 0) await device.calendars.check();
+  for (const device of devices) if (device.offline === 0) await device.contacts.check();
   for (const user of world.site.users) {
     const notes = await notesOf(world, rng, user);
     const folders = await foldersOf(world, rng, user, notes);
@@ -20,7 +20,7 @@ export async function judge(world: World, devices: Device[], rng: Rng): Promise<
       world.count('devices compared');
       world.count('records compared', notes.size + folders.size);
     }
-    await judgeTasks(world, devices, rng, user);
+    await checkTasks(world, devices, rng, user);
   }
   await checkLedger(world, rng);
   world.contactLedger.check(
@@ -69,16 +69,21 @@ async function foldersOf(
     (note) => note.folder_id as string | null,
   );
   for (const { id, parent_id: parent, note_count: count } of folders.values()) {
-    if (parent !== null && !folders.has(parent)) throw new Violation(`folder ${id} lies in none`, id);
+    if (parent !== null && !folders.has(parent))
+      throw new Violation(`the parent of folder ${id} is missing`, id);
     if (count !== (filed.get(id)?.length ?? 0)) throw new Violation(`folder ${id} counts ${count}`, id);
   }
   for (const note of notes.values())
     if (note.folder_id !== null && !folders.has(note.folder_id))
-      throw new Violation(`${user.name}: ${note.id} lies in a folder that is gone`, note.id, note.folder_id);
+      throw new Violation(
+        `${user.name}: ${note.id} is in a folder that the device does not have`,
+        note.id,
+        note.folder_id,
+      );
   return folders;
 }
 
-/** Titles of linked tasks depend on the access to the tasks, which changes without a record of the note. */
+/** Without the titles of linked tasks: they depend on the access to the tasks, which changes without a record of the note. */
 const withoutTitles = (note: any): any => ({
   ...note,
   links: note.links.map((link: any) => ({ ...link, title: null })),

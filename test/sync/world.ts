@@ -18,9 +18,9 @@ export interface Site {
   databaseUrl: string;
   /** Addresses of the servers, which share the database. */
   bases: string[];
-  /** Three of one workspace. */
+  /** Three members of one workspace. */
   users: User[];
-  /** Of another one. */
+  /** A user of another workspace. */
   canary: User;
   /** Runs the retention job for removals from before that time. */
   forget(before: Date): Promise<unknown>;
@@ -28,7 +28,10 @@ export interface Site {
   purgeTrash(): Promise<unknown>;
   /** Kills a server without warning and starts it again at the same address. */
   crash?: (index: number) => Promise<void>;
-  /** Moves the workspace of the users to another database. Returns when it is there, and nothing is left in the former one. @param noticed whether a request has met the stop of writes */
+  /**
+   * Moves the workspace of the users to another database. Returns when the former one has no rows of it.
+   * @param noticed whether a write was rejected because of the move
+   */
   move?: (noticed: () => boolean) => Promise<unknown>;
   /** The database that the workspace is in; `databaseUrl` unless it moves. */
   currentDatabase?: () => Promise<string>;
@@ -73,7 +76,7 @@ export class World {
   readonly purged: string[] = [];
   readonly folders = new Map<string, string[]>();
   readonly tasks: KnownTask[] = [];
-  /** Ids that tasks had which were purged. */
+  /** Ids of purged tasks. */
   readonly purgedTasks: string[] = [];
   /** Task folders by owner. */
   readonly taskFolders = new Map<string, string[]>();
@@ -125,7 +128,7 @@ export class World {
     return this.failure !== undefined;
   }
 
-  /** Runs SQL in the database of the workspace; again, while a move rejects writes. */
+  /** Runs SQL in the database of the workspace. Repeats it while a move rejects writes. */
   async sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
     const began = performance.now();
     const url = (await this.site.currentDatabase?.()) ?? this.site.databaseUrl;
@@ -142,7 +145,7 @@ export class World {
     const known = this.pools.get(url);
     if (known) return known;
     const pool = new pg.Pool({ connectionString: url, max: 4 });
-    // A connection that ends while it is idle is replaced; one in use rejects its query.
+    // The pool replaces an idle connection that ends. A connection in use rejects its query.
     pool.on('error', () => undefined);
     this.pools.set(url, pool);
     return pool;
@@ -196,7 +199,7 @@ export class World {
     body: unknown,
     allowed: readonly string[],
   ): Promise<Received> {
-    // A client that finds a server gone turns to another one, not every time at once.
+    // A client of a stopped server usually tries another one.
     const choice = rng.pick(this.site.bases);
     const base = choice === this.down && rng.chance(0.8) ? rng.pick(this.site.bases) : choice;
     const began = performance.now();

@@ -85,7 +85,7 @@ async function* csv(ctx, form) {
 
 const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** The writer of the application, fed with plain texts and numbers. */
+/** The XLSX writer of the application, with plain texts and numbers as input. */
 function xlsx(ctx, form) {
   const out = new Readable({ highWaterMark: 256 * 1024, read: () => resume?.() });
   let resume;

@@ -160,7 +160,7 @@ async function submissions(bench) {
     await compare(bench, 'submit', request, connections);
 }
 
-/** The first requests compile code, and their plans know nothing of the tables. */
+/** The first requests compile code, and their plans are made without statistics of the tables. */
 async function warmUp({ application, floor, databaseUrl }, request) {
   for (const { port } of [application, floor]) await load(port, request, 8);
   await execute(databaseUrl, 'VACUUM (ANALYZE)');

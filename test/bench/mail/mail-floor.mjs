@@ -1,5 +1,4 @@
-// The floor of the mail proxy: a bare pipe between the client and the mail service. Nobody is asked who they are, nothing
-// is looked at.
+// The floor of the mail proxy: a bare pipe between the client and the mail service, without authentication and checks.
 import http from 'node:http';
 
 const agent = new http.Agent({ keepAlive: true });
@@ -10,12 +9,12 @@ http
     const { method, url } = request;
     const outgoing = http.request(
       { host: '127.0.0.1', port: UPSTREAM_PORT, method, path: url, agent },
-      (answer) => {
-        response.writeHead(answer.statusCode, {
-          'Content-Type': answer.headers['content-type'],
-          'Content-Length': answer.headers['content-length'],
+      (upstream) => {
+        response.writeHead(upstream.statusCode, {
+          'Content-Type': upstream.headers['content-type'],
+          'Content-Length': upstream.headers['content-length'],
         });
-        answer.pipe(response);
+        upstream.pipe(response);
       },
     );
     request.pipe(outgoing);

@@ -30,18 +30,18 @@ async function started(file, args, env, order, execArgv = []) {
   const child = fork(local(file), args, { env, execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   children.push(child);
   if (order) child.send(order);
-  const [news] = await once(child, 'message');
-  if (!news.port) throw new Error(news.failure);
-  return `http://127.0.0.1:${news.port}`;
+  const [report] = await once(child, 'message');
+  if (!report.port) throw new Error(report.failure);
+  return `http://127.0.0.1:${report.port}`;
 }
 
 async function call(url, method, route, body, token = TOKEN) {
   const headers = { 'x-access-token': token, 'content-type': 'application/json' };
   const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
   const response = await fetch(url + route, init);
-  const answer = await response.json();
-  if (!answer.success) throw new Error(JSON.stringify(answer));
-  return answer;
+  const result = await response.json();
+  if (!result.success) throw new Error(JSON.stringify(result));
+  return result;
 }
 
 /** Requests a second over some connections; anything but 200 fails the run. */
@@ -64,7 +64,7 @@ async function compare(name, connections, service, floor) {
   );
 }
 
-/** What so many at once, and again, add to the most memory the process has had since it was quiet. */
+/** Runs `work` `count` times at once, repeatedly, and reports by how much the peak memory of the idle process grows. */
 async function growth(name, count, work) {
   const service = new Listener('the mail service', children[0]);
   await delay(500);
@@ -168,8 +168,8 @@ try {
   for (const count of [1, 2, 8])
     await growth('draft with 12 MiB', count, () => call(url, 'POST', drafts, big, token));
   await growth('download of 12 MiB', 8, async () => {
-    const { body: answer } = await fetch(`${url}${drafts}/${message.id}/attachments/ATT00001`, { headers });
-    for await (const _ of answer);
+    const { body } = await fetch(`${url}${drafts}/${message.id}/attachments/ATT00001`, { headers });
+    for await (const _ of body);
   });
 } finally {
   for (const child of children) {

@@ -1,5 +1,5 @@
 /**
- * What the mail proxy costs: the built server, a bare pipe, and the mail service asked directly, in turns. `npm run build`,
+ * What the mail proxy costs: the built server, a bare pipe, and direct requests to the mail service, in turns. `npm run build`,
  * then `node test/bench/mail/mail.bench.mjs [--duration S]`.
  */
 import { randomBytes } from 'node:crypto';
@@ -45,8 +45,8 @@ async function rate(listener, requests, connections) {
   const loops = open.map(
     (connection, n) =>
       new Promise((resolve, reject) => {
-        const send = () => connection.send(requests[n % requests.length], answered, reject);
-        const answered = (status) => {
+        const send = () => connection.send(requests[n % requests.length], onResponse, reject);
+        const onResponse = (status) => {
           if (status !== 200) return reject(new Error(`status ${status}`));
           if (counting) count += 1;
           if (stopped) resolve();
@@ -108,7 +108,7 @@ async function memory({ server, tokens }) {
     });
     let bytes = 0;
     for await (const chunk of response.body) bytes += chunk.length;
-    if (bytes !== 20_000_000) throw new Error(`${bytes} bytes came`);
+    if (bytes !== 20_000_000) throw new Error(`received ${bytes} bytes`);
   });
   await Promise.all(downloads);
   console.log(
@@ -116,7 +116,7 @@ async function memory({ server, tokens }) {
   );
 }
 
-/** Messages with 12 MiB attached, as many people at once; what the process keeps of one round is in the next one's beginning. */
+/** Creates messages with 12 MiB attached, with several users at once. Memory that a round leaves counts at the start of the next. */
 async function uploads({ server, tokens }) {
   const content = randomBytes(12 * 1024 * 1024).toString('base64');
   const body = JSON.stringify({ draft: true, attachments: [{ filename: 'x.bin', content }] });
@@ -163,7 +163,7 @@ try {
   for (const listener of [floor, server]) await burnIn(listener, all);
   // First, while the process has not yet grown for anything else.
   await memory(all);
-  console.log('answer   conn.  of the floor   floor/its CPU  of the service');
+  console.log('response conn.  of the floor   floor/its CPU  of the service');
   for (const name of Object.keys(PATHS)) {
     for (const connections of CONNECTIONS) await compare(name, connections, all);
   }

@@ -1,5 +1,5 @@
 /**
- * What an export costs, and what twenty of them cost others. `npm run build`, then `node test/bench/notes/docx.bench.mjs`.
+ * The cost of an export, and of twenty exports for other requests. `npm run build`, then `node test/bench/notes/docx.bench.mjs`.
  * Times are of this machine; compare them with the parser's, which is the floor of any conversion.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';

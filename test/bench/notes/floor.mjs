@@ -58,7 +58,7 @@ async function update(ctx, id, body) {
   const { outcome, json } = await notes.update(db, ctx, uuidv7(), id, base, patch);
   if (outcome === 'ok') return { status: 200, json: `{"note":${json}}` };
   if (outcome !== 'conflict') throw new Error(outcome);
-  // The server reads this JSON and writes it anew, without the spaces; so does the floor.
+  // The server parses this JSON and writes it again without the spaces; so does the floor.
   return { status: 409, json: CONFLICT + JSON.stringify(JSON.parse(json)).slice(1) };
 }
 

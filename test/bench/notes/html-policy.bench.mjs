@@ -1,4 +1,4 @@
-/** What the HTML policy costs per save. `npm run build`, then `node test/bench/notes/html-policy.bench.mjs`. */
+/** The cost of the HTML policy for each save. `npm run build`, then `node test/bench/notes/html-policy.bench.mjs`. */
 import { cleanHtml } from '../../../dist/lib/html/clean.js';
 import { isPlainlyClean } from '../../../dist/lib/html/fast-path.js';
 import { HtmlPolicy } from '../../../dist/platform/html/html-policy.js';

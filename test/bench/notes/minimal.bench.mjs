@@ -1,4 +1,4 @@
-// `node test/bench/notes/minimal.bench.mjs`: the built server against the least that could do the same (README.md, "Minimal floor").
+// `node test/bench/notes/minimal.bench.mjs`: the built server against a minimal server with the same operations (README.md, "Minimal floor").
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 });
 const SAVES = Number(values.saves);
-/** The job runs every two minutes: a person who types for an hour saves some hundred times. */
+/** The job runs every two minutes: a user who types for an hour saves some hundred times. */
 const PACK_EVERY = 100;
 const TABLES = ['note_revisions', 'note_revision_packs'];
 

@@ -134,7 +134,7 @@ async function bench(dataDir, temporary, onEnd, signal) {
   return failures(results);
 }
 
-/** Both must return the same, or their speeds cannot be compared. Cursors are signed by one of them only. */
+/** Fails unless both return the same, so that their speeds can be compared. Only the server signs cursors. */
 async function compare(server, floor, requests) {
   for (const [name, request] of Object.entries(requests)) {
     const [left, right] = await Promise.all([server, floor].map(({ port }) => bodyOf(port, request)));
@@ -150,7 +150,7 @@ async function bodyOf(port, request) {
   return `${status} ${body.replace(/"(next|cursor|changes_cursor|server_time)":"[^"]*"/g, '"$1":""')}`;
 }
 
-/** Server, floor, floor, server: a machine that gets slower or faster meanwhile does so for both. */
+/** Server, floor, floor, server: the drift of a busy machine cancels out. */
 async function measure(run, order, trips) {
   const targets = run.floor ? ['server', 'floor', 'floor', 'server'] : ['server'];
   const legs = { server: [], floor: [] };
@@ -176,7 +176,7 @@ async function leg({ server, floor, load, admin, signal }, target, order) {
   return { ...result, cpu: cpu.measured - cpu.measuring, memory };
 }
 
-/** What the last measurement left behind is not the next one's work. */
+/** Deletes the pending events, so that their delivery does not count in the next measurement. */
 async function forgetEvents(admin) {
   await admin.query('DELETE FROM outbox');
 }

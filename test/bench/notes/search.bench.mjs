@@ -1,4 +1,4 @@
-// `node test/bench/notes/search.bench.mjs`: search among 50,000 notes against reading one, and what indexing costs the writers.
+// `node test/bench/notes/search.bench.mjs`: search among 50,000 notes against reading one, and the cost of indexing for writers.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -91,7 +91,7 @@ async function index(config, admin) {
   say(`GIN index ${sizes.rows[0].words}, with words and table ${sizes.rows[0].whole}`);
 }
 
-/** One read, then one search of each kind, over and over: whatever slows the machine down slows all of them. */
+/** Sends one read and one search of each kind in turn, so that other load of the machine affects all of them. */
 async function searches(callers) {
   const server = await startServer(database.url, 10);
   const connection = await Connection.open(server.port);
@@ -138,7 +138,7 @@ async function searches(callers) {
   );
 }
 
-/** With indexing, without, without, with. */
+/** Measures with indexing, without, without and with, so that a drift of the machine cancels out. */
 async function writes(callers, admin) {
   for (const [what, connections] of [
     ['update', 1],

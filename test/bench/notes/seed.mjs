@@ -1,4 +1,4 @@
-// The data set: tenants, people, notes. One in ten people owns 60 notes, which fill a page; the rest is spread evenly.
+// The data set: tenants, members, notes. One in ten members owns 60 notes, which fill a page; the rest is spread evenly.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -17,8 +17,8 @@ const LARGE = 'large';
 
 /**
  * Fills the database, unless an earlier run with the same numbers has.
- * @returns the callers: people with many notes, each with an access token and the ids of their notes; and apart from them
- * the one whose index is large, if there is one
+ * @returns the callers: members with many notes, each with an access token and the ids of their notes; and separately the
+ * member with the large index, if there is one
  */
 export async function seed(config, { tenants, notes, largeIndex, dataDir, signal, bytes = 6_000 }) {
   const workspaces = Array.from({ length: tenants }, (_, n) => workspace(n));
@@ -57,7 +57,7 @@ export async function seed(config, { tenants, notes, largeIndex, dataDir, signal
   }
 }
 
-/** Housekeeping would wake up in the middle of a measurement, and index 100,000 notes that no event has announced. */
+/** Postpones the jobs: one would start during a measurement and index the 100,000 notes, which were written without events. */
 async function putOffJobs(pool, { jobs }) {
   await pool.query(
     `INSERT INTO job_runs (name, ran_at) SELECT name, now() + interval '1 day' FROM unnest($1::text[]) AS name
@@ -84,7 +84,7 @@ function large() {
   return { slug: LARGE, name: 'Large', domains: [], users };
 }
 
-/** Whose the notes are: 60 % belong to one person in ten. The order is shuffled as years of use would. */
+/** The owners of the notes: 60 % belong to one member in ten. The order is random, as after years of use. */
 function owners(people, count) {
   const busy = people.filter((_, n) => isBusy(n));
   const others = people.filter((_, n) => !isBusy(n));
@@ -108,7 +108,7 @@ async function writeNotes(pool, owned, { signal, bytes }) {
   const unclean = texts.find((text) => !isPlainlyClean(text));
   if (unclean !== undefined) throw new Error(`not what an editor would write: ${unclean}`);
   const write = async (client, writer) => {
-    // Each to its own workspaces: two writers of one person's notes would wait for each other.
+    // Each writer has workspaces of its own, because two writers of one member's notes would wait for each other.
     const mine = owned.filter((person) => Number.parseInt(person.tenant_id.at(-1), 16) % WRITERS === writer);
     await client.query(
       'CREATE TEMP TABLE texts AS SELECT n - 1 AS n, t FROM unnest($1::text[]) WITH ORDINALITY AS u (t, n)',

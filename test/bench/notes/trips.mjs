@@ -5,8 +5,8 @@ const REQUESTS = 5;
 const TRIES = 20;
 
 /**
- * Database round trips of one request. Some work goes on beside the requests (access changes are polled, events are
- * delivered); a few requests in a row, tried several times, find a moment without it.
+ * Database round trips of one request. Background work (polling access changes, delivering events) also queries the database,
+ * so this is the minimum of several short series of requests.
  */
 export async function tripsPerRequest(server, operation, { callers, fixtures }) {
   const { expects, prepare } = OPERATIONS[operation];
@@ -23,7 +23,7 @@ export async function tripsPerRequest(server, operation, { callers, fixtures }) 
   return least;
 }
 
-/** What the operation needs to have been done, at the server, before it is measured; undefined where it needs nothing. */
+/** Runs the preparation of the operation at the server. @returns its fixtures; undefined if it has no preparation */
 export async function setUp(server, operation, { callers, large, connections }) {
   const connection = await Connection.open(server.port);
   const exchange = exchanger(connection, operation);

@@ -1,4 +1,4 @@
-// `node test/bench/platform/access.bench.mjs`: the directory of a workspace of 10,000 people, and routes that need a permission,
+// `node test/bench/platform/access.bench.mjs`: the directory of a workspace of 10,000 members, and routes that need a permission,
 // against reading a note.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ async function main(config) {
   }
 }
 
-/** One of each, over and over: whatever slows the machine down slows all of them. */
+/** Sends one request of each kind in turn, so that other load of the machine affects all kinds. */
 async function measure(base, token) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const call = async (target, options) => {

@@ -1,5 +1,5 @@
 // `node test/bench/platform/backup.bench.mjs [notes]`: a backup of a database with so many notes of 6 kB (100,000), its verification and
-// restore; and what it costs writers beside it. On a busy machine compare processor times, not durations.
+// restore; and its cost for concurrent writers. On a busy machine compare processor times, not durations.
 import { createReadStream, globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -47,7 +47,7 @@ await withWorkspace('concurrency', async ({ databaseUrl, owner, server }) => {
       );
     }
     await application.stop();
-    // The next server would deliver the events of these creations, and plan with the statistics of an empty table.
+    // Otherwise the next server would deliver the events of these creations, and plan with the statistics of an empty table.
     await admin.query('DELETE FROM outbox');
     await admin.query('VACUUM (ANALYZE)');
   }

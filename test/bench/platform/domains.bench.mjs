@@ -149,7 +149,7 @@ await withWorkspace('domains', async ({ databaseUrl, server }) => {
 /** Prints how much the database grows by each creation and update, once the indexers have followed. */
 async function measureStorage(application, databaseUrl, callers, count) {
   const bytes = async () => {
-    // Once all consumers have followed, the events that are retried stay.
+    // When all consumers have finished, only events that are retried remain, and their number is constant.
     for (let pending = -1, same = 0; same < 4;) {
       await delay(500);
       const [now] = await execute(databaseUrl, 'SELECT count(*)::int AS pending FROM outbox');

@@ -112,7 +112,7 @@ async function compare(direction, connections, [server, floor]) {
             target,
             direction === 'upload' ? uploadOf(target) : downloadOf(target),
           );
-          if (direction === 'download' && size < SIZE) throw new Error(`${size} bytes came back`);
+          if (direction === 'download' && size < SIZE) throw new Error(`received ${size} bytes`);
         }),
       );
     }

@@ -1,4 +1,4 @@
-// `node test/bench/platform/first-request.bench.mjs`: what the first request with an access token costs more than later ones. Each user of a
+// `node test/bench/platform/first-request.bench.mjs`: the additional cost of the first request with an access token. Each user of a
 // workspace sends one request, then each the same again: processor time of the server and of PostgreSQL, and round trips.
 import { parseArgs } from 'node:util';
 import { Config } from '../../../dist/config/config.js';

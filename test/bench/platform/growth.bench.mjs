@@ -1,4 +1,4 @@
-// `node test/bench/platform/growth.bench.mjs --notes 10000,100000,1000000`: what an operation costs PostgreSQL as the table of notes grows,
+// `node test/bench/platform/growth.bench.mjs --notes 10000,100000,1000000`: the cost of an operation in PostgreSQL as the table of notes grows,
 // for a user with 60 notes and for one with a tenth of all notes, in a workspace of 10 and of 10,000 members. Costs are pages of
 // the buffer cache that the statement touches, and milliseconds of its fastest run. Pages do not depend on other work of the machine.
 import { mkdtempSync, rmSync } from 'node:fs';

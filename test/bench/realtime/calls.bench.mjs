@@ -111,8 +111,8 @@ function guestHeaders({ session, network }) {
   };
 }
 
-/** Texts of requests, in a circle. */
-function circle(texts) {
+/** Returns the texts of the requests in turn, repeatedly. */
+function cycle(texts) {
   let n = 0;
   return () => texts[n++ % texts.length];
 }
@@ -127,7 +127,7 @@ function statusOf(guest) {
 }
 
 async function status(bench) {
-  const next = circle(bench.guests.map(statusOf));
+  const next = cycle(bench.guests.map(statusOf));
   for (const connections of CONNECTIONS) await compare(bench, 'status', next, connections);
 }
 
@@ -146,7 +146,7 @@ async function message(bench) {
   for (const connections of CONNECTIONS) await compare(bench, 'guest message', next, connections);
 }
 
-/** Reads of a member alone, and beside guests who each ask for their status every three seconds. */
+/** Reads of a member alone, and beside guests who each request their status every three seconds. */
 async function polls({ application, headers, call, guests }) {
   const request = `GET /apis/v1/call/${call} HTTP/1.1\r\n${headOf(headers)}\r\n`;
   const reads = { connections: 4, seconds: 2 * POLL_SECONDS };

@@ -43,7 +43,7 @@ const database = await EmbeddedDatabase.open({
 });
 const pool = new pg.Pool({ connectionString: database.url, max: 2 });
 const children = [];
-/** JSON of a message, for the bare server. */
+/** The JSON of a message for the bare server. */
 let sample;
 try {
   await main();
@@ -146,7 +146,7 @@ async function main() {
   await resume(own, rooms);
 }
 
-/** Both measurements, the first one last in every other round, and what they left behind in between. @returns `[ours, theirs]` */
+/** Runs both measurements, in the opposite order in every other round, and waits after each. @returns `[ours, theirs]` */
 async function inTurn(round, { ours, theirs }) {
   const isOursFirst = round % 2 !== 1;
   const first = await (isOursFirst ? ours : theirs)();
@@ -275,7 +275,7 @@ async function burst(sockets, rooms) {
   );
 }
 
-/** Milliseconds from a send to its receipt: ours between two processes, bare within one. */
+/** Milliseconds from a send to its receipt: of our server between two processes, of the bare one within one process. */
 async function latencies(own, floor, users, rooms, secondBase) {
   const [room] = rooms.small;
   const other = await connectOwn(secondBase, users[1]);

@@ -4,11 +4,11 @@ const HEADERS_END = Buffer.from('\r\n\r\n');
 
 /**
  * A keep-alive connection with one request in flight at a time. It reads no more of a response than the status and the
- * length, so that on a small machine the load generator leaves the processor to those it measures.
+ * length, so that on a small machine the load generator leaves the processor to the measured processes.
  */
 export class Connection {
   #socket;
-  #onAnswer;
+  #onResponse;
   #onError;
   #pending = [];
   #received = 0;
@@ -36,11 +36,11 @@ export class Connection {
   }
 
   /**
-   * @param onAnswer receives the status and the chunks of the response, headers included
-   * @param onError the connection broke
+   * @param onResponse receives the status and the chunks of the response, headers included
+   * @param onError called when the connection ends
    */
-  send(request, onAnswer, onError) {
-    this.#onAnswer = onAnswer;
+  send(request, onResponse, onError) {
+    this.#onResponse = onResponse;
     this.#onError = onError;
     this.#socket.write(request);
   }
@@ -48,11 +48,11 @@ export class Connection {
   /** Sends a request and reads its response in full. */
   exchange(request) {
     return new Promise((resolve, reject) => {
-      const answered = (status, chunks) => {
+      const onEnd = (status, chunks) => {
         const body = Buffer.concat(chunks).subarray(this.#bodyStart).toString();
         resolve({ status, body });
       };
-      this.send(request, answered, reject);
+      this.send(request, onEnd, reject);
     });
   }
 
@@ -70,7 +70,7 @@ export class Connection {
     this.#pending = [];
     this.#received = 0;
     this.#expected = -1;
-    this.#onAnswer(this.#status, chunks);
+    this.#onResponse(this.#status, chunks);
   }
 
   #readHead() {

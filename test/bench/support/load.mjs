@@ -1,5 +1,5 @@
-// The load generator, a process of its own. Each message of the parent is one leg: an operation against one port over a
-// number of connections, which are closed-loop: each sends its next request after the response of the last one.
+// The load generator, a process of its own. Each message of the parent starts one measurement: an operation against one port over
+// a number of closed-loop connections, each of which sends its next request after the response to the last one.
 import { setTimeout as delay } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 import { Connection } from './connection.mjs';
@@ -49,9 +49,9 @@ function loop(connection, next, expects, tally) {
     let began = 0;
     const send = () => {
       began = performance.now();
-      connection.send(next(), answered, reject);
+      connection.send(next(), onResponse, reject);
     };
-    const answered = (status) => {
+    const onResponse = (status) => {
       tally.sent += 1;
       if (status !== expects) tally.unexpected[status] = (tally.unexpected[status] ?? 0) + 1;
       else if (tally.recording) tally.latencies.push(performance.now() - began);

@@ -93,11 +93,11 @@ export class Listener {
     try {
       writeFileSync(`/proc/${this.child.pid}/clear_refs`, '5');
     } catch {
-      // Not this system, or not allowed: the peak is then that of the whole run.
+      // The system does not support it or denies it: the peak is then that of the whole run.
     }
   }
 
-  /** Keeps it from working in the background while the other one is measured. */
+  /** Stops the process, so that it does no background work while the other one is measured. */
   pause() {
     this.child.kill('SIGSTOP');
   }
@@ -118,7 +118,7 @@ export class Listener {
   }
 }
 
-/** The seeded members get no mailboxes: making 10,000 of them, by the embedded mail service, would go on during the measurement. */
+/** Without mailboxes for the seeded members: their creation by the embedded mail service would continue during the measurement. */
 export const WITHOUT_MAILBOXES = { MAIL_SERVICE_URL: 'http://127.0.0.1:9', MAIL_ACCOUNTS: 'link' };
 
 /** The built server as `npm start` runs it, on an existing database. */

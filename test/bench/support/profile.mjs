@@ -1,4 +1,4 @@
-// Where a server's time went: `npm run bench -- --server-only --only read --connections 8 --profile DIR`, then
+// Evaluates the processor profiles of a server: `npm run bench -- --server-only --only read --connections 8 --profile DIR`, then
 // `node test/bench/support/profile.mjs DIR/*.cpuprofile`. Self time by group, and the functions that use the most.
 import { readFileSync } from 'node:fs';
 

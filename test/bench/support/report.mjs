@@ -8,7 +8,7 @@ export const fixed = (value, digits = 0) => (Number.isFinite(value) ? value.toFi
 export const BARS = { read: 0.38, list: 0.77, update: 0.58, create: 0.6 };
 /** The least share of the throughput of a read that an empty poll reaches, at 8 connections. */
 const POLL_TO_READ = 0.5;
-/** Notes of an index page: a walk asks no more often than it must. */
+/** Notes of an index page: a walk sends no more requests than necessary. */
 const INDEX_PAGE = 500;
 const MOST_MEMORY = 250;
 const MOST_SPREAD = 8;
@@ -60,7 +60,7 @@ export function line(cells) {
     .join('');
 }
 
-/** The bars of the issue, each with whether it is met. */
+/** The required figures (bars), each with whether it is met. */
 export function bars(results) {
   const at = (operation, connections) =>
     results.find((result) => result.operation === operation && result.connections === connections);

@@ -2,7 +2,7 @@
 import { bodies } from './html.mjs';
 
 export const NOTES = '/apis/v1/notes';
-/** People of each workspace. */
+/** Number of members of each workspace. */
 export const PEOPLE = 100;
 
 /** Size of the notes that are written; the minimal bench sets another one. */
@@ -25,7 +25,7 @@ export const createNote = (caller, content = pick(CONTENTS)) =>
 export const updateNote = (caller, id, base, n) =>
   withBody('PATCH', `${NOTES}/${id}`, caller, `{"base_revision":${base},"content":${contentOf(n)}}`);
 
-/** Shares a note with so many other people of the workspace, first those who make no requests themselves. */
+/** Shares a note with `count` other members of the workspace, first with those who send no requests. */
 export function invite(caller, id, count) {
   const [, slug] = /@(.+)\.example$/.exec(caller.email);
   const invited = Array.from({ length: PEOPLE }, (_, n) => emailOf((n + 1) % PEOPLE, slug))

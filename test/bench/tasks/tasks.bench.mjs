@@ -1,4 +1,4 @@
-// `node test/bench/tasks/tasks.bench.mjs`: lists, filters and search of tasks against reading a note: one person with a folder of
+// `node test/bench/tasks/tasks.bench.mjs`: lists, filters and search of tasks against reading a note: one user with a folder of
 // 10,000 tasks, in a workspace of 50,000.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -136,7 +136,7 @@ async function seeded(config, admin) {
   });
 }
 
-/** One read, then one request of each kind, over and over: whatever slows the machine down slows all of them. */
+/** Sends one read and one request of each kind in turn, so that other load of the machine affects all of them. */
 async function measure(callers) {
   const server = await startServer(database.url, 10);
   const connection = await Connection.open(server.port);

@@ -85,8 +85,8 @@ async function assertDisconnected() {
 const steps = {
   'company: the owner invites a colleague': async () => {
     await mailbox.start();
-    // Her address is outside: the mail service of the workspace would deliver the mails into a mailbox that she opens with the
-    // password she forgot.
+    // The colleague has an address at another server: the mail service of the workspace would deliver the mails to a mailbox
+    // that needs the forgotten password.
     server = await startServer({
       MAIL_SERVICE_URL: 'http://127.0.0.1:9',
       MAIL_ACCOUNTS: 'link',
@@ -233,7 +233,7 @@ const steps = {
     await assertDisconnected();
     assert.deepEqual((await ok(colleague, 'settings', 'listConnectedApps')).applications, []);
     await ok(colleague, 'settings', 'readProfile');
-    // The application asks again, after a new sign-in of the browser in which the consent was given.
+    // The consent is requested again, after a new sign-in of the browser in which it was given.
     await colleague.page.goto(application.origin);
     await withRecoveryCode(colleague.page);
     await consentText();

@@ -17,7 +17,7 @@ let owner;
 let colleague;
 let issuerId;
 
-/** Up to the page that offers the issuer. */
+/** Signs in up to the page that offers the issuer. */
 async function askForIssuer(popup, email) {
   await popup.getByLabel('Email address').fill(email);
   await popup.getByRole('button', { name: 'Sign in with your organisation' }).click();

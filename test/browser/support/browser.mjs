@@ -1,4 +1,4 @@
-// Chromium with an empty profile, and a record of everything a page must not do.
+// Chromium with an empty profile, and a record of errors and forbidden requests of the page.
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // The page has to work on a machine without a network, so this browser is on one.
+  // The page has to work without a network, so this browser has none.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
 ];
 const STEP_MS = 60_000;

@@ -1,7 +1,7 @@
-// Steps that build on each other: after the first that fails, the rest of its suite is skipped.
+// Steps that build on each other: after a failed step, the rest of its suite is skipped.
 
 /**
- * Runs one suite after the other, whatever became of the one before, and counts them together.
+ * Runs the suites one after the other, also after a failed one, and counts them together.
  * @typedef {{ steps: Record<string, () => Promise<void>>, failed: () => Promise<void>, end: () => Promise<void> }} Suite
  * @param {Suite[]} suites
  * @returns {Promise<number>} the exit code

@@ -14,7 +14,7 @@ const created = ({ status, body }: ApiResponse): any => {
 export async function makeCalls(app: TestApp, owner: TestUser, member: TestUser) {
   const group = { type: 'group', name: 'With guests', member_ids: [member.id] };
   const room = created(await owner.api.post('/chat/rooms', group)).room.id;
-  // The chat of the first is that of the room.
+  // The first call uses the chat of the room.
   const calls = [created(await owner.api.post('/call/rooms', { room_id: room })).room.id];
   for (let n = 1; n < CALLS; n += 1) {
     const title = `Call ${n}`;
@@ -41,7 +41,7 @@ export async function makeCalls(app: TestApp, owner: TestUser, member: TestUser)
   const viewers = await link('/call/external_invites', { call_id: stream, role: 'viewer' });
   const roomPath = `/chat/rooms/${room}/external_invites`;
   const ofRoom = [await link(roomPath, { require_approval: true }), await link(roomPath, {})];
-  // One network makes more guests here than the limits allow.
+  // All guests come from one network, and are more than its limits allow.
   await app.sql('DELETE FROM rate_limits');
   await app.sql('DELETE FROM guest_limits');
   const guests: GuestBrowser[] = [];
@@ -55,7 +55,7 @@ export async function makeCalls(app: TestApp, owner: TestUser, member: TestUser)
   const idsOf = (browsers: GuestBrowser[]) => browsers.map(({ id }) => id!);
   return {
     ids: {
-      // The first two have guests.
+      // The first two calls have guests, so they are listed twice.
       call: [...calls, calls[0], calls[1]] as string[],
       tokens: [...calls, room] as string[],
       'call recordings': recordings as string[],

@@ -59,7 +59,7 @@ export class Documented {
   }
 }
 
-/** References of a part of the document, written so that they are found outside it. */
+/** Rewrites the references of a part of the document, so that they resolve outside of it. */
 function absolute(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(absolute);
   if (typeof node !== 'object' || node === null) return node;
@@ -71,7 +71,7 @@ function absolute(node: unknown): unknown {
   );
 }
 
-/** The contract lets errors of the mail service pass with its status and words. */
+/** Errors of the mail service are forwarded with their status and text (contract). */
 function isUpstream(spec: any, body: string): boolean {
   return spec.tags[0] === 'mail' && !body.includes('internal_error');
 }

@@ -8,7 +8,7 @@ import type { FuzzWorkspace } from './workspace.ts';
 export interface FuzzRequest {
   operation: Operation & { spec: any };
   method: string;
-  /** With query string. */
+  /** The query string is included. */
   path: string;
   headers: Record<string, string>;
   body: string | Buffer | undefined;
@@ -27,7 +27,7 @@ const DESTRUCTIVE = new Set([
   'endMemberSessions',
   'endSession',
   'signOut',
-  // A required second factor would shut out the owner.
+  // The policy can require a second factor, which the owner does not have.
   'updateTenantPolicy',
 ]);
 
@@ -100,7 +100,7 @@ export class Requests {
     const pairs: string[] = [];
     for (const { in: place, name, required, schema } of parameters) {
       if (place !== 'query' || !(required || rng.chance(0.3))) continue;
-      // A request that waits for changes would wait for its whole time.
+      // A long poll would wait for its whole time.
       const value = name === 'wait' ? 0 : this.values.of(rng, schema);
       pairs.push(`${name}=${encodeURIComponent(String(value).toWellFormed())}`);
     }

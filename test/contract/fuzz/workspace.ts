@@ -25,7 +25,7 @@ export interface FuzzWorkspace {
   /** Ids by the path segment before them, or by the domain and that segment where domains use it for different kinds. */
   ids: Record<string, string[]>;
   allIds: string[];
-  /** Of guests with the first token in `ids.external`. */
+  /** Sessions of guests with the first token in `ids.external`. */
   guestSessions: string[];
   /** A small PNG. */
   image: Buffer;
@@ -53,7 +53,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...(await makeTenant(app, owner)),
     ...scim.ids,
     ...(await makeNotifications(app, owner)),
-    // The others are needed: their roles and sessions stay.
+    // Without the other users: later requests need their roles and sessions.
     members: [leaver.id, leaver.id, member.id],
     permissions: Object.keys(PERMISSIONS).slice(0, 5),
     revisions: ['1', '2'],
@@ -134,7 +134,7 @@ async function makeScim(app: TestApp, slug: string) {
   return { token: scim.token, ids: { 'scim Users': users, 'scim Groups': groups } };
 }
 
-/** Those of the objects before: comments, shares, responses. */
+/** Notifications about the objects created before: comments, shares, responses. */
 async function makeNotifications(app: TestApp, owner: TestUser) {
   await app.get(OutboxWorker).drain();
   const { notifications } = (await owner.api.get('/notifications')).body;
@@ -252,7 +252,7 @@ async function makeChat(owner: TestUser, member: TestUser) {
   }
   const { attachment } = (await upload(owner.api, '/chat/attachments', 'content')).body;
   return {
-    // Messages are in the first.
+    // The first room has the messages, so it is listed twice.
     rooms: [room.id, room.id, channel.id, direct.id] as string[],
     parties: [member.id, direct.id],
     'chat messages': messages as string[],
@@ -317,7 +317,7 @@ async function makeForms(owner: TestUser, member: TestUser) {
     expose: { form: true, responses: true },
   });
   return {
-    // The first has a response and a report.
+    // The first form has a response and a report, so it is listed three times.
     forms: [forms[0], forms[0], forms[0], forms[1], forms[2]] as string[],
     responses: [response.id] as string[],
     reports: [report.id] as string[],

@@ -130,7 +130,7 @@ describe('groups, members and permissions', () => {
   });
 
   test('workspaces older than groups get them, with their owners and admins', async () => {
-    // Older than cells, too.
+    // Such workspaces are in the first database, without cells.
     const old = await TestApp.start({ TEST_CELLS: '' });
     try {
       const [ann] = await old.tenant('old', 'ann', 'ben');
@@ -637,7 +637,7 @@ describe('groups, members and permissions', () => {
         ['user.activated', admin.id],
         ['user.deactivated', admin.id],
       ]);
-      for (const id of [UNKNOWN, (await app.loner('zoe')).id])
+      for (const id of [UNKNOWN, (await app.userWithoutWorkspace('zoe')).id])
         rejected(await set(owner, { id }, 'deactivate'), 404, 'not_found');
       rejected(await set(owner, { id: 'x' }, 'activate'), 422, 'invalid_id');
       rejected(await owner.api.get('/tenant/members?status=gone'), 422, 'validation_failed');

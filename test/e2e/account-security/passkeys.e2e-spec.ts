@@ -359,7 +359,7 @@ describe('passkeys of an account', () => {
     });
   });
 
-  test('a passkey that is added while the second factor is being disabled goes with it', async () => {
+  test('a passkey that is added while the second factor is being disabled is removed with it', async () => {
     const { person: alice, authenticator } = await enrolled(app, 'alice');
     const other = await session(app, alice, { aal2: true });
     const credential = new SoftPasskey(origin).create(await creation(alice));

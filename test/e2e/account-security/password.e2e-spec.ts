@@ -175,7 +175,7 @@ describe('the password', () => {
 
   describe('confirmation before an account is closed', () => {
     const close = ({ api }: TestUser, body: object) => api.delete('/settings/profile', body);
-    /** A member whose workspace has another owner, so that they may leave it. */
+    /** Makes the user an ordinary member, who may leave the workspace: it has another owner. */
     const leaver = async (person: TestUser) => {
       await app.sql(`UPDATE tenant_members SET role = 'member' WHERE user_id = $1`, [person.id]);
       await app.sql(

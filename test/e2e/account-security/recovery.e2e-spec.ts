@@ -151,7 +151,7 @@ describe('recovery of accounts by mail', () => {
         const after = await at.app.sql(`SELECT count(*)::int AS n FROM system_mails`);
         return after[0].n - before[0].n;
       };
-      // The token is made later, with the mail.
+      // The token is created later, with the mail.
       expect([await statements(ann.email), await statements('unknown@far.example')]).toEqual([1, 1]);
     });
 
@@ -247,7 +247,7 @@ describe('recovery of accounts by mail', () => {
       expect((await ann.api.get('/settings/email')).body.email).toBe(ann.email);
     });
 
-    // The request may be from an intruder who knew the old password: the link would give the account to them.
+    // An intruder who knew the old password may have sent the request, and would get the account by the link.
     test.each<[string, (ann: TestUser) => Promise<{ status: number }>]>([
       [
         'its user',

@@ -85,7 +85,7 @@ describe('verifying a password at sign-in', () => {
     const signIn = async (email: string, ip: string, knownBrowser: string | null = null) =>
       (await app.get(PasswordSignIn).verify({ email, password: PASSWORD, ip, knownBrowser })).outcome;
 
-    test('concern the network of the failures, then all networks; a known browser has its own', async () => {
+    test('apply to the network of the failures, then to all networks; a known browser has its own', async () => {
       const { email } = await account('heidi');
       await fail(email, 10, '198.51.100.1');
       expect(await signIn(email, '198.51.100.1')).toBe('limited');

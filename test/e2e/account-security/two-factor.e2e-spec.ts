@@ -373,7 +373,7 @@ describe('the second factor', () => {
 
     test('a route under constant requests returns Retry-After', async () => {
       const alice = await personWithPassword(app, 'flood');
-      // At once: the limit grows with the time.
+      // Sent at once, because the limit regains requests as time passes.
       const responses = await Promise.all(
         Array.from({ length: 100 }, () => alice.api.post('/auth/verify-2fa', { code: '123456' })),
       );

@@ -36,7 +36,7 @@ describe('the backup of an installation with cells', () => {
 
   const config = () => configOf(app.databaseUrl, app.dataDir);
 
-  test('has the rows and files of all cells, and halves of no commit; a restore gathers the workspaces', async () => {
+  test('has the rows and files of all cells, and both parts of each commit or none; a restore puts all workspaces into one database', async () => {
     const files: { user: TestUser; task: string; id: string }[] = [];
     for (const user of users) {
       const { body } = await user.api.post('/tasks', { title: `of ${user.email}` });

@@ -24,7 +24,7 @@ describe('backups with faults', () => {
 
   beforeAll(async () => {
     installation = await BusyInstallation.start(directories.make());
-    // More than a copy starts at once: an aborted one leaves some.
+    // More files than a backup copies at the same time, so that an aborted backup has copied only some.
     for (let n = 0; n < 10; n += 1) await installation.attach(`file ${n}`);
   });
   afterAll(async () => {

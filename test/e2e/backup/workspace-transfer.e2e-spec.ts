@@ -38,11 +38,11 @@ import { TestMailService } from '../../support/mail/mail-service.ts';
 import { upload } from '../../support/network/multipart.ts';
 import { until } from '../../support/until.ts';
 
-/** What belongs to an installation: sessions and passwords; and the audit log, to which the import and reads add entries. */
+/** True for data of the installation (sessions, passwords), and for the audit log, to which the import and reads add entries. */
 const ofInstallation = (route: string): boolean =>
   /\/audit|\/forms\/.*export|sessions|security|application-passwords|jwks|well-known/.test(route);
 
-/** The value with its lists in one order: that of members is the order of their ids, which differ here. */
+/** Sorts all lists of the value: members are listed by id, and their ids differ between the installations. */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) {
     const texts = value.map((each) => [JSON.stringify(ordered(each)), each] as const);

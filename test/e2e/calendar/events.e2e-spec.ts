@@ -207,7 +207,7 @@ describe('events', () => {
     );
     expect((await ann.api.get(`${path(series, own)}_20260329T080000Z`)).status).toBe(404);
     expect((await ann.api.get(`${path(series, own)}_nonsense`)).body.error).toBe('invalid_id');
-    // A night shift ends by the wall clock; an exact duration by the clock of the world.
+    // A local end follows the wall clock across the change to summer time; an exact duration counts elapsed hours.
     await create({ title: 'Night', start: at('2026-03-28T22:00:00'), end: at('2026-03-29T06:00:00') }, own);
     await create({ title: 'Exact', start: at('2026-03-28T22:00:00'), duration: 'PT8H' }, own);
     const night = (await window(own, '2026-03-28T21:00:00Z', '2026-03-28T22:00:00Z')).map(
@@ -335,7 +335,7 @@ describe('events', () => {
     expect(body.free_busy[0].busy).toMatchObject([{ start: query.from, end: '2026-06-03T11:00:00Z' }]);
   });
 
-  test('pages of a window neither repeat nor lose', async () => {
+  test('pages of a window contain each event once', async () => {
     const own = await newCalendar('Pages');
     for (const n of [0, 1, 2])
       await create(
@@ -538,7 +538,7 @@ describe('events', () => {
     expect(await titles('to=2026-05-20T10:00:00Z')).toEqual([]);
     expect(await titles('to=2026-05-20T11:00:01Z')).toEqual(['hour', 'moment', 'moved']);
     expect(await titles('from=2026-05-20T11:00:00Z&to=2026-05-20T12:00:00Z')).toEqual(['moment', 'moved']);
-    // The day of Berlin, whose zone the calendar has.
+    // An all-day event is a day in Berlin, the zone of the calendar.
     expect(await titles('to=2026-05-20T22:00:00Z')).not.toContain('day');
     expect(await titles('from=2026-05-21T22:00:00Z')).toEqual(['endless', 'moved']);
     expect(await titles('from=2026-05-22T07:00:00Z')).toEqual(['endless']);

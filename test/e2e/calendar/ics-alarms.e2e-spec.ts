@@ -67,7 +67,7 @@ describe('alarms of imported iCalendar events', () => {
     ['absolute, of days', 'TRIGGER;VALUE=DATE-TIME:20260301T230000Z', ['DTSTART;VALUE=DATE:20260302'], null],
     ['after the start', 'TRIGGER:PT5M', MORNING, null],
     ['that is none', 'TRIGGER:-PT15M', MORNING, null, 'NONE'],
-    ['that is nonsense', 'TRIGGER:soon', MORNING, null],
+    ['with an invalid trigger', 'TRIGGER:soon', MORNING, null],
   ])('an alarm %s', async (name, trigger, times, minutes, action = 'DISPLAY') => {
     const { reminders } = await imported(name, ...times, ...alarm(trigger, action));
     const expected =

@@ -234,7 +234,7 @@ describe('iCalendar', () => {
           .map((each) => each.replaceAll(/^(?:CREATED|LAST-MODIFIED):.*\r\n/gm, ''))
           .toSorted();
       expect(body(response.text)).toEqual(body(text));
-      // Attendees of the workspace do not get the event once more.
+      // Attendees of the workspace do not get a second copy of the event.
       const others = (await bob.api.get('/calendar')).body.calendars[0].id;
       const seen = (await bob.api.get(`/calendar/${others}/events?limit=200`)).body.events;
       expect(seen.filter(({ title }: any) => title === 'Stand-up')).toHaveLength(1);
@@ -245,7 +245,7 @@ describe('iCalendar', () => {
       );
     });
 
-    test('Windows names, names of a path, custom zones and a missing VTIMEZONE give the right instants', async () => {
+    test('zones with Windows names, names in a path, a custom VTIMEZONE or none give the right instants', async () => {
       const made = (await ann.api.post('/calendar', { name: 'Zones', time_zone: 'Asia/Tokyo' })).body
         .calendar;
       const custom = [

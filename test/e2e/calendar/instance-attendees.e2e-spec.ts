@@ -151,7 +151,7 @@ describe('attendees and visibility of one instance', () => {
     });
     const moved = (await at9(eve, eves, event, '2026-03-16')).body.event;
     expect(moved).toMatchObject({ start: at('2026-03-16T15:00:00'), my_response: 'needs_action' });
-    // The guest removes it from the calendar: a decline.
+    // The guest removes the instance from the calendar, which declines it.
     expect((await eve.api.delete(eventPath(eves, event))).status).toBe(200);
     expect(await row()).toMatchObject({ response: 'declined' });
     expect(await days(eve, eves, event)).toEqual([]);
@@ -169,7 +169,7 @@ describe('attendees and visibility of one instance', () => {
     // A response to the whole event leaves the absence as it is.
     await eve.api.put(`${eventPath(eves, event)}/rsvp`, { response: 'accepted' });
     expect(await days(eve, eves, event)).toEqual(['03-02', '03-16', '03-23', '03-30']);
-    // Back: with the response to the event.
+    // Invited again, the attendee has the response to the whole event.
     const back = await change(event, '2026-03-09', { attendees: [bob.id, eve.id] });
     expect(back.attendees.map(({ response }: any) => response)).toEqual(['accepted', 'accepted']);
     expect(await days(eve, eves, event)).toEqual(['03-02', '03-09', '03-16', '03-23', '03-30']);
@@ -189,7 +189,7 @@ describe('attendees and visibility of one instance', () => {
     await change(event, '2026-03-09', { attendees: [] });
     await change(event, '2026-03-23', { attendees: [bob.id, eve.id] });
     await eve.api.put(`${eventPath(eves, event)}/rsvp`, { response: 'accepted' });
-    // The series moves to Tuesdays at ten: all are asked again, who is invited where stays.
+    // The series moves to Tuesdays at ten: all responses are reset, the attendees of each instance stay.
     await put(event, {
       start: at('2026-03-03T10:00:00'),
       recurrence: { rules: ['FREQ=WEEKLY;BYDAY=TU;COUNT=5'] },

@@ -84,7 +84,7 @@ describe('meetings', () => {
     );
   });
 
-  test('attendees respond; all placements show it; only their own settings are theirs to change', async () => {
+  test('attendees respond; all placements show it; attendees change only their own settings', async () => {
     const event = await newEvent(ann, calendar, {
       title: 'M',
       start: at('2026-03-03T09:00:00'),
@@ -131,7 +131,7 @@ describe('meetings', () => {
     expect(bad.body.error).toBe('validation_failed');
   });
 
-  test('a new time asks again, a new title does not', async () => {
+  test('a new time resets the responses, a new title does not', async () => {
     const event = await newEvent(ann, calendar, {
       start: at('2026-03-04T09:00:00'),
       attendees: [bob.id, 'zoe@outside.example'],
@@ -149,7 +149,7 @@ describe('meetings', () => {
     expect((await messages(event)).at(-1)).toEqual(['CANCEL', 'zoe@outside.example', '', 1]);
   });
 
-  test('responses to one instance, to later ones and to all; a moved instance is asked alone', async () => {
+  test('responses to one instance, to later ones and to all; moving one instance resets its responses only', async () => {
     const event = await newEvent(ann, calendar, {
       title: 'R',
       start: at('2026-04-06T09:00:00'),

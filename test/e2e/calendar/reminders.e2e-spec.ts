@@ -2,7 +2,7 @@ import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 
-/** Seconds. */
+/** In seconds, as HOUR. */
 const MINUTE = 60;
 const HOUR = 3_600;
 
@@ -48,7 +48,7 @@ describe('reminders of events', () => {
       .toSorted((a, b) => a.start.localeCompare(b.start));
   };
 
-  test('each instance of a series is reported once, at its time, also when several processes look', async () => {
+  test('each instance of a series is reported once, at its time, also by several processes', async () => {
     const start = now + HOUR;
     const { id } = await create({
       title: 'Stand-up',
@@ -73,7 +73,7 @@ describe('reminders of events', () => {
     ]);
   });
 
-  test('an event that cannot be read does not hold up the reminders of others, and is retried', async () => {
+  test('an event that cannot be read does not delay the reminders of others, and is retried', async () => {
     const start = now + 150 * HOUR;
     const times = { start: utc(start), end: utc(start + HOUR) };
     const [broken, whole] = [await create({ title: 'Broken', ...times }), await create({ ...times })];

@@ -257,7 +257,7 @@ describe('scheduling operations', () => {
     const created = (
       await bob.api.get(`${base}/messages?result=created&method=REQUEST&uid=upload@far.example`)
     ).body;
-    // Any bytes above may have cancelled it and created it again.
+    // The random uploads above may have cancelled the event and created it again.
     expect(new Set(created.messages.map(({ uid }: any) => uid))).toEqual(new Set(['upload@far.example']));
     expect((await bob.api.get(`${base}/messages?since=2099-01-01T00:00:00Z`)).body.messages).toEqual([]);
     expect((await bob.api.get(`${base}/messages?since=soon`)).status).toBe(422);

@@ -19,7 +19,7 @@ import { childEnv } from '../../support/installation/child-env.ts';
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 const ZOE = 'zoe@far.example';
 
-/** Sending over crashes, and another mail service than the embedded one. */
+/** Deliveries that a crash interrupts, and deliveries by another mail service than the embedded one. */
 describe('the delivery of scheduling messages', () => {
   let world: OtherServer;
   let mail: TestMailService;
@@ -117,7 +117,7 @@ describe('the delivery of scheduling messages', () => {
     const event = await meeting(ann, 'Stored only');
     await deliver();
     proxy.hides = () => false;
-    // The first attempt is over as if its process had ended before it could record the rejection.
+    // The state if the process of the first attempt had ended before it recorded the rejection.
     await app.sql(
       `UPDATE scheduling_deliveries SET status = 'queued', due_at = now() FROM scheduling_messages message
         WHERE message.id = message_id AND message.uid = $1`,
@@ -136,7 +136,7 @@ describe('the delivery of scheduling messages', () => {
     const event = await meeting(ann, 'Unknown outcome');
     await deliver();
     await until('the mail', () => sentTo('Unknown outcome') === 1);
-    // As if the process had ended before it could record that.
+    // The state if the process had ended before it recorded the delivery.
     await app.sql(
       `UPDATE scheduling_deliveries SET status = 'queued', due_at = now() FROM scheduling_messages message
         WHERE message.id = message_id AND message.uid = $1`,
@@ -153,7 +153,7 @@ describe('the delivery of scheduling messages', () => {
     expect(sentTo('Unknown outcome')).toBe(1);
   });
 
-  test('a slow delivery holds no lease of the next one', async () => {
+  test('a slow delivery does not claim the next one', async () => {
     for (const title of ['Slow', 'Next']) await meeting(ann, title);
     const other = await running();
     await other.get(OutboxWorker).drain();
@@ -260,7 +260,7 @@ describe('the delivery of scheduling messages', () => {
     await intake.run();
     const walks = await app.sql('SELECT next_page FROM mail_calendar_scans');
     expect(walks).toEqual([{ next_page: null }]);
-    // A message that the mail service cannot read now is read later; one that it can never read holds up the next ones for an hour.
+    // A message that the mail service cannot return now is read later. If it never can, later messages wait for an hour at most.
     proxy.fails = (_method, url) => /\/messages\/\d+$/.test(url);
     await reply('ACCEPTED', '20270101T123000Z');
     for (let n = 0; n < 2; n += 1) await intake.run();
@@ -308,7 +308,7 @@ describe('the delivery of scheduling messages', () => {
     expect(
       await verified({ tls: false, spf: false, dkim: 'mail.far.example' }, 'ACCEPTED', '20270101T140000Z'),
     ).toEqual(['reply_recorded', null, 'accepted']);
-    // The owner of the mailbox takes a rejected mail in.
+    // The owner of the mailbox applies a rejected mail.
     proxy.edits = (path, value) =>
       /\/messages\/\d+$/.test(path) ? { ...value, verificationResults: { spf: false, dkim: false } } : value;
     await reply('DECLINED', '20270101T150000Z');

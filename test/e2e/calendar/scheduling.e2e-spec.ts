@@ -157,7 +157,7 @@ describe('scheduling', () => {
       from: bob.email,
     });
 
-    // One instance moves: bob is asked again for it, and declines this one only.
+    // One instance moves: bob is invited to it again, and declines this one only.
     await ann.api.put(eventPath(anns, event), {
       scope: 'this',
       recurrence_id: at('2027-03-08T09:00:00'),
@@ -586,7 +586,7 @@ describe('scheduling', () => {
       await settle();
       expect((await outside(ZOE)).at(-1)?.text).toMatch(/METHOD:REPLY/);
       expect((await outside(ZOE)).at(-1)?.text).toContain(`PARTSTAT=ACCEPTED;RSVP=FALSE:mailto:${bob.email}`);
-      // A new title keeps the response, a new time asks again.
+      // A new title keeps the response, a new time resets it.
       await send([master.map((line) => line.replace('090000Z', '110000Z').replace('Series', 'Renamed'))]);
       expect(await eventOf(bob, bobs, uid)).toMatchObject({ title: 'Renamed', my_response: 'accepted' });
       await send([

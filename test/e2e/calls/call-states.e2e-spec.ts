@@ -100,7 +100,7 @@ describe('calls under lost and reordered events, in two processes', () => {
       this.left.push(connection);
     }
 
-    /** With the token that the media server gave an earlier connection. */
+    /** Connects with the token that the media server gave an earlier connection. */
     async rejoin(): Promise<void> {
       const connection = this.left.pop();
       if (connection) await livekit.join(connection.freshToken).catch(() => undefined);
@@ -137,7 +137,7 @@ describe('calls under lost and reordered events, in two processes', () => {
         expect((await this.api(0, app).post(`/call/${call_id}/recordings/${id}/stop`)).status).toBe(200);
     }
 
-    /** The media server goes on with its recordings. */
+    /** Moves recordings of the media server to their next state. */
     async progress(n: number): Promise<void> {
       for (const { egressId, status, roomName } of livekit.egresses.values()) {
         if (!this.rooms.includes(roomName) || status >= EgressStatus.EGRESS_ENDING) continue;
@@ -229,7 +229,7 @@ describe('calls under lost and reordered events, in two processes', () => {
     );
   });
 
-  test('a process that starts later goes on with the calls of the others', async () => {
+  test('a process that starts later continues with the calls of the others', async () => {
     const run = new Run();
     livekit.webhooks.deliverBy(() => 'drop');
     await run.open();

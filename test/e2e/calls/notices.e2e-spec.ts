@@ -77,7 +77,7 @@ describe('notifications, declines and recordings of calls', () => {
       return found?.state === 'ready' && found;
     });
 
-  /** The recording has not changed for so long. */
+  /** Reconciles the recording as if it had not changed for these hours. */
   const hoursPass = async (id: string, hours: number) => {
     await app.sql(`UPDATE recordings SET updated_at = now() - make_interval(hours => $2) WHERE id = $1`, [
       id,
@@ -117,7 +117,7 @@ describe('notifications, declines and recordings of calls', () => {
     expect(await listOf(alice, 'call.missed')).toEqual([]);
   });
 
-  test('a call of an event is missed anew at each start', async () => {
+  test('a call of an event can be missed at each start', async () => {
     const { calendar } = (await alice.api.post('/calendar', { name: 'Team', time_zone: 'Europe/Berlin' }))
       .body;
     const { event } = (

@@ -174,14 +174,14 @@ describe('commands for cells', () => {
     await run('cell', 'open', 'east');
   });
 
-  test('a move whose process is killed before the switch leaves nothing, after it is completed by a job', async () => {
+  test('a move whose process is killed before the switch leaves nothing; after the switch a job completes it', async () => {
     const moves = app.get(WorkspaceMoves);
     const killedAt = async (phase: string): Promise<void> => {
       const { child, output, result } = startWorkspace('', env(), 'tenant', 'move', 'acme', '--to', 'west');
       await until(phase, () => output.stderr.includes(phase));
       child.kill('SIGKILL');
       await result;
-      // At most a minute of silence is awaited.
+      // `finish` otherwise waits up to a minute without a heartbeat.
       await moves.finish(0);
       await app.get(Cells).refresh();
     };

@@ -186,7 +186,7 @@ describe('workspaces in cells', () => {
     }
   });
 
-  test('a lost cell rejects requests for its workspaces only, and serves on once it is back', async () => {
+  test('without a cell only requests for its workspaces are rejected, until it is back', async () => {
     await south.stop();
     try {
       const lost = await gil.api.get('/notes');

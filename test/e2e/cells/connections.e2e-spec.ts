@@ -66,6 +66,6 @@ describe('connections to cells', () => {
     cells.push(...more);
     for (const slug of more.map(({ name }) => name)) users.push(...(await app.tenant(slug, 'ann')));
     expect(new Set(await load())).toEqual(new Set([200, 201]));
-    await until('those above the new share to close without work', async () => (await open()) <= 9);
+    await until('idle connections above the new share to close', async () => (await open()) <= 9);
   });
 });

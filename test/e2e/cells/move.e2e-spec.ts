@@ -55,7 +55,7 @@ describe('the move of a workspace to another cell', () => {
     return Number((await cell.sql(`SELECT ${counts.join(' + ')} AS rows`, [tenantId]))[0].rows);
   };
 
-  test('loses nothing under writers and readers of the feed, whose cursors go on', async () => {
+  test('loses nothing during writes and reads of the feed, and cursors stay valid', async () => {
     for (let n = 0; n < 30; n += 1) await ann.api.post('/notes', { title: `before ${n}` });
     const deleted = (await ann.api.post('/notes', { title: 'to be deleted' })).body.note.id;
     await ann.api.post('/tasks', { title: 'shared', assignees: [ben.id] });
@@ -100,7 +100,7 @@ describe('the move of a workspace to another cell', () => {
     await write('DELETE', `/notes/${deleted}`, { base_revision: 1 });
     const phases: string[] = [];
     const { pauses } = moves;
-    // Until the request of the reader that began before the switch has ended.
+    // Two more reads: then the read that began before the switch has ended.
     const clear = async () => {
       const { reads } = state;
       await until('two reads', () => state.reads >= reads + 2);
@@ -189,7 +189,7 @@ describe('the move of a workspace to another cell', () => {
     const [from, to] = await sides();
     expect((await add('Former')).status).toBe(201);
     await inTransaction(from.url, async (holder) => {
-      // The copy, of what one snapshot sees, waits before its last tables.
+      // The copy reads one snapshot, and waits before its last tables.
       await holder.query('LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE');
       const moving = moves.move(gil.tenantId!, to.name);
       await until('a copy that waits', async () => {
@@ -250,7 +250,7 @@ describe('the move of a workspace to another cell', () => {
     await directory(`DELETE FROM workspace_moves`);
   });
 
-  test('a move that fails leaves the workspace where it was, and nothing behind', async () => {
+  test('a move that fails leaves the workspace in its cell, and no rows in the target', async () => {
     // A row that the target has already.
     const [note] = await south.sql('SELECT * FROM notes WHERE tenant_id = $1 LIMIT 1', [ann.tenantId]);
     await north.sql(
@@ -304,7 +304,7 @@ describe('the move of a workspace to another cell', () => {
       expect((await gil.api.post('/notes', { title: 'Not now' })).status).toBe(503);
       await proxy.cut();
       await expect(moving).rejects.toThrow(/Connection terminated|ECONNRESET/);
-      await proxy.mend();
+      await proxy.restore();
       await moves.finish(0);
       expect(await cellOf(app, gil.tenantId!)).toBe('west');
       expect(await read()).toEqual(before);

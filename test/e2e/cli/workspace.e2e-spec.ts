@@ -183,7 +183,7 @@ describe('workspace, the admin command line', () => {
     });
 
     test.each<[string, () => string[], RegExp]>([
-      ['a file that is not there', () => ['--file', path.join(directory, 'none.json')], /none\.json/],
+      ['a missing file', () => ['--file', path.join(directory, 'none.json')], /none\.json/],
       ['a file that is no JSON', () => ['--file', file('{"tenants":')], /the file must contain JSON/],
       ['a file that holds a list', () => ['--file', file([])], /JSON object/],
       ['no file', () => [], /--file/],
@@ -223,7 +223,7 @@ describe('workspace, the admin command line', () => {
         ['token', '--email', 'bob@acme.example', '--tenant', 'beta'],
         /not an active member of "beta"/,
       ],
-      ['a lifetime of nothing', ['token', '--email', 'bob@acme.example', '--ttl', '0'], /--ttl/],
+      ['a lifetime of 0', ['token', '--email', 'bob@acme.example', '--ttl', '0'], /--ttl/],
       ['no address', ['token'], /--email/],
       ['an unknown address (revoke)', ['session', 'revoke', '--email', 'nobody@acme.example'], /No account/],
       [

@@ -196,7 +196,7 @@ describe('contacts', () => {
     expect(removal).toEqual({ card: '{}', words: [] });
   });
 
-  test('of two creations with one external_id at once, one wins', async () => {
+  test('of two concurrent creations with one external_id, one succeeds', async () => {
     const results = await Promise.all(
       Array.from({ length: 6 }, (_, n) => alice.api.post(path, { full_name: `n${n}`, external_id: 'same' })),
     );
@@ -210,7 +210,7 @@ describe('contacts', () => {
     expect((await alice.api.get(`${BOOKS}/${bookId}`)).body.addressbook.contacts_count).toBe(1);
   });
 
-  test('of many updates of one revision, one wins; updates without a revision all count', async () => {
+  test('of many updates of one revision, one succeeds; updates without a revision all succeed', async () => {
     const made = await create({ full_name: 'Ann' });
     const raced = await Promise.all(
       Array.from({ length: 8 }, (_, n) => alice.api.put(at(made), { job_title: `t${n}`, base_revision: 1 })),
@@ -385,7 +385,7 @@ describe('contacts', () => {
     expect([status, body.error, body.details?.[0].field]).toEqual([422, 'validation_failed', field]);
   });
 
-  test('any texts come back as they were sent, apart from white space at their ends', async () => {
+  test('texts are returned as they were sent, apart from white space at their ends', async () => {
     const text = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
       .filter((value) => value.trim() !== '' && !/\r/.test(value));
@@ -425,7 +425,7 @@ describe('contacts', () => {
     );
   });
 
-  test('another user sees none of it', async () => {
+  test('another user cannot read them', async () => {
     const made = await create({ full_name: 'Secret' });
     for (const request of [
       bob.api.get(path),

@@ -110,7 +110,7 @@ describe('duplicate contacts', () => {
     expect(await members()).toEqual({ both: [d, a, b], one: [d, b, c], none: [d] });
   });
 
-  test('a merge of a changed contact is not undone, nor one whose names are taken', async () => {
+  test('a merge of a changed contact is not undone, nor one whose external_ids are used again', async () => {
     await add('a', { full_name: 'Ann' });
     await add('b', { full_name: 'Anna' });
     const first = (await merge(['a', 'b'])).body;

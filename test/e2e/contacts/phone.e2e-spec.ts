@@ -223,7 +223,7 @@ describe('phone synchronisation', () => {
     expect(await contacts()).toHaveLength(3);
   });
 
-  test('of two changes the card that changed on the device wins, one that did not leaves the contact as it is', async () => {
+  test('a card that changed on the device updates the contact, an unchanged card leaves it as it is', async () => {
     await send(IVO);
     const [before] = await contacts();
     await put(before, { emails: [], job_title: 'Boss' });

@@ -213,7 +213,7 @@ describe('photos of contacts', () => {
     ]);
   });
 
-  test('import and export: photos travel, a repeated import changes nothing, a damaged photo is left out', async () => {
+  test('import and export include photos; a repeated import changes nothing, a damaged photo is left out', async () => {
     const vcard = (name: string, image: Buffer, uid: string) =>
       `BEGIN:VCARD\r\nVERSION:3.0\r\nUID:${uid}\r\nFN:${name}\r\nPHOTO;ENCODING=b;TYPE=PNG:${image.toString('base64')}\r\nEND:VCARD\r\n`;
     const linked =

@@ -90,7 +90,7 @@ describe('synchronisation of an address book', () => {
     const [merged] = await phone().push([upsert('a', { full_name: 'Ann', notes: 'n' }, 2)], 'merge');
     expect(merged).toMatchObject({ status: 200, conflicts: ['full_name', 'notes'] });
     expect((await listed())[0]).toMatchObject({ full_name: 'Amy', revision: 3 });
-    // The same by a move to another address book and back.
+    // The same conflict, caused by a move to another address book and back.
     const other = (await alice.api.post(BOOKS, { name: 'Other' })).body.addressbook.id;
     const move = (from: string, target_addressbook_id: string) =>
       alice.api.post(`${BOOKS}/${from}/contacts/a/move`, { target_addressbook_id });

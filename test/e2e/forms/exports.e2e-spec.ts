@@ -316,7 +316,7 @@ describe('exports, analytics and search', () => {
     const totals = async (query = '') =>
       ok(await owner.api.get(`/forms/${form.id}/analytics${query}`)).totals;
     for (let n = 0; n < 4; n += 1) ok(await api.get(`/forms/${form.id}`));
-    // Owners look at their own forms.
+    // Requests of the owner are not counted.
     ok(await owner.api.get(`/forms/${form.id}`));
     ok(await api.post(`/forms/${form.id}/submit`, { answers: { t: 'x' } }), 201);
     // A submission implies a start.

@@ -259,11 +259,13 @@ describe('forms', () => {
   });
 
   test('the assistant drafts a form; its failures and unusable output are 503', async () => {
-    const says = (content: unknown) => ({ body: JSON.stringify({ choices: [{ message: { content } }] }) });
+    const completion = (content: unknown) => ({
+      body: JSON.stringify({ choices: [{ message: { content } }] }),
+    });
     let asked = '';
     reply = (prompt) => {
       asked = prompt;
-      return says(JSON.stringify({ title: 'Canteen\n', description: 'd', definition: SIMPLE }));
+      return completion(JSON.stringify({ title: 'Canteen\n', description: 'd', definition: SIMPLE }));
     };
     const { form, source } = ok(
       await bob.api.post('/forms/draft', { prompt: 'our canteen', language: 'de' }),
@@ -275,11 +277,11 @@ describe('forms', () => {
       () => ({ status: 500, body: '{}' }),
       () => ({ body: 'not json' }),
       () => ({ body: '{}' }),
-      () => says(7),
-      () => says('Sure! Here is your form'),
-      () => says('null'),
-      () => says(JSON.stringify({ definition: definitionOf([{ id: 'a', type: 'magic' }]) })),
-      () => says(JSON.stringify({ definition: { sections: [] } })),
+      () => completion(7),
+      () => completion('Sure! Here is your form'),
+      () => completion('null'),
+      () => completion(JSON.stringify({ definition: definitionOf([{ id: 'a', type: 'magic' }]) })),
+      () => completion(JSON.stringify({ definition: { sections: [] } })),
       () => ({ body: ' '.repeat(2 * 1024 * 1024) }),
     ];
     for (reply of unusable) {

@@ -356,15 +356,15 @@ describe('reports', () => {
     const aggregates = await seen(report);
     expect(aggregates.groups.map(({ key }: any) => key)).toEqual(['red']);
     expect([aggregates.responses, aggregates.suppressed_groups]).toEqual([5, 2]);
-    // The largest answer is that of one response.
+    // The maximum is suppressed, because it shows the answer of one response.
     expect(aggregates.metrics.map(({ value }: any) => value)).toEqual([4.8, null]);
     const [team, score, comment] = aggregates.questions;
-    // Three of four answers are red: the difference would be the one that is blue.
+    // Three of four answers are red: the difference would show the single blue one, so all options are suppressed.
     expect([team.answered, team.options]).toEqual([4, []]);
     expect([score.statistics, comment.samples]).toEqual([undefined, undefined]);
     const three = await save({ ...definition, suppress_below: 3 });
     ok(await share(three, [{ user_id: viewer.id }]));
-    // The difference from the group of three would be the two others.
+    // The difference from the group of three would show the two others, so this group is suppressed too.
     expect(await seen(three)).toMatchObject({ responses: 5, groups: [], suppressed_groups: 3 });
     expect((await share(report, [{ user_id: viewer.id }], { responses: true })).status).toBe(422);
     const few = await save({ ...BY_TEAM, suppress_below: 6 });

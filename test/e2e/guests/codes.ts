@@ -41,7 +41,7 @@ export const codesTests = (world: GuestWorkspace): void =>
       expect(stored).not.toContain(code);
     });
 
-    test('50 guesses at once have five attempts; a new code voids the old one; a code is used once', async () => {
+    test('50 concurrent guesses have five attempts; a new code invalidates the old one; a code is used once', async () => {
       const call = await newCall();
       const gina = browser((await invite(call, { emails: [GINA], require_approval: false })).token);
       let sent = world.relay.received.length;

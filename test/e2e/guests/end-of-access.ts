@@ -37,7 +37,7 @@ export const endOfAccessTests = (world: GuestWorkspace): void =>
         'guest_removed',
       );
       rejected(await gina.renew(), 403, 'guest_removed');
-      // Without an address the guest is a new one. From the same network a host decides, whatever the invite requires.
+      // Without an address this is a new guest, who waits for a host: a guest from the network of a removed one always does.
       expect(ok(await browser(gina.token).claim({ name: 'Gina again' }), 201).guest.state).toBe('waiting');
     });
 
@@ -192,7 +192,7 @@ export const endOfAccessTests = (world: GuestWorkspace): void =>
       expect(bodies.size).toBe(1);
     });
 
-    test('a link has a number of uses, exact under parallel claims', async () => {
+    test('a link has a number of uses, exact with parallel claims', async () => {
       const { token } = await openLink(await newCall(), { max_uses: 3 });
       const all = await Promise.all(
         Array.from({ length: 10 }, (_, n) => browser(token).claim({ name: `Guest ${n}` })),

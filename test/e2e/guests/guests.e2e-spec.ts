@@ -47,7 +47,7 @@ describe('guests', () => {
     );
     expect(flood.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(most(120));
     expect(flood.some(({ status }) => status === 429)).toBe(true);
-    // A header that no session belongs to is no way around the limits of a network.
+    // The limits of a network also count requests with the header of an unknown session.
     await app.sql('DELETE FROM rate_limits');
     const { token } = await openLink(await newCall(), { max_uses: 500 });
     const claims = await Promise.all(

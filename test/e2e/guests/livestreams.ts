@@ -34,7 +34,7 @@ export const livestreamsTests = (world: GuestWorkspace): void =>
       expect(ok(await viewer.post('livestream_join', { viewer_token })).viewer.id).toBe(joined.viewer.id);
     });
 
-    test('the number of viewers is exact under parallel joins; a place is free when it was not used', async () => {
+    test('the number of viewers is exact with parallel joins; an unused place becomes free', async () => {
       const viewer = await stream({}, 3);
       const all = await Promise.all(Array.from({ length: 12 }, () => viewer.post('livestream_join', {})));
       const inside = all.filter(({ status }) => status === 200);

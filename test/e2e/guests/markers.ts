@@ -94,7 +94,7 @@ export const markerTests = (world: GuestWorkspace): void =>
       hidden = { room, call, file: attachment.id, texts };
     });
 
-    /** @param words are found as whole words: random tokens contain each three letters now and then */
+    /** @param words searched as whole words, because random tokens may contain them */
     const check = async (
       guest: GuestBrowser,
       words: readonly string[] = [],

@@ -56,7 +56,7 @@ export const queueTests = (world: GuestWorkspace): void =>
       ok(await gina.post('call_session'));
     });
 
-    test('two hosts who decide at once: one decision holds', async () => {
+    test('two hosts who decide concurrently: one decision counts', async () => {
       const room = await newRoom();
       ok(
         await world.alice.api.post(`/chat/rooms/${room}/members`, {

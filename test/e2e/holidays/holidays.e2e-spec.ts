@@ -116,7 +116,7 @@ describe('holidays', () => {
         200,
         { subscriptions: [stored], tenant_subscriptions: [], muted_tenant: ['FR'] },
       ]);
-      // Without muted_tenant the muted ones stay.
+      // A request without muted_tenant keeps the muted holidays.
       const kept = await bob.api.put('/calendar/holiday-subscriptions', { subscriptions: [germany] });
       expect(kept.body).toEqual(body);
       expect((await alice.api.get('/calendar/holiday-subscriptions')).body.subscriptions).toEqual([]);

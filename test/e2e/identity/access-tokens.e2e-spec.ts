@@ -103,7 +103,7 @@ describe('access tokens', () => {
     });
 
     test('a token without a workspace has no tid claim, and reaches no workspace route', async () => {
-      const loner = await app.loner('loner');
+      const loner = await app.userWithoutWorkspace('loner');
       const { payload } = await jwtVerify(
         loner.token,
         createRemoteJWKSet(new URL(`${app.base}/apis/v1/.well-known/jwks.json`)),
@@ -199,7 +199,7 @@ describe('access tokens', () => {
       ['wrong issuer', async () => forged({ iss: 'urn:workspace:0199aaaa-bbbb-7ccc-8ddd-eeeeffff0001' })],
       ["another user's session", async () => forged({ sub: bob.id })],
       ['a session for another workspace', async () => forged({ tid: uuidv7() })],
-      ['a session that never was', async () => forged({ sid: uuidv7() })],
+      ['an unknown session', async () => forged({ sid: uuidv7() })],
       ['without session', async () => forged({ sid: undefined })],
       ['a subject that is no id', async () => forged({ sub: "'; DROP TABLE accounts" })],
       ['a workspace that is no id', async () => forged({ tid: 'acme' })],
@@ -252,7 +252,7 @@ describe('access tokens', () => {
       };
       try {
         // Timers of the application also query the database.
-        await until('ten reads that nothing came between', async () => (await ten()) === 10);
+        await until('ten reads without other queries', async () => (await ten()) === 10);
         expect(check).not.toHaveBeenCalled();
         await app.as(await fresh(alice)).get(`/notes/${body.note.id}`);
         expect(check).toHaveBeenCalledTimes(1);
@@ -278,7 +278,7 @@ describe('access tokens', () => {
     });
     afterAll(() => second?.stop());
 
-    /** Both processes have cached the tokens; `change` happens in the first. @returns when the last one rejected */
+    /** Lets both processes cache the tokens, runs `change` in the first one, and expects both to reject them. */
     const lost = async (tokens: string[], change: () => Promise<unknown>): Promise<void> => {
       const clients = [app, second].flatMap((each) => tokens.map((token) => each.as(token)));
       for (const client of clients) expect((await client.get('/notes')).status).toBe(200);
@@ -351,7 +351,7 @@ describe('access tokens', () => {
       const [ivan] = await app.tenant('racing', 'ivan');
       const repository = app.get<IdentityRepository>(IdentityRepository);
       const read = repository.bySession.bind(repository);
-      // Verified against the state before the revocation; the change is read before the verification ends.
+      // The verification reads the account before the revocation, and ends after the process has read the change.
       const slow = jest.spyOn(repository, 'bySession').mockImplementationOnce(async (...args) => {
         const account = await read(...args);
         await identity().revokeSessions(ivan.id);
@@ -395,7 +395,7 @@ describe('access tokens', () => {
           .issueTokens([{ accountId: alice.id, tenantId: null }], 'test');
         expect(decodeProtectedHeader(issued as string).kid).toBe(kid);
         const next = await identity().rotateSigningKey();
-        await until('the key set of a process that has seen no such token', async () => {
+        await until('the new key in the other process, which has seen no token of it', async () => {
           const { body } = await second.anonymous.get('/.well-known/jwks.json');
           return body.keys.some((key: { kid: string }) => key.kid === next);
         });

@@ -102,7 +102,7 @@ describe('sign-in by the issuer of a workspace', () => {
     const page = await on.submit(await on.open(begun.url), { email, step: 'issuer' });
     return { begun, page };
   };
-  /** Up to the return of the issuer to the service. */
+  /** Signs in up to the redirect of the issuer to the service. */
   const signIn = async (issuer: SignInIssuer, email: string, claims: Record<string, unknown>) => {
     const on = browser(app);
     const { begun, page } = await begin(on, email);

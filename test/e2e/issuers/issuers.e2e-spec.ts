@@ -147,7 +147,7 @@ describe('issuers of a workspace', () => {
     const raised = await member.api.patch(path, { default_role: 'admin', base_revision: 1 });
     expect(raised.body.error).toBe('cannot_grant_unheld');
     await owner.api.patch(path, { ...mapped, default_role: 'admin', base_revision: 1 });
-    // Written back as it was read, also after the end of the group: nothing is given.
+    // The issuer as it was read may be written back, also after the deletion of the group: this grants nothing.
     await owner.api.delete(`/rbac/groups/${strong.id}`);
     const read = (await member.api.get(path)).body.issuer;
     expect([read.default_role, read.group_mappings.length]).toEqual(['admin', 1]);
@@ -199,7 +199,7 @@ describe('issuers of a workspace', () => {
     expect((await owner.api.get('/tenant/issuers')).body.issuers).toHaveLength(10);
   });
 
-  test('any private IPv4 address is private in each of its forms', () => {
+  test('a private IPv4 address is recognised in each of its forms', () => {
     const byte = fc.integer({ min: 0, max: 255 });
     fc.assert(
       fc.property(fc.constantFrom('10', '127', '169.254', '192.168'), byte, byte, byte, (start, a, b, c) => {

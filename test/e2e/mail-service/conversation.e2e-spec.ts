@@ -561,7 +561,7 @@ describe('a draft', () => {
     expect((await alice.get(`${path()}/${previous}`)).status).toBe(200);
   });
 
-  test('names the recipients that it cannot have, and is not sent without any', async () => {
+  test('reports invalid recipients, and is not sent without recipients', async () => {
     const { status, body } = await alice.post(path(), {
       draft: true,
       to: [{ address: 'bo' }, { address: 'bob@example.com' }, { address: 7 }],

@@ -84,7 +84,7 @@ describe('without a relay', () => {
     const boxes = await mailboxesOf(alice);
     const drafts = `${box(boxes['Drafts'])}/messages`;
     const { body: made } = await alice.post(drafts, { draft: true, to: [{ address: 'alice@example.com' }] });
-    // A time that RFC 3339 does not have.
+    // A time that RFC 3339 cannot represent (year 10000).
     const never = await alice.post(`${drafts}/${made.message.id}/submit`, { sendTime: 253_402_300_800_000 });
     expect([never.status, never.body.code]).toEqual([400, 'InputValidationError']);
     const { body } = await alice.get(`${box(boxes['Sent Mail'])}/messages/${message.id}`);
@@ -118,7 +118,7 @@ describe('without a relay', () => {
     };
     expect(await expiresAfter(10 * day)).toBe(30);
     expect(await expiresAfter(60 * day)).toBe(60);
-    // Of a date that JavaScript does not have.
+    // The date of expiry would be one that JavaScript cannot represent.
     expect(await expiresAfter(Number.MAX_SAFE_INTEGER)).toBe(365_250);
     expect(await expiresAfter(0)).toBeUndefined();
   });
@@ -145,7 +145,7 @@ describe('without a relay', () => {
     );
     await mail.get(RawMessages).collect();
     await expect(mail.get(RawMessages).open(raw)).rejects.toThrow(/has no/);
-    // All that are due, in one run.
+    // One run collects all blobs that are due.
     await mail.sql(
       `INSERT INTO raws (id, collect_after) SELECT gen_random_uuid(), now() FROM generate_series(1, 250)`,
     );
@@ -322,7 +322,7 @@ describe('reception by SMTP', () => {
 
   test.each([
     ['another server', 'x@far.example'],
-    ['a name nobody has', 'nobody@example.com'],
+    ['an unknown name', 'nobody@example.com'],
     ['a percent hack', 'x%far.example@example.com'],
     ['a source route', '@example.com:x@far.example'],
     ['a bang path', 'far.example!x@example.com'],

@@ -109,7 +109,10 @@ describe('a client', () => {
     expect(budget.take(508 * MB)).toBe(true);
     budget.give(508 * MB);
     expect(await client.say(Buffer.from('\r\n.\r\n'))).toMatch(/^552/);
-    await until('all of it to be given back', () => budget.take(512 * MB) && (budget.give(512 * MB), true));
+    await until(
+      'the whole budget to be released',
+      () => budget.take(512 * MB) && (budget.give(512 * MB), true),
+    );
   });
 
   test('that probes addresses is disconnected after a hundred unknown ones', async () => {
@@ -123,7 +126,7 @@ describe('a client', () => {
     expect(replies.slice(100)).toEqual([expect.stringMatching(/^421/), 'closed']);
   });
 
-  test('gets no joke commands', async () => {
+  test('cannot use other commands, such as AUTH and STARTTLS', async () => {
     const client = await open();
     await client.say('EHLO x');
     for (const command of [

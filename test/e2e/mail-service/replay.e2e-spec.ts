@@ -3,9 +3,9 @@ import { type Capture, captures, differences } from '../../support/mail/wildduck
 
 /** Captures that the embedded service does not support, with the reason. */
 const OUT_OF_SCOPE: Record<string, string> = {
-  'addressregister-after-draft': 'autocomplete is a matter of the workspace',
-  'addressregister-after-submit': 'autocomplete is a matter of the workspace',
-  'addressregister-noquery': 'autocomplete is a matter of the workspace',
+  'addressregister-after-draft': 'the workspace provides the autocompletion',
+  'addressregister-after-submit': 'the workspace provides the autocompletion',
+  'addressregister-noquery': 'the workspace provides the autocompletion',
   'delete-all-in-mailbox(not whitelisted)': 'not in the public interface',
   'storage-upload': 'stored files are not in the public interface',
   'draft-with-files': 'stored files are not in the public interface',
@@ -33,8 +33,8 @@ const OUT_OF_SCOPE: Record<string, string> = {
 };
 
 /** Intended differences by member. */
-const REPLY_TO = 'upstream loses the replyTo of an upload; here it is kept, and answered to';
-const HASH = 'upstream leaves the hash of a copied attachment out; here each attachment has one';
+const REPLY_TO = 'WildDuck loses the replyTo of an upload; here it is kept, and replies go to it';
+const HASH = 'WildDuck omits the hash of a copied attachment; here each attachment has one';
 const TARGET = {
   why: 'WildDuck responds 500 to an unknown target mailbox; here it is a 404',
   lines: [

@@ -228,7 +228,7 @@ describe('with a WildDuck', () => {
         expect(response.text).not.toContain('secret');
       }
     } finally {
-      // The method of the class is visible again.
+      // Restores the method of the class.
       delete (upstream as Partial<MailUpstream>).send;
     }
     // The error shape of WildDuck's HTTP layer.

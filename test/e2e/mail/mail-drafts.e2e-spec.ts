@@ -421,15 +421,15 @@ describe('the convenience routes of mail', () => {
     const broken: [string, number, Record<string, string | number>, string][] = [
       ['no content', 204, {}, ''],
       ['a part', 206, { 'Content-Type': 'a/b', 'Content-Range': 'bytes 0-1/9' }, 'xx'],
-      ['something packed', 200, { 'Content-Type': 'a/b', 'Content-Encoding': 'gzip' }, 'xx'],
+      ['a compressed response', 200, { 'Content-Type': 'a/b', 'Content-Encoding': 'gzip' }, 'xx'],
       [
-        'an error that says 200',
+        'an error with status 200',
         200,
         { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': FAILURE.length },
         FAILURE,
       ],
       [
-        'an error that says 200, without a charset',
+        'an error with status 200, without a charset',
         200,
         { 'Content-Type': 'application/json', 'Content-Length': FAILURE.length },
         FAILURE,
@@ -579,14 +579,14 @@ describe('the convenience routes of mail', () => {
       socket.pause();
       // The transfer has paused when two consecutive reads are equal.
       let before = -1;
-      await until('the stream to stand still', () => {
+      await until('the stream to pause', () => {
         const still = before === written;
         before = written;
         return still;
       });
       expect(written).toBeLessThan(1_000);
       socket.destroy();
-      await until('the mail service to be left', () => closed);
+      await until('the disconnect at the mail service', () => closed);
     });
 
     test.each([

@@ -426,7 +426,7 @@ describe('the mail proxy', () => {
       ['with a byte order mark', Buffer.from(`\ufeff${json}`), {}],
       ['that names its charset', Buffer.from(json), type('"UTF-8"')],
       ['in another charset', Buffer.from(json, 'utf16le'), type('utf-16le')],
-      ['that is packed', gzipSync(json), { 'content-encoding': 'gzip' }],
+      ['that is compressed', gzipSync(json), { 'content-encoding': 'gzip' }],
     ])('%s is understood', async (_, raw, headers) => {
       expect((await alice.api.request('POST', path, { raw, headers })).status).toBe(200);
       expect(duck.requests[0]!.body.text === text).toBe(true);
@@ -546,8 +546,8 @@ describe('the mail proxy', () => {
         ),
       ],
       ['no type', (_, response) => (response.writeHead(200).end('{}'), true)],
-      ['garbage called JSON', (_, response) => (response.writeHead(200, json).end('{"success":tru'), true)],
-      ['much garbage called JSON', (_, response) => (response.writeHead(200, json).end(LONG), true)],
+      ['invalid JSON', (_, response) => (response.writeHead(200, json).end('{"success":tru'), true)],
+      ['long invalid JSON', (_, response) => (response.writeHead(200, json).end(LONG), true)],
       [
         'much of a success, without its end',
         (_, response) => (response.writeHead(200, json).end(`{"success":true,"results":["${LONG}`), true),
@@ -557,15 +557,15 @@ describe('the mail proxy', () => {
         (_, response) => (response.writeHead(200, json).end(`{"results":["${LONG}}`), true),
       ],
       ['nothing', (_, response) => (response.writeHead(200, json).end(), true)],
-      ['a status that is none', (_, response) => (response.writeHead(600, json).end('{}'), true)],
+      ['an invalid status', (_, response) => (response.writeHead(600, json).end('{}'), true)],
       ['no content', (_, response) => (response.writeHead(204).end(), true)],
       [
         'something packed',
         (_, response) => (response.writeHead(200, { ...json, 'Content-Encoding': 'gzip' }).end('{}'), true),
       ],
-      ['an error that says 200', () => ({ status: 200, json: capture('attachment bogus encoding').json })],
+      ['an error with status 200', () => ({ status: 200, json: capture('attachment bogus encoding').json })],
       ['silence', () => new Promise<true>(() => undefined)],
-      ['a beginning, then silence', (_, response) => (response.writeHead(200, json).write('{"a":'), true)],
+      ['a beginning without an end', (_, response) => (response.writeHead(200, json).write('{"a":'), true)],
       [
         'much of a response, then the end of the connection',
         (_, response) => {
@@ -675,7 +675,7 @@ describe('the mail proxy', () => {
   });
 
   test('tokens without a workspace are rejected', async () => {
-    const loner = await app.loner('zoe');
+    const loner = await app.userWithoutWorkspace('zoe');
     isError(await loner.api.post('/mail/draft', { mailbox: DRAFTS }), [403, 'tenant_id_required']);
     isError(await loner.api.post('/mail/draft', undefined, { raw: 'no json' }), [403, 'tenant_id_required']);
     for (const [method, path] of [

@@ -162,7 +162,7 @@ describe('note folders', () => {
       expect(outcome(both)).toEqual([422, 'invalid_revision']);
     });
 
-    test('of twenty updates with the same revision one wins', async () => {
+    test('of twenty updates with the same revision one succeeds', async () => {
       const { id } = await folder();
       const clients = [alice.api, other.as(alice.token)];
       const updates = await Promise.all(
@@ -227,7 +227,7 @@ describe('note folders', () => {
     }
   });
 
-  test('of two moves that together would close a circle, one is rejected', async () => {
+  test('of two moves that together would create a cycle, one is rejected', async () => {
     for (let round = 0; round < 15; round += 1) {
       const [a, b] = [await folder(), await folder()];
       const responses = await Promise.all([

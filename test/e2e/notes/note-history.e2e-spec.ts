@@ -66,7 +66,7 @@ describe('the history of a note with many revisions', () => {
     await expectAll(note);
     const missing = await alice.api.get(`/notes/${note.id}/revisions/201`);
     expect([missing.status, missing.body.error]).toEqual([404, 'not_found']);
-    // An older content that was packed is a change like any other.
+    // Restoring a packed content is an ordinary change.
     const restored = await alice.api.patch(`/notes/${note.id}`, { content: bodyOf(1), base_revision: 200 });
     expect([restored.status, restored.body.note.content]).toEqual([200, bodyOf(1)]);
   });
@@ -103,7 +103,7 @@ describe('the history of a note with many revisions', () => {
     expect(await packs(id)).toEqual([]);
   });
 
-  test('a note that cannot be packed does not hold up the others', async () => {
+  test('a note that cannot be packed does not delay the others', async () => {
     const notes = [await write(100), await write(100)];
     const broken = notes.map(({ id }) => id).toSorted()[0];
     await app.sql(

@@ -35,7 +35,7 @@ describe('updated_device', () => {
     expect((await newest(bob)).updated_device).toBeNull();
   });
 
-  test('is that of the own placement where only this changed', async () => {
+  test('is the device of the own placement where only this changed', async () => {
     const { note } = (await alice.api.post('/notes', { title: 'placed', device_id: 'phone' })).body;
     await alice.api.put(`/notes/${note.id}/invited`, { invited: [bob.id] });
     const { folder } = (await bob.api.post('/note_folders', { name: 'F' })).body;

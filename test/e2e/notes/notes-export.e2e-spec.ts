@@ -150,7 +150,7 @@ describe('the export of a note', () => {
     expect((await download(bob, id, { query: '?share_token=wrong' })).status).toBe(404);
   });
 
-  test('wants an id', async () => {
+  test('needs a valid id', async () => {
     expect(await download(alice, 'x')).toMatchObject({ status: 422, error: 'invalid_id' });
   });
 
@@ -221,11 +221,11 @@ describe('the export of a note', () => {
     });
   });
 
-  test('a client that goes away frees its place', async () => {
+  test('a client that disconnects frees its place in the queue', async () => {
     const made = path.join(directory, 'made.docx');
     const [gate, log] = [path.join(directory, 'gate'), path.join(directory, 'log')];
     writeFileSync(made, writeDocx(source('<p>made</p>')));
-    // Neither the program nor its time limit ends by itself: a busy machine is slower than both.
+    // Program and time limit take ten minutes, so that neither ends before the test on a busy machine.
     const settings = office(
       'gated',
       `echo $$ > ${log}; if [ -e ${gate} ]; then cp ${made} "$out"; else sleep 600; fi`,
@@ -264,7 +264,7 @@ describe('the export of a note', () => {
     expect(await (await send()).answer).toBe(503);
     writeFileSync(gate, '');
     running.leave();
-    await until('the program to be gone', () => !isAlive(Number(pid)));
+    await until('the program to end', () => !isAlive(Number(pid)));
     expect(await next.answer).toBe(200);
     expect(await Promise.all([running.answer, waiting.answer])).toEqual(['gone', 'gone']);
     await stop();
@@ -279,7 +279,7 @@ describe('the export of a note', () => {
     let reads = 0;
     for (; exporting.left > 0; reads++) expect((await alice.api.get(`/notes/${small}`)).status).toBe(200);
     expect((await exports).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
-    // Conversions on the event loop would let a read or two through between one and the next.
+    // If conversions ran on the event loop, only one or two reads would be served between two of them.
     expect(reads).toBeGreaterThan(60);
   });
 });

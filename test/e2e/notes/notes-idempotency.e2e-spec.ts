@@ -95,7 +95,7 @@ describe('Idempotency-Key on writes of existing notes', () => {
       `SELECT route, reply FROM idempotency_keys WHERE reply LIKE '%secret title%' OR reply LIKE '%secret body%'`,
     );
     expect(stored).toEqual([]);
-    // Repetitions still find out what happened: the purge is done, the creation has no note to return.
+    // Repeated requests still return the outcome: the note is purged, and the creation has no note to return.
     const again = await alice.api.delete(`/notes/${gone}/purge`, undefined, purge);
     expect([again.status, again.body.purged, again.body.note]).toMatchObject([
       200,

@@ -25,7 +25,7 @@ describe('the search index of notes', () => {
       [alice] = await world.people('alice');
     });
 
-    /** Stops the worker: results do not depend on it meanwhile. */
+    /** Stops the worker, so that results do not depend on its progress. */
     beforeEach(() => {
       let arrived: () => void;
       reached = new Promise((resolve) => (arrived = resolve));
@@ -99,7 +99,7 @@ describe('the search index of notes', () => {
           .status,
       ).toBe(200);
 
-    test('others find it once they are invited, and no longer from the moment they are not', async () => {
+    test('other members find it once they are invited, and no longer after their removal', async () => {
       const note = await world.make(alice, 'shared', '<p>confidential</p>');
       await world.indexed();
       expect(await world.titles(bob, 'confidential')).toEqual([]);
@@ -198,7 +198,7 @@ describe('the search index of notes', () => {
       expect(await version()).toBe(before);
     });
 
-    test('ends up current whatever runs at once', async () => {
+    test('is current after concurrent writes and indexing', async () => {
       const note = await world.make(alice, 'raced', '<p>r1</p>');
       const indexer = world.app.get(NoteIndexer);
       for (let revision = 1; revision <= 15; revision += 1) {
@@ -261,7 +261,7 @@ describe('the search index of notes', () => {
         fc.asyncProperty(fc.array(document, { maxLength: 5 }), async (documents) => {
           const vectors = await Promise.all(documents.map(async (each) => (await indexed(each)).vector));
           const rows = await world.app.sql(
-            // Padding between the entries differs, hence no comparison of the vectors themselves.
+            // As text: the bytes of equal vectors may differ in the padding between the entries.
             `SELECT binary_form::text = text_form::tsvector::text AS same
                FROM unnest($1::tsvector[], $2::text[]) AS vector (binary_form, text_form)`,
             [tsvectorArray(vectors), await Promise.all(documents.map((each) => vectorOf(each)))],
@@ -272,7 +272,7 @@ describe('the search index of notes', () => {
       );
     });
 
-    test('a batch of events is indexed at once, whatever else writes the rows', async () => {
+    test('a batch of events is indexed together, also with concurrent writes of its rows', async () => {
       const notes: any[] = [];
       for (let n = 0; n < 6; n += 1)
         notes.push(await world.make(alice, `batch ${n}`, `<p>batchword${n}</p>`));
@@ -286,7 +286,7 @@ describe('the search index of notes', () => {
       const asked = ids.map((id) => ({ tenantId, id, revision: 1 }));
       const found = await index.staleOf(asked, 1_000_000);
       expect(found.map(({ id }) => id).toSorted()).toEqual([missing, changed].toSorted());
-      // No more bodies than allowed, and at least one.
+      // The total size of the bodies is limited; at least one note is returned.
       await world.app.sql('UPDATE note_search SET revision = 0 WHERE note_id = ANY ($1)', [ids]);
       expect(await index.staleOf(asked, 1)).toHaveLength(1);
 
@@ -325,7 +325,7 @@ describe('the search index of notes', () => {
       expect(await world.titles(alice, 'later29')).toEqual(['burst 29']);
     });
 
-    test('one look serves the events of many changes', async () => {
+    test('an event of a revision that is already indexed needs no indexing', async () => {
       const note = await world.make(alice, 'typed', '<p>typed</p>');
       await world.indexed();
       const index = world.app.get(NoteIndexRepository);
@@ -338,7 +338,7 @@ describe('the search index of notes', () => {
       await world.app.get(NoteIndexer).indexItem(alice.tenantId as string, note.id);
     });
 
-    test('is made for notes from before there was one, and mended where an event was lost', async () => {
+    test('is created for notes of earlier versions, and repaired after a lost event', async () => {
       await world.make(alice, 'unindexed', '<p>repairme</p>');
       const stale = await world.make(alice, 'lost', '<p>one</p>');
       await world.indexed();
@@ -352,7 +352,7 @@ describe('the search index of notes', () => {
       expect(await world.titles(alice, 'lost')).toEqual(['lost']);
     });
 
-    test('a note that cannot be indexed does not hold up the repair of others', async () => {
+    test('a note that cannot be indexed does not delay the repair of others', async () => {
       await world.make(alice, 'first', '<p>mendme</p>');
       await world.make(alice, 'second', '<p>mendme</p>');
       await world.indexed();

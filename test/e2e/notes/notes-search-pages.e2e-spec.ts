@@ -42,7 +42,7 @@ describe('the response of a search', () => {
       });
     });
 
-    test('highlights are escaped, whatever the note holds', async () => {
+    test('highlights are escaped, for any content of the note', async () => {
       const attack = '<img src=x onerror=alert(1)>&lt;b&gt; "xsstest" <script>alert(2)</script>';
       await world.make(
         alice,
@@ -76,7 +76,7 @@ describe('the response of a search', () => {
       expect(notes[0].highlights.content).toContain('a <mark>needle7</mark> there');
     });
 
-    test('of many such notes the best three have one, the others show how they begin', async () => {
+    test('of many such notes the best three have an excerpt of the match, the others show their beginning', async () => {
       const filler = 'what the text begins with '.repeat(100);
       for (let n = 0; n < 5; n += 1) await world.make(alice, `deep ${n}`, `<p>${filler} needle8</p>`);
       await world.indexed();
@@ -146,7 +146,7 @@ describe('the response of a search', () => {
       return seen;
     };
 
-    test.each([1, 4, 22, 23])('of %i join to the whole', async (limit) => {
+    test.each([1, 4, 22, 23])('of %i results contain each result once', async (limit) => {
       const { notes, total, next } = await world.search(alice, 'page');
       expect([notes.length, total, next]).toEqual([23, 23, null]);
       expect(await walk(limit)).toEqual(notes);

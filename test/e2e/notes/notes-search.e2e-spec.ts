@@ -99,7 +99,7 @@ describe('the words that a search finds', () => {
       expect((await alice.api.get('/search/notes')).status).toBe(422);
     });
 
-    test('256 characters are a query, of any kind', async () => {
+    test('a query may have 256 characters, of any kind', async () => {
       for (const q of ['東'.repeat(256), 'word '.repeat(51), '👍'.repeat(256), "'".repeat(256)])
         await world.search(alice, q);
     });
@@ -115,7 +115,7 @@ describe('the words that a search finds', () => {
       expect((await alice.api.get(path(words.slice(1).join(' ')))).status).toBe(200);
     });
 
-    test('no text makes it fail', async () => {
+    test('no query text makes it fail', async () => {
       const any = fc.oneof(
         fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
         fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
@@ -154,7 +154,7 @@ describe('the words that a search finds', () => {
       );
     });
 
-    test('whatever text a note is made of, it can be indexed and is found by each of its words', async () => {
+    test('a note of any text can be indexed and is found by each of its words', async () => {
       const [carol] = await world.people('carol');
       // Long texts have more words than a query may have; the short ones do not.
       const any = (maxLength: number) =>

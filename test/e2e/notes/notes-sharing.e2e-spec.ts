@@ -222,7 +222,7 @@ describe('sharing a note', () => {
         revision: 2,
         updated_by: bob.id,
       });
-      // A visitor has no placement; the null that responses show may be sent back.
+      // A visitor has no placement. Responses show null, which a request may repeat.
       const { folder } = (await bob.api.post('/note_folders', { name: 'Own' })).body;
       expect(outcome(await bob.api.patch(path, { folder_id: folder.id, base_revision: 2 }))).toEqual([
         403,
@@ -250,7 +250,7 @@ describe('sharing a note', () => {
       const link = await share(id, { role: 'editor' });
       expect((await bob.api.get(`/notes/${id}`)).body.role).toBe('viewer');
       expect((await bob.api.get(`/notes/${id}?share_token=${link.token}`)).body.role).toBe('editor');
-      // The link does not show the placement of a viewer: sent back, it stays as it is.
+      // Responses by the link do not show the placement of the member. Sent back, they keep it.
       const { folder } = (await bob.api.post('/note_folders', { name: 'Own' })).body;
       await bob.api.patch(`/notes/${id}`, { folder_id: folder.id, base_revision: 1 });
       const path = `/notes/${id}?share_token=${link.token}`;
@@ -277,7 +277,7 @@ describe('sharing a note', () => {
       expect((await bob.api.patch(path, { title: 'late', base_revision: 1 })).status).toBe(404);
     });
 
-    test('regenerating voids the old token, revoking voids it for good', async () => {
+    test('regenerating invalidates the old token, revoking invalidates it for good', async () => {
       const id = await make();
       expect(outcome(await alice.api.post(`/notes/${id}/share/regenerate`))).toEqual([404, 'not_shared']);
       const old = await share(id, { role: 'editor', expires_at: '2999-01-01T00:00:00Z' });
@@ -312,7 +312,7 @@ describe('sharing a note', () => {
       expect(response.body.details[0].field).toBe(field);
     });
 
-    test('a share token is no use in a list or as a bearer token', async () => {
+    test('a share token is not accepted in a list or as a bearer token', async () => {
       const link = await share(await make());
       expect((await app.as(link.token).get('/notes')).status).toBe(401);
       expect((await bob.api.get('/notes?share_token=')).status).toBe(200);

@@ -25,7 +25,7 @@ describe('the transfer of notes to another member', () => {
   const since = async (user: TestUser, cursor: string): Promise<any[]> =>
     (await user.api.get(`/notes/changes?cursor=${cursor}`)).body.notes;
 
-  test('gives the heir all notes with history and trash; invited members stay, share links end', async () => {
+  test('gives the new owner all notes with history and trash; invited members stay, share links end', async () => {
     const [shared, linked, trashed] = [
       await create('shared'),
       await create('linked'),

@@ -242,7 +242,7 @@ describe('notes', () => {
     });
 
     test.each([2, 2_147_483_647, 2_147_483_648, 9_007_199_254_740_991])(
-      'revision %d from the future is a conflict',
+      'revision %d, higher than the current one, is a conflict',
       async (revision) => {
         const { id } = await make();
         expect(
@@ -251,7 +251,7 @@ describe('notes', () => {
       },
     );
 
-    test('nothing new is 422 no_changes', async () => {
+    test('an update without a difference is 422 no_changes', async () => {
       const { id } = await make({ title: 'T', content: '<p>C</p>', labels: ['l'] });
       const same = { title: 'T', content: '<p>C</p>', labels: ['l'], folder_id: null, base_revision: 1 };
       for (const body of [same, { base_revision: 1 }, { base_revision: 1, unknown: 2, device_id: 'd' }]) {

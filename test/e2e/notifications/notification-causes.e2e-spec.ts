@@ -44,7 +44,7 @@ describe('notifications', () => {
         [1, 'unread'],
         [3, 'read'],
       ]);
-      // Both of one group may be unread again.
+      // Both notifications of a group may be marked as unread.
       const again = await at.bob.api.put(`/notifications/${commented.id}/read`, { read: false });
       expect([again.status, again.body.unread_count]).toEqual([200, 3]);
     });

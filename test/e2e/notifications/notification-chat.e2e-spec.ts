@@ -38,7 +38,7 @@ describe('notifications', () => {
       expect((await at.bob.api.get('/notifications')).text).not.toContain(MARKER);
     });
 
-    test('a room that fails does not hold up the others', async () => {
+    test('a room that fails does not delay the others', async () => {
       const ids = [await room('group', [at.bob], 'One'), await room('group', [at.bob], 'Two')];
       await at.drain();
       await at.app.sql('DELETE FROM notifications');

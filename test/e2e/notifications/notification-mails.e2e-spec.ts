@@ -34,7 +34,7 @@ describe('notifications', () => {
       await at.bob.api.put('/settings/general-preferences', { language: null });
     });
 
-    test('a user whose e-mails fail does not hold up those of others', async () => {
+    test('a user whose e-mails fail does not delay those of others', async () => {
       await at.task('For Bob', at.bob);
       await at.task('For Carol', at.carol);
       await at.drain();

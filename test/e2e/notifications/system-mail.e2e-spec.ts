@@ -252,7 +252,7 @@ describe('mails of the workspace through the embedded mail service', () => {
     expect((await service.root.post('/system/messages', { ...again, to: 'x' })).status).toBe(400);
   });
 
-  test('an address without a way ends with its reason; a message to a missing mailbox is dropped', async () => {
+  test('a mail to an outside address fails with the reason; a mail to a missing mailbox is dropped', async () => {
     await queue(app, 'outside', 'bob@far.example');
     await drain(app);
     expect(await app.get<SystemMail>(SystemMail).stateOf(TENANT, 'outside')).toEqual({
@@ -273,7 +273,7 @@ describe('mails of the workspace through the embedded mail service', () => {
     });
   });
 
-  test('without a way to send, nothing is queued', async () => {
+  test('without a relay and a mail service nothing is queued', async () => {
     const without = await start({}, app.databaseUrl);
     try {
       expect(without.get<SystemMail>(SystemMail).isConfigured).toBe(false);

@@ -68,7 +68,7 @@ describe('the blobs', () => {
     expect(size).toBe(bytes.length);
     return bytes;
   };
-  /** As if the time had come. */
+  /** Makes all blobs that wait for their removal due. */
   const age = () =>
     app.sql('UPDATE blobs SET due_at = now() WHERE tenant_id = $1 AND due_at IS NOT NULL', [tenant]);
   const collect = () => app.get(BlobCollector).collect();

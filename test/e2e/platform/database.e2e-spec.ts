@@ -51,7 +51,7 @@ describe('the database', () => {
   const stored = (name: string) => app.sql('SELECT 1 FROM job_runs WHERE name = $1', [name]);
 
   describe('transactions', () => {
-    test('two that deadlock both succeed: the victim is run again as a whole', async () => {
+    test('two that deadlock both succeed: the aborted one is repeated as a whole', async () => {
       let arrived = 0;
       let attempts = 0;
       let meet: () => void = () => undefined;
@@ -59,7 +59,7 @@ describe('the database', () => {
       const survivor = Promise.withResolvers<unknown>();
       const crosswise = (first: string, second: string) => {
         const done = db.tx(async (tx) => {
-          // Or else the victim may lock its first row again before the survivor has it.
+          // Without this wait the repeated transaction may lock its first row again before the other one gets it.
           if ((attempts += 1) > 2) await survivor.promise;
           await tx.query(touch, [first]);
           if ((arrived += 1) === 2) meet();
@@ -160,7 +160,7 @@ describe('the database', () => {
     }
   });
 
-  test('long texts are bytes where the statement says so', async () => {
+  test('long texts are bytes if the statement declares it', async () => {
     const long = 'é'.repeat(2_000);
     expect(await db.query(texts, [2_000])).toEqual([
       { short: 'é', long: Buffer.from(long), none: null, list: [long] },
@@ -232,7 +232,7 @@ describe('the database', () => {
       for (const hasKey of [false, true]) {
         let headers: Record<string, string> = {};
         const write = () => api.post('/notes', {}, { headers });
-        // A write in the background may be the one that meets the replica.
+        // A write in the background may use the connection to the replica first.
         const rejected = await until('a write to the replica', async () => {
           if (hasKey) headers = { 'idempotency-key': randomUUID() };
           await narrowDb.query(demote(false), []);
@@ -249,7 +249,7 @@ describe('the database', () => {
       expect((await reads()).flat()).toEqual([{ on: 'off' }, { on: 'off' }]);
     });
 
-    test('when too many wait for it, new requests are turned away, and those that wait are served', async () => {
+    test('when too many wait for it, new requests are rejected, and waiting ones are served', async () => {
       const narrowDb = narrow.get<Db>(Db);
       let release: () => void = () => undefined;
       const released = new Promise<void>((resolve) => (release = resolve));
@@ -281,7 +281,7 @@ describe('the database', () => {
   });
 
   describe('gone', () => {
-    test('is 503 and not ready; when it is back so are we', async () => {
+    test('is 503 and not ready; requests succeed when it is back', async () => {
       const proxy = await DatabaseProxy.start(app.databaseUrl);
       const through = await TestApp.start({}, proxy.url);
       try {
@@ -305,7 +305,7 @@ describe('the database', () => {
         const ready = await client.get('/health/ready');
         expect([ready.status, ready.body.error]).toEqual([503, 'not_ready']);
         expect((await client.get('/health/live')).body).toEqual({ status: 'ok' });
-        await proxy.mend();
+        await proxy.restore();
         await until('readiness', async () => (await client.get('/health/ready')).status === 200);
         expect((await client.get('/notes')).status).toBe(200);
         expect((await client.post('/notes', {}, { headers: { 'idempotency-key': 'gone' } })).status).toBe(
@@ -317,14 +317,14 @@ describe('the database', () => {
       }
     });
 
-    test('without a word is 503 as well, not an endless wait; when it is back so are we', async () => {
+    test('without the end of its connections is 503 too, not an endless wait; requests succeed when it is back', async () => {
       const proxy = await DatabaseProxy.start(app.databaseUrl);
       const through = await withTimeouts({ response: 3_000, connect: 2_000 }, () =>
         TestApp.start({ DATABASE_POOL_MAX: '3' }, proxy.url),
       );
       try {
         const client = through.as(alice.token);
-        // Connections for all that is to be asked at once, so that it is asked on a line that has gone dead.
+        // Opens three connections by three concurrent requests: later requests then use connections that have become silent.
         const ask = () =>
           Promise.all([
             client.get('/notes'),
@@ -336,7 +336,7 @@ describe('the database', () => {
           until('responses', async () => (await ask()).map(({ status }) => status).join() === '200,201,201');
         await served();
         proxy.silence();
-        // On the dead connections, then on new ones that get no response.
+        // First the requests use the silent connections, then new ones, which get no response either.
         for (let n = 0; n < 2; n += 1) {
           for (const { status, headers, body } of await ask())
             expect([status, body.error, headers.get('retry-after')]).toEqual([
@@ -346,7 +346,7 @@ describe('the database', () => {
             ]);
           expect(through.get<Db>(Db).main.poolState.idle).toBe(0);
         }
-        await proxy.mend();
+        await proxy.restore();
         await served();
       } finally {
         await through.stop();
@@ -409,7 +409,7 @@ describe('the database', () => {
     });
   });
 
-  test('of two first starts at once both use the secret that stays', async () => {
+  test('two first starts at the same time use the same secret', async () => {
     const database = await cloneDatabase();
     const start = await TestApp.start({}, database.url);
     const keyring = new Keyring(start.get<Db>(Db));
@@ -420,9 +420,9 @@ describe('the database', () => {
           `INSERT INTO platform_secrets (purpose, id, material) VALUES ('hmac', '00000000-0000-7000-8000-000000000000', 'other')`,
         );
         const ready = keyring.onModuleInit();
-        // Either it waits for the other's commit, or it has gone ahead and will disagree.
+        // It waits for the commit of the other one. A defect would be that it uses a secret of its own.
         await until(
-          'it to decide',
+          'a lock wait or a secret of its own',
           async () => (await lockWaits(other)).length > 0 || keyring.installationId !== '',
         );
         await other.query('COMMIT');

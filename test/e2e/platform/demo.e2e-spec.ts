@@ -75,12 +75,12 @@ describe('the demo workspace', () => {
   const lists = plain.filter(({ path }) => !path.endsWith('attachment'));
 
   test.each(lists.map(({ path, spec }) => [spec.operationId as string, path.replace('/apis/v1', '')]))(
-    '%s has something for each user who may call it',
+    '%s returns items to each user who may call it',
     async (operationId, path) => {
       for (const [n, client] of clients.entries()) {
         const who = DEMO_USERS[n]!.name;
         const { status, body, headers } = await client.get(`${path}${QUERIES[operationId] ?? ''}`);
-        // Members may not list what administrators may, and these not what owners may.
+        // Some lists are for administrators, some for owners only.
         if (status === 403 || (status === 404 && FILES.has(operationId))) {
           const mayNot = n === 2 || (n === 1 && OWNERS.has(operationId));
           expect([operationId, mayNot || status === 404]).toEqual([operationId, true]);
@@ -94,7 +94,7 @@ describe('the demo workspace', () => {
     },
   );
 
-  test('the lists of single objects have something too', async () => {
+  test('lists below single objects contain items too', async () => {
     const [alice] = clients as [Client];
     const first = async (path: string) => listOf((await alice.get(path)).body)![0] as any;
     const note = (await alice.get('/search/notes?q=agenda')).body.notes[0] ?? (await first('/notes'));

@@ -17,7 +17,7 @@ import { leastTrips } from '../../support/database/round-trips.ts';
 
 const TENANT = uuidv7();
 
-/** Something a test waits for, and something it lets go. */
+/** A promise and the function that resolves it. */
 function gate() {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -81,7 +81,7 @@ describe('effects beside and after a transaction', () => {
         await worker().drain();
         expect(heard).toEqual([]);
       });
-      await until('delivery without being asked', () => heard.length > 0);
+      await until('a delivery by the worker itself', () => heard.length > 0);
       expect(heard).toEqual([
         {
           id: expect.any(String),
@@ -91,12 +91,12 @@ describe('effects beside and after a transaction', () => {
           occurredAt: expect.any(Date),
         },
       ]);
-      await until('the row to go', async () => (await stored(type)).length === 0);
+      await until('the removal of the row', async () => (await stored(type)).length === 0);
       await worker().drain();
       expect(heard).toHaveLength(1);
     });
 
-    test('a rolled back transaction leaves no event and wakes no worker', async () => {
+    test('a rolled back transaction leaves no event and notifies no worker', async () => {
       const type = newType();
       const failing = db.tx(async (tx) => {
         await outbox.append(tx, { tenantId: TENANT, type, payload: {} });
@@ -119,7 +119,7 @@ describe('effects beside and after a transaction', () => {
            FROM unnest($3::uuid[]) WITH ORDINALITY AS e (id, n) ORDER BY md5(id::text)`,
         [TENANT, type, ids],
       );
-      // Due one after the other, as they would be had each been written by itself.
+      // Each event becomes due after the one before, as if they had been written one by one.
       await app.sql(
         `UPDATE outbox SET due_at = now() - interval '1 minute' + (payload->>'n')::int * interval '1 ms' WHERE type = $1`,
         [type],
@@ -129,13 +129,13 @@ describe('effects beside and after a transaction', () => {
       expect(await stored(type)).toEqual([]);
     });
 
-    test('a notice costs one look at the table, whatever else is looked for at times', async () => {
+    test('a notice costs one query of the table', async () => {
       outbox.subscribe(newType(), 'test', async () => undefined);
       const notice = async () => {
         const before = db.roundTrips;
         await db.single(async (tx) => outbox.notice(tx));
-        await until('the look', () => db.roundTrips > before);
-        // Another look would follow at once.
+        await until('the query', () => db.roundTrips > before);
+        // A second query would follow at once.
         await delay(50);
       };
       expect(await leastTrips(db, notice)).toBe(1);
@@ -180,7 +180,7 @@ describe('effects beside and after a transaction', () => {
       const heard: string[] = [];
       const ids = [await append(type), await append(type), await append(type)] as const;
       const killer = ids[1];
-      // As left behind: claimed together three times, and then one of them alone until there was no attempt left.
+      // The state after a crash: the events were claimed together three times, then one of them alone until no attempt was left.
       await app.sql('UPDATE outbox SET attempts = CASE id WHEN $2::uuid THEN 12 ELSE 3 END WHERE type = $1', [
         type,
         killer,
@@ -242,7 +242,7 @@ describe('effects beside and after a transaction', () => {
       try {
         const working = slow.drain();
         await started.opened;
-        // The lease ends soon, and is renewed in time.
+        // The lease would end in ten seconds, and the worker renews it.
         await app.sql(`UPDATE outbox SET due_at = now() + interval '10 seconds' WHERE type = $1`, [type]);
         jest.advanceTimersByTime(20_000);
         await until('the renewal', async () => {
@@ -251,7 +251,7 @@ describe('effects beside and after a transaction', () => {
         });
         await other.drain();
         expect(heard).toEqual([`slow ${one}`]);
-        // As if the process had died: its claim is renewed no longer, and lapses.
+        // As after the end of the process, the claim expires without a renewal.
         await app.sql(`UPDATE outbox SET due_at = now(), attempts = attempts + 1 WHERE type = $1`, [type]);
         await other.drain();
         expect(heard).toEqual([`slow ${one}`, `other ${one}`, `other ${two}`]);
@@ -263,7 +263,7 @@ describe('effects beside and after a transaction', () => {
       }
     });
 
-    test('a worker whose claim has been taken neither forgets nor postpones the event of the other', async () => {
+    test('a worker whose claim has been taken over neither deletes nor postpones the event', async () => {
       const type = newType();
       const due_at = new Date('2999-01-01T00:00:00Z');
       const own = ownWorker(type, async ({ payload }) => {
@@ -378,7 +378,7 @@ describe('effects beside and after a transaction', () => {
       });
       await expect(db.tx((tx) => hooks.run(tx, hook, { name: 'b' }))).rejects.toThrow('rejected');
       expect(await written()).toEqual(['hook a 1', 'hook a 2']);
-      // From outside nothing of it was to be seen.
+      // Another connection did not see the uncommitted row.
       expect(seen).toEqual([['hook a 1', 'hook a 2']]);
     });
 
@@ -390,7 +390,7 @@ describe('effects beside and after a transaction', () => {
   describe('periodic jobs', () => {
     const both = () => [app, second].map((each) => each.get<PeriodicJobs>(PeriodicJobs));
 
-    test('each runs in one process at a time, and again when its time has come', async () => {
+    test('each runs in one process at a time, and again after its interval', async () => {
       const ran: number[] = [];
       both().forEach((jobs, index) =>
         jobs.register({ name: 'test-job', everySeconds: 60, run: async () => void ran.push(index) }),
@@ -441,7 +441,7 @@ describe('effects beside and after a transaction', () => {
       await due;
     });
 
-    test('a job that triggers itself leaves the others their turn', async () => {
+    test('a job that triggers itself does not prevent the others', async () => {
       fakeOnly(['setInterval', 'clearInterval']);
       const jobs = new PeriodicJobs(db, app.get(JobMetrics));
       let isAgain = true;
@@ -480,7 +480,7 @@ describe('effects beside and after a transaction', () => {
             seen.push('ended');
           },
         });
-        /** Lets intervals pass, and whatever they begin reach the database. */
+        /** Lets intervals pass, and waits until the work that they start has reached the database. */
         const pass = async () => {
           jest.advanceTimersByTime(60_000);
           await app.sql('SELECT pg_sleep(0.1)');
@@ -488,7 +488,7 @@ describe('effects beside and after a transaction', () => {
         jobs.onApplicationBootstrap();
         await pass();
         await until('the first', () => seen.length === 1);
-        // Never twice at once in one process, however long it takes.
+        // A process never runs a job twice at the same time, however long it takes.
         await pass();
         expect(seen).toEqual(['began']);
         const first = letGo;

@@ -20,7 +20,7 @@ function text(json: Json): string {
 
 const JSON_OPERATIONS = describedOperations().flatMap(({ method, path, spec }) => {
   const schema = spec.requestBody?.content?.['application/json']?.schema;
-  // Those of SCIM need a token of their own, and have tests of their own.
+  // Operations of SCIM need another token and are tested elsewhere.
   return schema && !path.includes('/scim/v2/') ? [{ method, path, fields: propertiesOf(schema) }] : [];
 });
 

@@ -45,7 +45,7 @@ describe('the HTTP interface', () => {
     test.each([
       ['cut off', '{"title":"a"'],
       ['no JSON', 'title=a'],
-      ['with a comma too much', '{"title":"a",}'],
+      ['with an extra comma', '{"title":"a",}'],
       ['two values', '{} {}'],
       ['nothing but spaces', '   '],
       ['a byte order mark in the middle', '{"title":\ufeff"a"}'],
@@ -87,7 +87,7 @@ describe('the HTTP interface', () => {
       ['a form', 'title=a', { 'content-type': 'application/x-www-form-urlencoded' }],
       ['text', '{}', { 'content-type': 'text/plain' }],
       ['no type', '{}', { 'content-type': '' }],
-      ['a type that begins alike', '{}', { 'content-type': 'application/json5' }],
+      ['a type that begins with application/json', '{}', { 'content-type': 'application/json5' }],
       ['another charset', '{}', { 'content-type': 'application/json; charset=iso-8859-1' }],
       ['an unknown encoding', '{}', { 'content-encoding': 'zip' }],
     ])('%s: 415', async (_, raw, headers) => {
@@ -117,7 +117,10 @@ describe('the HTTP interface', () => {
     const big = (bytes: number) => JSON.stringify({ content: 'a'.repeat(bytes) });
     test.each<[string, () => [string | Buffer, Record<string, string>]]>([
       ['longer than the route accepts', () => [big(8 * 1024 * 1024), {}]],
-      ['that inflates beyond that', () => [gzipSync(big(64 * 1024 * 1024)), { 'content-encoding': 'gzip' }]],
+      [
+        'longer than that after decompression',
+        () => [gzipSync(big(64 * 1024 * 1024)), { 'content-encoding': 'gzip' }],
+      ],
     ])('a body %s: 413', async (_, make) => {
       const [raw, headers] = make();
       isError(await send(raw, headers), [413, 'body_too_large']);
@@ -151,7 +154,7 @@ describe('the HTTP interface', () => {
       );
     });
 
-    test('100,000 levels of nesting: 422, and the server lives', async () => {
+    test('100,000 levels of nesting: 422, and the server goes on', async () => {
       const depth = 100_000;
       for (const raw of [
         `{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`,
@@ -163,7 +166,7 @@ describe('the HTTP interface', () => {
       expect((await alice.api.get('/notes')).status).toBe(200);
     });
 
-    test('names that mean something to JavaScript mean nothing here', async () => {
+    test('names of Object.prototype are unknown fields', async () => {
       for (const raw of [
         '{"__proto__":{"title":"x","polluted":1},"title":"mine"}',
         '{"constructor":{"prototype":{"polluted":1}},"title":"mine"}',
@@ -180,7 +183,7 @@ describe('the HTTP interface', () => {
       expect((await alice.api.get('/notes?__proto__=x&constructor=y&limit=1')).status).toBe(200);
     });
 
-    test('a body where none is meant is ignored, a duplicate member counts last', async () => {
+    test('a body of a request without one is ignored; of duplicate members the last one counts', async () => {
       expect((await send('{"title":"one","title":"two"}')).body.note.title).toBe('two');
       const text = `GET /apis/v1/notes?limit=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
       expect(await rawExchange(app, text)).toMatch(/^HTTP\/1\.1 200 /);
@@ -213,7 +216,7 @@ describe('the HTTP interface', () => {
       }
     });
 
-    test('a path that is no path: an error, never a page', async () => {
+    test('an invalid path: an error, never a page', async () => {
       for (const path of ['/notes/%', '/notes/%zz', '/notes/%ff', '/%', '/notes/%c0%af']) {
         const response = await alice.api.get(path);
         expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -269,7 +272,7 @@ describe('the HTTP interface', () => {
       expect(Object.fromEntries(health.headers)).toMatchObject(SECURITY_HEADERS);
     });
 
-    test('a harmless X-Request-Id comes back, any other is replaced', async () => {
+    test('a valid X-Request-Id is returned, any other is replaced', async () => {
       const id = async (given?: string) => {
         const { headers } = await alice.api.get('/notes', {
           headers: given === undefined ? {} : { 'x-request-id': given },

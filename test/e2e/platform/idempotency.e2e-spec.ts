@@ -137,7 +137,7 @@ describe('Idempotency-Key', () => {
     expect((await post(key)).text).toBe(made[0]?.text);
   });
 
-  test('while the first is worked on the second is 409, and a first that dies leaves nothing behind', async () => {
+  test('while the first request runs the second is 409, and a first that is killed leaves nothing', async () => {
     const key = newKey();
     const before = await count();
     // A lock on the owner's counter holds the first request inside its transaction.
@@ -148,7 +148,7 @@ describe('Idempotency-Key', () => {
       const [waiting] = await lockWaiters(blocker);
       const second = await post(key);
       expect([second.status, second.body.error]).toEqual([409, 'request_in_flight']);
-      // As when its process is killed: the connection ends in the middle of the transaction.
+      // The connection ends in the middle of the transaction, as it does when the process is killed.
       await blocker.query('SELECT pg_terminate_backend($1)', [waiting!.pid]);
       expect([(await first).status, (await first).body.error]).toEqual([503, 'database_unavailable']);
     });
@@ -189,7 +189,7 @@ describe('Idempotency-Key', () => {
     });
 
     test('a request that finishes after another one with the same key is rolled back', async () => {
-      // The other committed after our snapshot and before our lock: nothing was to be seen of it.
+      // The other request commits after the snapshot of this one, which does not see it, and before this one takes the lock.
       const used = key();
       const late = app.get<IdempotentWrites>(IdempotentWrites).run(ctx(), used, async (tx) => {
         await tx.query(write, [used.key]);

@@ -107,7 +107,7 @@ describe('metrics', () => {
     const guess = () =>
       signIn.verify({ email: users[0].email, password: 'not the password', ip: '192.0.2.7' });
     let failures = 0;
-    // Until the lock, which counts no further guess.
+    // Until the account is locked: further guesses are not counted.
     while ((await guess()).outcome === 'rejected') failures += 1;
     expect(failures).toBeGreaterThan(0);
     const seen = await samples();

@@ -63,7 +63,7 @@ describe('the server as a process', () => {
       const base = `http://127.0.0.1:${port}`;
       const client = new Client(base, alice.token);
 
-      // The demo token is made by a second application in this process, gone by now.
+      // A second application in this process created the demo token, and has been closed.
       expect((await new Client(base, demo).get('/notes')).status).toBe(200);
 
       const { body } = await client.post('/notes', {
@@ -180,7 +180,7 @@ describe('the server as a process', () => {
     }
   });
 
-  test('the logger hides secrets wherever they are likely to stand', async () => {
+  test('the logger hides secrets in all usual fields', async () => {
     const token = alice.token;
     const script = `
       const { createLogger, PinoLoggerService } = await import(${JSON.stringify(path.join(ROOT, 'dist/platform/observability/logger.js'))});
@@ -211,7 +211,7 @@ describe('the server as a process', () => {
     expect(text).not.toContain(token.split('.')[2]);
   });
 
-  test('readiness follows the life of the process; liveness does not', async () => {
+  test('readiness is 503 while the process stops; liveness stays 200', async () => {
     const lifecycle = app.get<Lifecycle>(Lifecycle);
     const states = async () => [
       (await app.anonymous.get('/health/live')).status,

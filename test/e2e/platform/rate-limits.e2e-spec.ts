@@ -88,7 +88,7 @@ describe('limits in the database', () => {
           `UPDATE rate_limits SET paid_until = paid_until - make_interval(secs => $1) WHERE scope = 'pace'`,
           [seconds],
         );
-      // This process caches rejections by wall time, so the other one is used each time.
+      // The process caches rejections by wall time, so the cache is cleared after each series.
       const taken = async () => {
         let n = 0;
         while (n < 10 && (await take())) n += 1;

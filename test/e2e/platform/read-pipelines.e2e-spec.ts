@@ -44,7 +44,7 @@ describe('pipelined reads', () => {
     );
   });
 
-  test('a statement that fails leaves those before and behind it alone', async () => {
+  test('a failing statement does not affect those before and after it', async () => {
     const results = await Promise.allSettled([1, 0, 4, 0, 10].map((n) => db.query(half, [n])));
     expect(
       results.map((result) => (result.status === 'fulfilled' ? result.value[0]?.half : result.reason.code)),
@@ -92,7 +92,7 @@ describe('pipelined reads', () => {
       expect(silent.map(({ status, body }) => [status, body.error])).toEqual(
         Array.from({ length: 5 }, () => [503, 'database_unavailable']),
       );
-      await proxy.mend();
+      await proxy.restore();
       await served();
     } finally {
       await through.stop();

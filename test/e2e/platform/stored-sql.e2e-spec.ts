@@ -58,7 +58,7 @@ describe('stored functions and views', () => {
   const insert = (source: DataSource) =>
     source.query(`INSERT INTO things (id, name) VALUES (1, 'Ann'), (2, 'Ben')`);
 
-  test('are created after the migrations, and left alone while their text is the same', async () => {
+  test('are created after the migrations, and not replaced while their text is the same', async () => {
     const source = await connect({ Things1700000000001: TABLE });
     expect(await migrate(source, [GREETING, VIEW])).toEqual(['Things1700000000001']);
     await insert(source);
@@ -102,7 +102,7 @@ describe('stored functions and views', () => {
     expect(await source.query(`SELECT similarity('a', 'a') AS extension`)).toEqual([{ extension: 1 }]);
   });
 
-  test('make way for a migration that changes a column they use', async () => {
+  test('are dropped before a migration that changes a column they use', async () => {
     await migrate(await connect({ Things1700000000001: TABLE }), [GREETING, VIEW]);
     const migrations = {
       Things1700000000001: TABLE,
@@ -181,7 +181,7 @@ describe('stored functions and views', () => {
     expect(await migration).toEqual(['Add1700000000002']);
   });
 
-  test('replace those that migrations made before there were such files, but not trigger functions', async () => {
+  test('replace those that migrations of earlier versions created, but not trigger functions', async () => {
     const trigger = `CREATE FUNCTION upper_name() RETURNS trigger LANGUAGE plpgsql
                      AS $$ BEGIN new.name := upper(new.name); RETURN new; END $$;
                      CREATE TRIGGER upper_name BEFORE INSERT ON things FOR EACH ROW EXECUTE FUNCTION upper_name();`;
@@ -198,7 +198,7 @@ describe('stored functions and views', () => {
     expect(await source.query(`SELECT to_regprocedure('unused()') AS unused`)).toEqual([{ unused: null }]);
   });
 
-  test('are never dropped from under an index, a default or a view of the operator', async () => {
+  test('are never dropped while an index, a default or a view of the operator uses them', async () => {
     const source = await connect({ Things1700000000001: TABLE });
     const file: SqlFile = {
       home: 'workspace',
@@ -215,7 +215,7 @@ describe('stored functions and views', () => {
     ]);
   });
 
-  test('of a newer version are left alone by an older one, and come back with it after a newer one without migrations', async () => {
+  test('of a newer version are kept by an older one, and are created again by a newer one without migrations', async () => {
     const older = await connect({ Things1700000000001: TABLE });
     await migrate(older, [GREETING, VIEW]);
     const sameTables = [GREETING, { ...VIEW, text: VIEW.text.replace('AS greeting', 'AS hello') }];

@@ -40,7 +40,7 @@ const find = either.statement<Row>(
   `SELECT content_type, size::int, encode(sha256, 'hex') AS sha256 FROM blobs WHERE tenant_id = $1 AND id = $2`,
 );
 
-/** Runs before a form is read, as services wait for the database. */
+/** Runs before a form is read. Services read the database at this time. */
 let beforeReading: (form: UploadForm) => Promise<unknown> = async () => undefined;
 
 /** A domain that only stores files. */
@@ -115,7 +115,7 @@ describe('uploads and downloads', () => {
     return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   };
   const blobs = async () => (await app.sql('SELECT id FROM blobs')).map(({ id }) => id as string);
-  /** Runs something that must leave neither files nor rows. */
+  /** Runs `work` and expects that no file and no row of it remains. */
   const leavesNothing = async <T>(work: () => Promise<T>): Promise<T> => {
     const before = [files().length, (await blobs()).length];
     const result = await work();
@@ -227,7 +227,7 @@ describe('uploads and downloads', () => {
 
     test.each<[string, string | Buffer, string, string]>([
       ['a picture', PNG, 'image/png', 'image/png'],
-      ['a picture called HTML', PNG, 'text/html', 'image/png'],
+      ['a picture declared as HTML', PNG, 'text/html', 'image/png'],
       [
         'HTML called a picture',
         '<!doctype html><script>alert(1)</script>',
@@ -393,7 +393,7 @@ describe('uploads and downloads', () => {
       return { request, rest: raw.subarray(500_000) };
     };
 
-    test('that goes away leaves nothing', async () => {
+    test('that disconnects leaves nothing', async () => {
       const count = (await blobs()).length;
       const { request } = await begin(alice);
       await until('the upload to run', async () => (await blobs()).length === count + 1);
@@ -402,7 +402,7 @@ describe('uploads and downloads', () => {
       expect(files().filter((name) => name.includes('unfinished'))).toEqual([]);
     });
 
-    test('that goes away before its form is read keeps no place', async () => {
+    test('that disconnects before its form is read does not count in the limit', async () => {
       const limits = app.get(UploadLimits);
       const { perUser } = limits;
       limits.perUser = 1;
@@ -416,7 +416,7 @@ describe('uploads and downloads', () => {
             resolve();
           };
         });
-        // Little enough that the server reads on, and so sees the end of the connection.
+        // A small body, so that the server reads it to its end and detects the end of the connection.
         const request = new SlowRequest(alice.api, 'POST', target, {
           ...form({ content: 'x' }).headers,
           'content-length': 1_000,
@@ -452,7 +452,7 @@ describe('uploads and downloads', () => {
       }
     });
 
-    test('that is slow has a limit for all of it', async () => {
+    test('that is slow has a time limit for the whole upload', async () => {
       const limits = app.get(UploadLimits);
       const { totalMs } = limits;
       limits.totalMs = 300;
@@ -589,7 +589,7 @@ describe('uploads and downloads', () => {
         request.once('error', reject);
       });
 
-    test('is closed when the client goes away', async () => {
+    test('is closed when the client disconnects', async () => {
       const { id: large } = await stored(Buffer.alloc(MAX, 'x'));
       const { response } = await beginReading(large);
       await until('the file to be open', () => app.openBlobs() === 1);

@@ -27,7 +27,7 @@ describe('presence', () => {
   beforeEach(async () => {
     count += 1;
     [alice, bob] = await one.tenant(`acme-${count}`, 'alice', 'bob');
-    // A busy machine must not reach it.
+    // A grace period that does not end during a test on a busy machine.
     grace(1_000);
   });
   afterEach(() => {
@@ -145,7 +145,7 @@ describe('presence', () => {
     expect(received(follower, alice)).toEqual(['online', 'offline', 'online']);
   });
 
-  test('many expired devices of one user do not hold up the others', async () => {
+  test('many expired devices of one user do not delay those of others', async () => {
     await connect(one, alice);
     await connect(one, bob);
     const devices = 'tenant_id, user_id, active, active_at, rooms';
@@ -179,7 +179,7 @@ describe('presence', () => {
   test('a crash of PostgreSQL loses devices and no status', async () => {
     const follower = await follow(bob, alice);
     await connect(one, alice);
-    // After a restart of PostgreSQL a sweep waits for the heartbeats. Here PostgreSQL runs on, so those that earlier tests left must not run.
+    // After a restart of PostgreSQL a sweep waits for the heartbeats. PostgreSQL was not restarted here, so the sweeps of earlier tests must not run.
     const timed = [one, two].map((app) => jest.spyOn(app.get(PresenceDevices), 'sweep').mockResolvedValue());
     await one.sql('TRUNCATE presence_devices');
     await one.get(PresenceDevices).beat();
@@ -223,7 +223,7 @@ describe('presence', () => {
         ['offline', '', true],
       ]);
       const frozen = (await shown(bob, carol)).last_active_at;
-      // Further devices, activity and texts show nothing.
+      // Others do not see further devices, activity and texts.
       const other = await connect(two, carol);
       await other.send('presence.active', { active: false });
       await other.send('presence.active', { active: true });

@@ -23,7 +23,7 @@ describe('changes of a process that is killed between the commit and the report'
   beforeAll(async () => {
     livekit = await LiveKit.start();
     app = await TestApp.start(livekit.settings);
-    // The tests run it: by itself it would find the changes at any time.
+    // The tests run `CatchUp` themselves. Its timer would find the changes at any time.
     await app.get(CatchUp).onModuleDestroy();
     [alice, bob] = await app.tenant('acme', 'alice', 'bob');
     await inDatabase(app.databaseUrl, SILENT);
@@ -110,7 +110,7 @@ describe('changes of a process that is killed between the commit and the report'
       },
     } = await bob.api.get('/notifications?type=task.assigned');
     socket = await TestSocket.open(app, bob);
-    // The events of this test: others, of causes of notifications, come at any time.
+    // Only the events of this test: other notifications may arrive at any time.
     const received = () =>
       socket.events.filter(
         ({ name, payload }) => name.startsWith('call.') || payload.notification?.id === assigned.id,

@@ -285,7 +285,7 @@ describe('sockets', () => {
       expect(raw.readyState).toBe(WebSocket.CLOSED);
     });
 
-    test('a thousand sockets without a token take no place of users, and are closed', async () => {
+    test('a thousand sockets without a token do not count in the limits of users, and are closed', async () => {
       const options = one.get(RealtimeOptions);
       const { port } = new URL(one.base);
       const sockets: WebSocket[] = [];
@@ -646,7 +646,7 @@ describe('sockets', () => {
     }
   });
 
-  test('a rolled back change wakes a waiting request in vain: it goes on waiting', async () => {
+  test('a waiting request that is woken by a rolled back change goes on waiting', async () => {
     const { head } = (await bob.api.get('/sync/state')).body;
     const waiting = two.as(bob.token).get(`/sync/state?head=${head}&wait=25`);
     await until('the request', () => two.get(HeadWatch).waiting > 0);

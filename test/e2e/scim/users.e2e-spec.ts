@@ -140,7 +140,7 @@ describe('users by SCIM', () => {
   });
 
   test('an existing account joins under its own name and gets no mail', async () => {
-    const loner = await app.loner('lena');
+    const loner = await app.userWithoutWorkspace('lena');
     await app.sql(
       `INSERT INTO tenant_domains (tenant_id, domain, verified_at) VALUES ($1, 'nowhere.example', now())`,
       [owner.tenantId],

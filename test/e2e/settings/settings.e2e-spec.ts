@@ -66,7 +66,7 @@ describe('settings', () => {
         phone: '+84 28 3829 (0)',
         timezone: null,
       });
-      // As read, with unknown members: nothing changes, and nothing is logged.
+      // The profile as it was read, with unknown members: nothing changes, and nothing is logged.
       const again = await ann.api.put('/settings/profile', { ...third.body.profile, made_up: 1 });
       expect([again.status, again.body]).toEqual([200, third.body]);
       expect(await actions(ann)).toEqual(['profile.updated', 'profile.updated']);
@@ -218,7 +218,7 @@ describe('settings', () => {
         .filter((signature: any) => signature.is_default)
         .map(({ id }: any) => id);
 
-    test('are made, read, listed, changed and deleted; the text follows the HTML until one writes it', async () => {
+    test('are created, read, listed, changed and deleted; the text follows the HTML until a user sets it', async () => {
       const [ann, ben] = await people('ann', 'ben');
       const html = '<p>Ann &amp; Co<br>Research</p><p>Berlin</p>';
       const posted = await ann.api.post('/settings/signatures', { name: 'Work', html });
@@ -345,7 +345,7 @@ describe('settings', () => {
       ]);
       expect((await ann.api.put(path, sample)).body.rev).toBe(1);
       expect((await ann.api.put(path, {})).body).toEqual(first.body);
-      // As read.
+      // The preferences as they were read change nothing.
       expect((await ann.api.put(path, first.body)).body).toEqual(first.body);
       expect((await ben.api.get(path)).body).toEqual(defaults);
       const stale = await ann.api.put(path, { ...sample, rev: 0 });
@@ -384,7 +384,7 @@ describe('settings', () => {
         ]);
       }
       const own = await ann.api.put(path, undefined, { raw: '{"__proto__":{"theme":"dark"}}' });
-      // Keys that JavaScript reflects on never reach the handler: nothing is left to change.
+      // Keys such as `__proto__` are removed before the handler: no change remains.
       expect([own.status, own.body]).toEqual([200, before]);
       expect((await ann.api.get(path)).body).toEqual(before);
     });

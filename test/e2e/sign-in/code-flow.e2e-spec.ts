@@ -368,7 +368,7 @@ describe('signing in with a browser', () => {
       const back = await on.submit(wrong, { workspace: alice.tenantIds[1]!, step: 'consent' });
       const tokens = await ours.finish(back.url, begun);
       expect(decodeJwt(tokens.access_token)['tid']).toBe(alice.tenantIds[1]);
-      // The client asks for consent to choose another; the replaced grant ends.
+      // With `prompt=consent` the user chooses another workspace; the replaced grant ends.
       const again = await ours.begin({ prompt: 'consent' });
       const other = await on.submit(await on.open(again.url), {
         workspace: alice.tenantIds[0]!,
@@ -472,12 +472,12 @@ describe('signing in with a browser', () => {
   });
 
   describe('with a second factor', () => {
-    test('the password alone opens nothing; the code does, and the session has proven it', async () => {
+    test('the password alone does not sign in; the code does, and the session has proven it', async () => {
       const alice = await person('acme');
       const { authenticator } = await secondFactorOf(app, alice.id);
       const { begun, page, on } = await afterPassword(ours, alice.email);
       expect([page.status, page.html.includes('6 digits')]).toEqual([200, true]);
-      // Going on as if nothing had been asked leads back to the beginning.
+      // A request that skips the page of the code returns to the first page.
       const skipped = await on.open(begun.url);
       expect(skipped.html).toContain('name="password"');
       const retry = await on.submit(

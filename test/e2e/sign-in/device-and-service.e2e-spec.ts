@@ -35,7 +35,7 @@ describe('signing in without a browser', () => {
       (await post('/device/auth', { client_id: DEVICE, scope: 'openid workspace' })).body;
     const ask = (code: string, clientId = DEVICE) =>
       post('/token', { grant_type: DEVICE_GRANT, client_id: clientId, device_code: code });
-    /** As if the device had waited for its interval. */
+    /** Resets the poll interval, as if the device had waited for it. */
     const wait = () => app.sql(`UPDATE oidc_records SET polled_at = polled_at - interval '1 minute'`);
     const confirm = async (begun: { verification_uri_complete: string }, press: Record<string, string>) => {
       const on = browser(app);

@@ -252,7 +252,7 @@ describe('sign-in: scopes, sessions, known browsers', () => {
   test('a limited request of a device gets JSON', async () => {
     const strict = await startBeside(app, { SIGN_IN_PER_MINUTE: '1', TRUST_PROXY: '1' });
     try {
-      // At once: the limit grows with the time.
+      // Sent at once, because the limit regains requests as time passes.
       const responses = await Promise.all(
         Array.from({ length: 30 }, () =>
           fetch(`${strict.base}/apis/v1/oidc/device/auth`, {

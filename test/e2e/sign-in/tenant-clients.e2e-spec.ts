@@ -138,7 +138,7 @@ describe('clients of a workspace', () => {
     );
   });
 
-  test('an application is withdrawn also by a user with a hundred later sessions', async () => {
+  test('a user with a hundred later sessions can withdraw an application', async () => {
     const { body } = await create(owner, { kind: 'confidential', redirect_uris: [REDIRECT] });
     const { id } = body.client;
     const scope = 'openid email workspace';

@@ -128,7 +128,7 @@ describe('POST /batch', () => {
       'requests.0.headers.Authorization',
     ]);
     expect((await app.anonymous.post('/batch', { requests: [read('/notes')] })).status).toBe(401);
-    const lonely = await app.loner('lonely');
+    const lonely = await app.userWithoutWorkspace('lonely');
     expect((await lonely.api.post('/batch', { requests: [read('/notes')] })).status).toBe(403);
   });
 
@@ -188,8 +188,8 @@ describe('POST /batch', () => {
     ['another mode', { mode: 'atomic', requests: [{ method: 'GET', path: '/apis/v1/notes' }] }],
     ['no object', { requests: [7] }],
     ['another method', { requests: [{ method: 'TRACE', path: '/apis/v1/notes' }] }],
-    ['a path outside', { requests: [{ method: 'GET', path: '/metrics' }] }],
-    ['a whole address', { requests: [{ method: 'GET', path: 'http://127.0.0.1/apis/v1/notes' }] }],
+    ['a path outside of the API', { requests: [{ method: 'GET', path: '/metrics' }] }],
+    ['an absolute URL', { requests: [{ method: 'GET', path: 'http://127.0.0.1/apis/v1/notes' }] }],
     ['a line end in the path', { requests: [{ method: 'GET', path: '/apis/v1/notes\r\nX: y' }] }],
     [
       'a line end in a header',

@@ -216,7 +216,7 @@ describe('the change feeds', () => {
     expect(await app.sql('SELECT 1 FROM note_members WHERE note_id = $1', [a.id])).toEqual([]);
   });
 
-  test('a feed whose removals cannot be deleted does not hold up the others', async () => {
+  test('a feed whose removals cannot be deleted does not delay the others', async () => {
     const two = await users('alice', 'bob');
     for (const user of two) {
       const { id } = await create(user);
@@ -270,7 +270,7 @@ describe('the change feeds', () => {
       const seen: any[] = [];
       let page = await changes(alice, undefined, `limit=${limit}`);
       seen.push(...page.notes);
-      // Removed after the walk began: had by the client, hence delivered.
+      // The removal is delivered: the client has received the note before.
       await purge(first);
       await make('third');
       do {

@@ -41,7 +41,7 @@ describe('a write that is repeated after a lost response', () => {
     expect(essence(await send())).toEqual(essence(first));
     expect((await alice.api.get('/sync/state')).body.head).toBe(head);
     expect((await send({ ...body, extra: 1 })).body.error).toBe('idempotency_key_reused');
-    // Without the key the same request meets its own write.
+    // Without the key the repeated request finds the effect of the first one.
     const without = await alice.api.request(method, `${path}/${id}`, { body });
     expect(without.status).toBeGreaterThanOrEqual(400);
   });

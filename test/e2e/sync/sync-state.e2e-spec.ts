@@ -96,7 +96,7 @@ describe('GET /sync/state', () => {
     const { note } = (await alice.api.post('/notes', { title: 'news' })).body;
     expect(note.id).toBeDefined();
     expect((await waiting).head).toBe(head + 1);
-    // Another head than the current one: no wait.
+    // A head that is not the current one: the response does not wait.
     expect((await state(alice, `?head=${head}&wait=20`)).head).toBe(head + 1);
     expect((await state(alice, '?wait=20')).head).toBe(head + 1);
   });
@@ -153,7 +153,7 @@ describe('GET /sync/state', () => {
     } finally {
       await app.sql('ALTER TABLE calendars ENABLE TRIGGER calendars_grown');
     }
-    // After a loss of the bus the counters are read at once; while it works, every 5 s.
+    // The counters are read at once when the bus has lost its connection; while it works, every 5 s.
     await app.sql(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE application_name = 'workspace bus' AND datname = current_database()`,

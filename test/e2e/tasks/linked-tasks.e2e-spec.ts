@@ -80,7 +80,7 @@ describe('tasks made from notes', () => {
     expect((await since(carol, cursor)).notes).toMatchObject([
       { id: note.id, links: [{ ...link, title: null }] },
     ]);
-    // Dora, to whom the task is assigned, does not see the note: there is one, without its title.
+    // Dora, an assignee of the task, has no access to the note: she sees the reference without the title.
     const seen = (await dora.api.get(`/tasks/${body.task.id}`)).body.task;
     expect(seen.references[0]).toEqual({
       type: 'note',
@@ -169,7 +169,7 @@ describe('tasks made from notes', () => {
     ]);
     expect((await bob.api.post(`/tasks/${first.id}/restore`)).status).toBe(200);
     expect(await titles()).toEqual(['second', 'first']);
-    // A new title shows in the note as well; another field does not touch it.
+    // A new title of the task changes the note; a new priority does not.
     const before = await cursorOf(carol);
     await bob.api.patch(`/tasks/${second.id}`, { priority: 'low' });
     expect((await since(carol, before)).notes).toEqual([]);
@@ -222,7 +222,7 @@ describe('tasks made from notes', () => {
     expect((await sendBack(alice, { title: 'by Alice' })).references).toMatchObject([
       { id: note.id, title: null },
     ]);
-    // A reference that was given up does not come back, and another task does not take it over.
+    // A removed reference cannot be added again, neither to this task nor to another one.
     await sendBack(alice, { references: [] });
     const { references } = task;
     for (const [method, path] of [

@@ -142,7 +142,7 @@ describe('attachments of tasks', () => {
     expect(ours()).toEqual([change, change]);
   });
 
-  test('HTML is taken and never given as HTML', async () => {
+  test('HTML is accepted and never served as HTML', async () => {
     const task = await newTask();
     const { id, content_type } = await attach(task, '<!doctype html><script>alert(1)</script>', {
       filename: 'page.html',
@@ -154,7 +154,7 @@ describe('attachments of tasks', () => {
     expect(headers.get('content-security-policy')).toContain("sandbox; default-src 'none'");
   });
 
-  test('exactly 20 MiB are taken, one byte more is not', async () => {
+  test('exactly 20 MiB are accepted, one byte more is not', async () => {
     const task = await newTask();
     const content = Buffer.alloc(MAX + 1, 'x');
     expect((await attach(task, content.subarray(0, MAX))).size).toBe(MAX);
@@ -169,11 +169,11 @@ describe('attachments of tasks', () => {
     beforeAll(async () => {
       task = await newTask();
       ({ id } = await attach(task));
-      await letSee(carol);
+      await makeViewer(carol);
     });
 
-    /** As if by a shared folder. */
-    const letSee = async (user: TestUser) => {
+    /** Makes a user a viewer of the task, as a shared folder does. */
+    const makeViewer = async (user: TestUser) => {
       await app.sql(
         `INSERT INTO task_members (tenant_id, task_id, user_id, role, seq, listed_at, position, due_on, open, assigned, trashed)
          SELECT tenant_id, task_id, $2, 'viewer', 999999, listed_at, position, due_on, open, false, false FROM task_members WHERE task_id = $1 LIMIT 1`,
@@ -235,7 +235,7 @@ describe('attachments of tasks', () => {
     expect(await read(task)).toMatchObject({ revision: 1, attachments: [] });
   });
 
-  test('a task in the trash keeps its files, and takes no more', async () => {
+  test('a task in the trash keeps its files, and accepts no more', async () => {
     const task = await newTask();
     const { id } = await attach(task);
     expect((await alice.api.delete(`/tasks/${task}`)).status).toBe(200);
@@ -257,7 +257,7 @@ describe('attachments of tasks', () => {
     expect(await app.sql('SELECT id FROM blobs WHERE id = ANY ($1)', [blobs])).toEqual([]);
   });
 
-  test('fifty at most, also when many come at once', async () => {
+  test('fifty at most, also with concurrent uploads', async () => {
     const task = await newTask();
     for (let n = 0; n < 46; n += 1) await attach(task, String(n));
     const responses = await Promise.all(

@@ -44,7 +44,7 @@ describe('tasks and time', () => {
     );
 
   describe('repeating', () => {
-    test('completing makes the next one: the same again, on its next date', async () => {
+    test('completing creates the next task with the same content, at its next date', async () => {
       const { folder } = (await alice.api.post('/task_folders', { name: 'f', members: [bob.id] })).body;
       const task = await make({
         due_at: '2026-10-20T07:00:00Z',
@@ -126,7 +126,7 @@ describe('tasks and time', () => {
       expect((await complete(plain.id, { done: true, recurrence: null })).next_task_id).toBeNull();
     });
 
-    test('keeps its rhythm when one occurrence is moved, and takes a new hour over', async () => {
+    test('keeps its dates when one occurrence is moved to another day, and adopts a new hour', async () => {
       const { id } = await make({ due_at: '2026-01-05T09:00:00Z', recurrence: 'FREQ=WEEKLY' });
       await alice.api.patch(`/tasks/${id}`, { date: '2026-01-06' });
       const second = await read((await complete(id)).next_task_id);
@@ -179,7 +179,7 @@ describe('tasks and time', () => {
 
   describe('reminders and due dates', () => {
     const TYPES = ['task.reminder', 'task.due', 'task.overdue'];
-    /** As if so much time had passed. */
+    /** Moves the next reminder and the next due date of a task into the past. */
     const later = (id: string, interval: string) =>
       app.sql(
         `UPDATE tasks SET next_reminder_at = next_reminder_at - $2::interval, next_due_at = next_due_at - $2::interval WHERE id = $1`,
@@ -188,7 +188,7 @@ describe('tasks and time', () => {
     const tick = (of = app) => of.get(TaskClock).tick();
     const soon = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
-    test('come when their time has come, once, to the assignees or else to the maker', async () => {
+    test('are sent at their time, once, to the assignees or else to the creator', async () => {
       const due_at = soon(60);
       const task = await make({
         due_at,
@@ -219,7 +219,7 @@ describe('tasks and time', () => {
       expect(await tick()).toBe(0);
     });
 
-    test('come while the task is being indexed', async () => {
+    test('are sent while the task is being indexed', async () => {
       const task = await make({ due_at: soon(60), reminders: [{ minutes_before: 30 }] });
       await later(task.id, '31 minutes');
       await inTransaction(await app.databaseOf(alice.tenantId!), async (indexer) => {
@@ -276,7 +276,7 @@ describe('tasks and time', () => {
       for (let n = 0; n < 20; n += 1)
         tasks.push(await make({ due_at: soon(60), reminders: [{ minutes_before: 30 }] }));
       await Promise.all(tasks.map(({ id }) => later(id, '2 hours')));
-      // A process that is killed in the middle: its connection breaks off before the commit.
+      // A process is killed in the middle of the job: its connection ends before the commit.
       const dying = new pg.Client({ connectionString: await app.databaseOf(alice.tenantId!) });
       dying.on('error', () => undefined);
       await dying.connect();
@@ -287,7 +287,7 @@ describe('tasks and time', () => {
       );
       (dying as any).connection.stream.destroy();
       await dying.end().catch(() => undefined);
-      // Its locks go when PostgreSQL notices, maybe in the middle of a tick: that one leaves some to the next.
+      // PostgreSQL releases its locks when it detects the end of the connection. A run before that leaves some tasks to the next run.
       await until(
         'all to be notified',
         async () => (notified += (await tick(other)) + (await tick(app))) >= 40,

@@ -45,8 +45,7 @@ describe('the feeds of tasks and task folders', () => {
     reason,
     removed_at: expect.stringMatching(/Z$/),
   });
-  /** Rows that something else holds just then are left to the next turn. */
-  /** Follows a feed from where it stands now. */
+  /** Follows a feed from its current end. */
   async function follow(user: TestUser, path: string, list: string) {
     let { cursor } = await ask(user, `${path}/changes`);
     return async (): Promise<any[]> => {
@@ -56,7 +55,7 @@ describe('the feeds of tasks and task folders', () => {
     };
   }
 
-  test('nothing yet, then every changed task once, as it is now, in the order of its last change', async () => {
+  test('an empty page, then every changed task once, in its current state, in the order of its last change', async () => {
     const [alice] = await users('alice');
     const empty = await changes(alice);
     expect(empty).toEqual({
@@ -92,7 +91,7 @@ describe('the feeds of tasks and task folders', () => {
     await purgeTask(app, task.id);
     expect(await step()).toEqual([removal(task.id, 'purged')]);
     expect((await changes(alice)).tasks).toEqual([]);
-    // An id is spent for good: an ETag of the purged task must never match another task.
+    // The id stays reserved: an ETag of the purged task must never match another task.
     const { status, body } = await alice.api.post('/tasks', { id: task.id, title: 'again' });
     expect([status, body.error]).toEqual([409, 'already_exists']);
   });
@@ -124,13 +123,13 @@ describe('the feeds of tasks and task folders', () => {
     expect((await changes(bob, lost.body.cursor)).tasks).toEqual([
       expect.objectContaining({ id: task.id, title: 'not for bob' }),
     ]);
-    // Who takes themselves off a task loses it likewise.
+    // An assignee who removes themselves gets the same removal.
     const step = await follow(bob, '/tasks', 'tasks');
     await edit(bob, `/tasks/${task.id}`, { assignees: [] });
     expect(await step()).toEqual([removal(task.id, 'unshared')]);
   });
 
-  test('sharing a folder gives it and its tasks, another role changes them, unsharing takes them all', async () => {
+  test('sharing a folder delivers it and its tasks, another role delivers them again, unsharing delivers removals', async () => {
     const [alice, bob] = await users('alice', 'bob');
     const top = await folder(alice, { name: 'top' });
     const below = await folder(alice, { name: 'below', parent_id: top.id });
@@ -238,7 +237,7 @@ describe('the feeds of tasks and task folders', () => {
     const [light] = (await changes(alice, big.cursor, '&include=summary')).tasks;
     const { description: _, comments: __, ...summary } = rest.tasks[0];
     expect(light).toEqual(summary);
-    // Without their descriptions they fit one page: these are not even read.
+    // Summaries fit one page, because the descriptions are not read.
     const summaries = await changes(alice, cursor, '&include=summary');
     expect([summaries.tasks.length, summaries.has_more]).toEqual([18, false]);
     await app.sql(`UPDATE tasks SET description = repeat('y', 5000000) WHERE title = 'big 17'`);
@@ -325,7 +324,7 @@ describe('the feeds of tasks and task folders', () => {
     expect((await alice.api.get('/tasks/changes?cursor=%00')).status).toBe(422);
   });
 
-  test('forgetting removals expires just the cursors that needed them, and lets deleted folders go', async () => {
+  test('the deletion of removals expires only the cursors that needed them, and purges deleted folders', async () => {
     const [alice, bob] = await users('alice', 'bob');
     const { id } = await folder(alice, { members: [bob.id] });
     const task = await create(alice, { folder_id: id });

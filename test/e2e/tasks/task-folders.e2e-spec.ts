@@ -204,7 +204,7 @@ describe('task folders', () => {
       );
     });
 
-    test('of twenty updates with the same revision one wins', async () => {
+    test('of twenty updates with the same revision one succeeds', async () => {
       const { id } = await folder();
       const updates = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
@@ -305,7 +305,7 @@ describe('task folders', () => {
       expect((await carol.api.get(`/task_folders/${id}`)).body.folder.role).toBe('editor');
     });
 
-    test('a viewer who is an editor by a folder above becomes an editor where the list says so itself', async () => {
+    test('a viewer who is an editor by a folder above becomes an editor if the list names them as editor', async () => {
       const top = await folder({ members: [bob.id] });
       const { id } = await folder({ parent_id: top.id, members: [{ id: bob.id, role: 'viewer' }] });
       await share(id, [{ id: bob.id, role: 'editor' }]);

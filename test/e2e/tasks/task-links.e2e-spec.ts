@@ -123,7 +123,7 @@ describe('links between tasks and notes', () => {
     const changed = (await alice.api.get(`/notes/changes?cursor=${cursor}`)).body.notes;
     expect(changed.map((record: any) => record.id)).toEqual([note]);
     expect((await carol.api.get(`/tasks/${next}`)).body.task.folder_id).toBe(folder.id);
-    // Once, and for its whole life.
+    // A task of a series creates its next task only once.
     await edit(bob, task.id, { done: false });
     await edit(bob, task.id, { done: true });
     expect(await links(note)).toEqual([task.id, next]);

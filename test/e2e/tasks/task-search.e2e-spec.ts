@@ -35,7 +35,7 @@ describe('search of tasks', () => {
     await app.get(OutboxWorker).drain();
   }
   async function nothing(): Promise<void> {}
-  /** Tasks of no interest: with more than 300, a search of this person goes through the index of words. */
+  /** Creates filler tasks: with more than 300, a search of this user reads the index of words. */
   const crowd = (user: TestUser, tasks: number, title = 'one of a crowd') =>
     app.sql(
       `SELECT count(w.outcome) FROM generate_series(1, $3::int) g,
@@ -111,7 +111,7 @@ describe('search of tasks', () => {
     });
   });
 
-  test.each([0, 301])('finds what one sees, and nothing else, beside %i other tasks', async (others) => {
+  test.each([0, 301])('finds visible tasks only, beside %i other tasks', async (others) => {
     const [alice, bob, carol] = await users('alice', 'bob', 'carol');
     const [mallory] = await users('mallory');
     await crowd(bob, others);
@@ -125,7 +125,7 @@ describe('search of tasks', () => {
     const all = async (who: TestUser) => titles(who, 'needle');
     const bobs = ['needle assigned', 'needle of bob'];
     expect([await all(bob), await all(carol), await all(mallory)]).toEqual([bobs, [], []]);
-    // Access by a folder begins and ends at once: it needs no indexing.
+    // Access by a folder needs no indexing, so it begins and ends at once.
     const rows = () => app.sql('SELECT xmin::text FROM task_search WHERE task_id = $1', [filed.id]);
     const before = await rows();
     await edit(alice, `/task_folders/${id}`, { members: [bob.id, { id: carol.id, role: 'viewer' }] });
@@ -145,7 +145,7 @@ describe('search of tasks', () => {
     ]);
   });
 
-  test('pages, and a cursor that is good for its own question only', async () => {
+  test('pages; a cursor is valid for its own query only', async () => {
     const [alice] = await users('alice');
     await crowd(alice, 25, 'paged');
     await indexed();
@@ -216,7 +216,7 @@ describe('search of tasks', () => {
   });
 
   test.each([`'`, `"`, '\\', `' | ''`, `:*`, '\u0001u', '(((', `a' & 'b`])(
-    'is not led astray by %j',
+    'finds the right tasks for %j',
     async (q) => {
       const [alice] = await users('alice');
       await make(alice, 'harmless');

@@ -135,7 +135,7 @@ describe('the transfer of tasks and task folders to another member', () => {
     }
   });
 
-  test('more tasks than one statement moves', async () => {
+  test('more tasks than one statement moves are all moved', async () => {
     const many = Array.from({ length: 600 }, (_, n) => n);
     for (let n = 0; n < many.length; n += 100)
       await leaver.api.post('/batch', {

@@ -124,7 +124,7 @@ describe('tasks', () => {
           { type: 'task', id: other.id, title: 'Other', url: `/apis/v1/tasks/${other.id}` },
         ],
       });
-      // Bob does not see the other task: he sees that there is one, without its title.
+      // Bob has no access to the other task: he sees the reference without the title.
       const seen = (await bob.api.get(`/tasks/${task.id}`)).body.task;
       expect([seen.role, seen.references[1]]).toEqual([
         'editor',
@@ -318,7 +318,7 @@ describe('tasks', () => {
       ).toBe(3);
     });
 
-    test('done and status are one thing', async () => {
+    test('done and status change together', async () => {
       const { id } = await make();
       const patch = async (body: object) => {
         const { task } = (await alice.api.patch(`/tasks/${id}`, body)).body;
@@ -332,7 +332,7 @@ describe('tasks', () => {
       expect(await patch({ status: 'cancelled' })).toEqual(['cancelled', false, false]);
     });
 
-    test('of two fields for one thing in a task that is sent back, the changed one counts', async () => {
+    test('in a task that is sent back, of two fields for the same property the changed one counts', async () => {
       const { id } = await make({ due_at: '2026-07-01T22:30:00Z', time_zone: 'Europe/Paris' });
       const put = async (fields: object) => {
         const { task } = (await alice.api.get(`/tasks/${id}`)).body;
@@ -364,7 +364,7 @@ describe('tasks', () => {
       expect(due(await put({ date: null }))).toEqual([null, null]);
     });
 
-    test('day and moment follow one another', async () => {
+    test('date and due_at follow each other', async () => {
       const { id } = await make({ due_at: '2026-07-01T22:30:00Z', time_zone: 'Europe/Paris' });
       const patch = async (body: object) => {
         const { task } = (await alice.api.patch(`/tasks/${id}`, body)).body;

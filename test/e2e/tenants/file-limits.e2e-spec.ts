@@ -71,7 +71,7 @@ describe('limits for files', () => {
     expect(rejected(await send(bob, 100))).toEqual([507, 'file_limit_reached', 'workspace']);
     expect(await use(bob)).toMatchObject({ bytes: 3_048 * KIB, own_bytes: 1_000 * KIB });
     expect((await ann.api.get(`/tasks/${id}`)).body.task.attachments).toHaveLength(2);
-    // Another workspace has its own counters; a reader of a full one still reads and deletes.
+    // Another workspace has its own counters. Members of a full workspace can still read and delete.
     const [other] = await app.tenant(`other${n}`, 'ann');
     expect((await send(other, 1_000)).status).toBe(201);
     const [{ id: attachment }] = (await ann.api.get(`/tasks/${id}`)).body.task.attachments;
@@ -90,7 +90,7 @@ describe('limits for files', () => {
     for (const response of sent.filter(({ status }) => status !== 201 && status !== 429))
       expect(rejected(response)).toEqual([507, 'file_limit_reached', 'user']);
     expect(await use(ann)).toMatchObject({ bytes: 1_800 * KIB, count: 6, own_bytes: 1_800 * KIB });
-    // Deletions at the same time give everything back.
+    // Concurrent deletions release the space of all files.
     const { attachments } = (await ann.api.get(`/tasks/${id}`)).body.task;
     await Promise.all(
       attachments.map(({ id: one }: any) => ann.api.delete(`/tasks/${id}/attachments/${one}`)),

@@ -111,7 +111,7 @@ describe('invitations to a workspace', () => {
     const pages = await at.submitAtOnce(link, [fields, fields, fields, fields]);
     const statuses = pages.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    // 422: the account exists meanwhile, so the page asks for its password.
+    // 422: another request has created the account, so the page asks for its password.
     for (const status of statuses) expect([200, 404, 422]).toContain(status);
     expect(await stateOf(id)).toBe('accepted');
     const joins = (await owner.api.get('/tenant/audit?action=user.joined&limit=200')).body.events;

@@ -54,7 +54,7 @@ export const describedOperations = (): DescribedOperation[] =>
     })),
   ));
 
-/** A path with its parameters filled in: ids (mailboxes are named by theirs) with `id`, other parameters with 1. */
+/** A path with its parameters filled in: ids, also those of mailboxes, with `id`, other parameters with 1. */
 export function fillPath(path: string, id: string): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (/(^|_)id$|^mailbox$/.test(name) ? id : '1'));
 }

@@ -39,7 +39,7 @@ UNION ALL
 SELECT 'extension ' || extname FROM pg_extension
 ORDER BY 1`;
 
-/** @returns the definition of the database, in an order that does not depend on how it came about */
+/** @returns the definition of the database, in an order that does not depend on the order of its creation */
 export async function catalogueOf(databaseUrl: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -52,7 +52,7 @@ async function placeIn(
 ): Promise<void> {
   const administration = app.get(CellAdministration, { strict: false });
   for (const { name, url, schema: namespace } of cells) await administration.add(name, url, namespace);
-  // They take new workspaces once every process knows them, seconds later.
+  // A new cell takes workspaces once every process has read the list of cells, seconds later.
   const known = directory.statement<never>(
     '',
     `UPDATE cells SET added_at = now() - interval '1 hour' WHERE added_at > '-infinity'`,
@@ -105,8 +105,8 @@ const placed = directory.statement<{ cell: string }>(
 );
 
 /**
- * The cells with the rows that SQL of a test means: those of the workspaces that it names, otherwise each database with tables
- * of this home.
+ * The cells that SQL of a test has to run in: those of the workspaces that it names, otherwise each database with tables of
+ * this home.
  */
 async function cellsOf(db: Db, text: string, values: unknown[]): Promise<readonly string[]> {
   const mentions = (home: HomeName) => namesOf(db, home).test(text);

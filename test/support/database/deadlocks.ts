@@ -2,7 +2,7 @@ import { errorCode } from '../../../src/platform/database/database-errors.js';
 import type { Db } from '../../../src/platform/database/db.js';
 
 /**
- * Counts deadlocks, also those of transactions that a second attempt made good. PostgreSQL publishes its own count up to ten
+ * Counts deadlocks, also those of transactions that succeeded when they were repeated. PostgreSQL publishes its own count up to ten
  * seconds late.
  * @returns the number since the last call
  */

@@ -1,4 +1,4 @@
-/** Requests whose statements are made when they are first needed. */
+/** Requests whose statements are created at the first request. */
 export const LAZY_STATEMENTS = [
   '/notes',
   '/notes?include=content',

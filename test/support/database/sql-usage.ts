@@ -19,8 +19,9 @@ const code = (sql: string): string =>
     .replaceAll(/\/\*[\s\S]*?\*\//g, ' ');
 
 /**
- * Which tables, views and functions a text of SQL names. Reads the names, not a plan: a plan shows nothing of PL/pgSQL and
- * omits parts that the planner proves to be empty. A name after a point is a column; an alias hides the table of its name.
+ * Finds the tables, views and functions that a text of SQL names. It reads the names, not a plan: a plan shows nothing of
+ * PL/pgSQL and omits parts that the planner proves to be empty. A name after a point is a column; an alias hides the table
+ * of its name.
  */
 export class SqlUsage {
   private constructor(

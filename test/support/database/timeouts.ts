@@ -1,7 +1,7 @@
 import { TIMEOUTS } from '../../../src/platform/database/data-source.js';
 
 /** Requests of tests wait for locks, and for a machine that is busy with other tests: they must not reach these limits. */
-const PATIENT = {
+const TEST_TIMEOUTS = {
   statement: 100_000,
   lock: 100_000,
   idleInTransaction: 100_000,
@@ -10,10 +10,13 @@ const PATIENT = {
 };
 
 /** Gives the connections of this process limits that no test reaches, instead of those of production. */
-export const becomePatient = (): unknown => Object.assign(TIMEOUTS, PATIENT);
+export const raiseTimeouts = (): unknown => Object.assign(TIMEOUTS, TEST_TIMEOUTS);
 
 /** Starts an application whose connections have these limits, milliseconds. */
-export async function withTimeouts<T>(limits: Partial<typeof PATIENT>, start: () => Promise<T>): Promise<T> {
+export async function withTimeouts<T>(
+  limits: Partial<typeof TEST_TIMEOUTS>,
+  start: () => Promise<T>,
+): Promise<T> {
   const usual = { ...TIMEOUTS };
   Object.assign(TIMEOUTS, limits);
   try {

@@ -6,14 +6,14 @@ import type { OpenTx, Tx } from '../../../src/platform/database/tx.js';
 import { schema } from '../../../src/schema.js';
 
 /**
- * The transactions that touch both homes, by the module that begins them, each with the reason. Once workspaces have
- * databases of their own, each of these becomes two transactions and an event; no other module may add one.
+ * The transactions that touch both homes, by the module that begins them, each with the reason. With workspaces in several
+ * databases, each of these needs a commit in two phases; no other module may add one.
  */
 const SPANNING: Record<string, readonly string[]> = {
   provision: ['provisioning: accounts, tenants and members appear together'],
   access: [
     'status of a member: their sessions of the workspace end with it',
-    'members of a group, whose roles follow: tokens are checked anew (access_changes)',
+    'members of a group, whose roles follow: tokens are verified again (access_changes)',
   ],
   settings: ['closing a profile: the membership ends, and the account with the last one'],
   'account-security': [
@@ -45,7 +45,7 @@ const CACHED = new Set(['tenant_policies']);
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** A frame of a module, of another part of the application, or of a test. */
+/** The path of a stack frame in a module, in another part of the application, or in a test. */
 const FRAME =
   /^(?:dist\/(?:modules\/([\w-]+)|(cli|demo|provision|runtime|mail-service))|test\/(?!support|contract)[\w-]+)\//;
 
@@ -129,7 +129,7 @@ function checkReach({ name, home, reach, text }: Statement<unknown>, [first]: re
     (home !== 'workspace' && home !== 'either')
   )
     return;
-  // The position of a walk through all workspaces is no workspace.
+  // The position of a page in a list of all workspaces does not name a workspace.
   const isPosition = /> \(?\$1\b/.test(text);
   if (isPosition || typeof first !== 'string' || !UUID.test(first))
     throw new Error(`${name} names no workspace: declare its reach`);
@@ -152,7 +152,7 @@ export function checkTransactions(db: Db): void {
   db.tx = (work) => {
     const module = currentModule();
     return begin(async (tx) => {
-      // The handler of a request with an idempotency key joins the transaction in which the platform remembers its response.
+      // The handler of a request with an idempotency key joins the transaction in which the platform stores its response.
       if ((modules.get(tx) ?? 'platform') === 'platform') modules.set(tx, module);
       const names: Touched = {};
       const query = tx.query.bind(tx);

@@ -1,14 +1,13 @@
 import pg from 'pg';
 
 /**
- * Lets time pass for everything that is stored: all times of all tables become older by this number of days, as if that time had
- * passed while the installation was not in use.
+ * Moves all times of all tables this number of days into the past, as if the installation had not been used for so long.
  */
 export async function passDays(databaseUrl: string, days: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    // No triggers but those that fire always: the audit log rejects changes.
+    // Only triggers with ENABLE ALWAYS fire: the audit log has others that reject changes.
     await client.query('SET session_replication_role = replica');
     const { rows: triggers } = await client.query<{ name: string; table: string }>(
       `SELECT quote_ident(tgname) AS name, tgrelid::regclass::text AS table FROM pg_trigger WHERE tgenabled = 'A'`,

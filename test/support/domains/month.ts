@@ -39,7 +39,7 @@ export class Month {
     await this.afterwards();
   }
 
-  /** The sessions of the month before have ended. Others are ended by their user. */
+  /** Starts new sessions, because those of the last month have expired, and ends some of them. */
   private async signIn(): Promise<void> {
     const { ann, ben } = this.users;
     const requests = [ann, ann, ben].map(({ id, tenantId }) => ({ accountId: id, tenantId }));
@@ -152,7 +152,7 @@ export class Month {
     await this.afterwards();
     await removed(this.ann, '/tenant/logo');
     await sent(this.ann, 'POST', '/settings/export');
-    // It runs in the background: its end must be in this month.
+    // The export runs in the background and must end in this month.
     await until(
       'the export',
       async () => (await sent(this.ann, 'GET', '/settings/export')).export.state === 'done',

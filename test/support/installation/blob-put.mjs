@@ -1,4 +1,4 @@
-// A process of its own that stores bytes and never ends: it reports the first stored bytes, and waits to be killed.
+// A process that stores bytes and never ends: it reports the first stored bytes, and waits until it is killed.
 import { setTimeout as forever } from 'node:timers/promises';
 import { createApp } from '../../../dist/app.setup.js';
 import { Config } from '../../../dist/config/config.js';

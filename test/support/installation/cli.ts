@@ -41,7 +41,7 @@ export function startWorkspace(input: string, env: Record<string, string>, ...ar
     env: { ...childEnv(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // A command may end without reading it.
+  // A command may end without reading its standard input.
   child.stdin.on('error', () => undefined).end(input);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

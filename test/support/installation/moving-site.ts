@@ -8,7 +8,7 @@ import { until } from '../until.ts';
 import { IS_MOVING } from '../../sync/world.ts';
 import { addCells, cellOf, type TestCell } from '../database/cells.ts';
 
-/** Requests that have chosen the former cell end within it. */
+/** Milliseconds within which requests that have chosen the former cell end. */
 const CLEAR_MS = 1_000;
 
 /** Two processes whose workspaces are in two cells, and move between these. */
@@ -37,8 +37,8 @@ export class MovingSite {
   }
 
   /**
-   * Moves the workspace to the other cell. The switch waits until `noticed`: as long as the clients need to meet the stop of
-   * writes, however fast the machine copies.
+   * Moves the workspace to the other cell. The switch waits until `noticed` returns true, so that clients get rejected writes
+   * also when the copy is fast.
    */
   async move(tenantId: string, noticed: () => boolean = () => true): Promise<void> {
     const other = (await cellOf(this.first, tenantId)) === 'north' ? 'south' : 'north';
@@ -68,7 +68,7 @@ export class MovingSite {
     }
   }
 
-  /** Instead of the wait until the second process reads the list by itself. */
+  /** Replaces the wait until the second process reads the list of cells by its timer. */
   private async known(): Promise<void> {
     await this.second.get(Cells).refresh();
     await this.begun();
@@ -79,7 +79,7 @@ export class MovingSite {
     return this.first.databaseOf(tenantId);
   }
 
-  /** Runs a job in each cell, with `app`; again, as its next run would, when it meets a workspace whose writes are stopped. */
+  /** Runs a job of `app` in each cell. Repeats it, as its timer would, after an error about a workspace whose writes are stopped. */
   async inCells(app: TestApp, job: () => Promise<unknown>): Promise<void> {
     for (const { name } of this.cells)
       await until('a job', () =>

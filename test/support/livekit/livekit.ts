@@ -131,7 +131,7 @@ export class LiveKit {
     const claims = await this.verifier.verify(token);
     const { video: grants, sub: identity = '', name = '' } = claims;
     if (!grants?.roomJoin) throw new Error('permissions denied: no roomJoin');
-    // LiveKit lets a token without a room into every room. No token may be like that.
+    // LiveKit accepts a token without a room for every room. The service must never create one.
     if (!grants.room) throw new Error('the token opens every room');
     const live = this.rooms.get(grants.room);
     if (!live) throw new Error('requested room does not exist');
@@ -172,7 +172,7 @@ export class LiveKit {
   /** Identities of a room. */
   connected = (room: string): string[] => [...(this.rooms.get(room)?.participants.keys() ?? [])].toSorted();
 
-  /** The room is empty for too long. */
+  /** Closes a room, as LiveKit does when it has been empty for too long. */
   async closeRoom(name: string): Promise<void> {
     const live = this.rooms.get(name);
     if (!live) return;
@@ -393,7 +393,7 @@ export class LiveKit {
 
   private nanoseconds = (): bigint => BigInt(this.tick()) * 1_000_000n;
 
-  /** Milliseconds that never repeat, so that connections have an order. */
+  /** Unique increasing milliseconds, so that connections have an order. */
   private tick(): number {
     this.clock = Math.max(this.clock + 1, Date.now());
     return this.clock;

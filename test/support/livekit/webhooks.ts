@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { WebhookEvent } from '@livekit/protocol';
 import { AccessToken } from 'livekit-server-sdk';
 
-/** What happens to an event: `hold` keeps it for `release`. */
+/** How an event is delivered: `hold` keeps it for `release`. */
 export type Delivery = 'deliver' | 'drop' | 'double' | 'hold';
 
 /**

@@ -8,10 +8,10 @@ import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { emptyDatabase } from '../database/database.ts';
-import { becomePatient } from '../database/timeouts.ts';
+import { raiseTimeouts } from '../database/timeouts.ts';
 import { memoryDirectory } from '../memory-directory.ts';
 
-becomePatient();
+raiseTimeouts();
 
 export interface MailResponse<B = any> {
   status: number;

@@ -81,7 +81,7 @@ export class WildDuck {
 
   static async start(): Promise<WildDuck> {
     const duck = new WildDuck();
-    // An aborted request ends here.
+    // An aborted request throws here.
     duck.server = createServer(
       (request, response) => void duck.serve(request, response).catch(() => undefined),
     );

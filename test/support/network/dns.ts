@@ -13,7 +13,7 @@ export class NameServer {
 
   private readonly socket: Socket;
 
-  // A parameter property is no JavaScript after the types are stripped, as the suites of the browser load this file.
+  // No parameter property: the browser suites load this file with its types stripped, which does not support them.
   private constructor(socket: Socket) {
     this.socket = socket;
   }

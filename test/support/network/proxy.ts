@@ -19,7 +19,7 @@ export class DatabaseProxy {
 
   static async start(databaseUrl: string): Promise<DatabaseProxy> {
     const proxy = new DatabaseProxy(new URL(databaseUrl));
-    await proxy.mend();
+    await proxy.restore();
     return proxy;
   }
 
@@ -100,7 +100,7 @@ export class DatabaseProxy {
   }
 
   /** New connections reach the database again. Silenced ones stay silent. */
-  async mend(): Promise<void> {
+  async restore(): Promise<void> {
     this.silent = false;
     if (this.server) return;
     const server = createServer((from) => {

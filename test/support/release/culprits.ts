@@ -9,7 +9,7 @@ import { type Break, findBreaks, type Namespace, nameOf, type Release } from './
 const timeOf = (migration: MigrationClass): number => Number(nameOf(migration).slice(-13));
 
 /**
- * Finds what broke each part: applies the migrations since the release one by one, with the functions and views of the
+ * Finds the cause of each break: applies the migrations since the release one by one, with the functions and views of the
  * release, then those of this version. Called for a failure only, because it takes seconds.
  * @param breaks of a database of this version
  * @returns the cause of each, by `what`: the name of a migration, or `sql/` for functions and views
@@ -23,13 +23,13 @@ export async function findCulprits(
   const database = await emptyDatabase();
   try {
     for (const { name, sql } of release.schemas)
-      await bring(database.url, name, stepsOf(release, namespaces, name).before, sql);
+      await apply(database.url, name, stepsOf(release, namespaces, name).before, sql);
     for (const { name, sql } of release.schemas) {
       const { before, since } = stepsOf(release, namespaces, name);
       for (const [n, migration] of since.entries()) {
         const applied = [...before, ...since.slice(0, n + 1)];
-        // The functions and views of the release may not fit any more: then their statements fail as well.
-        await bring(database.url, name, applied, sql).catch(() => bring(database.url, name, applied, []));
+        // The functions and views of the release may be invalid after a migration: then their statements fail as well.
+        await apply(database.url, name, applied, sql).catch(() => apply(database.url, name, applied, []));
         for (const { what } of await findBreaks(release, database.url))
           if (!causes.has(what)) causes.set(what, nameOf(migration));
       }
@@ -53,7 +53,7 @@ function stepsOf(release: Release, namespaces: readonly Namespace[], schema: str
 }
 
 /** Applies migrations to a schema, and replaces its functions and views. */
-async function bring(
+async function apply(
   url: string,
   schema: string,
   migrations: MigrationClass[],

@@ -27,7 +27,7 @@ export default async function setup() {
   process.env.TEST_DATABASE_URL = database.url;
   process.env.TEST_FILES = files;
   if (process.env.TEST_CELLS === 'schemas') process.env.TEST_CELL_SCHEMAS = await migratedCellSchemas();
-  // This process has loaded the application. The workers and the processes that tests start use its compiled modules.
+  // This process has loaded the application: workers and processes of tests read its compiled modules from this cache.
   flushCompileCache();
 }
 

@@ -34,4 +34,4 @@ export const jest = {
   advanceTimersToNextTimerAsync: (steps) => timers().advanceTimersToNextTimerAsync(steps),
 };
 
-// The others are globals, set by jest-circus for each file; a test that needs one imports none.
+// jest-circus sets the other functions as globals for each file; tests use those without an import.

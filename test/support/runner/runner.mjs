@@ -13,8 +13,8 @@ const { PROPERTY_SEED = '1' } = process.env;
 if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED) });
 
 /**
- * Runs a test file by jest-circus, with modules that Node imports. Jest's own runtime imports every module anew for each file
- * in a VM context: three quarters of the suite's processor time.
+ * Runs a test file by jest-circus, with modules that Node imports. Jest's own runtime imports every module again for each file,
+ * in a VM context, which took three quarters of the suite's processor time.
  */
 export default async function run(globalConfig, config, environment, runtime, testPath, sendMessageToJest) {
   registerTypeScript(config.cacheDirectory);

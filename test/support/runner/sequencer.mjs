@@ -7,7 +7,7 @@ const { default: Sequencer } = jest('@jest/test-sequencer');
 /** Short files that run for a long time: fuzzers, and tests of started processes. */
 const LONG = /\/test\/(?:contract\/fuzz|realtime|runtime|sync)[./]/;
 
-/** Before Jest knows how long files take it begins with the largest. The long ones would be last, with idle cores beside them. */
+/** Without recorded durations Jest begins with the largest files. These would be last, while other cores are idle. */
 export default class LongFilesFirst extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);

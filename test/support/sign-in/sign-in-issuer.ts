@@ -18,11 +18,11 @@ interface Code {
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** An OpenID issuer with a sign-in that needs no page. Its fields make it hostile. */
+/** An OpenID issuer with a sign-in that needs no page. Its fields make its responses invalid or hostile. */
 export class SignInIssuer {
   /** Claims of the next ID token, beside those of the protocol, which they replace. */
   claims: Record<string, unknown> = {};
-  /** Makes the ID token of its claims; default: signed with the current key. */
+  /** Creates the ID token from its claims; default: signed with the current key. */
   makeToken: (claims: Record<string, unknown>) => Promise<string> = (claims) => this.sign(claims);
   /** Replaces the discovery document. */
   document: ((response: ServerResponse, document: object) => void) | undefined;

@@ -1,4 +1,4 @@
--- The least that notes with owners, sharing, revisions and a change list need, filled with the application's notes.
+-- The minimal tables for notes with owners, sharing, revisions and a list of changes, filled with the application's notes.
 DROP SCHEMA IF EXISTS minimal CASCADE;
 CREATE SCHEMA minimal;
 

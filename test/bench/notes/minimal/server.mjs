@@ -42,7 +42,7 @@ async function changes({ tenant, user }, query) {
   return { status: 200, body: JSON.stringify({ changes: rows, cursor }) };
 }
 
-/** The cursor of a client that has everything: for the preparation only. */
+/** The cursor of a client that has all changes; used in the preparation only. */
 async function head({ tenant }) {
   const [{ xid, id }] = await run('head', [tenant]);
   return { status: 200, body: JSON.stringify({ cursor: `${xid}.${id}` }) };

@@ -47,7 +47,7 @@ const FEED = `SELECT c.xid, c.id, c.note_id, c.kind, c.revision FROM (
      OR EXISTS (SELECT 1 FROM minimal.note_access a WHERE a.tenant_id = $1 AND a.user_id = $2 AND a.note_id = c.note_id)
   ORDER BY xid, id`;
 
-/** Where a client that has everything stands. */
+/** The position of a client that has all changes. */
 const HEAD = `SELECT xid, id FROM minimal.changes WHERE tenant_id = $1 ORDER BY xid DESC, id DESC LIMIT 1`;
 
 export const STATEMENTS = {

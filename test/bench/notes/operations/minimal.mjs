@@ -4,7 +4,7 @@ import { OPERATIONS } from './operations.mjs';
 
 const PAGE = 500;
 
-/** The cursor of a client that has everything. */
+/** The cursor of a client that has all changes. */
 async function currentCursor(exchange, caller, isMinimal) {
   if (isMinimal) return (await exchange(get(`${NOTES}/head`, caller), 200)).json.cursor;
   for (let url = `${NOTES}/index?limit=${PAGE}`; ;) {

@@ -13,9 +13,9 @@ import { SHARING } from './sharing.mjs';
 import { SYNC } from './sync.mjs';
 
 /**
- * Each operation: the status it expects, and for each connection a function that makes its next request. Some are set up
- * before, at the server only: `setUp` gives what `prepare` gets as `fixtures`, with the number of the connection. They
- * are measured at the connections they name, unless the options name others.
+ * Each operation: the expected status, and for each connection a function that makes its next request. Some have a `setUp`,
+ * which runs at the server only; `prepare` gets its result as `fixtures`, and the number of the connection. They are measured
+ * with their own numbers of `connections`, unless the options set others.
  */
 export const OPERATIONS = {
   read: {

@@ -1,11 +1,11 @@
-// Notes that several people see.
+// Operations on notes with several members.
 import { invite, listNotes, ownNote, pick, readNote, updateNote } from '../../support/requests.mjs';
 
 const LISTS = 16;
 const SHARED_WITH = 3;
 
-/** One caller of each of so many workspaces, so that two notes have no people in common; all over again when they run out. */
-function apart(callers, count) {
+/** Callers of different workspaces, so that their notes have no members in common; workspaces repeat when there are too few. */
+function ofDifferentWorkspaces(callers, count) {
   const workspaces = [...Map.groupBy(callers, (caller) => caller.tenant).values()];
   return Array.from({ length: count }, (_, n) => {
     const people = workspaces[n % workspaces.length];
@@ -13,13 +13,13 @@ function apart(callers, count) {
   });
 }
 
-/** Each connection updates a note of its own; who else sees it gets the change in their feed. */
+/** Each connection updates a note of its own; the other members of the note get the change in their feeds. */
 const updateWith = (members) => ({
   expects: 200,
   connections: [8],
   async setUp({ callers, exchange, connections }) {
     const fixtures = [];
-    for (const caller of apart(callers, connections)) {
+    for (const caller of ofDifferentWorkspaces(callers, connections)) {
       const id = await ownNote(exchange, caller);
       if (members > 1) await exchange(invite(caller, id, members - 1), 200);
       const { json } = await exchange(readNote(caller, id), 200);
@@ -43,7 +43,7 @@ export const SHARING = {
     comparable: true,
     async setUp({ callers, exchange }) {
       const requests = [];
-      for (const caller of apart(callers, LISTS)) {
+      for (const caller of ofDifferentWorkspaces(callers, LISTS)) {
         const request = listNotes(caller);
         const { json } = await exchange(request, 200);
         for (const { id } of json.notes) await exchange(invite(caller, id, SHARED_WITH), 200);

@@ -9,7 +9,7 @@ const changes = (caller, cursor, query = '') => get(`${NOTES}/changes?cursor=${c
 const index = (caller, cursor) =>
   get(`${NOTES}/index?limit=${PAGE}${cursor === undefined ? '' : `&cursor=${cursor}`}`, caller);
 
-/** The requests of a walk over the whole index, how many notes they give, and the cursor of the changes after it. */
+/** The requests of a walk over the whole index, the number of notes that they return, and the cursor of the changes after it. */
 async function walk(exchange, caller) {
   const requests = [];
   let count = 0;
@@ -23,7 +23,7 @@ async function walk(exchange, caller) {
   }
 }
 
-/** A request for the changes from where the last notes of the caller are still to come. */
+/** A request for changes whose cursor precedes the last `notes` notes of the caller. */
 async function behind(exchange, caller, notes) {
   const { count } = await walk(exchange, caller);
   let url = `${NOTES}/changes?include=summary`;
@@ -75,7 +75,7 @@ export const SYNC = {
       if (count !== large.count) throw new Error(`${count} notes in the index instead of ${large.count}`);
       return requests;
     },
-    // Each connection walks from its own page on, round and round.
+    // Each connection begins at another page and repeats the walk.
     async prepare({ fixtures, n }) {
       let page = n;
       return () => fixtures[page++ % fixtures.length];

@@ -1,11 +1,11 @@
-// Parse Server on PostgreSQL: what a team would use instead. Notes with access lists; the check of the revision, the row of the
+// Parse Server on PostgreSQL, an alternative to this backend. Notes with access lists; the check of the revision, the row of the
 // revision and the row of the change are triggers, because Parse has none of them. Started by `minimal.bench.mjs --peer parse`.
 // Environment: PORT, DATABASE_HOST (directory of the socket), DATABASE_NAME, DATABASE_POOL_MAX, MODULES (where Parse is installed).
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
 const { PORT, DATABASE_HOST, DATABASE_NAME, DATABASE_POOL_MAX, MODULES } = process.env;
-// Parse logs into the working directory from the moment it loads, whatever its options say.
+// Parse writes logs into the working directory as soon as it is loaded, also against its options.
 process.chdir(MODULES);
 const require = createRequire(path.join(MODULES, 'package.json'));
 const express = require('express');

@@ -10,7 +10,7 @@ import { startScript } from '../../support/processes.mjs';
 const VERSION = '9.10.0';
 const DATABASE = 'parse';
 const BATCH = 2_000;
-/** As Parse names objects: ten letters and digits. */
+/** An object id of Parse: ten letters and digits. */
 const shortId = (uuid) =>
   Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url').replace(/[-_]/g, 'x').slice(-16);
 
