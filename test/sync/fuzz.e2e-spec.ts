@@ -30,7 +30,7 @@ describe('synchronisation, at random', () => {
     token,
   });
 
-  test.each(['1', '2', '3'])('seed %s', async (seed) => {
+  async function run(seed: string): Promise<void> {
     const users = (await first.tenant(`fuzz-${seed}`, 'alice', 'bob', 'carol')).map(user);
     const [canary] = (await first.tenant(`other-${seed}`, 'canary')).map(user) as [User];
     const site = {
@@ -51,37 +51,33 @@ describe('synchronisation, at random', () => {
     if (failure !== undefined) throw new Error(failure);
     expect(rounds).toBe(ROUNDS);
     for (const [what, times] of Object.entries(counts)) done.set(what, (done.get(what) ?? 0) + times);
-  });
+  }
 
-  /** Checks that the run has sent enough requests of each kind to be meaningful. */
-  test.each([
-    'actions',
-    '410s',
-    'walks',
-    'removals',
-    'records compared',
-    'revisions compared',
-    'tasks compared',
-    'task folders compared',
-    'comments compared',
-    'tasks made from notes',
-    'events compared',
-    'event removals',
-    'contacts compared',
-    'contact removals',
-    'contact change 201',
-  ])('there were some %s', (what) =>
-    expect(done.get(what)).toBeGreaterThan(
-      {
-        '410s': 5,
-        'comments compared': 5,
-        'task folders compared': 5,
-        'tasks made from notes': 0,
-        'event removals': 2,
-        'contacts compared': 10,
-        'contact removals': 0,
-        'contact change 201': 5,
-      }[what] ?? 30,
-    ),
-  );
+  /** Counts that a run exceeds: one that changes or compares nothing would prove nothing. */
+  const LEAST: Record<string, number> = {
+    actions: 30,
+    '410s': 5,
+    walks: 30,
+    removals: 30,
+    'records compared': 30,
+    'revisions compared': 30,
+    'tasks compared': 30,
+    'task folders compared': 5,
+    'comments compared': 5,
+    'tasks made from notes': 0,
+    'events compared': 30,
+    'event removals': 2,
+    'contacts compared': 10,
+    'contact removals': 0,
+    'contact change 201': 5,
+  };
+  const rare = () => Object.keys(LEAST).filter((name) => (done.get(name) ?? 0) <= LEAST[name]!);
+
+  test.each(['1', '2', '3'])('seed %s', run);
+
+  /** The requests of the performers meet in another order in each run, so a seed does not fix the counts. */
+  test('further seeds, until each kind of change occurred', async () => {
+    for (let seed = 4; rare().length > 0 && seed <= 9; seed += 1) await run(`${seed}`);
+    expect(rare()).toEqual([]);
+  });
 });
