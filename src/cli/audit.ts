@@ -66,11 +66,12 @@ export function addAudit(program: Command, loadConfig: () => Config): void {
           since: options.since,
         };
         const reader = app.get(AuditReader, { strict: false });
+        const before = options.follow ? await recent(reader, tenantId, filter) : [];
         const events = await newest(reader, tenantId, filter, options.limit);
         const line = LINES[options.format];
         if (options.format === 'csv') process.stdout.write(auditCsvHeader());
         print(events, line);
-        if (options.follow) await follow(reader, tenantId, filter, events, line);
+        if (options.follow) await follow(reader, tenantId, filter, [...before, ...events], line);
       });
     });
 }
@@ -91,20 +92,25 @@ async function newest(
   }
 }
 
-/** Prints new events until the process is interrupted (`withApp` closes the embedded database). */
+/** The entries of the last {@link LATE_MS}. */
+function recent(reader: AuditReader, tenantId: string | null, filter: AuditFilter): Promise<AuditEvent[]> {
+  const since = new Date(Math.max(filter.since?.getTime() ?? 0, Date.now() - LATE_MS));
+  return newest(reader, tenantId, { ...filter, since }, Number.POSITIVE_INFINITY);
+}
+
+/** Prints new events until the process is interrupted (`withApp` closes the embedded database). @param known not printed again */
 async function follow(
   reader: AuditReader,
   tenantId: string | null,
   filter: AuditFilter,
-  printed: AuditEvent[],
+  known: AuditEvent[],
   line: LineOf,
 ): Promise<never> {
-  const began = filter.since?.getTime() ?? Date.now();
-  let seen = new Set(printed.map((event) => event.id));
+  let seen = new Set(known.map((event) => event.id));
   for (;;) {
     await delay(FOLLOW_MS);
-    const since = new Date(Math.max(began, Date.now() - LATE_MS));
-    const events = await newest(reader, tenantId, { ...filter, since }, Number.POSITIVE_INFINITY);
+    const since = new Date(Date.now() - LATE_MS);
+    const events = await recent(reader, tenantId, filter);
     print(
       events.filter((event) => !seen.has(event.id)),
       line,

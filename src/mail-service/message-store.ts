@@ -39,7 +39,7 @@ export interface Stored {
 }
 
 const store = mailService.statement<{
-  outcome: 'ok' | 'no_mailbox' | 'over_quota';
+  outcome: 'ok' | 'no_user' | 'no_mailbox' | 'over_quota';
   mailbox: string;
   uid: string;
 }>('messages.store', `SELECT * FROM store_message($1, $2, $3, $4)`);
@@ -52,7 +52,7 @@ export class MessageStore {
     private readonly settings: MailSettings,
   ) {}
 
-  /** @throws MailError 404 for an unknown mailbox, 400 over quota */
+  /** @throws MailError 404 for an unknown user or mailbox, 400 over quota */
   async add(delivery: Delivery): Promise<Stored> {
     return this.db.single((tx) => this.addIn(tx, delivery));
   }
@@ -63,6 +63,7 @@ export class MessageStore {
     const values = [delivery.userId, delivery.mailbox, JSON.stringify(row(delivery)), quota];
     const [stored] = await tx.query(store, values);
     if (stored?.outcome === 'over_quota') throw mailErrors.overQuota();
+    if (stored?.outcome === 'no_user') throw mailErrors.userNotFound();
     if (stored?.outcome !== 'ok') throw mailErrors.noMailbox();
     return { mailbox: stored.mailbox, uid: Number(stored.uid) };
   }

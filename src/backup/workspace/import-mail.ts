@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hashRandomPassword } from '../../mail-service/accounts/passwords.js';
 import { MAIL_SCHEMA } from '../../mail-service/mail-service.schema.js';
 import type { MailApi } from '../../modules/mail/index.js';
-import { qualified } from '../database/catalog.js';
+import { columnList, qualified } from '../database/catalog.js';
 import { type Import, loadTemporary, loadRows, partNamed } from './imported-rows.js';
 import { MAIL_ACCOUNT, MAIL_ROWS } from './mail-export.js';
 
@@ -26,7 +26,7 @@ interface MailAccount {
 const REMOVE_TAKEN = `
 DELETE FROM ${USERS} AS imported USING mail_service.users AS own
  WHERE own.address = imported.address OR own.username = imported.username OR own.id = imported.id
-RETURNING imported.id, imported.address`;
+RETURNING imported.address`;
 
 const ADD_ACCOUNTS = `
 INSERT INTO mail_accounts (tenant_id, user_id, origin, username, address, mail_user_id, token_version, created_at, password)
@@ -41,7 +41,7 @@ export async function importMail(work: Import, mail: MailApi): Promise<ImportedM
   const objectOf = (name: string) => tables.find(({ table }) => table === name)!;
   const users = qualified(MAIL_SCHEMA, 'users');
   await loadTemporary(work, directory, objectOf('users'), users);
-  const { rows: taken } = await directory.query<{ id: string; address: string }>(REMOVE_TAKEN);
+  const { rows: taken } = await directory.query<{ address: string }>(REMOVE_TAKEN);
   await loadTemporary(work, directory, objectOf(MAIL_ACCOUNT.name), MAIL_ACCOUNT.name);
   const { rows: accounts } = await directory.query<MailAccount>(
     `SELECT account.* FROM imported_mail_accounts AS account WHERE mail_user_id IN (SELECT id FROM ${USERS})`,
@@ -65,9 +65,18 @@ export async function importMail(work: Import, mail: MailApi): Promise<ImportedM
   }
   await directory.query(`INSERT INTO ${users} SELECT * FROM ${USERS}`);
   for (const name of Object.keys(MAIL_ROWS).filter((each) => each !== 'users')) {
+    const object = objectOf(name);
     const table = qualified(MAIL_SCHEMA, name);
-    await loadRows(work, directory, objectOf(name), table);
-    await directory.query(`DELETE FROM ${table} WHERE user_id = ANY ($1)`, [taken.map(({ id }) => id)]);
+    if (taken.length === 0) {
+      await loadRows(work, directory, object, table);
+      continue;
+    }
+    // Users here may have the ids of exported ones: the rows of these never reach the table.
+    const rows = await loadTemporary(work, directory, object, table);
+    const columns = columnList(object.columns);
+    await directory.query(
+      `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${rows} WHERE user_id IN (SELECT id FROM ${USERS})`,
+    );
   }
   await cell.query(
     `DELETE FROM mail_calendar_scans AS scan WHERE tenant_id = $1 AND NOT EXISTS (

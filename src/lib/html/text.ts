@@ -64,7 +64,6 @@ export function* textPieces(html: string): Generator<string> {
     if ((separates && piece.length >= PIECE) || piece.length >= LONGEST_PIECE) {
       yield piece;
       piece = '';
-      endsLine = false;
     }
   }
   if (piece !== '') yield piece;
@@ -146,7 +145,7 @@ function character(reference: string): string {
 
 /** The readable text of HTML: one line for each block, no empty lines at the ends, at most one between blocks. */
 export function plainText(html: string): string {
-  return [...textPieces(html.replace(/<br\s*\/?>/gi, '<br>'))]
+  return [...textPieces(html)]
     .join('')
     .replace(/[^\S\n]+/gu, ' ')
     .replace(/ ?\n ?/g, '\n')

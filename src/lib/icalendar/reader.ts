@@ -64,6 +64,8 @@ class Builder {
   private readonly calendars: Component[] = [];
   private readonly open: Component[] = [];
   private bytes = 0;
+  /** VTIMEZONEs of the open VCALENDAR. */
+  private zones = 0;
   private last: Property | null = null;
 
   constructor(private readonly visit: (item: CalendarItem) => void) {}
@@ -91,7 +93,10 @@ class Builder {
     if (this.open.length === 0 && name !== 'VCALENDAR') return;
     if (this.open.length === 1) this.bytes = 0;
     const created: Component = { name, properties: [], components: [] };
-    if (this.open.length === 0) this.calendars.push(created);
+    if (this.open.length === 0) {
+      this.calendars.push(created);
+      this.zones = 0;
+    }
     this.open.push(created);
     this.count(name.length);
   }
@@ -113,7 +118,8 @@ class Builder {
       return;
     }
     if (item.name === 'VTIMEZONE') {
-      if (parent.components.length >= READ_LIMITS.zones)
+      this.zones += 1;
+      if (this.zones > READ_LIMITS.zones)
         throw new ICalendarError('too_large', `A calendar has at most ${READ_LIMITS.zones} time zones`);
       parent.components.push(item);
     }

@@ -15,6 +15,12 @@ export const MAILBOX_FULL: DeliveryOutcome = {
   status: '5.2.2',
   reason: 'The mailbox of the recipient is full.',
 };
+/** The retry handles the recipient like any address without an account. */
+export const MAILBOX_DELETED: DeliveryOutcome = {
+  kind: 'retry',
+  status: '4.2.1',
+  reason: 'The mailbox of the recipient has been deleted.',
+};
 export const NO_RELAY: DeliveryOutcome = {
   kind: 'failed',
   status: '5.4.4',

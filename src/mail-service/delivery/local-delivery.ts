@@ -11,7 +11,7 @@ import { sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import { Spool } from '../storage/spool.js';
 import { bounceMessage, HEADER_BYTES } from './bounce.js';
-import { MAILBOX_FULL } from './delivery-outcome.js';
+import { MAILBOX_DELETED, MAILBOX_FULL } from './delivery-outcome.js';
 import { type Entry, QueueRepository } from './queue.repository.js';
 
 /** Another worker finished the entry: the transaction is rolled back. */
@@ -57,7 +57,7 @@ export class LocalDelivery {
     try {
       await this.add(entry, { ...message, userId, rawId: entry.raw_id, envelope, arrived: true });
     } catch (error) {
-      if (error instanceof MailError) return MAILBOX_FULL;
+      if (error instanceof MailError) return error.status === 404 ? MAILBOX_DELETED : MAILBOX_FULL;
       throw error;
     }
     return undefined;

@@ -44,17 +44,20 @@ export class QueueLease {
   }
 
   private async beat(): Promise<void> {
+    let { session } = this;
     try {
-      const session = this.session ?? (await this.open());
+      session ??= await this.open();
       const ids = [...this.inProgress].map(([entry]) => entry?.id);
       await session.query(
         `UPDATE queue SET leased_until = now() + make_interval(secs => $2) WHERE worker = $1 AND id = ANY ($3::text[])`,
         [this.worker, LEASE_SECONDS, ids],
       );
-      if (!this.stopped) this.session = session;
+      if (this.stopped) await this.end(session);
+      else this.session = session;
     } catch (error) {
       this.logger.warn({ err: error }, 'the queue lease could not be extended');
-      await this.end(this.session);
+      // A session that stays open keeps the lock, for which the next one would wait.
+      await this.end(session);
     }
   }
 

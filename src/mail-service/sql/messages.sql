@@ -11,7 +11,7 @@ CREATE FUNCTION expiry_of(p_retention bigint) RETURNS timestamptz LANGUAGE sql S
 $$;
 
 -- Adds a message. `p_message` is the parsed message, `p_box` the mailbox's id or its special use.
--- outcome: ok, no_mailbox, over_quota
+-- outcome: ok, no_user, no_mailbox, over_quota
 CREATE FUNCTION store_message(p_user text, p_box text, p_message jsonb, p_quota bigint)
 RETURNS TABLE (outcome text, mailbox text, uid bigint)
 LANGUAGE plpgsql AS $$
@@ -26,7 +26,8 @@ BEGIN
   UPDATE users SET storage_used = storage_used + v_size
   WHERE id = p_user AND (p_quota = 0 OR storage_used + v_size <= p_quota);
   IF NOT FOUND THEN
-    RETURN QUERY SELECT 'over_quota', NULL::text, NULL::bigint;
+    RETURN QUERY SELECT CASE WHEN EXISTS (SELECT FROM users WHERE id = p_user) THEN 'over_quota' ELSE 'no_user' END,
+                        NULL::text, NULL::bigint;
     RETURN;
   END IF;
   UPDATE mailboxes AS mailbox

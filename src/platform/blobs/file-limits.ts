@@ -3,6 +3,7 @@ import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
 import type { Reader, Tx } from '../database/tx.js';
 import type { ApiError } from '../http/api-error.js';
+import { ItemFailures } from '../jobs/item-failures.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { BlobErrors } from './blobs.errors.js';
 import { FileUsageRepository, type OwnLimits, type UserUsageRow } from './file-usage.repository.js';
@@ -113,16 +114,24 @@ export class FileLimits implements OnModuleInit {
     return this.usages.users(tenantId, after, limit);
   }
 
-  /** Counts the files of all workspaces again: a restored or edited database may have other counters. */
+  /**
+   * Counts the files of all workspaces again: a restored or edited database may have other counters.
+   * @throws AggregateError after the last workspace, when some failed
+   */
   async recount(): Promise<void> {
+    const failures = new ItemFailures(this.logger, 'the recount of the files of a workspace');
     for (let after = NO_ID; ;) {
       const ids = await this.usages.workspaces(after, BATCH);
-      for (const tenantId of ids)
-        if (await this.usages.recount(tenantId))
-          this.logger.warn({ tenantId }, 'the counters of files were wrong and are corrected');
-      if (ids.length < BATCH) return;
+      for (const tenantId of ids) await failures.guard({ tenantId }, () => this.recountOne(tenantId));
+      if (ids.length < BATCH) break;
       after = ids.at(-1) as string;
     }
+    failures.report();
+  }
+
+  private async recountOne(tenantId: string): Promise<void> {
+    if (await this.usages.recount(tenantId))
+      this.logger.warn({ tenantId }, 'the counters of files were wrong and are corrected');
   }
 }
 

@@ -143,7 +143,7 @@ export class Db implements Reader, OnApplicationShutdown {
   /**
    * Runs `work` in each cell, one after the other. After a failure in one cell, it still runs in the others.
    * @returns the results of the cells
-   * @throws the first error
+   * @throws the error of the cell, an AggregateError when several fail
    */
   async inEachCell<T>(work: () => Promise<T>): Promise<T[]> {
     const results: T[] = [];
@@ -153,6 +153,7 @@ export class Db implements Reader, OnApplicationShutdown {
         (result) => results.push(result),
         (error: unknown) => errors.push(error),
       );
+    if (errors.length > 1) throw new AggregateError(errors, `the work failed in ${errors.length} cells`);
     if (errors.length > 0) throw errors[0];
     return results;
   }

@@ -33,7 +33,9 @@ export class FeedChanges implements OnModuleInit {
       void this.watch(ctx, end.signal);
     });
     this.connections.onRemove(({ ctx }, isLast) => {
-      if (isLast) this.watched.get(keyOf(ctx))?.abort();
+      if (!isLast) return;
+      this.watched.get(keyOf(ctx))?.abort();
+      this.watched.delete(keyOf(ctx));
     });
   }
 

@@ -69,8 +69,7 @@ export abstract class ItemIndexer {
       name: `${name}.repair`,
       everySeconds: REPAIR_SECONDS,
       run: async () => {
-        const walk = this.walk();
-        if (Date.now() >= walk.restUntil && (await this.repair())) walk.restUntil = Date.now() + REST_MS;
+        if (Date.now() >= this.walk().restUntil) await this.repair();
       },
     });
   }
@@ -160,11 +159,17 @@ export abstract class ItemIndexer {
    * whose event was parked. Continues from the end of the previous run in this cell, for at most `REPAIR_MS`. The next walk retries
    * items that fail.
    * @returns whether it has reached the last item
+   * @throws AggregateError after the last item of the run, when items failed
    */
   async repair(): Promise<boolean> {
-    const walk = this.walk();
-    const end = Date.now() + REPAIR_MS;
     const failures = new ItemFailures(this.logger, 'the indexing of an item');
+    const isComplete = await this.continueWalk(this.walk(), failures);
+    failures.report();
+    return isComplete;
+  }
+
+  private async continueWalk(walk: Walk, failures: ItemFailures): Promise<boolean> {
+    const end = Date.now() + REPAIR_MS;
     for (;;) {
       const items = await this.index.walk(walk.position, SLICE);
       for (const item of items) {
@@ -175,6 +180,7 @@ export abstract class ItemIndexer {
       }
       if (items.length === 0) {
         walk.position = START;
+        walk.restUntil = Date.now() + REST_MS;
         return true;
       }
     }

@@ -57,7 +57,7 @@ export class FeedService {
       const isEmpty = read.rows.length === 0;
       const left = deadline - Date.now();
       const isDone = !isEmpty || (!isPart && (left <= 0 || signal.aborted));
-      if (isDone || (!isPart && !(await this.heads.wait(ctx, all.head, left, signal))))
+      if (isDone || (!isPart && !(await this.heads.wait(ctx, [[ctx.userId, all.head]], left, signal))))
         return this.changesReply(ctx, source, since, read, isPart, start);
       seq = read.head;
     }

@@ -16,15 +16,21 @@ const SAFETY_MS = 5_000;
 /** Reports are kept for this time, for requests that have read their counter and do not wait yet. */
 const RECENT_MS = 10_000;
 const MAX_RECENT = 50_000;
-/** Limit of waiting requests, for memory; further requests get their response at once. */
+/** Limit of waiting requests, and of the counters that they follow; further requests get their response at once. */
 const MAX_WAITING = 10_000;
 
-/** The user of a counter and the session that waits; or an object with its id as `userId`. */
-type CounterOwner = Pick<RequestContext, 'tenantId' | 'userId' | 'sessionId'>;
+type Caller = Pick<RequestContext, 'tenantId' | 'userId' | 'sessionId'>;
 
-interface Waiter extends CounterOwner {
-  head: number;
+interface Waiter extends Caller {
+  /** Known heads by the key of their counter. */
+  heads: ReadonlyMap<string, number>;
   wake: (changed: boolean) => void;
+}
+
+interface ReportedHead {
+  head: number;
+  /** The signals of the requests that have used it. */
+  usedBy: WeakSet<AbortSignal>;
 }
 
 interface HeadRow {
@@ -42,10 +48,11 @@ interface HeadRow {
 export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(HeadWatch.name);
   private readonly waiters = new Set<Waiter>();
-  private readonly byOwner = new Map<string, Set<Waiter>>();
+  /** By workspace and id of the user or object. */
+  private readonly byCounter = new Map<string, Set<Waiter>>();
   private readonly counters = ['SELECT tenant_id, user_id AS id, head FROM sync_heads'];
   private heads: Statement<HeadRow> | undefined;
-  private readonly recent = new LRUCache<string, number>({ ...growingTo(MAX_RECENT), ttl: RECENT_MS });
+  private readonly recent = new LRUCache<string, ReportedHead>({ ...growingTo(MAX_RECENT), ttl: RECENT_MS });
   private polledAt = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
@@ -75,7 +82,7 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Adds counters of objects. Requests wait for them by the id of the object in place of the id of a user.
+   * Adds counters of objects. Requests wait for them by the id of the object.
    * @param counters SQL of the columns tenant_id, id and head, of a table with the primary key (tenant_id, id)
    */
   addCounters(counters: string): void {
@@ -83,47 +90,61 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Waits until the counter is above `head`, at most `ms`.
+   * Waits until one of the counters is above its head, at most `ms`.
+   * @param counters ids of users or objects with their known heads
+   * @param signal of the request, the same for all its waits
    * @returns false on a timeout, an abort, a change of the user's access, a draining process or too many waiting requests
    */
   async wait(
-    { tenantId, userId, sessionId }: CounterOwner,
-    head: number,
+    { tenantId, userId, sessionId }: Caller,
+    counters: readonly (readonly [id: string, head: number])[],
     ms: number,
     signal: AbortSignal,
   ): Promise<boolean> {
-    if (this.closed || signal.aborted || this.waiters.size >= MAX_WAITING) return false;
-    const key = `${tenantId} ${userId}`;
-    // Each report is used once: after a rollback, the counter never reaches the reported head.
-    if ((this.recent.get(key) ?? 0) > head) return this.recent.delete(key);
+    if (this.closed || signal.aborted || Math.max(this.waiters.size, this.byCounter.size) >= MAX_WAITING)
+      return false;
+    const heads = new Map(counters.map(([id, head]) => [`${tenantId} ${id}`, head]));
+    for (const [key, head] of heads) if (this.useReport(key, head, signal)) return true;
     void this.bus.listen();
     return new Promise((resolve) => {
       const done = (changed: boolean) => {
         clearTimeout(timeout);
         signal.removeEventListener('abort', end);
-        this.remove(key, waiter);
+        this.remove(waiter);
         resolve(changed);
       };
       const end = () => done(false);
-      const waiter: Waiter = { tenantId, userId, sessionId, head, wake: done };
+      const waiter: Waiter = { tenantId, userId, sessionId, heads, wake: done };
       const timeout = setTimeout(end, ms);
       signal.addEventListener('abort', end);
       this.waiters.add(waiter);
-      this.byOwner.set(key, (this.byOwner.get(key) ?? new Set()).add(waiter));
+      for (const key of heads.keys())
+        this.byCounter.set(key, (this.byCounter.get(key) ?? new Set()).add(waiter));
       this.schedule();
     });
   }
 
-  private remove(key: string, waiter: Waiter): void {
+  private remove(waiter: Waiter): void {
     this.waiters.delete(waiter);
-    const own = this.byOwner.get(key);
-    own?.delete(waiter);
-    if (own?.size === 0) this.byOwner.delete(key);
+    for (const key of waiter.heads.keys()) {
+      const own = this.byCounter.get(key);
+      own?.delete(waiter);
+      if (own?.size === 0) this.byCounter.delete(key);
+    }
   }
 
   private grown(key: string, head: number): void {
-    this.recent.set(key, head);
-    for (const waiter of this.byOwner.get(key) ?? []) if (head > waiter.head) waiter.wake(true);
+    this.recent.set(key, { head, usedBy: new WeakSet() });
+    for (const waiter of this.byCounter.get(key) ?? [])
+      if (head > (waiter.heads.get(key) ?? head)) waiter.wake(true);
+  }
+
+  /** Each request uses a report once: after a rollback, the counter never reaches the reported head. */
+  private useReport(key: string, head: number, signal: AbortSignal): boolean {
+    const report = this.recent.get(key);
+    if (!report || report.head <= head || report.usedBy.has(signal)) return false;
+    report.usedBy.add(signal);
+    return true;
   }
 
   /** Ends the waits of a caller whose access has changed, so that no later change is delivered without a new check. */
@@ -151,14 +172,15 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
 
   private async poll(): Promise<void> {
     const started = performance.now();
-    const owners = [...this.byOwner.values()].flatMap(([first]) => (first ? [first] : []));
+    const counters = [...this.byCounter.keys()].map(
+      (key) => key.split(' ') as [tenantId: string, id: string],
+    );
     try {
       const heads = (this.heads ??= headsOf(this.counters));
       const rows = await this.db.byCell(
-        owners,
-        ({ tenantId }) => tenantId,
-        (some) =>
-          this.db.query(heads, [some.map(({ tenantId }) => tenantId), some.map(({ userId }) => userId)]),
+        counters,
+        ([tenantId]) => tenantId,
+        (some) => this.db.query(heads, [some.map(([tenantId]) => tenantId), some.map(([, id]) => id)]),
       );
       for (const row of rows) this.grown(`${row.tenant_id} ${row.id}`, row.head);
       this.polledAt = started;

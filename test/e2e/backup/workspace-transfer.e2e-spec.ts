@@ -12,6 +12,7 @@ import { importWorkspace, type ImportOptions } from '../../../src/backup/workspa
 import { Installation } from '../../../src/backup/workspace/installation.js';
 import { DIRECTORY_ROWS, LEFT_OUT } from '../../../src/backup/workspace/transferred-tables.js';
 import type { Report } from '../../../src/backup/progress.js';
+import { migrateMailService } from '../../../src/mail-service/mail-service.js';
 import { createDemoWorkspace } from '../../../src/demo/demo-workspace.js';
 import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
@@ -359,6 +360,32 @@ describe('a workspace that moves to another installation', () => {
     const second = json(await workspace(env, 'tenant', 'import', '--from', to));
     expect(second).toMatchObject({ slug: 'demo', accounts: { created: DEMO_USERS.length } });
     expect(await onDatabase(other.url, `SELECT FROM blobs WHERE state <> 'kept'`)).toEqual([]);
+    await other.drop();
+  });
+
+  test('the mail of a user of the mail service here stays when the export has a user with this id', async () => {
+    const other = await cloneDatabase();
+    const here = { databaseUrl: other.url, dataDir: directories.make() };
+    await migrateMailService(configOf(here.databaseUrl, here.dataDir), here.databaseUrl);
+    const [{ id }] = await source.app.sql('SELECT mail_user_id AS id FROM mail_accounts WHERE user_id = $1', [
+      demo[0]!.id,
+    ]);
+    await onDatabase(
+      other.url,
+      `WITH own AS (INSERT INTO mail_service.users (id, username, address, name) VALUES ('${id}', 'own', 'own@here.test', 'Own') RETURNING id)
+       INSERT INTO mail_service.mailboxes (user_id, id, path) SELECT id, 'own', 'INBOX' FROM own`,
+    );
+    const { mail } = await imported(here, { from: place });
+    expect(mail).toEqual({ users: DEMO_USERS.length - 1, taken: [owner.email] });
+    expect(
+      await onDatabase(other.url, `SELECT id FROM mail_service.mailboxes WHERE user_id = '${id}'`),
+    ).toEqual([{ id: 'own' }]);
+    const [rows] = await onDatabase(
+      other.url,
+      'SELECT count(DISTINCT user_id)::int AS users FROM mail_service.messages',
+    );
+    expect(rows.users).toBe(DEMO_USERS.length - 1);
+    expect(await brokenKeys(other.url)).toEqual([]);
     await other.drop();
   });
 

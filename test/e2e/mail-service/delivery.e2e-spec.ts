@@ -1,5 +1,8 @@
+import { LocalDelivery } from '../../../src/mail-service/delivery/local-delivery.js';
+import type { Entry } from '../../../src/mail-service/delivery/queue.repository.js';
 import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
+import { streamOf } from '../../../src/mail-service/storage/bytes.js';
 import { RawMessages } from '../../../src/mail-service/storage/raw-messages.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
@@ -94,6 +97,15 @@ describe('without a relay', () => {
     expect((await arrived(alice, 'Later')).date).toBe(sendTime);
     const after = await alice.get(`${box(boxes['Sent Mail'])}/messages/${message.id}`);
     expect(after.body.outbound).toBeUndefined();
+  });
+
+  test('mail to an account that is deleted during its delivery is retried', async () => {
+    const local = mail.get<LocalDelivery>(LocalDelivery);
+    const raw = streamOf(Buffer.from('Subject: Late\r\n\r\ntext'));
+    const rawId = await mail.get<RawMessages>(RawMessages).put(raw);
+    const entry = { id: 'late', sender: 'alice@example.com', recipient: 'gone@example.com', raw_id: rawId };
+    const outcome = await local.deliver(entry as Entry, 'deleted', (await local.read(rawId))!);
+    expect(outcome).toMatchObject({ kind: 'retry', status: '4.2.1' });
   });
 
   test('an address with a tag belongs to the account without it', async () => {

@@ -9,7 +9,8 @@ import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { spawnWorkspace, workspace } from '../../support/installation/cli.ts';
+import { spawnWorkspace, startWorkspace, workspace } from '../../support/installation/cli.ts';
+import { until } from '../../support/until.ts';
 
 describe('the audit log', () => {
   let app: TestApp;
@@ -236,5 +237,33 @@ describe('the audit log', () => {
       ['--actor', 'nobody@nowhere.example'],
     ])
       expect((await workspace(env, 'audit', ...wrong)).code).toBe(1);
+  });
+
+  test('the command follows entries that began before it and commit later, and repeats none', async () => {
+    const [zoe] = await app.tenant('follow', 'zoe');
+    const entry = (action: string) => ({ action, objectKind: 'followed' });
+    await record(as(zoe), entry('f.first'));
+    await record(as(zoe), entry('f.second'));
+    const args = ['audit', '--tenant', 'follow', '--object', 'followed', '--limit', '1', '--follow'];
+    const command = await app.get(Db).tx(async (tx) => {
+      await app.get(Audit).record(tx, as(zoe), entry('f.late'));
+      const started = startWorkspace('', { DATABASE_URL: app.databaseUrl }, ...args);
+      await until('the newest entry', () => started.output.stdout.includes('f.second'));
+      return started;
+    });
+    try {
+      await until('the late entry', () => command.output.stdout.includes('f.late'));
+    } finally {
+      command.child.kill('SIGTERM');
+    }
+    const { stdout } = await command.result;
+    expect(
+      actions(
+        stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ),
+    ).toEqual(['f.second', 'f.late']);
   });
 });

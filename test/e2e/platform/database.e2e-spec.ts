@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { Config } from '../../../src/config/config.js';
 import { createDataSource } from '../../../src/platform/database/data-source.js';
 import { isConnectionError } from '../../../src/platform/database/database-errors.js';
@@ -49,6 +50,22 @@ describe('the database', () => {
   afterAll(() => app?.stop());
 
   const stored = (name: string) => app.sql('SELECT 1 FROM job_runs WHERE name = $1', [name]);
+
+  test('work in each cell reports the errors of all cells', async () => {
+    const cells = jest.spyOn(db, 'cells', 'get').mockReturnValue(['main', 'east', 'west']);
+    try {
+      const failing = (...names: string[]) =>
+        db.inEachCell(async () => {
+          if (names.includes(db.currentCell!)) throw new Error(`${db.currentCell} failed`);
+        });
+      await expect(failing('east')).rejects.toThrow('east failed');
+      await expect(failing('main', 'west')).rejects.toMatchObject({
+        errors: [new Error('main failed'), new Error('west failed')],
+      });
+    } finally {
+      cells.mockRestore();
+    }
+  });
 
   describe('transactions', () => {
     test('two that deadlock both succeed: the aborted one is repeated as a whole', async () => {
@@ -113,12 +130,12 @@ describe('the database', () => {
         tx.afterCommit(() => seen.push('never'));
         await tx.query(fail, ['x']);
       });
-      await expect(failing).rejects.toThrow();
+      await expect(failing).rejects.toThrow('division by zero');
       const single = db.single(async (tx) => {
         tx.afterCommit(() => seen.push('never'));
         await tx.query(fail, ['x']);
       });
-      await expect(single).rejects.toThrow();
+      await expect(single).rejects.toThrow('division by zero');
       await db.single(async (tx) => {
         await tx.query(touch, ['a']);
         tx.afterCommit(() => seen.push('single'));

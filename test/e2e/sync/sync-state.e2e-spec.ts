@@ -111,7 +111,7 @@ describe('GET /sync/state', () => {
     const { head } = (await bob.api.get(`${path}/sync`)).body;
     expect([before.objects.contacts[id], head]).toEqual([1, 1]);
     const waiting = state(bob, `?head=${before.head}&wait=20`);
-    await until('the request waits', () => app.get(HeadWatch).waiting > 1);
+    await until('the request waits', () => app.get(HeadWatch).waiting > 0);
     await alice.api.post(path, { full_name: 'Ben' });
     const after = await waiting;
     expect([after.head - before.head, after.collections.contacts - before.collections.contacts]).toEqual([
@@ -130,7 +130,7 @@ describe('GET /sync/state', () => {
     const before = await state(bob);
     expect(before.objects.calendars[id]).toBe(0);
     const waiting = state(bob, `?head=${before.head}&wait=20`);
-    await until('the request waits', () => app.get(HeadWatch).waiting > 1);
+    await until('the request waits', () => app.get(HeadWatch).waiting > 0);
     const made = await alice.api.post(`/calendar/${id}/events`, { title: 'Planning', start: '2026-03-02' });
     expect(made.status).toBe(201);
     const after = await waiting;
@@ -140,12 +140,42 @@ describe('GET /sync/state', () => {
     expect((await state(bob)).objects.calendars).not.toHaveProperty(id);
   });
 
+  test('a wait ends with a change of any of many calendars', async () => {
+    const [dora, emil] = await app.tenant('many', 'dora', 'emil');
+    const shares = [{ user_id: emil.id, role: 'reader' }];
+    const ids: string[] = [];
+    for (let n = 0; n < 24; n += 1)
+      ids.push((await dora.api.post('/calendar', { name: `C${n}`, shares })).body.calendar.id);
+    const before = await state(emil);
+    const last = Object.keys(before.objects.calendars).findLast((id) => ids.includes(id));
+    const waiting = state(emil, `?head=${before.head}&wait=20`);
+    await until('the request waits', () => app.get(HeadWatch).waiting > 0);
+    expect(
+      (await dora.api.post(`/calendar/${last}/events`, { title: 'Planning', start: '2026-03-02' })).status,
+    ).toBe(201);
+    expect((await waiting).head).toBe(before.head + 1);
+  });
+
+  test('a report ends the wait of each request that read its counter before', async () => {
+    const watch = app.get(HeadWatch);
+    const { head } = await state(bob);
+    await bob.api.post('/notes', { title: 'reported' });
+    const request = () => {
+      const { signal } = new AbortController();
+      const ctx = { tenantId: bob.tenantId, userId: bob.id, sessionId: bob.id };
+      return () => watch.wait(ctx, [[bob.id, head]], 1, signal);
+    };
+    const [first, second] = [request(), request()];
+    expect(await until('the report', async () => (await first()) || undefined)).toBe(true);
+    expect([await second(), await first()]).toEqual([true, false]);
+  });
+
   test('a wait ends with a change of a calendar whose report was lost', async () => {
     const shares = [{ user_id: bob.id, role: 'reader' }];
     const { id } = (await alice.api.post('/calendar', { name: 'Unreported', shares })).body.calendar;
     const before = await state(bob);
     const waiting = state(bob, `?head=${before.head}&wait=20`);
-    await until('the request waits', () => app.get(HeadWatch).waiting > 1);
+    await until('the request waits', () => app.get(HeadWatch).waiting > 0);
     await app.sql('ALTER TABLE calendars DISABLE TRIGGER calendars_grown');
     try {
       const made = await alice.api.post(`/calendar/${id}/events`, { title: 'Lost', start: '2026-03-02' });

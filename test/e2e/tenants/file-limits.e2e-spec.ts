@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { TenantFiles } from '../../../src/modules/tenants/index.js';
 import { FileLimits } from '../../../src/platform/blobs/file-limits.js';
+import { FileUsageRepository } from '../../../src/platform/blobs/file-usage.repository.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { json, workspace } from '../../support/installation/cli.ts';
 import { upload } from '../../support/network/multipart.ts';
@@ -192,5 +194,21 @@ describe('limits for files', () => {
     await app.get(FileLimits).recount();
     expect(await use(bob)).toMatchObject({ bytes: 30 * KIB, count: 1, own_bytes: 30 * KIB, own_count: 1 });
     expect(await use(ann)).toMatchObject({ own_bytes: 0, own_count: 0 });
+  });
+
+  test('the job goes on after a workspace whose count fails, and reports the failure', async () => {
+    const failing = ann.tenantId;
+    await send(ann, 10);
+    const [cleo] = await app.tenant(`files${(n += 1)}`, 'cleo');
+    await send(cleo, 20);
+    await app.sql('UPDATE file_usage SET bytes = 7 WHERE tenant_id = ANY ($1)', [[failing, cleo.tenantId]]);
+    const usages = app.get(FileUsageRepository);
+    const recount = jest.spyOn(usages, 'recount').mockImplementation((tenantId) => {
+      if (tenantId === failing) return Promise.reject(new Error('not countable'));
+      return FileUsageRepository.prototype.recount.call(usages, tenantId);
+    });
+    await expect(app.get(FileLimits).recount()).rejects.toThrow('failed for 1 items');
+    recount.mockRestore();
+    expect([(await use(ann)).bytes, (await use(cleo)).bytes]).toEqual([7, 20 * KIB]);
   });
 });

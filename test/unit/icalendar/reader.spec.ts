@@ -120,6 +120,21 @@ describe('a text', () => {
     expect(() => parseCalendars(text)).toThrow(expect.objectContaining({ name: 'ICalendarError', code }));
   });
 
+  test('may have a time zone after more components than it may have time zones', () => {
+    const zones = (count: number): string =>
+      'BEGIN:VTIMEZONE\nTZID:Europe/Berlin\nEND:VTIMEZONE\n'.repeat(count);
+    const calendar = (content: string): string => `BEGIN:VCALENDAR\n${content}END:VCALENDAR\n`;
+    const events = 'BEGIN:VEVENT\nEND:VEVENT\n'.repeat(READ_LIMITS.zones);
+    const [first, second] = parseCalendars(
+      calendar(events + zones(READ_LIMITS.zones)) + calendar(zones(READ_LIMITS.zones)),
+    );
+    expect([first!.components.length, second!.components.length]).toEqual([
+      2 * READ_LIMITS.zones,
+      READ_LIMITS.zones,
+    ]);
+    expect(() => parseCalendars(calendar(zones(READ_LIMITS.zones + 1)))).toThrow('at most 500 time zones');
+  });
+
   test('of any bytes gives components or a typed error', () => {
     const tokens = fc.constantFrom(
       'BEGIN:',

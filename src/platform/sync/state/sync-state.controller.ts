@@ -14,7 +14,7 @@ export class SyncStateController {
     id: 'syncState',
     summary: 'Read the heads of all collections',
     description:
-      'Our addition, for clients that poll: one cheap request instead of one for each change feed. Poll the feeds of the collections whose number is above the `head` of your last page. With `head` and `wait`, the response is delayed until any of your collections changes.',
+      'Our addition, for clients that poll: one cheap request instead of one for each change feed. Poll the feeds of the collections whose number is above the `head` of your last page. With `head` and `wait`, the response is delayed until any of your collections changes. It follows at most 500 calendars and address books.',
     response: [SyncStateResponse, 'The heads.'],
   })
   read(
