@@ -90,13 +90,6 @@ const sweep = workspace.statement<PresenceChange>(
   { reach: 'cell' },
 );
 
-const hasDue = workspace.statement<{ due: boolean }>(
-  'presence.has_due',
-  `SELECT EXISTS (SELECT FROM presence_devices WHERE expires_at <= now())
-       OR EXISTS (SELECT FROM presence_users WHERE due_at <= now()) AS due`,
-  { reach: 'cell' },
-);
-
 /** SQL of presence. A process collects the writes of its sockets, so one statement writes devices of several workspaces. */
 @Injectable()
 export class PresenceRepository {
@@ -152,11 +145,6 @@ export class PresenceRepository {
   /** Removes expired devices and applies due changes. @returns changes that other users see */
   async sweep(limit: number, lifetimeSeconds: number): Promise<PresenceChange[]> {
     return this.write(sweep, [limit, lifetimeSeconds]);
-  }
-
-  /** Whether a sweep has more devices or changes to process. */
-  async hasDue(): Promise<boolean> {
-    return (await this.db.query(hasDue, []))[0]?.due ?? false;
   }
 
   private async write<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {

@@ -166,23 +166,6 @@ describe('presence', () => {
     expect(statuses).toEqual(['offline', 'offline']);
   });
 
-  test('many expired devices of connected users do not delay those of others', async () => {
-    await connect(one, alice);
-    await connect(one, bob);
-    const devices = 'tenant_id, user_id, active, active_at, rooms';
-    await one.sql(
-      `INSERT INTO presence_devices (${devices}, id, expires_at)
-       SELECT ${devices}, n::text, now() - interval '1 minute' FROM presence_devices, generate_series(1, 1000) n WHERE user_id = $1`,
-      [alice.id],
-    );
-    await one.sql(`UPDATE presence_devices SET expires_at = now() - interval '1 second' WHERE user_id = $1`, [
-      bob.id,
-    ]);
-    await one.get(PresenceDevices).sweep();
-    expect((await shown(alice, bob)).status).toBe('offline');
-    expect((await shown(bob, alice)).status).toBe('online');
-  });
-
   test('the next heartbeat repeats a change that could not be written', async () => {
     const socket = await connect(one, alice);
     jest.spyOn(one.get(PresenceRepository), 'join').mockRejectedValueOnce(new Error('no connection'));

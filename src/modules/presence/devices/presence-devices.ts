@@ -112,7 +112,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
       const changes = await this.repository.sweep(BATCH, this.options.lifetimeSeconds);
       this.events.publish(changes);
       // The number of changes does not show whether this was the last batch: a user may have several devices.
-      if (changes.length === 0 && !(await this.repository.hasDue())) return;
+      if (changes.length === 0) return;
     }
   }
 
