@@ -67,6 +67,27 @@ describe('calendars under concurrency', () => {
       expect([status, body.error, body.event.title]).toEqual([409, 'conflict', won[0]!.body.event.title]);
   });
 
+  test('a cancelled poll locks its tentative events in all calendars before the calendars', async () => {
+    const [from, to] = [await newCalendar(ann, 'From'), await newCalendar(ann, 'To')];
+    const options = [{ date: '2026-03-02' }, { date: '2026-03-03' }];
+    const poll = { title: 'Held', time_zone: 'UTC', hold: true, calendar_id: from, options };
+    const { body } = await ann.api.post('/calendar/polls', poll);
+    const [, last] = body.poll.options.map(({ hold_event_id: id }: any) => id).toSorted();
+    const moved = await ann.api.put(`/calendar/${from}/events/${last}`, { calendar_id: to });
+    expect(moved.status).toBe(200);
+    const cancelled = await afterChange(
+      app.databaseUrl,
+      (other) => other.query('SELECT FROM calendar_events WHERE id = $1 FOR UPDATE', [last]),
+      () => ann.api.post(`/calendar/polls/${body.poll.id}/cancel`),
+      {
+        // A lock of the calendar of the other event would fail this one.
+        meanwhile: (other) =>
+          other.query('SELECT FROM calendars WHERE id = $1 FOR NO KEY UPDATE NOWAIT', [from]),
+      },
+    );
+    expect(cancelled.body.poll.status).toBe('cancelled');
+  });
+
   test('a synchronising client loses nothing of parallel writes', async () => {
     const own = await newCalendar(ann, 'Busy');
     const known = new Map<string, string>();

@@ -64,7 +64,7 @@ const leaveAll = workspace.statement<never>(
 const total = workspace.statement<{ count: number }>(
   'call_participants.total',
   `SELECT count(DISTINCT principal_id)::int AS count FROM call_participants
-    WHERE tenant_id = $1 AND call_id = $2 AND principal_kind <> 'viewer'`,
+    WHERE tenant_id = $1 AND call_id = $2 AND principal_kind <> 'viewer' AND (left_at IS NULL OR left_at >= $3)`,
 );
 
 // The state of a guest follows the connection. A guest who disconnects may join again without approval during the call.
@@ -169,9 +169,9 @@ export class ParticipantsRepository {
     await tx.query(leaveAll, keyOf(call));
   }
 
-  /** Number of users and guests that joined the call. */
-  async total(reader: Reader, call: CallKey): Promise<number> {
-    return (await reader.query(total, keyOf(call)))[0]?.count ?? 0;
+  /** Number of users and guests in the call since a moment. A reusable call keeps the participants of its earlier runs. */
+  async total(reader: Reader, call: CallKey, since: Date | null): Promise<number> {
+    return (await reader.query(total, [...keyOf(call), since]))[0]?.count ?? 0;
   }
 
   async isConnected(call: CallKey, identity: string): Promise<boolean> {

@@ -171,6 +171,19 @@ describe('polls', () => {
     expect((await vote(bob, poll, 'no')).body.error).toBe('poll_closed');
   });
 
+  test('that are finalized again return their event, also from the calendar to which it was moved', async () => {
+    const poll = await create();
+    const { event } = (await finalize(ann, poll, 0)).body;
+    const { id } = (await ann.api.post('/calendar', { name: 'Other' })).body.calendar;
+    const moved = await ann.api.put(`/calendar/${await calendarOf(ann)}/events/${event.id}`, {
+      calendar_id: id,
+    });
+    expect(moved.status).toBe(200);
+    expect((await finalize(ann, poll, 0)).body.event).toMatchObject({ id: event.id, calendar_id: id });
+    await ann.api.delete(`/calendar/${id}/events/${event.id}`);
+    expect((await finalize(ann, poll, 0)).body.event).toBeNull();
+  });
+
   test('do not exist for members who do not take part, and for other workspaces', async () => {
     const poll = await create({ participants: [] });
     for (const person of [bob, mallory]) {

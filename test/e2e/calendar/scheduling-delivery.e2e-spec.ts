@@ -153,6 +153,33 @@ describe('the delivery of scheduling messages', () => {
     expect(sentTo('Unknown outcome')).toBe(1);
   });
 
+  test('a retry does not take the mail to a similar long address for its own', async () => {
+    const recipients = ['one', 'two'].map((name) => `${'long-'.repeat(8)}${name}@far.example`);
+    const start = at('2027-03-01T09:00:00');
+    const event = await newEvent(ann, anns, { title: 'Similar addresses', start });
+    const order = { method: 'PUBLISH', event_id: event.id, recipients };
+    expect((await ann.api.post(`/calendar/${anns}/scheduling/outbox`, order)).body.error).toBeUndefined();
+    const own = (await running()).get(OwnMail);
+    const send = own.send.bind(own);
+    own.send = async (owner, mail, isRepeated) => {
+      if (mail.to === recipients[1] && !isRepeated) throw new Error('no connection');
+      return send(owner, mail, isRepeated);
+    };
+    await deliver();
+    expect(await message(event)).toMatchObject({ recipients: [{ status: 'sent' }, { status: 'queued' }] });
+    await leaseEnds();
+    await deliver();
+    own.send = send;
+    expect(await message(event)).toMatchObject({ result: 'sent' });
+    mail.get(QueueWorker).wake();
+    await until(
+      'an empty queue',
+      async () => (await mail.sql('SELECT count(*)::int AS n FROM queue'))[0].n === 0,
+    );
+    const mails = world.received.filter(({ raw }) => subjectOf(raw).includes('Similar addresses'));
+    expect(mails.flatMap(({ to }) => to).toSorted()).toEqual(recipients);
+  });
+
   test('a slow delivery does not claim the next one', async () => {
     for (const title of ['Slow', 'Next']) await meeting(ann, title);
     const other = await running();

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { CallServer } from '../../../src/modules/calls/call-server.js';
 import { guestIdentity } from '../../../src/modules/calls/model/call-identity.js';
 import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
+import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { type Connection, LiveKit } from '../../support/livekit/livekit.ts';
@@ -192,6 +193,30 @@ describe('calls with guests, and calls of events', () => {
     expect(deleted.status).toBe(200);
     expect((await alice.api.get(`/call/${callId}`)).body.call.state).toBe('ended');
     await app.get(OutboxWorker).drain();
+  });
+
+  test('the end of a call that starts again counts the participants since its last start', async () => {
+    const { calendar } = (await alice.api.post('/calendar', { name: 'Daily' })).body;
+    const body = { title: 'Daily', start: '2027-03-01T09:00:00Z', attendees: [{ user_id: bob.id }] };
+    const created = await alice.api.post(`/calendar/${calendar.id}/events`, {
+      ...body,
+      conference: { create: true },
+    });
+    const { room_id: callId } = created.body.event.conference;
+    const attend = async (user: TestUser) => {
+      const connection = await livekit.join((await user.api.post(`/call/tokens/${callId}/mint`)).body.token);
+      await livekit.webhooks.settled();
+      return connection;
+    };
+    for (const users of [[alice, bob], [bob]]) {
+      for (const user of users) await attend(user);
+      expect((await alice.api.post(`/call/${callId}/end`)).status).toBe(200);
+      await app.get(OutboxWorker).drain();
+    }
+    const filter = { action: 'call.ended', objectKind: 'call', objectId: callId };
+    const ends = await app.get(AuditReader).page(alice.tenantId, filter, 50);
+    // The newest entry comes first.
+    expect(ends.map(({ data }) => data)).toEqual([{ participants: 1 }, { participants: 2 }]);
   });
 
   test('the later part of a series that is split has a call of its own, which stays when the earlier part is deleted', async () => {

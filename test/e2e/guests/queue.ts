@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { Notifications } from '../../../src/platform/notifications/notifications.js';
 import type { TestUser } from '../../support/app.ts';
 import { type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 
@@ -17,6 +19,23 @@ export const queueTests = (world: GuestWorkspace): void =>
         if (n < 3) ok(await gina.post('call_session'), 202);
         else rejected(await gina.post('call_session'), 403, 'guest_denied');
       }
+    });
+
+    test('a guest who requests again is reported to the hosts, also after a failure', async () => {
+      const gina = await waitingGuest(await newCall());
+      ok(await review(gina.id as string, 'deny'));
+      await drain();
+      await world.app.sql('DELETE FROM notifications');
+      await world.app.sql(`UPDATE guests SET decided_at = decided_at - interval '61 seconds' WHERE id = $1`, [
+        gina.id,
+      ]);
+      const notifications = world.app.get(Notifications);
+      jest.spyOn(notifications, 'notify').mockRejectedValueOnce(new Error('no connection'));
+      rejected(await gina.post('call_session'), 500, 'internal_error');
+      ok(await gina.post('call_session'), 202);
+      await drain();
+      const { notifications: shown } = ok(await world.alice.api.get('/notifications'));
+      expect(shown.map(({ type }: any) => type)).toEqual(['guest.waiting']);
     });
 
     test('a remembered denial is final', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { PresenceDevices } from '../../../src/modules/presence/devices/presence-devices.js';
@@ -175,6 +176,46 @@ describe('presence', () => {
     await flush();
     expect((await shown(bob, alice)).status).toBe('away');
   });
+
+  test('the next heartbeat repeats a disconnection that could not be written', async () => {
+    const socket = await connect(one, alice);
+    grace(0);
+    jest.spyOn(one.get(PresenceRepository), 'leave').mockRejectedValueOnce(new Error('no connection'));
+    await disconnect(socket, one);
+    await one.get(PresenceDevices).beat();
+    await sweep();
+    expect((await shown(bob, alice)).status).toBe('offline');
+  });
+
+  test.each(['known', 'missing'])(
+    'a heartbeat does not extend a socket that closes meanwhile: %s',
+    async (device) => {
+      const { socket } = await connect(one, alice);
+      grace(0);
+      if (device === 'missing') await one.sql('DELETE FROM presence_devices WHERE user_id = $1', [alice.id]);
+      const devices = one.get(PresenceDevices);
+      const repository = one.get(PresenceRepository);
+      const sockets = one.get(UserConnections);
+      const beat = repository.beat.bind(repository);
+      const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      jest.spyOn(repository, 'beat').mockImplementationOnce(async (...parameters) => {
+        started.resolve();
+        await finish.promise;
+        return beat(...parameters);
+      });
+      const beating = devices.beat();
+      await started.promise;
+      const { id } = socket;
+      socket.close();
+      await until('the end of the socket', () => sockets.all.every((each) => each.id !== id));
+      const flushed = devices.flush();
+      await setImmediate();
+      finish.resolve();
+      await Promise.all([beating, flushed]);
+      await sweep();
+      expect(await one.sql('SELECT id FROM presence_devices WHERE user_id = $1', [alice.id])).toEqual([]);
+    },
+  );
 
   test('a crash of PostgreSQL loses devices and no status', async () => {
     const follower = await follow(bob, alice);

@@ -45,7 +45,7 @@ const lockEvents = workspace.statement<never>(
   `SELECT FROM calendar_events event
     WHERE event.tenant_id = $1 AND event.id = ANY ($2) AND EXISTS (
       SELECT FROM calendar_entries entry
-       WHERE entry.tenant_id = $1 AND entry.calendar_id = $3 AND entry.event_id = event.id)
+       WHERE entry.tenant_id = $1 AND entry.calendar_id = ANY ($3::uuid[]) AND entry.event_id = event.id)
     ORDER BY event.id FOR NO KEY UPDATE`,
 );
 
@@ -84,10 +84,20 @@ export class EventBatch {
     operations: readonly BatchOperation[],
   ): Promise<CalendarContext | null> {
     const ids = operations.flatMap(({ event_id }) => parseEventRef(event_id ?? '')?.id ?? []);
-    if (ids.length > 0) await tx.query(lockEvents, [ctx.tenantId, ids, calendarId]);
-    const added = await this.addedCalendars(tx, ctx, operations);
-    await tx.query(lockCalendars, [ctx.tenantId, ids, [calendarId, ...added]]);
+    await this.lockAll(tx, ctx, ids, [calendarId], () => this.addedCalendars(tx, ctx, operations));
     return this.events.context(tx, ctx, calendarId);
+  }
+
+  /** Locks those of the events that are in the calendars, then all their calendars and the added ones. */
+  async lockAll(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    ids: readonly string[],
+    calendarIds: readonly string[],
+    addedCalendars: () => Promise<readonly string[]> = async () => [],
+  ): Promise<void> {
+    if (ids.length > 0) await tx.query(lockEvents, [tenantId, ids, calendarIds]);
+    await tx.query(lockCalendars, [tenantId, ids, [...calendarIds, ...(await addedCalendars())]]);
   }
 
   /** The calendars to which operations add or move events. The fields are not validated yet. */

@@ -94,14 +94,15 @@ export class PollFinalization {
     return eventResponse(record, entry, { userId: ctx.userId, calendar, readerZone: calendar.time_zone });
   }
 
-  /** The event of a poll that was finalized before; null after its deletion. */
+  /** The event of a poll that was finalized before, also if it was moved; null after its deletion or without access to it. */
   private async eventOf(
     tx: Tx,
     ctx: RequestContext,
     poll: PollRecord,
   ): Promise<CalendarEventResponse | null> {
-    if (poll.calendar_id === null || poll.event_id === null) return null;
-    const found = await this.events.find(tx, ctx, poll.calendar_id, poll.event_id);
+    const [place] = await this.holds.places(tx, ctx, poll.event_id === null ? [] : [poll.event_id]);
+    if (!place) return null;
+    const found = await this.events.find(tx, ctx, place.calendar_id, place.event_id);
     if (!found?.record) return null;
     const { calendar, record, entry } = found;
     return eventResponse(record, entry, { userId: ctx.userId, calendar, readerZone: calendar.time_zone });

@@ -18,8 +18,13 @@ import type { CalendarContext } from '../model/event-record.js';
 import { isDay, parseInstant, wallIn, wallText } from '../model/event-times.js';
 import type { OptionRow, PollRow } from './poll-record.js';
 
-const holds = workspace.statement<{ calendar_id: string; event_id: string }>(
-  'calendar.poll_holds',
+interface Place {
+  calendar_id: string;
+  event_id: string;
+}
+
+const places = workspace.statement<Place>(
+  'calendar.poll_places',
   `SELECT event.origin_calendar_id AS calendar_id, event.id AS event_id FROM calendar_events event
     WHERE event.tenant_id = $1 AND event.id = ANY ($2) AND event.deleted_at IS NULL ORDER BY event.id`,
 );
@@ -73,21 +78,19 @@ export class PollHolds {
     return options.map((option, n) => ({ ...option, hold_event_id: (changes[n] as EventChange).record.id }));
   }
 
+  /** The calendars in which the existing ones of these events are now, by id of the event. */
+  places(tx: Tx, { tenantId }: RequestContext, ids: readonly string[]): Promise<Place[]> {
+    return tx.query(places, [tenantId, ids]);
+  }
+
   /** Deletes the events that still exist and that the caller may delete, also in other calendars to which they were moved. */
   async release(tx: Tx, ctx: RequestContext, options: readonly OptionRow[]): Promise<void> {
     const ids = options.flatMap(({ hold_event_id: id }) => id ?? []);
     if (ids.length === 0) return;
-    const held = await tx.query(holds, [ctx.tenantId, ids]);
-    const byCalendar = Map.groupBy(held, ({ calendar_id }) => calendar_id);
-    for (const [calendarId, events] of byCalendar)
-      await this.batch.lock(
-        tx,
-        ctx,
-        calendarId,
-        events.map(({ event_id }) => ({ op: 'delete', event_id })),
-      );
-    if (!isDeepStrictEqual(await tx.query(holds, [ctx.tenantId, ids]), held))
-      throw new ConcurrentChangeError('holds');
+    const held = await this.places(tx, ctx, ids);
+    const calendars = held.map(({ calendar_id }) => calendar_id);
+    await this.batch.lockAll(tx, ctx, ids, calendars);
+    if (!isDeepStrictEqual(await this.places(tx, ctx, ids), held)) throw new ConcurrentChangeError('holds');
     const silent = Checked.of(DeleteEvent, { send_updates: 'none' });
     for (const { event_id: id, calendar_id: calendarId } of held)
       try {

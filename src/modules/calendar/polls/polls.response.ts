@@ -87,6 +87,6 @@ export class PollEnvelope {
 }
 
 export class FinalizedPollEnvelope extends PollEnvelope {
-  /** Null after its deletion. */
+  /** Null after its deletion, and without access to its calendar. */
   @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
 }

@@ -44,12 +44,23 @@ const due = workspace.statement<DueRow>(
 
 const saveChecks = workspace.statement<never>(
   'calendar.reminders_looked',
-  `UPDATE calendar_entries entry SET next_reminder_at = checked.next, reminded_until = $1
-     FROM jsonb_to_recordset($2) AS checked (tenant_id uuid, calendar_id uuid, event_id uuid, next timestamptz)
+  `UPDATE calendar_entries entry SET next_reminder_at = checked.next, reminded_until = coalesce(checked.until, entry.reminded_until)
+     FROM jsonb_to_recordset($1) AS checked (tenant_id uuid, calendar_id uuid, event_id uuid, next timestamptz, until timestamptz)
     WHERE entry.tenant_id = checked.tenant_id AND entry.calendar_id = checked.calendar_id
       AND entry.event_id = checked.event_id`,
   { reach: 'cell' },
 );
+
+/** The result of a check. */
+interface Check {
+  found: DueReminder[];
+  /** The next check, an instant in seconds; null: no further one. */
+  next: number | null;
+  /** The instant up to which reminders are reported; null after a failure, so that the next check reports them. */
+  until: number | null;
+}
+
+const instantOf = (seconds: number | null) => (seconds === null ? null : formatInstant(seconds));
 
 /**
  * Reports reminders that are due. The transaction that appends an event to the outbox also updates `reminded_until` of its placement,
@@ -89,7 +100,7 @@ export class ReminderClock implements OnModuleInit {
     let reminders = 0;
     for (const row of rows) {
       const { tenant_id, calendar_id, event_id, owner_id: userId } = row;
-      const { found, next } = this.check(row, at);
+      const { found, next, until } = this.check(row, at);
       for (const { key, start, end, minutes, methods } of found)
         await this.outbox.append(tx, {
           tenantId: tenant_id,
@@ -106,23 +117,23 @@ export class ReminderClock implements OnModuleInit {
           } satisfies ReminderDue,
         });
       reminders += found.length;
-      marks.push({ tenant_id, calendar_id, event_id, next: next === null ? null : formatInstant(next) });
+      marks.push({ tenant_id, calendar_id, event_id, next: instantOf(next), until: instantOf(until) });
     }
-    if (marks.length > 0) await tx.query(saveChecks, [formatInstant(at), JSON.stringify(marks)]);
+    if (marks.length > 0) await tx.query(saveChecks, [JSON.stringify(marks)]);
     return { placements: rows.length, reminders };
   }
 
-  /** The due reminders of a placement, and the time of its next check. A failure of one event does not stop the others. */
-  private check(row: DueRow, at: number): { found: DueReminder[]; next: number | null } {
+  /** Checks a placement. A failure of one event does not stop the others. */
+  private check(row: DueRow, at: number): Check {
     const { owner_id: userId, time_zone: readerZone, reminders, reminded_until: after, span_end } = row;
     try {
       const query = { record: recordOf(row), reminders, userId, readerZone };
       const found = query.record.deleted_at === null ? dueReminders(query, after, at) : [];
-      return { found, next: nextCheck(query, at, span_end) };
+      return { found, next: nextCheck(query, at, span_end), until: at };
     } catch (error) {
       const { tenant_id: tenant, event_id: event } = row;
       this.logger.error({ err: error, tenant, event }, 'reminders of an event failed; retried in an hour');
-      return { found: [], next: at + RETRY_SECONDS };
+      return { found: [], next: at + RETRY_SECONDS, until: null };
     }
   }
 }

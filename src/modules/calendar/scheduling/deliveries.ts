@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { composeItipMail, domainOf, type ItipMethod } from '../../../lib/itip/index.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
@@ -85,9 +86,12 @@ export class Deliveries implements OnModuleInit {
   }
 }
 
-/** The Message-ID, which is the same in each attempt. */
-const messageIdOf = ({ message_id, recipient }: DueDelivery, address: string): string =>
-  `<${message_id}.${Buffer.from(recipient).toString('hex').slice(0, 64)}@${domainOf(address)}>`;
+/** The Message-ID, which is the same in each attempt. The recipient is part of it: as a digest if it has more than 32 bytes. */
+function messageIdOf({ message_id, recipient }: DueDelivery, address: string): string {
+  const bytes = Buffer.from(recipient);
+  const part = bytes.length <= 32 ? bytes : createHash('sha256').update(bytes).digest();
+  return `<${message_id}.${part.toString('hex')}@${domainOf(address)}>`;
+}
 
 function composed(delivery: DueDelivery, address: string, messageId: string): Promise<Buffer> {
   const { event_id, recipient, method, ics, mail, created_at } = delivery;

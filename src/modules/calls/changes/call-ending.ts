@@ -69,8 +69,8 @@ export class CallEnding implements OnModuleInit {
       ? ({ state: 'scheduled', startedAt: null } as const)
       : ({ state: 'ended', endedAt } as const);
     await this.calls.update(tx, key, { ...ended, emptySince: null });
+    const participants = await this.participants.total(tx, key, call.startedAt);
     await this.participants.leaveAll(tx, key);
-    const participants = await this.participants.total(tx, key);
     if (roomId !== null && call.startedAt !== null) {
       const duration_ms = Math.max(0, endedAt.getTime() - call.startedAt.getTime());
       const event = {

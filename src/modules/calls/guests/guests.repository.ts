@@ -131,7 +131,7 @@ const joinViewer = workspace.statement<Result<GuestResult>>(
   `SELECT guest_viewer_join($1, $2, $3, $4, $5) AS result`,
 );
 
-/** SQL of the requests of guests. Each function returns an outcome and commits by itself, so that failed attempts stay counted. */
+/** SQL of the requests of guests. Each function returns an outcome and no error, so that failed attempts stay counted. */
 @Injectable()
 export class GuestsRepository {
   constructor(private readonly db: Db) {}
@@ -184,8 +184,8 @@ export class GuestsRepository {
     return this.db.single((tx) => one(tx, rotate, values));
   }
 
-  async enter({ tenantId, token, session }: Visitor): Promise<GuestResult> {
-    return this.db.single((tx) => one(tx, enter, [tenantId, token, session]));
+  async enter(tx: Tx, { tenantId, token, session }: Visitor): Promise<GuestResult> {
+    return one(tx, enter, [tenantId, token, session]);
   }
 
   async leave({ tenantId, token, session }: Visitor): Promise<LeaveResult> {

@@ -44,18 +44,23 @@ interface Index extends Header {
   lines: Map<string, { position: number; length: number }>;
 }
 
-const FILE = new URL('../data/holidays.ndjson', import.meta.url);
+export const HOLIDAYS = new URL('../data/holidays.ndjson', import.meta.url);
 const NEWLINE = 10;
 /** Countries whose holidays stay in memory. */
 const CACHED_COUNTRIES = 16;
 
 /** The compiled holidays of the world. The file has one line for each country; a line is read when a request needs it. */
 export class CatalogueFile {
-  private indexed?: Promise<Index>;
+  private indexed: Promise<Index> | undefined;
   private readonly rows = new LRUCache<string, Promise<HolidayRow[]>>({ max: CACHED_COUNTRIES });
 
+  constructor(private readonly file = HOLIDAYS) {}
+
   async index(): Promise<Index> {
-    this.indexed ??= readIndex();
+    this.indexed ??= readIndex(this.file).catch((error: unknown) => {
+      this.indexed = undefined;
+      throw error;
+    });
     return this.indexed;
   }
 
@@ -72,7 +77,7 @@ export class CatalogueFile {
   private async read(country: string): Promise<HolidayRow[]> {
     const line = (await this.index()).lines.get(country);
     if (!line) return [];
-    const file = await open(FILE);
+    const file = await open(this.file);
     try {
       const { buffer } = await file.read(Buffer.alloc(line.length), 0, line.length, line.position);
       return JSON.parse(buffer.toString('utf8')) as HolidayRow[];
@@ -82,8 +87,8 @@ export class CatalogueFile {
   }
 }
 
-async function readIndex(): Promise<Index> {
-  const bytes = await readFile(FILE);
+async function readIndex(file: URL): Promise<Index> {
+  const bytes = await readFile(file);
   const end = bytes.indexOf(NEWLINE);
   const header = JSON.parse(bytes.toString('utf8', 0, end)) as Header;
   const lines = new Map<string, { position: number; length: number }>();

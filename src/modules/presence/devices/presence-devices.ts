@@ -28,7 +28,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
   private readonly devices = new Map<Connection, Device>();
   private changed = new Set<Device>();
   private left: Device[] = [];
-  private flushing: Promise<void> | undefined;
+  private writing: Promise<void> = Promise.resolve();
   private collecting: NodeJS.Timeout | undefined;
   private heartbeat: NodeJS.Timeout | undefined;
   private sweeping: NodeJS.Timeout | undefined;
@@ -81,22 +81,26 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
   async flush(): Promise<void> {
     clearTimeout(this.collecting);
     this.collecting = undefined;
-    const work = (this.flushing ?? Promise.resolve()).then(() => this.write());
-    this.flushing = work;
-    await work;
+    await this.inOrder(() => this.write());
   }
 
   /** Extends the life of all devices of this process, and writes missing ones again. */
   async beat(): Promise<void> {
+    await this.inOrder(() => this.extend());
+  }
+
+  private async extend(): Promise<void> {
     try {
-      const all = [...this.devices.values()];
+      const all = [...this.devices];
       for (let at = 0; at < all.length; at += BATCH) {
         const batch = all.slice(at, at + BATCH);
-        const found = await this.repository.beat(batch, this.options.lifetimeSeconds);
-        for (const device of batch) if (!found.has(device.id)) this.change(device);
+        const devices = batch.map(([, device]) => device);
+        const found = await this.repository.beat(devices, this.options.lifetimeSeconds);
+        for (const [connection, device] of batch)
+          if (!found.has(device.id) && this.devices.has(connection)) this.change(device);
       }
-      // Retries changes that could not be written before.
-      if (this.changed.size > 0) this.collect();
+      // Retries changes and disconnections that could not be written before.
+      if (this.changed.size > 0 || this.left.length > 0) this.collect();
     } catch (error) {
       this.logger.warn({ err: error }, 'heartbeat of presence failed; the next one repeats it');
     }
@@ -138,6 +142,12 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
     this.collecting ??= setTimeout(() => void this.flush(), this.options.collectMs).unref();
   }
 
+  /** Runs writes one after another, so that no heartbeat extends a device whose disconnection is written. */
+  private inOrder(write: () => Promise<void>): Promise<void> {
+    this.writing = this.writing.then(write);
+    return this.writing;
+  }
+
   private async write(): Promise<void> {
     const { changed, left } = this;
     this.changed = new Set();
@@ -148,12 +158,15 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
         const { lifetimeSeconds } = this.options;
         this.events.publish(await this.repository.join(all.slice(at, at + BATCH), lifetimeSeconds));
       }
-      if (left.length > 0) await this.repository.leave(left, this.options.graceSeconds);
+      if (left.length > 0) {
+        await this.repository.leave(left, this.options.graceSeconds);
+        this.sweepLater();
+      }
     } catch (error) {
       this.logger.warn({ err: error }, 'presence not written; the next heartbeat repeats it');
       for (const device of this.devices.values()) if (changed.has(device)) this.changed.add(device);
+      this.left.push(...left);
     }
-    if (left.length > 0) this.sweepLater();
   }
 
   /** Plans a sweep for the end of the grace period that begins now. */

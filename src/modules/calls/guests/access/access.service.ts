@@ -120,12 +120,15 @@ export class GuestAccessService {
   async enter(visitor: Visitor, audioOnly: boolean): Promise<JsonReply> {
     await this.limits.enforce(visitor);
     const { clientUrl: url } = this.calls;
-    const result = await this.guests.enter(visitor);
     const { tenantId } = visitor;
-    if (result.outcome === 'waiting') {
-      if (result.is_new) await this.db.tx((tx) => this.approvals.waiting(tx, tenantId, result.id));
+    const result = await this.db.tx(async (tx) => {
+      const entered = await this.guests.enter(tx, visitor);
+      if (entered.outcome === 'waiting' && entered.is_new)
+        await this.approvals.waiting(tx, tenantId, entered.id);
+      return entered;
+    });
+    if (result.outcome === 'waiting')
       return new JsonReply(JSON.stringify({ state: 'waiting', poll_after: POLL_SECONDS }), { status: 202 });
-    }
     if (result.outcome === 'not_live') throw GuestErrors.callNotLive.with();
     if (result.outcome !== 'ok') throw rejectionOf(result);
     const identity = guestIdentity('guest', result.id);
