@@ -77,14 +77,14 @@ export class PatchedValues {
         throw new ScimInputError('noTarget', `No value of ${this.attribute.name} matches the path.`);
       return this.add([this.changed(fromFilter(filter), op, sub, value)]);
     }
-    let primary: Json | undefined;
+    let primary: string | undefined;
     this.changeEach((each, key) => {
       if (!matching.has(key)) return each;
       const after = this.changed(each, op, sub, value);
-      if (after['primary'] === true && each['primary'] !== true) primary ??= after;
+      if (after['primary'] === true && each['primary'] !== true) primary ??= keyOf(after);
       return after;
     });
-    if (primary) this.changeEach((each) => (each === primary ? each : notPrimary(each)));
+    if (primary !== undefined) this.changeEach((each, key) => (key === primary ? each : notPrimary(each)));
   }
 
   /** Keys of the values that match a filter. */
@@ -110,9 +110,12 @@ export class PatchedValues {
     for (const each of values) this.put(each);
   }
 
+  /** A repeated value changes nothing, except that it may be the primary one. */
   private put(each: Json): void {
     const key = keyOf(each);
-    if (this.byKey.has(key)) return;
+    const known = this.byKey.get(key);
+    if (known && each['primary'] === true) this.byKey.set(key, { ...known, primary: true });
+    if (known) return;
     this.byKey.set(key, each);
     const value = this.comparableValue(each);
     if (value === undefined) return;

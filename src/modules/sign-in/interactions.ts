@@ -75,7 +75,7 @@ export class Interactions {
       return this.issuerReturned(signIn);
     if (signIn.details.prompt.name === 'consent') return this.completion.consentPage(signIn);
     const { pending } = signIn;
-    if (pending) return this.pendingPage(signIn, pending);
+    if (pending) return this.factorPage(signIn, pending);
     const hint = signIn.details.params['login_hint'];
     return this.passwordPage(signIn, typeof hint === 'string' ? hint.slice(0, 320) : '');
   }
@@ -152,7 +152,7 @@ export class Interactions {
     if (attempt.passwordChangedAt) pending.passwordAt = attempt.passwordChangedAt.getTime();
     if (enrolment) pending.enrolment = enrolment;
     await this.savePending(signIn, pending);
-    return this.pendingPage(signIn, pending);
+    return this.factorPage(signIn, pending);
   }
 
   private async enrolled(signIn: SignIn, pending: Pending, step: EnrolmentStep): Promise<pages.Page | null> {
@@ -161,12 +161,6 @@ export class Interactions {
     else if (step.enrolment)
       await this.savePending(signIn, { ...pending, at: Date.now(), enrolment: step.enrolment });
     return step.page;
-  }
-
-  /** The page after the password: the second factor, or its enrolment. */
-  private async pendingPage(signIn: SignIn, pending: Pending): Promise<pages.Page> {
-    if (!isEnrolling(pending)) return this.factorPage(signIn, pending);
-    return (await this.enrolment.page(signIn, pending)) ?? this.passwordPage(signIn, pending.email);
   }
 
   private async code(signIn: SignIn, fields: (name: string) => string): Promise<pages.Page | null> {
@@ -228,13 +222,19 @@ export class Interactions {
     return pages.passwordPage(frameOf(signIn, alert), { email, passkey, hasIssuers });
   }
 
-  /** @param wanted method; default: a passkey, or else the authenticator */
+  /**
+   * The page after the password: the second factor, or its enrolment.
+   * @param wanted method; default: a passkey, or else the authenticator
+   */
   private async factorPage(
     signIn: SignIn,
-    { accountId, email }: Pending,
+    pending: Pending,
     wanted?: pages.FactorMethod,
     alert?: string,
   ): Promise<pages.Page> {
+    const { accountId, email } = pending;
+    if (isEnrolling(pending))
+      return (await this.enrolment.page(signIn, pending, alert)) ?? this.passwordPage(signIn, email);
     const methods = await this.factors.methods(accountId);
     const usual = methods.passkey ? 'passkey' : 'totp';
     const method = wanted ?? usual;

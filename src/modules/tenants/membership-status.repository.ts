@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TenantMember } from './tenant.entity.js';
 
 export type MemberStatus = 'active' | 'deactivated';
@@ -110,8 +110,8 @@ export class MembershipStatusRepository {
     return (await this.db.query(endedMembers, [tenantId, days])).map((row) => row.user_id);
   }
 
-  async memberships(userId: string): Promise<EndedMembership[]> {
-    return this.db.query(endedMemberships, [userId]);
+  async memberships(userId: string, reader: Reader = this.db): Promise<EndedMembership[]> {
+    return reader.query(endedMemberships, [userId]);
   }
 
   async beginErasure(tx: Tx, tenantId: string, userId: string): Promise<string | null> {

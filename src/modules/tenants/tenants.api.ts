@@ -202,8 +202,8 @@ export class TenantsApi {
   }
 
   /** All memberships of a user, also ended and erased ones. */
-  async membershipsOf(userId: string): Promise<EndedMembership[]> {
-    return this.statuses.memberships(userId);
+  async membershipsOf(userId: string, reader?: Reader): Promise<EndedMembership[]> {
+    return this.statuses.memberships(userId, reader);
   }
 
   /** Marks an ended membership as erased: it cannot be activated again. @returns its address; null: it is active */

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { createTransport } from 'nodemailer';
+import { createTransport, type Transporter } from 'nodemailer';
 import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.js';
-import { CalendarMailIntake, OwnMail } from '../../../src/modules/mail/index.js';
+import { CALENDAR_MAIL, CalendarMailIntake, MailApi, OwnMail } from '../../../src/modules/mail/index.js';
+import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/network/client.ts';
@@ -28,12 +29,15 @@ describe('the delivery of scheduling messages', () => {
   let ann: TestUser;
   let anns: string;
   let settings: Record<string, string>;
+  let transport: Transporter;
   /** Another process of the installation, started after the first one is killed. */
   let worker: TestApp | undefined;
 
   beforeAll(async () => {
     world = await OtherServer.start();
     mail = await TestMailService.start({ SMTP_URL: world.url });
+    const port = await mail.get(SmtpReceiver).listen(0);
+    transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
     proxy = await MailProxy.start(mail.url);
     settings = { ...mail.settings, MAIL_SERVICE_URL: proxy.url, MAIL_ACCOUNTS: 'create' };
     app = await TestApp.start(settings);
@@ -50,6 +54,7 @@ describe('the delivery of scheduling messages', () => {
     proxy.held = 0;
   });
   afterAll(async () => {
+    transport?.close();
     await worker?.stop();
     await app?.stop();
     await proxy?.stop();
@@ -229,13 +234,11 @@ describe('the delivery of scheduling messages', () => {
   });
 
   test('a mail service without the list of calendars: inboxes are searched, from where the last search ended', async () => {
-    const smtp = await mail.get(SmtpReceiver).listen(0);
     const event = await meeting(ann, 'Searched');
     await deliver();
     proxy.hides = (_method, url) => url.startsWith('/calendar-parts');
     const other = await running();
     const intake = other.get(CalendarMailIntake);
-    const transport = createTransport({ host: '127.0.0.1', port: smtp, ignoreTLS: true });
     const reply = async (partstat: string, dtstamp: string) => {
       const content = [
         'BEGIN:VCALENDAR',
@@ -350,6 +353,89 @@ describe('the delivery of scheduling messages', () => {
       'reply_recorded',
       'declined',
     ]);
-    transport.close();
+  });
+
+  describe('the search of an inbox', () => {
+    let intake: CalendarMailIntake;
+    let bob: TestUser;
+    let n = 0;
+    /** Message-IDs of the calendars of bob that the search has appended to the outbox. */
+    let taken: string[];
+    let restore: () => void;
+
+    beforeEach(async () => {
+      n += 1;
+      [bob] = await app.tenant(`searched-${n}`, 'bob');
+      await bob.api.get('/mail/users/me/mailboxes');
+      proxy.hides = (_method, url) => url.startsWith('/calendar-parts');
+      const other = await running();
+      intake = other.get(CalendarMailIntake);
+      const limits = { ...intake.limits };
+      const outbox = other.get(Outbox);
+      const append = outbox.append.bind(outbox);
+      taken = [];
+      outbox.append = async (tx, event) => {
+        if (event.type === CALENDAR_MAIL && event.payload['user_id'] === bob.id)
+          taken.push(String(event.payload['message_id']));
+        return append(tx, event);
+      };
+      restore = () => {
+        outbox.append = append;
+        Object.assign(intake.limits, limits);
+      };
+    });
+    afterEach(() => restore());
+
+    const send = async (messageId: string, to = bob.email, isCalendar = true) => {
+      const content = 'BEGIN:VCALENDAR\r\nMETHOD:REPLY\r\nEND:VCALENDAR\r\n';
+      const alternatives = isCalendar ? [{ contentType: 'text/calendar; method=REPLY', content }] : [];
+      await transport.sendMail({ from: ZOE, to, messageId, subject: 'x', text: 'x', alternatives });
+    };
+    const runs = async (count: number) => {
+      for (let run = 0; run < count; run += 1) await intake.run();
+    };
+
+    test('begins again when another account is linked, whose messages have lower ids', async () => {
+      for (const name of ['a', 'b', 'c']) await send(`<${name}@far.example>`, bob.email, false);
+      await runs(2);
+      const [first] = await app.sql('SELECT mail_user_id FROM mail_accounts WHERE user_id = $1', [bob.id]);
+      await mail.person('second', 'linked.example');
+      const owner = { tenantId: bob.tenantId!, userId: bob.id };
+      const other = await running();
+      await other.get(MailApi).linkAccount(owner, 'second.linked.example', 'Pa55-second-word');
+      expect((await mail.root.delete(`/users/${first.mail_user_id}`)).status).toBe(200);
+      await runs(2);
+      await send('<linked@far.example>', 'second@linked.example');
+      await runs(1);
+      expect(taken).toEqual(['<linked@far.example>']);
+    });
+
+    test('begins with the newest message, also after a failed first attempt', async () => {
+      await send('<earlier@far.example>');
+      proxy.fails = (_method, url) => /\/messages\?/.test(url);
+      await runs(1);
+      proxy.fails = () => false;
+      await runs(1);
+      await send('<later@far.example>');
+      await runs(1);
+      expect(taken).toEqual(['<later@far.example>']);
+    });
+
+    test('continues behind a message that cannot be read for a while, and appends no calendar twice', async () => {
+      await runs(1);
+      await send('<older@far.example>');
+      await send('<newer@far.example>');
+      const { results } = (await bob.api.get('/mail/users/me/mailboxes')).body;
+      const inbox = results.find(({ path: name }: any) => name === 'INBOX').id;
+      const listed = (await bob.api.get(`/mail/users/me/mailboxes/${inbox}/messages`)).body.results;
+      const { id } = listed.find(({ messageId }: any) => messageId === '<older@far.example>');
+      Object.assign(intake.limits, { messages: 1, pages: 1 });
+      proxy.fails = (_method, url) => url.endsWith(`/messages/${id}`);
+      await runs(5);
+      expect(taken).toEqual(['<newer@far.example>']);
+      proxy.fails = () => false;
+      await runs(2);
+      expect(taken).toEqual(['<newer@far.example>', '<older@far.example>']);
+    });
   });
 });

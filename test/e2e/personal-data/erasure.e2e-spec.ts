@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { PersonalErasures } from '../../../src/modules/personal-data/erasure/personal-erasures.js';
+import { PersonalErasuresRepository } from '../../../src/modules/personal-data/erasure/personal-erasures.repository.js';
 import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { statements } from '../../../src/platform/database/statement.js';
@@ -290,6 +292,34 @@ describe('erasure of personal data', () => {
     expect(await actions(user)).toEqual(['personal_data.erasure_requested']);
     const { members } = ok(await owner.api.get('/tenant/members?status=active'));
     expect(members.map((each: { user_id: string }) => each.user_id)).toContain(user.id);
+  });
+
+  test('an erasure without grace time is done when the request returns, also beside a run that ends; it is recorded once', async () => {
+    const [, user] = await closed();
+    const [seen, joined] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const repository = app.get(PersonalErasuresRepository);
+    const claim = repository.claim.bind(repository);
+    repository.claim = async (...parameters) => {
+      const found = await claim(...parameters);
+      if (found) return found;
+      repository.claim = claim;
+      seen.resolve();
+      await joined.promise;
+      return found;
+    };
+    const runDue = worker().runDue.bind(worker());
+    const run = runDue();
+    await seen.promise;
+    worker().runDue = async () => {
+      worker().runDue = runDue;
+      joined.resolve();
+      await runDue();
+    };
+    const erasures = app.get(PersonalErasures);
+    expect(await erasures.request(user.id, { now: true })).toMatchObject([{ state: 'done' }]);
+    await run;
+    await erasures.request(user.id, { now: true });
+    expect((await actions(user)).filter((action) => action.endsWith('_requested'))).toHaveLength(1);
   });
 
   test('reopening the account keeps the erasure in a workspace whose membership ended before', async () => {

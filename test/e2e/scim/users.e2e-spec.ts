@@ -1,4 +1,6 @@
 import SCIMMY from 'scimmy';
+import { Provisioning } from '../../../src/modules/access/index.js';
+import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { ENTERPRISE, PATCH_OP, ScimClient, USER_SCHEMA } from '../../support/sign-in/scim.ts';
 import { MailedApp } from '../../support/mail/mailed-app.ts';
@@ -436,6 +438,46 @@ describe('users by SCIM', () => {
     expect(twin.id).toBe(id);
     const shared = await scim.patch(`/Users/${id}`, [replace('userName', address())]);
     expect([shared.status, shared.body.scimType]).toEqual([400, 'mutability']);
+  });
+
+  test('the address stays while the account has a membership elsewhere, also a deactivated one', async () => {
+    const { id, userName } = await scim.user(address());
+    const rename = () => scim.patch(`/Users/${id}`, [replace('userName', address())]);
+    const { tenantId } = await app.member('elsewhere', userName);
+    const set = (values: string) =>
+      app.sql(`UPDATE tenant_members SET ${values} WHERE tenant_id = $1 AND user_id = $2`, [tenantId, id]);
+    await set(`status = 'deactivated', deactivated_at = now()`);
+    const renamed = await rename();
+    expect([renamed.status, renamed.body.scimType]).toEqual([400, 'mutability']);
+    await set('erased_at = now()');
+    expect((await rename()).status).toBe(200);
+  });
+
+  test('the address stays when the account joins another workspace meanwhile', async () => {
+    const { id, userName } = await scim.user(address());
+    const provisioning = app.get(Provisioning);
+    const lock = provisioning.lock.bind(provisioning);
+    provisioning.lock = async (tx, tenantId) => {
+      provisioning.lock = lock;
+      await app.member('meanwhile', userName);
+      await lock(tx, tenantId);
+    };
+    const renamed = await scim.patch(`/Users/${id}`, [replace('userName', address())]);
+    expect([renamed.status, renamed.body.scimType]).toEqual([400, 'mutability']);
+  });
+
+  test('a new userName ends the link by which the user would change the address', async () => {
+    const [userName, wanted, next] = [address(), address(), address()];
+    const password = 'seven purple teapots dance';
+    const user = { email: userName, name: 'Ann', role: 'member' as const, password };
+    const { users } = await provision(app.served.nest, { tenants: [{ slug: 'acme', users: [user] }] }, true);
+    const api = app.as(users[0]!.token as string);
+    expect((await api.put('/settings/email', { email: wanted, password })).status).toBe(202);
+    const link = await at.linkTo(wanted);
+    const renamed = await scim.patch(`/Users/${users[0]!.id}`, [replace('userName', next)]);
+    expect(renamed.status).toBe(200);
+    expect((await api.get('/settings/email')).body).toEqual({ email: next, pending: null });
+    expect((await at.browser().open(link)).status).toBe(404);
   });
 
   test('the address of an owner stays under the control of the owner, also while deactivated', async () => {

@@ -192,6 +192,17 @@ describe('a second factor that the workspace requires, at sign-in', () => {
       ).not.toMatch(/\{\w+\}/);
   });
 
+  test.each<{ step: string } & Record<string, string>>([
+    { step: 'credential', credential: '{}' },
+    { step: 'code', code: '' },
+    { step: 'totp' },
+  ])('shows its page again after a step of another tab: $step', async (fields) => {
+    const user = await closed();
+    const { on, page } = await afterPassword(user.email);
+    const after = await on.submit(page, fields);
+    expect([headingOf(after), secretOf(after)]).toEqual(['Set up two-step sign-in', secretOf(page)]);
+  });
+
   test('is not offered before the end of the grace, nor without such a rule', async () => {
     const free = await member();
     const graced = await member();

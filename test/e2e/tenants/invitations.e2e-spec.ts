@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Client } from 'pg';
 import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
+import { TenantDomains } from '../../../src/modules/tenants/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import type { TestUser } from '../../support/app.ts';
 import { afterChange } from '../../support/database/locks.ts';
@@ -385,6 +386,22 @@ describe('invitations to a workspace', () => {
       await at.app.sql(insert, [boss.tenantId]);
       expect((await boss.api.delete('/tenant/domains/xn--strae-oqa.example')).status).toBe(200);
       expect(JSON.stringify((await boss.api.get('/tenant/domains')).body)).not.toContain('stra');
+    });
+
+    test('belong to one workspace in all spellings, also in that of an earlier version', async () => {
+      const [boss] = await at.app.tenant('idn-old', 'boss');
+      const [rival] = await at.app.tenant('idn-rival', 'rival');
+      await at.app.sql(
+        `INSERT INTO tenant_domains (tenant_id, domain, verified_at) VALUES ($1, 'müller.example', now())`,
+        [boss.tenantId],
+      );
+      const { domain } = (await rival.api.post('/tenant/domains', { domain: 'müller.example' })).body;
+      dns.records.set(domain.txt_record.name, [domain.txt_record.value]);
+      const taken = await rival.api.post(`/tenant/domains/${domain.domain}/verify`);
+      expect([taken.status, taken.body.error]).toEqual([409, 'domain_taken']);
+      const domains = at.app.get(TenantDomains);
+      for (const name of ['müller.example', domain.domain])
+        expect(await domains.ownerOf(`jo@${name}`)).toBe(boss.tenantId);
     });
 
     test('links that visitors request for a domain take no place of invitations by administrators', async () => {

@@ -42,6 +42,26 @@ describe('PATCH', () => {
     );
   });
 
+  test.each([
+    ['an added value', { op: 'add', path: 'emails', value: { value: 'b@x', type: 'home', primary: true } }],
+    [
+      'a changed value',
+      {
+        op: 'replace',
+        path: 'emails[type eq "other"]',
+        value: { value: 'b@x', type: 'home', primary: true },
+      },
+    ],
+  ])('%s that exists becomes the primary one', (_, operation) => {
+    const home = { value: 'b@x', type: 'home', display: 'B' };
+    const emails = [...BASE.emails, home, { value: 'c@x', type: 'other' }];
+    const { emails: after } = patch({ ...BASE, emails }, operation) as { emails: Json[] };
+    expect(after.slice(0, 2)).toEqual([
+      { ...BASE.emails[0], primary: false },
+      { ...home, primary: true },
+    ]);
+  });
+
   test('removes a value, a list and a sub-attribute', () => {
     const emails = [...BASE.emails, { value: 'b@x', type: 'home' }];
     const user = { ...BASE, emails, name: { givenName: 'A', familyName: 'B' } };

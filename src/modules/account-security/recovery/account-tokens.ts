@@ -101,8 +101,8 @@ export class AccountTokens implements OnModuleInit {
   }
 
   /**
-   * Ends the links that set a password or change the address. After a change of the password, an intruder who knew the old one
-   * must not be able to use such a link.
+   * Ends the links that set a password or change the address. After a change of the password or of the address, an intruder who
+   * knew the old one must not be able to use such a link.
    */
   async endAccessLinks(tx: Tx, accountId: string): Promise<void> {
     for (const purpose of ['password', 'email'] as const) await this.remove(tx, accountId, purpose);

@@ -167,8 +167,8 @@ export class EmailChange implements OnModuleInit {
     language: Language,
   ): Promise<boolean> {
     if (!(await this.credentials.setEmail(tx, id, email))) return false;
-    // A link to the old address must not open the account any more.
-    await this.tokens.remove(tx, id, 'password');
+    // A link to the old address must not open the account any more, and an earlier request must not replace this address.
+    await this.tokens.endAccessLinks(tx, id);
     await this.send(tx, CHANGED_MAIL, old, language, { old, email });
     await this.outbox.append(tx, { tenantId: NO_TENANT, type: EMAIL_CHANGED, payload: { user_id: id } });
     return true;

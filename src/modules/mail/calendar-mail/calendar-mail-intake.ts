@@ -17,7 +17,7 @@ import {
   type ScanProgress,
   type ScanRow,
 } from './calendar-mail.repository.js';
-import { listed } from './message-list.js';
+import { listed, MailboxListError } from './message-list.js';
 
 const JOB = 'calendar-mail';
 const INTERVAL_SECONDS = 10;
@@ -123,9 +123,7 @@ export class CalendarMailIntake implements OnModuleInit {
         await this.searchAccount(owner, row);
       } catch (error) {
         this.logger.warn({ err: error, ...owner }, 'the search for calendars in a mailbox failed');
-        // The search begins again with the newest message: its cursor may be the cause.
-        const progress = { mailbox: null, lastMessage: Number(row.last_message ?? 0), walk: null };
-        await this.db.single((tx) => this.repository.saveScan(tx, owner, progress));
+        await this.db.single((tx) => this.repository.saveScan(tx, owner, progressAfter(error, row)));
       }
     }
   }
@@ -134,7 +132,7 @@ export class CalendarMailIntake implements OnModuleInit {
     const session = this.client.background(owner);
     const mailbox = row.mailbox ?? (await inboxOf(session));
     const { progress, found } =
-      row.last_message === null
+      row.mailbox === null
         ? { progress: await this.endOf(session, mailbox), found: [] }
         : await this.newMessages(session, mailbox, row);
     const mails: CalendarMail[] = [];
@@ -167,7 +165,7 @@ export class CalendarMailIntake implements OnModuleInit {
     }
   }
 
-  /** The first search records the newest message only. */
+  /** The first search of a mailbox records its newest message only. */
   private async endOf(session: MailSession, mailbox: string): Promise<ScanProgress> {
     const { rows } = await listed(session, mailbox, 1, null);
     return { mailbox, lastMessage: Number(rows[0]?.['id'] ?? 0), walk: null };
@@ -202,6 +200,16 @@ export class CalendarMailIntake implements OnModuleInit {
     const progress = { mailbox, lastMessage: walk ? last : newest, walk };
     return { progress, found: found.toReversed() };
   }
+}
+
+/** The progress after a failed search. The next run repeats the failed part only. */
+function progressAfter(error: unknown, row: ScanRow): ScanProgress {
+  const { mailbox, last_message: last, next_page: nextPage, newest_message: newest } = row;
+  const walk = nextPage === null ? null : { nextPage, newest: Number(newest) };
+  const progress = { mailbox, lastMessage: Number(last ?? 0), walk };
+  if (!(error instanceof MailboxListError)) return progress;
+  // The cursor may be the cause. An unknown mailbox is one of the account that was linked before.
+  return { ...progress, mailbox: error.status === 404 ? null : mailbox, walk: null };
 }
 
 /** @throws Error without an inbox */

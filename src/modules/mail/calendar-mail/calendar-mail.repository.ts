@@ -22,8 +22,9 @@ export interface ScanRow {
 
 /** Progress of the search in an inbox. */
 export interface ScanProgress {
+  /** Null: the next search begins with the newest message of the inbox. */
   mailbox: string | null;
-  /** The newest message of the last complete search. */
+  /** The newest message of the last complete search. Its id is of this mailbox. */
   lastMessage: number;
   /** A search that continues in the next run; null: complete. */
   walk: { nextPage: string; newest: number } | null;
@@ -50,10 +51,10 @@ const due = workspace.statement<ScanRow>(
 
 const saveScan = workspace.statement<never>(
   'mail.calendar_scan_save',
-  `INSERT INTO mail_calendar_scans AS scan (tenant_id, user_id, mailbox, last_message, next_page, newest_message, scanned_at)
+  `INSERT INTO mail_calendar_scans (tenant_id, user_id, mailbox, last_message, next_page, newest_message, scanned_at)
    VALUES ($1, $2, $3, $4, $5, $6, now())
    ON CONFLICT (tenant_id, user_id) DO UPDATE
-     SET mailbox = excluded.mailbox, last_message = greatest(scan.last_message, excluded.last_message),
+     SET mailbox = excluded.mailbox, last_message = excluded.last_message,
          next_page = excluded.next_page, newest_message = excluded.newest_message, scanned_at = now()`,
 );
 

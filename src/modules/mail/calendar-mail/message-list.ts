@@ -3,10 +3,17 @@ import { type Fields, isFields } from '../input/fields.js';
 import { messagesPath } from '../mail-call.js';
 import type { MailSession } from '../mail-client.js';
 
+/** The mail service does not list a mailbox. */
+export class MailboxListError extends Error {
+  constructor(readonly status: number) {
+    super(`the mail service responded ${status} to a message list`);
+  }
+}
+
 /**
  * A page of a mailbox, newest messages first.
  * @param page cursor; null: the first page
- * @throws Error when the mail service does not list the mailbox
+ * @throws MailboxListError
  */
 export async function listed(
   session: MailSession,
@@ -22,8 +29,7 @@ export async function listed(
     query,
   });
   const list: unknown = stream ? JSON.parse(await text(stream)) : value;
-  if (status >= 300 || !isFields(list) || !Array.isArray(list['results']))
-    throw new Error(`the mail service responded ${status} to a message list`);
+  if (status >= 300 || !isFields(list) || !Array.isArray(list['results'])) throw new MailboxListError(status);
   const next = typeof list['nextCursor'] === 'string' ? list['nextCursor'] : null;
   return { rows: (list['results'] as unknown[]).filter(isFields), next };
 }

@@ -66,8 +66,9 @@ export class PersonalErasureWorker implements OnModuleInit, OnApplicationShutdow
       );
   }
 
-  /** Runs all erasures that are due. */
+  /** Runs all erasures that are due, also those that a run in progress does not see any more. */
   async runDue(): Promise<void> {
+    await this.running;
     this.running ??= this.runAll().finally(() => (this.running = undefined));
     await this.running;
   }

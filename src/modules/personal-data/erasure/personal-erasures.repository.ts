@@ -23,12 +23,13 @@ export interface ErasureRow {
 }
 
 // A repeated request may set an earlier time. It does not postpone an erasure, and a running one keeps its lease.
-const schedule = workspace.statement<never>(
+const schedule = workspace.statement<{ user_id: string }>(
   'personal_erasures.schedule',
   `INSERT INTO personal_erasures AS erasure (tenant_id, user_id, state, due_at)
    SELECT $1, user_id, 'pending', $3 FROM unnest($2::uuid[]) AS given (user_id) ORDER BY user_id
    ON CONFLICT (tenant_id, user_id) DO UPDATE SET due_at = excluded.due_at
-    WHERE erasure.state = 'pending' AND erasure.due_at > excluded.due_at`,
+    WHERE erasure.state = 'pending' AND erasure.due_at > excluded.due_at
+   RETURNING user_id`,
 );
 
 const cancel = workspace.statement<never>(
@@ -100,9 +101,9 @@ const keyOf = ({ tenantId, userId, leaseId }: ClaimedErasure) => [tenantId, user
 export class PersonalErasuresRepository {
   constructor(private readonly db: Db) {}
 
-  /** Schedules erasures, or sets an earlier time. */
-  async schedule(tx: Tx, tenantId: string, userIds: readonly string[], due: Date): Promise<void> {
-    await tx.query(schedule, [tenantId, userIds, due]);
+  /** Schedules erasures, or sets an earlier time. @returns false when this changes none */
+  async schedule(tx: Tx, tenantId: string, userIds: readonly string[], due: Date): Promise<boolean> {
+    return (await tx.query(schedule, [tenantId, userIds, due])).length > 0;
   }
 
   /** Cancels an erasure that has not begun. */

@@ -61,7 +61,7 @@ export class PersonalErasures implements OnModuleInit {
 
   private async schedule(tenantId: string, userId: string, due: Date): Promise<void> {
     await this.db.tx(async (tx) => {
-      await this.erasures.schedule(tx, tenantId, [userId], due);
+      if (!(await this.erasures.schedule(tx, tenantId, [userId], due))) return;
       const entry = { action: 'personal_data.erasure_requested', objectKind: 'user', objectId: userId };
       await this.audit.record(tx, operator(tenantId), { ...entry, data: { due_at: due.toISOString() } });
     });

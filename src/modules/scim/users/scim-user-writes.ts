@@ -64,15 +64,10 @@ export class ScimUserWrites {
     return { account, workspace, language };
   }
 
-  /**
-   * Checks a new address, before the transaction: both addresses must be in verified domains, and the account must belong to
-   * no other workspace. @throws ApiError 400, 403
-   */
+  /** Checks a new address, before the transaction: both addresses must be in verified domains. @throws ApiError 400, 403 */
   async assertRenamable(tenantId: string, row: ScimUserRow, email: string): Promise<void> {
     await this.assertOwnDomain(tenantId, row.email);
     await this.assertOwnDomain(tenantId, email);
-    const workspaces = await this.tenants.workspacesOf(row.user_id);
-    if (workspaces.some(({ id }) => id !== tenantId)) throw scimError(400, OF_OTHERS, 'mutability');
   }
 
   /**
@@ -121,10 +116,15 @@ export class ScimUserWrites {
   }
 
   /**
-   * Not for owners: with the new address, the client could request a link that resets the password, and act as an owner.
-   * @throws ApiError 400 for an owner; 409 when another account has the address
+   * Not for owners, nor for accounts with a membership elsewhere, which may be activated again: with the new address, the client
+   * could request a link that resets the password, and act as an owner or in the other workspace.
+   * @throws ApiError 400 for these; 409 when another account has the address
    */
   private async rename(tx: Tx, actor: ScimActor, row: ScimUserRow, email: string): Promise<void> {
+    await this.identity.lockAccount(tx, row.user_id);
+    const memberships = await this.tenants.membershipsOf(row.user_id, tx);
+    if (memberships.some((each) => each.tenant_id !== actor.tenantId && each.erased_at === null))
+      throw scimError(400, OF_OTHERS, 'mutability');
     if (row.role === 'owner' && !sameMailbox(row.email, email)) throw scimError(400, OF_OWNER, 'mutability');
     const account = { id: row.user_id, old: row.email };
     const language = await this.memberLanguage(tx, actor.tenantId, row.user_id);

@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 
 /** Characters that a host cannot have. `domainToASCII` reads some of them as delimiters of a URL. */
 const NOT_OF_A_HOST = /[\s/\\@:?#%[\]]/;
@@ -7,6 +7,12 @@ const NOT_OF_A_HOST = /[\s/\\@:?#%[\]]/;
 export function domainName(text: string): string {
   const name = text.trim().toLowerCase();
   return NOT_OF_A_HOST.test(name) ? '' : domainToASCII(name);
+}
+
+/** The spellings in which a domain may be stored: earlier versions stored internationalised domains as they were written. */
+export function storedSpellings(text: string): string[] {
+  const name = domainName(text);
+  return [name, domainToUnicode(name), text.trim().toLowerCase()];
 }
 
 /** The domain of an e-mail address. */

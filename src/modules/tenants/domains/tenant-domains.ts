@@ -9,7 +9,7 @@ import type { Reader } from '../../../platform/database/tx.js';
 import { TenantPolicies } from '../tenant-policies.js';
 import { TenantDomain } from '../tenant.entity.js';
 import { TenantErrors } from '../tenants.errors.js';
-import { domainName, domainOf } from './domain-name.js';
+import { domainName, storedSpellings } from './domain-name.js';
 import { DomainRecords } from './domain-records.js';
 import type { TenantDomainDetail } from './tenant-domains.dto.js';
 
@@ -77,8 +77,8 @@ export class TenantDomains {
     const values = await this.records.txt(`${HOST}.${domain}`);
     if (!values.includes(`${VALUE}${stored.challenge}`)) throw TenantErrors.domainNotVerified.with();
     return this.db.tx(async (tx) => {
-      await tx.query(lockDomain, [domain]);
-      if ((await tx.query(verifiedBy, [[domain]])).some((row) => row.tenant_id !== tenantId))
+      await tx.query(lockDomain, [domainName(domain)]);
+      if ((await tx.query(verifiedBy, [storedSpellings(domain)])).some((row) => row.tenant_id !== tenantId))
         throw TenantErrors.domainTaken.with();
       const values = { verifiedAt: () => 'now()' };
       const [verified] = await rowsOf(tx, TenantDomain).update({ tenantId, domain }, values);
@@ -110,8 +110,8 @@ export class TenantDomains {
 
   /** The workspace that has verified the domain of an address; null: none. */
   async ownerOf(email: string, reader: Reader = this.db): Promise<string | null> {
-    const asWritten = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-    return (await reader.query(verifiedBy, [[domainOf(email), asWritten]]))[0]?.tenant_id ?? null;
+    const spellings = storedSpellings(email.slice(email.lastIndexOf('@') + 1));
+    return (await reader.query(verifiedBy, [spellings]))[0]?.tenant_id ?? null;
   }
 
   /** Whether the workspace has verified the domain. */
