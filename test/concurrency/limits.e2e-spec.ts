@@ -156,11 +156,13 @@ describe('limits of collections, with creations at the same time', () => {
       table: 'contacts',
       fill: async () => {
         const book = await nearlyFullBook();
-        return (n) =>
-          ann.api.post('/contact/phone-sync/import', {
-            addressbook_id: book,
-            contacts: [{ full_name: `Person ${n}` }],
-          });
+        return async (n) => {
+          const contacts = [{ full_name: `Person ${n}` }];
+          const body = { addressbook_id: book, contacts };
+          const response = await ann.api.post('/contact/phone-sync/import', body);
+          const [problem] = response.body.import.errors;
+          return problem ? { ...response, status: 422, body: problem } : response;
+        };
       },
     },
     {

@@ -69,9 +69,9 @@ const insertWithin = workspace.statement<ContactRow>(
      SELECT id, contacts_count FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE)
    ${RETURNED} book CROSS JOIN LATERAL contacts_insert($1, book.id, $3) contact WHERE book.contacts_count < $4`,
 );
-const insertIds = workspace.statement<{ id: string }>(
-  'contacts.insert_ids',
-  `SELECT contact.id FROM contacts_insert($1, $2, $3) contact`,
+const insertMany = workspace.statement<Pick<ContactRow, 'id' | 'revision'>>(
+  'contacts.insert_many',
+  `SELECT contact.id, contact.revision FROM contacts_insert($1, $2, $3) contact`,
 );
 const update = workspace.statement<ContactRow>(
   'contacts.update',
@@ -245,14 +245,14 @@ export class ContactsRepository {
     return (await tx.query(insertWithin, [tenantId, bookId, JSON.stringify([contact]), max]))[0];
   }
 
-  /** As `insert`. @returns the ids of the new rows */
+  /** As `insert`, without the content of the new rows. */
   async insertMany(
     tx: Tx,
     { tenantId }: Pick<RequestContext, 'tenantId'>,
     bookId: string,
     contacts: readonly ContactInsert[],
-  ): Promise<{ id: string }[]> {
-    return contacts.length === 0 ? [] : tx.query(insertIds, [tenantId, bookId, JSON.stringify(contacts)]);
+  ): Promise<Pick<ContactRow, 'id' | 'revision'>[]> {
+    return contacts.length === 0 ? [] : tx.query(insertMany, [tenantId, bookId, JSON.stringify(contacts)]);
   }
 
   /** Skips contacts that no longer have the revision `base`. @returns the written rows */

@@ -49,6 +49,10 @@ export const contactsSchema: SchemaPart = {
       'FormerRevisions1798800000072',
       new URL('migrations/0006-former-revisions.sql', import.meta.url),
     ),
+    sqlMigration(
+      'AddressesOfDeletedContacts1798800000073',
+      new URL('migrations/0007-addresses-of-deleted-contacts.sql', import.meta.url),
+    ),
   ],
   sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'contact-writes'),
 };

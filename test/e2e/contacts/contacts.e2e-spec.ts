@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import fc from 'fast-check';
+import { ContactsRepository } from '../../../src/modules/contacts/contacts.repository.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 const BOOKS = '/contact/addressbooks';
@@ -253,6 +255,19 @@ describe('contacts', () => {
     ]);
     expect(merged.body.contact.phones).toHaveLength(1);
     expect(await list()).toHaveLength(2);
+  });
+
+  test('a contact is created when the one with its external_id is deleted at the same time', async () => {
+    const made = await create({ external_id: 'taken', full_name: 'First' });
+    const repository = app.get(ContactsRepository);
+    const insert = repository.insertWithin.bind(repository);
+    jest.spyOn(repository, 'insertWithin').mockImplementationOnce(async (...args) => {
+      const row = await insert(...args);
+      await alice.api.delete(at(made));
+      return row;
+    });
+    const again = await create({ external_id: 'taken', full_name: 'Second' });
+    expect(await list()).toMatchObject([{ id: again.id, full_name: 'Second' }]);
   });
 
   test('among many contacts with one phone number, the best match comes first', async () => {

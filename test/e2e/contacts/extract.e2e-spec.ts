@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { AddressCollector } from '../../../src/modules/contacts/collected/address-collector.js';
 import { CollectedBook } from '../../../src/modules/contacts/collected/collected-book.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
@@ -290,6 +291,87 @@ describe('addresses extracted from mail', () => {
       expect(await listed()).toEqual(
         expect.arrayContaining(['ben@c.example', 'fay@c.example', 'gil@c.example']),
       );
+    });
+
+    test('an address that is removed leaves the book also when it had a contact before; a changed contact stays', async () => {
+      const target = (await carol.api.post('/contact/addressbooks', { name: 'Former' })).body.addressbook;
+      const addresses = ['hal@c.example', 'ira@c.example'];
+      for (const address of addresses) await writeTo(address);
+      await collect();
+      for (const address of addresses) {
+        await carol.api.post(path(`/${address}/move`), { target_addressbook_id: target.id });
+        await carol.api.delete(`/contact/addressbooks/${target.id}/contacts/${address}`);
+      }
+      await collect();
+      await carol.api.put(path('/ira@c.example'), { notes: 'mine' });
+      const revisions = (await collected()).map(({ external_id, revision }) => [external_id, revision]);
+      expect(revisions).toEqual(
+        expect.arrayContaining([
+          ['hal@c.example', 2],
+          ['ira@c.example', 3],
+        ]),
+      );
+      for (const email of addresses) await carol.api.delete('/contact/extract', { email });
+      expect((await emails()).filter((email) => addresses.includes(email))).toEqual(['ira@c.example']);
+    });
+
+    test('none of the addresses of a deleted contact is collected again', async () => {
+      for (const address of ['jan@c.example', 'jan@home.example', 'jan@work.example']) await writeTo(address);
+      await collect();
+      const ids = { addressbook_id: book.id, external_ids: ['jan@c.example', 'jan@home.example'] };
+      await carol.api.post('/contact/merges', ids);
+      await carol.api.delete(path('/jan@c.example'));
+      await collect();
+      const remaining = (await emails()).filter((address) => address.startsWith('jan@'));
+      expect(remaining).toEqual(['jan@work.example']);
+    });
+
+    test('an address that the user replaced in its contact is not tried again', async () => {
+      await writeTo('kim@old.example');
+      await collect();
+      await carol.api.put(path('/kim@old.example'), { emails: ['kim@new.example'] });
+      const head = async () => (await carol.api.get(path('/sync'))).body.cursor;
+      const before = await head();
+      await collect();
+      expect(await emails()).toContain('kim@new.example');
+      expect(await emails()).not.toContain('kim@old.example');
+      expect(await head()).toBe(before);
+    });
+
+    test('has at most 100,000 contacts', async () => {
+      const [nina] = await app.tenant('full-books', 'nina');
+      const write = (address: string) =>
+        nina.api.post('/mail/draft', { mailbox: DRAFTS, subject: 's', to: [{ address }] });
+      await write('one@c.example');
+      await collect();
+      await app.sql(
+        `UPDATE addressbooks SET contacts_count = 99999 WHERE kind = 'collected' AND owner_id = $1`,
+        [nina.id],
+      );
+      for (const address of ['two@c.example', 'three@c.example']) await write(address);
+      await collect();
+      const all = (await nina.api.get('/contact/useraddressbooks')).body.addressbooks;
+      expect(all.find(({ kind }: any) => kind === 'collected').contacts_count).toBe(100_000);
+    });
+
+    test('the failure of one user does not hold up the others, and is reported after them', async () => {
+      const users = await app.tenant('failures', ...Array.from({ length: 6 }, (_, n) => `user${n}`));
+      for (const { api } of users)
+        await api.post('/mail/draft', { mailbox: DRAFTS, subject: 's', to: [{ address: 'a@c.example' }] });
+      const updates = app.get(CollectedBook);
+      const update = updates.update.bind(updates);
+      const updated: string[] = [];
+      const spy = jest.spyOn(updates, 'update').mockImplementation(async (owner) => {
+        if (owner.userId === users[0]?.id) throw new Error('unreadable');
+        await update(owner);
+        updated.push(owner.userId);
+      });
+      try {
+        await expect(collect()).rejects.toThrow('failed for 1 items');
+      } finally {
+        spy.mockRestore();
+      }
+      expect(updated).toEqual(expect.arrayContaining(users.slice(1).map(({ id }) => id)));
     });
 
     test('is not deleted, shared or made the default one', async () => {

@@ -273,6 +273,38 @@ describe('phone synchronisation', () => {
     expect(counts(await send(JANA))).toEqual({ ...NONE, created: 1 });
   });
 
+  test('an undo removes contacts that continue the revisions of deleted ones', async () => {
+    const body = {
+      addressbook_id: bookId,
+      device_id: 'pixel',
+      contacts: [{ external_id: 'ivo', full_name: 'Ivo' }],
+    };
+    imported(await alice.api.post(IMPORT, body));
+    await alice.api.delete(`/contact/addressbooks/${bookId}/contacts/ivo`);
+    const { id } = imported(await alice.api.post(IMPORT, body));
+    expect(await contacts()).toMatchObject([{ external_id: 'ivo', revision: 2 }]);
+    const undone = await alice.api.post(`/contact/phone-sync/imports/${id}/undo`);
+    expect(undone.body.undo).toEqual({ removed: 1, restored: 0, kept: 0 });
+    expect(await contacts()).toEqual([]);
+  });
+
+  test('an import into a full address book updates its contacts and reports the cards that do not fit', async () => {
+    await send(IVO + JANA);
+    const fill = (count: number) =>
+      app.sql('UPDATE addressbooks SET contacts_count = $2 WHERE id = $1', [bookId, count]);
+    await fill(100_000);
+    const boss = IVO.replace('NICKNAME:Iv', 'TITLE:Boss');
+    expect(counts(await send(JANA + boss))).toEqual({ ...NONE, unchanged: 1, updated: 1 });
+    await fill(99_999);
+    const result = imported(await send(card('FN:First') + card('FN:Second') + card('NOTE:none') + JANA));
+    expect(result).toMatchObject({ ...NONE, total: 4, created: 1, unchanged: 1, failed: 2 });
+    expect(result.errors.map(({ index, name, error }: any) => [index, name, error])).toEqual([
+      [1, 'Second', 'addressbook_full'],
+      [2, null, 'empty_contact'],
+    ]);
+    expect((await contacts()).map(({ full_name }) => full_name)).toEqual(['First', 'Ivo Novák', 'Jana Nová']);
+  });
+
   test('equal imports at the same time create each contact once', async () => {
     const file = Array.from({ length: 300 }, (_, n) =>
       card(`FN:Person ${n}`, `EMAIL:p${n}@example.com`),

@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
+import { Uploads } from '../../../src/platform/blobs/uploads/uploads.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { FormsCleanup } from '../../../src/modules/forms/responses/forms-cleanup.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
@@ -286,6 +288,21 @@ describe('responses to forms', () => {
       await blobs(),
       await app.sql(`SELECT id FROM form_responses WHERE form_id = $1`, [form.id]),
     ]).toEqual([kept, []]);
+  });
+
+  test('a file above the limit of pending files is rejected before it is received', async () => {
+    const form = await open(definitionOf([{ id: 'f', type: 'file', title: 'F' }]));
+    await app.sql(
+      `INSERT INTO form_uploads (tenant_id, form_id, id, question_id, user_id, blob_id, name, size, content_type, sha256)
+       SELECT $1, $2, gen_random_uuid(), 'f', $3, gen_random_uuid(), 'x', 1, 'text/plain', '' FROM generate_series(1, 50)`,
+      [ann.tenantId, form.id, ann.id],
+    );
+    const receive = jest.spyOn(app.get<Uploads>(Uploads), 'receive');
+    const path = `/forms/${form.id}/attachments?question_id=f`;
+    const rejected = await ann.api.request('POST', path, formData({ content: 'x', filename: 'x.txt' }));
+    expect(rejected.body.error).toBe('too_many_uploads');
+    expect(receive).not.toHaveBeenCalled();
+    receive.mockRestore();
   });
 
   test('responses are listed in pages and filtered', async () => {

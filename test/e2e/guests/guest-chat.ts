@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
+import { ChatChanges } from '../../../src/modules/chat/chat-changes.js';
 import { MARKER, type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 import { form } from '../../support/network/multipart.ts';
 
@@ -49,6 +51,18 @@ export const guestChatTests = (world: GuestWorkspace): void =>
       const download = await world.bob.api.get(`/chat/attachments/${attachment.id}`);
       expect(download.text).toBe('one two');
       rejected(await world.eve.api.get(`/chat/attachments/${attachment.id}`), 404, 'not_found');
+    });
+
+    test('a repeated message is reported again: the process of the first request may have ended before its report', async () => {
+      const gina = await newGuest(await newCall({ room: await newRoom() }));
+      const changed = jest.spyOn(world.app.get(ChatChanges), 'changed');
+      const input = { client_msg_id: randomUUID(), body: 'hello' };
+      const { message } = ok(await gina.post('chat/messages', input), 201);
+      expect(ok(await gina.post('chat/messages', input), 200).message).toEqual(message);
+      const reports = changed.mock.calls.map(([, , room, modSeq]) => [room, modSeq]);
+      changed.mockRestore();
+      expect(reports).toHaveLength(2);
+      expect(reports[1]).toEqual(reports[0]);
     });
 
     test('pages go forward and backward', async () => {

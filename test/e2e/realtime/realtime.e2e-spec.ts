@@ -549,6 +549,15 @@ describe('sockets', () => {
       expect(socket.named('typing')).toEqual([]);
     });
 
+    test('a member who stops typing and starts again is reported each time', async () => {
+      const room = await newRoom(bob);
+      const [socket, other] = [await connect(one, alice), await connect(two, bob)];
+      const reported = () => other.named('typing').map(({ on }) => on);
+      for (const on of [true, false, true]) await socket.send('typing', { room_id: room, on });
+      await until('three reports', () => reported().length === 3);
+      expect(reported()).toEqual([true, false, true]);
+    });
+
     test('a client resumes from any position, at any process', async () => {
       const room = await newRoom(bob);
       const gone = await newRoom(bob);

@@ -58,7 +58,8 @@ export class GuestMessages {
     const { outcome, mod_seq: modSeq, message } = result as ChatOutcome;
     if (outcome === 'not_found') throw ChatErrors.roomNotFound.with();
     if (outcome !== 'ok' && outcome !== 'duplicate') throw (REJECTIONS[outcome] ?? Errors.internal).with();
-    if (outcome === 'ok') this.changes.changed(tx, { tenantId }, roomId, modSeq as number);
+    // Also for a repeated request, as `MessagesService` does.
+    this.changes.changed(tx, { tenantId }, roomId, modSeq as number);
     return { message: message as string, isDuplicate: outcome === 'duplicate' };
   }
 

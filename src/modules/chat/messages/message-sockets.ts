@@ -62,12 +62,13 @@ const RESUME = defineClientEvent(
 
 /** Larger rooms have no typing events. */
 const MAX_TYPING_MEMBERS = 200;
-/** Milliseconds between two typing events of a user in a room. */
+/** Milliseconds between two equal typing events of a user in a room. */
 const TYPING_PAUSE_MS = 3_000;
 
 /** The chat events of sockets: the same operations as over HTTP. */
 @Injectable()
 export class MessageSockets implements OnModuleInit {
+  /** The last reported state of users in rooms. */
   private readonly typed = new LRUCache<string, boolean>({ ...growingTo(10_000), ttl: TYPING_PAUSE_MS });
 
   constructor(
@@ -118,9 +119,9 @@ export class MessageSockets implements OnModuleInit {
   private async typing(ctx: RequestContext, { room_id: roomId, on }: SocketTyping): Promise<object> {
     const members = await this.repository.size(ctx, roomId);
     if (members === undefined) throw ChatErrors.roomNotFound.with();
-    const key = `${ctx.userId} ${roomId} ${on}`;
-    if (members <= MAX_TYPING_MEMBERS && !this.typed.has(key)) {
-      this.typed.set(key, true);
+    const key = `${ctx.userId} ${roomId}`;
+    if (members <= MAX_TYPING_MEMBERS && this.typed.get(key) !== on) {
+      this.typed.set(key, on);
       this.changes.typing(ctx, roomId, on);
     }
     return {};

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { emailKey } from '../../../lib/contact-card/index.js';
+import { ItemFailures } from '../../../platform/jobs/item-failures.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ReceivedMailApi, type Sender } from '../../mail/index.js';
 import { CollectedBook } from './collected-book.js';
@@ -41,13 +42,18 @@ export class AddressCollector implements OnModuleInit {
 
   async run(): Promise<void> {
     const due = await this.repository.due(INTERVAL_SECONDS, USERS_PER_RUN);
+    const failures = new ItemFailures(this.logger, 'the collection of the addresses of a user');
+    const scans = due.values();
     const worker = async (): Promise<void> => {
-      for (let scan = due.shift(); scan; scan = due.shift()) {
-        await this.read(scan);
-        await this.book.update(ownerOf(scan));
-      }
+      for (const scan of scans)
+        await failures.guard(ownerOf(scan), async () => {
+          await this.read(scan);
+          await this.book.update(ownerOf(scan));
+        });
     };
-    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+    // After too many failures a worker stops; `report` throws its error, too.
+    await Promise.allSettled(Array.from({ length: CONCURRENCY }, worker));
+    failures.report();
   }
 
   /** Without a mailbox, and when the mail service fails, the counted addresses stay as they are until the next read. */

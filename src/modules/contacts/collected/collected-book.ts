@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { emptyCard, written } from '../../../lib/contact-card/index.js';
 import { Db } from '../../../platform/database/db.js';
+import { MAX_CONTACTS } from '../addressbook-access.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { type ContactInsert, contactInsert } from '../model/contact-values.js';
+import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { type ExtractedAddress, ExtractedAddresses } from './extracted-addresses.js';
 import { ExtractedRepository } from './extracted.repository.js';
 import type { Owner } from './received.repository.js';
@@ -26,23 +28,33 @@ export class CollectedBook {
     private readonly db: Db,
   ) {}
 
-  /** Adds the addresses that no own address book has. The first one creates the book. */
+  /**
+   * Adds the addresses that no own address book has. The first one creates the book. An address that the user has replaced in its
+   * collected contact is not added again.
+   */
   async update(owner: Owner): Promise<void> {
     const used = (await this.addresses.of(owner)).filter(isCollected);
     const known = await this.extracted.known(
       owner,
       used.map(({ key }) => key),
     );
-    const missing = used.filter(({ key }) => !known.has(key)).slice(0, PER_UPDATE);
+    const unknown = used.filter(({ key }) => !known.has(key));
+    if (unknown.length === 0) return;
+    const collected = await this.extracted.collected(
+      owner,
+      unknown.map(({ key }) => key),
+    );
+    const missing = unknown.filter(({ key }) => !collected.has(key)).slice(0, PER_UPDATE);
     if (missing.length === 0) return;
     const keys = missing.map(({ key }) => key);
     await this.db.tx(async (tx) => {
       await this.extracted.lock(tx, owner);
       const bookId = await this.extracted.book(tx, owner);
-      await this.contacts.lockBook(tx, owner, bookId);
+      const count = (await this.contacts.lockBook(tx, owner, bookId)) ?? 0;
       const removed = await this.extracted.suppressed(owner, keys, tx);
       const contacts = missing.filter(({ key }) => !removed.has(key)).map(contactOf);
-      await this.contacts.insertMany(tx, owner, bookId, contacts);
+      const capacity = Math.max(0, MAX_CONTACTS - count);
+      await this.contacts.insertMany(tx, owner, bookId, contacts.slice(0, capacity));
     });
   }
 
@@ -54,7 +66,7 @@ export class CollectedBook {
       const bookId = await this.extracted.findBook(tx, owner);
       if (bookId === null) return;
       const found = await this.contacts.find(tx, owner, bookId, 'external_id', [key]);
-      const unchanged = found.filter(({ source, revision }) => source === 'extracted' && revision === 1);
+      const unchanged = found.filter((row) => row.source === 'extracted' && isUnchanged(row));
       await this.contacts.remove(
         tx,
         owner,
@@ -67,6 +79,16 @@ export class CollectedBook {
 
 const isCollected = ({ key, sources }: ExtractedAddress): boolean =>
   key.length <= MAX_KEY && sources.some((source) => source !== 'received');
+
+/**
+ * Whether no field has changed since the creation of the contact. One that continues the revisions of a deleted contact has its first
+ * revision for each field.
+ */
+function isUnchanged(row: ContactRow): boolean {
+  const { field_revisions: revisions, revision } = row;
+  const fields = Object.keys(revisions).length === 0 ? [] : Object.keys(cardOf(row));
+  return fields.every((field) => revisions[field] === revision);
+}
 
 function contactOf({ key, address, name }: ExtractedAddress): ContactInsert {
   const card = written(

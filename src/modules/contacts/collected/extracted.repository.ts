@@ -21,6 +21,15 @@ const known = workspace.statement<{ word: string; contact_id: string; addressboo
     ORDER BY listed.word, book.is_default DESC, book.kind = 'collected', listed.contact_id`,
 );
 
+const collected = workspace.statement<{ external_id: string }>(
+  'contacts.collected_addresses',
+  `SELECT contact.external_id
+     FROM addressbooks book
+     JOIN contacts contact ON contact.tenant_id = $1 AND contact.addressbook_id = book.id AND contact.external_id = ANY ($3)
+      AND contact.gone_at IS NULL
+    WHERE book.tenant_id = $1 AND book.owner_id = $2 AND book.kind = 'collected'`,
+);
+
 // Released at the end of the transaction. Taken before the rows of the book.
 const lock = workspace.lock('contacts.lock_extracted', 'extracted addresses', 2);
 
@@ -64,6 +73,12 @@ export class ExtractedRepository {
     const id = uuidv7();
     await rowsOf(tx, Addressbook).insert({ tenantId, ownerId: userId, id, ...BOOK });
     return id;
+  }
+
+  /** The keys among these for which the collected address book has a contact, even one with another address now. */
+  async collected({ tenantId, userId }: Owner, keys: readonly string[]): Promise<Set<string>> {
+    const rows = await this.db.query(collected, [tenantId, userId, keys]);
+    return new Set(rows.map((row) => row.external_id));
   }
 
   /** Contacts in the caller's own address books by the key of their address. */

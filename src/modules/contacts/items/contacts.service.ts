@@ -150,8 +150,8 @@ export class ContactsService {
     if (byUid) return duplicateError(ContactErrors.duplicateUid, byUid, book.role);
     const { contacts_count: count } = await this.access.readable(ctx, book.id, reader);
     if (count >= MAX_CONTACTS) return ContactErrors.bookFull.with();
-    // The other contact was deleted a moment ago.
-    return ContactErrors.bookNotFound.with();
+    // The other contact was deleted meanwhile: the write is repeated.
+    throw new ConcurrentChangeError('the contact with this external_id or uid was deleted');
   }
 
   /** Repeats an optimistic write. @param attempt undefined: another write came first */

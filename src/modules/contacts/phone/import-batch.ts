@@ -27,17 +27,16 @@ export interface ImportRun {
   onDuplicate: OnImportedDuplicate;
   /** Ids of the contacts that this import has created: other cards are not merged into them. */
   created: Set<string>;
-  /** Number of contacts that the import may create. */
-  capacity: number;
   /** Counts of the written batches. */
   counts: ImportCounts;
   problems: ImportProblem[];
 }
 
-/** The result of one batch: the outcome of each card, and the items to record. */
+/** The result of one batch: the outcome of each written card, and the cards that do not fit into the address book. */
 interface BatchResult {
   outcomes: Exclude<keyof ImportCounts, 'total' | 'failed'>[];
-  items: ImportItem[];
+  exceeding: ImportedCard[];
+  /** Ids of contacts. */
   created: string[];
 }
 
@@ -57,16 +56,19 @@ export class ImportBatch {
     private readonly imports: ImportsRepository,
   ) {}
 
+  /** @param capacity number of contacts that fit into the address book */
   async write(
     tx: Tx,
     ctx: RequestContext,
     run: ImportRun,
     cards: readonly ImportedCard[],
     photoIds: ReadonlyMap<string, string>,
+    capacity: number,
   ): Promise<BatchResult> {
     const known = await this.known(tx, ctx, run, cards);
-    const result: BatchResult = { outcomes: [], items: [], created: [] };
-    const inserts: ContactInsert[] = [];
+    const result: BatchResult = { outcomes: [], exceeding: [], created: [] };
+    const items: ImportItem[] = [];
+    const inserts: { contact: ContactInsert; source_hash: string }[] = [];
     const updates = new Map<string, ContactUpdate>();
     for (const imported of cards) {
       const { card, hash, uid, externalId } = imported;
@@ -76,17 +78,13 @@ export class ImportBatch {
       const source_hash = hash;
       const photoId = (imported.photo && photoIds.get(imported.photo.hash)) ?? null;
       if (!row) {
-        const insert = contactInsert(card, { externalId, uid, source: 'phone_sync', photoId });
-        inserts.push(insert);
+        if (inserts.length >= capacity) {
+          result.exceeding.push(imported);
+          continue;
+        }
+        const contact = contactInsert(card, { externalId, uid, source: 'phone_sync', photoId });
+        inserts.push({ contact, source_hash });
         result.outcomes.push('created');
-        result.items.push({
-          contact_id: insert.id,
-          action: 'created',
-          revision: 1,
-          source_hash,
-          original: null,
-          original_photo_id: null,
-        });
         continue;
       }
       // Cards of members follow their profiles. A second card for the same contact waits for the next import.
@@ -102,7 +100,7 @@ export class ImportBatch {
       if (changed.length === 0 && photoAfter === row.photo_id) {
         result.outcomes.push('unchanged');
         if (lastHash !== hash)
-          result.items.push({
+          items.push({
             contact_id: row.id,
             action: 'unchanged',
             revision: row.revision,
@@ -115,7 +113,7 @@ export class ImportBatch {
       updates.set(row.id, contactUpdate(row, after, changed, photoAfter));
       result.outcomes.push(same ? 'updated' : 'merged');
       const revision = row.revision + 1;
-      result.items.push({
+      items.push({
         contact_id: row.id,
         action: 'updated',
         revision,
@@ -124,24 +122,36 @@ export class ImportBatch {
         original_photo_id: row.photo_id,
       });
     }
-    await this.store(tx, ctx, run, inserts, [...updates.values()]);
-    await this.imports.addItems(tx, ctx, run.id, result.items);
-    result.created = inserts.map(({ id }) => id);
+    const contacts = inserts.map(({ contact }) => contact);
+    const revisions = await this.store(tx, ctx, run, contacts, [...updates.values()]);
+    for (const { contact, source_hash } of inserts)
+      items.push({
+        contact_id: contact.id,
+        action: 'created',
+        revision: revisions.get(contact.id) as number,
+        source_hash,
+        original: null,
+        original_photo_id: null,
+      });
+    await this.imports.addItems(tx, ctx, run.id, items);
+    result.created = contacts.map(({ id }) => id);
     return result;
   }
 
+  /** @returns the revisions of the new contacts by id */
   private async store(
     tx: Tx,
     ctx: RequestContext,
     { bookId }: ImportRun,
     inserts: readonly ContactInsert[],
     updates: readonly ContactUpdate[],
-  ): Promise<void> {
+  ): Promise<Map<string, number>> {
     const made = await this.contacts.insertMany(tx, ctx, bookId, inserts);
     const written = await this.contacts.update(tx, ctx, bookId, updates);
-    if (made.length === inserts.length && written.length === updates.length) return;
     // The transaction is repeated with the contacts as they are now.
-    throw new ConcurrentChangeError('a contact of the import has changed');
+    if (made.length < inserts.length || written.length < updates.length)
+      throw new ConcurrentChangeError('a contact of the import has changed');
+    return new Map(made.map(({ id, revision }) => [id, revision]));
   }
 
   private async known(

@@ -119,7 +119,6 @@ export class ImportsService implements OnModuleInit {
       deviceId: device_id,
       onDuplicate,
       created: new Set(),
-      capacity: MAX_CONTACTS - book.contacts_count,
       counts: { total: 0, created: 0, updated: 0, merged: 0, unchanged: 0, skipped: 0, failed: 0 },
       problems: [],
     };
@@ -142,23 +141,24 @@ export class ImportsService implements OnModuleInit {
   private async step(ctx: RequestContext, run: ImportRun, batches: ReadAhead<Batch>): Promise<boolean> {
     const batch = await batches.take();
     if (!batch) return false;
-    // Checked again in the transaction. This check avoids storing the photos of contacts that exceed the limit.
-    if (run.created.size + batch.cards.length > run.capacity)
-      batch.problems.push(...full(batch.cards.splice(0)));
-    run.problems.push(...batch.problems.slice(0, MAX_PROBLEMS - run.problems.length));
     const photoIds = await this.photos.store(ctx.tenantId, batch.cards);
     // The transaction may be repeated, so `run` is changed after it.
-    const { counts, created } = await this.db.tx(async (tx) => {
+    const { counts, problems, created } = await this.db.tx(async (tx) => {
       const count = await this.contacts.lockBook(tx, ctx, run.bookId);
       if (count === undefined || !(await this.imports.save(tx, ctx, { ...run, problems: [] })))
         throw ContactErrors.bookNotFound.with();
-      if (count + batch.cards.length > MAX_CONTACTS) throw ContactErrors.bookFull.with();
-      const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds);
-      const summed = sum(run.counts, result.outcomes, batch.problems.length);
-      await this.imports.save(tx, ctx, { ...run, counts: summed });
-      return { counts: summed, created: result.created };
+      const capacity = MAX_CONTACTS - count;
+      const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds, capacity);
+      const failed = [...batch.problems, ...full(result.exceeding)].toSorted((a, b) => a.index - b.index);
+      const written = {
+        counts: sum(run.counts, result.outcomes, failed.length),
+        problems: [...run.problems, ...failed].slice(0, MAX_PROBLEMS),
+      };
+      await this.imports.save(tx, ctx, { ...run, ...written });
+      return { ...written, created: result.created };
     });
     run.counts = counts;
+    run.problems = problems;
     for (const id of created) run.created.add(id);
     return true;
   }

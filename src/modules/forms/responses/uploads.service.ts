@@ -8,6 +8,7 @@ import { type ReceivedFile, Uploads } from '../../../platform/blobs/uploads/uplo
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import type { Reader } from '../../../platform/database/tx.js';
 import { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
@@ -21,12 +22,15 @@ import { ResponseErrors } from './responses.errors.js';
 const MAX_PENDING = 50;
 const LIFETIME_HOURS = 24;
 
+const countPending = workspace.statement<{ count: number }>(
+  'form_uploads.count_pending',
+  `SELECT count(*)::int AS count FROM form_uploads
+    WHERE tenant_id = $1 AND form_id = $2 AND user_id = $3 AND response_id IS NULL`,
+);
 const insert = workspace.statement<{ expires_at: Date }>(
   'form_uploads.insert',
   `INSERT INTO form_uploads (tenant_id, form_id, id, question_id, user_id, blob_id, name, size, content_type, sha256, expires_at)
-   SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + make_interval(hours => ${LIFETIME_HOURS})
-    WHERE (SELECT count(*) FROM form_uploads
-            WHERE tenant_id = $1 AND form_id = $2 AND user_id = $5 AND response_id IS NULL) < ${MAX_PENDING}
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + make_interval(hours => ${LIFETIME_HOURS}))
    RETURNING expires_at`,
 );
 
@@ -59,12 +63,14 @@ export class FormUploadsService {
 
   /**
    * Stores a file for an answer, for 24 hours or until a response contains it. Checks access before it reads the file.
-   * @throws ApiError 404, 409 `not_published`, 413 `file_too_large`, 415 and 422 for the type and the question
+   * @throws ApiError 404, 409 `not_published`, 413 `file_too_large`, 415 and 422 for the type and the question, 422 `too_many_uploads`
    */
   async add(ctx: RequestContext, id: string, query: UploadQuery, form: UploadForm): Promise<JsonReply> {
     const opened = await this.access.open(ctx, id, 'respondent', query.share_token);
     if (opened.current_version === null) throw FormErrors.notPublished.with();
     const version = await this.forms.version(ctx.tenantId, id, opened.current_version);
+    // Checked again under the lock. This first check avoids receiving a file that will be rejected.
+    await this.assertWithinLimit(this.db, ctx, id);
     return this.uploads.receive(ctx, form, ANSWER_LIMITS.fileBytes, async (file) => {
       const fields = form.request.body as Record<string, unknown> | undefined;
       const name = query.question_id ?? fields?.['question_id'];
@@ -95,21 +101,31 @@ export class FormUploadsService {
   }
 
   private async store(
-    { tenantId, userId }: RequestContext,
+    ctx: RequestContext,
     form: string,
     id: string,
     question: string,
     file: ReceivedFile,
   ): Promise<Date> {
+    const { tenantId, userId } = ctx;
     return this.db.tx(async (tx) => {
       const { blobId, name, size, contentType, sha256 } = file;
       await tx.query(lockPending, [tenantId, form, userId]);
+      await this.assertWithinLimit(tx, ctx, form);
       const values = [tenantId, form, id, question, userId, blobId, name, size, contentType, sha256];
       const [row] = await tx.query(insert, values);
-      if (!row) throw ResponseErrors.tooManyUploads.with();
       await file.keep(tx);
-      return row.expires_at;
+      return (row as { expires_at: Date }).expires_at;
     });
+  }
+
+  private async assertWithinLimit(
+    reader: Reader,
+    { tenantId, userId }: RequestContext,
+    form: string,
+  ): Promise<void> {
+    const [row] = await reader.query(countPending, [tenantId, form, userId]);
+    if ((row?.count ?? 0) >= MAX_PENDING) throw ResponseErrors.tooManyUploads.with();
   }
 }
 

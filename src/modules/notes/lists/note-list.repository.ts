@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { workspace, type Statement } from '../../../platform/database/statement.js';
+import { StatementVariants } from '../../../platform/database/statement-variants.js';
 import type { JsonText } from '../../../platform/http/json-reply.js';
 import type { ListNotes } from '../notes.dto.js';
 
@@ -44,10 +44,9 @@ const SCOPES = {
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** By variant. Shared by all applications of the process, because each statement name must have one text. */
-const STATEMENTS = new Map<string, Statement<NoteListRow>>();
+const STATEMENTS = new StatementVariants<NoteListRow>('notes.list');
 
-/** Lists of notes. Each combination of filters is a statement of its own, so that each is planned for its index. */
+/** Lists of notes. */
 @Injectable()
 export class NoteListRepository {
   constructor(private readonly db: Db) {}
@@ -85,25 +84,9 @@ export class NoteListRepository {
           `(${key.sql}, ${key.id}) ${compare} (${bind(after[0])}::${key.type}, ${bind(after[1])}::uuid)`,
       );
     }
-    return this.db.query(this.statement(variant, query, key, filters), values);
-  }
-
-  private statement(
-    variant: string,
-    query: NoteListQuery,
-    key: SortKey,
-    filters: string,
-  ): Statement<NoteListRow> {
-    let found = STATEMENTS.get(variant);
-    if (!found) {
-      found = workspace.statement<NoteListRow>(
-        `notes.list.${STATEMENTS.size}`,
-        pageText(query, key, filters),
-        { longTextsAsBytes: query.include === 'content' },
-      );
-      STATEMENTS.set(variant, found);
-    }
-    return found;
+    const longTextsAsBytes = include === 'content';
+    const text = () => pageText(query, key, filters);
+    return this.db.query(STATEMENTS.of(variant, text, { longTextsAsBytes }), values);
   }
 }
 

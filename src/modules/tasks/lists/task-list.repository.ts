@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { workspace, type Statement } from '../../../platform/database/statement.js';
+import { StatementVariants } from '../../../platform/database/statement-variants.js';
 import type { ListTasks } from './task-list.dto.js';
 import { PRIORITIES, STATUSES } from '../task.entity.js';
 
@@ -58,15 +58,12 @@ const OVERDUE = {
 
 /** Approximate bytes of one page; the first task is included whatever its size. */
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** Maximum number of prepared statements. Further combinations of filters are not prepared, which limits the memory of connections. */
-const MAX_PREPARED = 200;
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** By variant. Shared by all applications of the process, because each statement name must have one text. */
-const STATEMENTS = new Map<string, Statement<TaskListRow>>();
+const STATEMENTS = new StatementVariants<TaskListRow>('tasks.list');
 
-/** Lists of tasks. Each combination of filters is a statement of its own, so that each is planned for its index. */
+/** Lists of tasks. */
 @Injectable()
 export class TaskListRepository {
   constructor(private readonly db: Db) {}
@@ -84,25 +81,9 @@ export class TaskListRepository {
       const [valueParameter, idParameter] = [`$${values.push(value)}`, `$${values.push(id)}`];
       where += ` AND (${key.sql}, ${key.id}) ${compare} (${valueParameter}::${key.type}, ${idParameter}::uuid)`;
     }
-    return this.db.query(
-      this.statement(`${key.sql} ${direction}${where}`, query.sort, direction, where),
-      values,
-    );
-  }
-
-  private statement(
-    variant: string,
-    sort: ListTasks['sort'],
-    direction: string,
-    where: string,
-  ): Statement<TaskListRow> {
-    const prepared = STATEMENTS.get(variant);
-    if (prepared) return prepared;
-    const text = pageText(sort, direction, where);
-    if (STATEMENTS.size >= MAX_PREPARED) return workspace.statement<TaskListRow>('', text);
-    const made = workspace.statement<TaskListRow>(`tasks.list.${STATEMENTS.size}`, text);
-    STATEMENTS.set(variant, made);
-    return made;
+    const variant = `${key.sql} ${direction}${where}`;
+    const statement = STATEMENTS.of(variant, () => pageText(query.sort, direction, where));
+    return this.db.query(statement, values);
   }
 }
 
