@@ -162,7 +162,7 @@ describe('GET /sync/state', () => {
     await bob.api.post('/notes', { title: 'reported' });
     const request = () => {
       const { signal } = new AbortController();
-      const ctx = { tenantId: bob.tenantId, userId: bob.id, sessionId: bob.id };
+      const ctx = { tenantId: bob.tenantId as string, userId: bob.id, sessionId: bob.id };
       return () => watch.wait(ctx, [[bob.id, head]], 1, signal);
     };
     const [first, second] = [request(), request()];
