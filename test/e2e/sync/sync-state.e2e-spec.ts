@@ -167,7 +167,9 @@ describe('GET /sync/state', () => {
     };
     const [first, second] = [request(), request()];
     expect(await until('the report', async () => (await first()) || undefined)).toBe(true);
-    expect([await second(), await first()]).toEqual([true, false]);
+    expect(await second()).toBe(true);
+    // A poll may renew the report between two waits.
+    expect([await first(), await first(), await first()]).toContain(false);
   });
 
   test('a wait ends with a change of a calendar whose report was lost', async () => {
