@@ -76,7 +76,7 @@ describe('calendars under concurrency', () => {
     const moved = await ann.api.put(`/calendar/${from}/events/${last}`, { calendar_id: to });
     expect(moved.status).toBe(200);
     const cancelled = await afterChange(
-      app.databaseUrl,
+      await app.databaseOf(ann.tenantId as string),
       (other) => other.query('SELECT FROM calendar_events WHERE id = $1 FOR UPDATE', [last]),
       () => ann.api.post(`/calendar/polls/${body.poll.id}/cancel`),
       {
