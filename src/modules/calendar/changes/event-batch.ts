@@ -84,20 +84,30 @@ export class EventBatch {
     operations: readonly BatchOperation[],
   ): Promise<CalendarContext | null> {
     const ids = operations.flatMap(({ event_id }) => parseEventRef(event_id ?? '')?.id ?? []);
-    await this.lockAll(tx, ctx, ids, [calendarId], () => this.addedCalendars(tx, ctx, operations));
+    await this.lockEvents(tx, ctx, ids, [calendarId]);
+    const added = await this.addedCalendars(tx, ctx, operations);
+    await this.lockCalendars(tx, ctx, ids, [calendarId, ...added]);
     return this.events.context(tx, ctx, calendarId);
   }
 
-  /** Locks those of the events that are in the calendars, then all their calendars and the added ones. */
-  async lockAll(
+  /** Locks those of the events that are in the calendars. `lockCalendars` follows. */
+  async lockEvents(
     tx: Tx,
     { tenantId }: RequestContext,
     ids: readonly string[],
     calendarIds: readonly string[],
-    addedCalendars: () => Promise<readonly string[]> = async () => [],
   ): Promise<void> {
     if (ids.length > 0) await tx.query(lockEvents, [tenantId, ids, calendarIds]);
-    await tx.query(lockCalendars, [tenantId, ids, [...calendarIds, ...(await addedCalendars())]]);
+  }
+
+  /** Locks the calendars, and all calendars of the events. */
+  async lockCalendars(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    ids: readonly string[],
+    calendarIds: readonly string[],
+  ): Promise<void> {
+    await tx.query(lockCalendars, [tenantId, ids, calendarIds]);
   }
 
   /** The calendars to which operations add or move events. The fields are not validated yet. */

@@ -89,7 +89,8 @@ export class PollHolds {
     if (ids.length === 0) return;
     const held = await this.places(tx, ctx, ids);
     const calendars = held.map(({ calendar_id }) => calendar_id);
-    await this.batch.lockAll(tx, ctx, ids, calendars);
+    await this.batch.lockEvents(tx, ctx, ids, calendars);
+    await this.batch.lockCalendars(tx, ctx, ids, calendars);
     if (!isDeepStrictEqual(await this.places(tx, ctx, ids), held)) throw new ConcurrentChangeError('holds');
     const silent = Checked.of(DeleteEvent, { send_updates: 'none' });
     for (const { event_id: id, calendar_id: calendarId } of held)
