@@ -72,6 +72,7 @@ export class SearchVector {
    * byte, the number of its places, and the places.
    */
   toBuffer(): Buffer {
+    // `bytes` counts ENTRY_BYTES for each lexeme; the binary form has 3: the zero byte and the number of places.
     const buffer = Buffer.allocUnsafe(4 + this.bytes - (ENTRY_BYTES - 3) * this.lexemes.size);
     let at = buffer.writeInt32BE(this.lexemes.size);
     for (const [lexeme, places] of this.lexemes) {
