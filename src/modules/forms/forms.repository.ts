@@ -4,6 +4,7 @@ import { AnswerChecker, type Definition, type Version } from '../../lib/forms/in
 import { fold } from '../../lib/search-text/index.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
+import { likePattern } from '../../platform/database/like.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import type { FormRole, FormState, StoredSettings } from './forms.entity.js';
@@ -97,10 +98,7 @@ export interface PublishedVersion {
 
 /** Patterns for `LIKE ALL` that match texts with each word of the query. */
 export const likePatterns = (query = ''): string[] =>
-  fold(query)
-    .split(/\s+/)
-    .filter(Boolean)
-    .map((word) => `%${word.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
+  fold(query).split(/\s+/).filter(Boolean).map(likePattern);
 
 /** Reads forms and their versions. */
 @Injectable()

@@ -1,5 +1,6 @@
 import { And, type FindOperator, Like } from 'typeorm';
 import { fold } from '../../lib/search-text/index.js';
+import { likePattern } from '../database/like.js';
 
 // Search in small collections of one owner: a list filters by a column with the normalised text of an item. Large collections,
 // and those with highlighted hits, use `platform/search`.
@@ -13,6 +14,6 @@ export function containsWords(query: string | undefined): FindOperator<string> |
   const words = fold(query ?? '')
     .split(/\s+/)
     .filter(Boolean);
-  const patterns = words.map((word) => Like(`%${word.replace(/[\\%_]/g, '\\$&')}%`));
+  const patterns = words.map((word) => Like(likePattern(word)));
   return patterns.length === 0 ? undefined : And(...patterns);
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { likePattern } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { EventChangeResponse } from '../responses/event.response.js';
 import type { CalendarContext, EventJson, EventStatus } from '../model/event-record.js';
@@ -88,7 +89,7 @@ export class EventListRepository {
   } | null> {
     const { order, limit, from, to, updatedAfter, uid, title, attendee, status, showCancelled, after } =
       filters;
-    const pattern = title === null ? null : `%${title.replaceAll(/[\\%_]/g, '\\$&')}%`;
+    const pattern = title === null ? null : likePattern(title);
     const rows = await this.db.query(LISTS[order], [
       ctx.tenantId,
       calendarId,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { fold } from '../../../lib/search-text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { escapeLike } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import type { EventRow } from '../model/event-record.js';
@@ -51,7 +52,7 @@ export class TitleSuggestions {
   constructor(private readonly db: Db) {}
 
   async suggest(ctx: RequestContext, { q = '', calendar_id, limit }: SuggestTitles): Promise<JsonReply> {
-    const beginning = fold(q.trim()).replaceAll(/[\\%_]/g, '\\$&');
+    const beginning = escapeLike(fold(q.trim()));
     const values = [ctx.tenantId, ctx.userId, beginning, calendar_id?.toLowerCase() ?? null, limit];
     const rows = await this.db.query(suggest, values);
     return new JsonReply(JSON.stringify({ suggestions: rows.map(suggestion) }));

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { kindOf, type Question, questionsOf } from '../../../lib/forms/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { likePattern } from '../../../platform/database/like.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
@@ -134,7 +135,7 @@ export class ResponsesService {
       const question = questions.get(name);
       const wanted = question && wantedAnswer(question, value);
       if (wanted === undefined) throw notFilterable(name);
-      if (wanted === null) texts.set(name, `%${value.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
+      if (wanted === null) texts.set(name, likePattern(value));
       else contains[name] = wanted;
     }
     return { contains, texts };

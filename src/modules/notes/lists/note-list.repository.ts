@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { likePattern } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement-variants.js';
 import type { JsonText } from '../../../platform/http/json-reply.js';
 import type { ListNotes } from '../notes.dto.js';
@@ -41,8 +42,6 @@ const SCOPES = {
   mine: `member.role = 'owner'`,
   shared: `member.role IN ('viewer', 'editor')`,
 };
-
-const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 const STATEMENTS = new StatementVariants<NoteListRow>('notes.list');
 

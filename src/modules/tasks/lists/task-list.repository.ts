@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { likePattern } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement-variants.js';
 import type { ListTasks } from './task-list.dto.js';
 import { PRIORITIES, STATUSES } from '../task.entity.js';
@@ -58,8 +59,6 @@ const OVERDUE = {
 
 /** Approximate bytes of one page; the first task is included whatever its size. */
 const PAGE_BYTES = 4 * 1024 * 1024;
-
-const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 const STATEMENTS = new StatementVariants<TaskListRow>('tasks.list');
 
