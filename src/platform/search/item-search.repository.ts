@@ -1,7 +1,6 @@
 import type { RequestContext } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
-import { StatementVariants } from '../database/statement-variants.js';
 import type { IndexedDocument } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 import { tsvectorArray } from './tsvector-array.js';
@@ -67,8 +66,8 @@ export interface SearchRow {
 
 const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
 
-/** By name of the tables and variant. */
-const STATEMENTS = new StatementVariants<SearchRow>('items.search');
+/** By name of the tables and variant. Shared by all applications of this process, because a statement name has one text. */
+const STATEMENTS = new Map<string, Statement<SearchRow>>();
 
 /** Search in the items of one user. Each combination of filters is a statement of its own. */
 export abstract class ItemSearchRepository<Row extends SearchRow> {
@@ -112,15 +111,24 @@ export abstract class ItemSearchRepository<Row extends SearchRow> {
       const [score, listed, id] = query.after;
       position = `WHERE (score, listed_at, id) < (${bind(score)}::numeric, ${bind(listed)}::timestamptz, ${bind(id)}::uuid)`;
     }
-    const { tables } = this;
-    const key = `${tables.name}.${query.state}.${variant}${query.after ? '.after' : ''}`;
-    const statement = STATEMENTS.of(key, () => searchText(tables, STATES[query.state], sql, position));
-    return this.db.query(statement as Statement<Row>, values);
+    const name = `${query.state}.${variant}${query.after ? '.after' : ''}`;
+    return this.db.query(this.statement(name, STATES[query.state], sql, position), values);
   }
 
   /** The bodies of these items: complete up to `bytes` in total (the first in any case), then only their first part. */
   bodies(ctx: RequestContext, ids: string[], bytes: number): Promise<{ id: string; content: string }[]> {
     return this.db.query(this.bodiesOf, [ctx.tenantId, ctx.userId, ids, bytes]);
+  }
+
+  private statement(variant: string, state: string, filter: string, position: string): Statement<Row> {
+    const key = `${this.tables.name}.${variant}`;
+    let found = STATEMENTS.get(key);
+    if (!found) {
+      const text = searchText(this.tables, state, filter, position);
+      found = workspace.statement<SearchRow>(`${this.tables.name}.search.${STATEMENTS.size}`, text);
+      STATEMENTS.set(key, found);
+    }
+    return found as Statement<Row>;
   }
 }
 
