@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import type { Config } from '../../config/config.js';
+import { issuerKeysUrl } from '../../modules/identity/index.js';
 import { openBlobStore } from '../../platform/blobs/store/open-blob-store.js';
 import { isStorageFull } from '../../platform/database/storage-full.js';
 import { Area, type Finding, reasonOf, within } from './finding.js';
@@ -14,6 +15,8 @@ export async function checkServices(config: Config): Promise<Finding[]> {
     checkBlobStore(config),
     checkMailService(config),
     checkLiveKit(config),
+    checkIssuer(config),
+    checkAssistant(config),
   ]);
   return findings.flat();
 }
@@ -126,5 +129,49 @@ async function checkLiveKit(config: Config): Promise<Finding[]> {
   } catch (error) {
     const message = `LiveKit cannot be used: ${reasonOf((error as Error).cause ?? error)}.`;
     return [area.error(message, 'Check LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET.')];
+  }
+}
+
+/** Without a setting: no finding, because the built-in provider runs with the server. */
+async function checkIssuer(config: Config): Promise<Finding[]> {
+  if (config.OIDC_ISSUER === undefined) return [];
+  const area = new Area('issuer');
+  const action =
+    'Check OIDC_ISSUER and OIDC_JWKS_URL. Until then requests with tokens of the issuer return 503.';
+  try {
+    const response = await fetch(await issuerKeysUrl(config), { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const { keys } = (await response.json()) as { keys?: unknown };
+    if (response.ok && Array.isArray(keys) && keys.length > 0)
+      return [area.ok(`The issuer of OIDC_ISSUER responds; it has ${keys.length} keys.`)];
+    return [area.error(`The issuer of OIDC_ISSUER returns ${response.status} and no keys.`, action)];
+  } catch (error) {
+    const reason = reasonOf((error as Error).cause ?? error);
+    return [area.error(`The keys of OIDC_ISSUER cannot be read: ${reason}.`, action)];
+  }
+}
+
+/** Forms work without the assistant, so its failures are warnings. */
+async function checkAssistant({ ASSISTANT_URL: url, ASSISTANT_API_KEY: key }: Config): Promise<Finding[]> {
+  if (url === undefined) return [];
+  const area = new Area('assistant');
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, '')}/models`, {
+      headers: key ? { authorization: `Bearer ${key}` } : {},
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    if (response.status === 401 || response.status === 403)
+      return [
+        area.warning(
+          `The assistant returns ${response.status} for ASSISTANT_API_KEY.`,
+          'Correct ASSISTANT_API_KEY.',
+        ),
+      ];
+    // Not each server lists its models.
+    if (response.status < 500) return [area.ok('The assistant responds.')];
+    return [area.warning(`The assistant returns ${response.status}.`, 'Read the log of the assistant.')];
+  } catch (error) {
+    const reason = reasonOf((error as Error).cause ?? error);
+    return [area.warning(`The assistant does not respond: ${reason}.`, 'Check ASSISTANT_URL.')];
   }
 }

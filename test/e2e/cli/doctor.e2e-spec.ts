@@ -10,6 +10,7 @@ import { type CliResult, json, spawnWorkspace, workspace } from '../../support/i
 import { memoryDirectory } from '../../support/memory-directory.ts';
 import { freePort } from '../../support/network/ports.ts';
 import { OtherServer } from '../../support/mail/smtp.ts';
+import { TestIssuer } from '../../support/sign-in/issuer.ts';
 
 interface Finding {
   check: string;
@@ -127,6 +128,10 @@ describe('workspace doctor', () => {
         LIVEKIT_URL: `ws://127.0.0.1:${closed}`,
         LIVEKIT_API_KEY: 'key',
         LIVEKIT_API_SECRET: 'hunter2-of-thirty-two-characters-at-least',
+        OIDC_ISSUER: `http://127.0.0.1:${closed}`,
+        OIDC_AUDIENCE: 'workspace-api',
+        ASSISTANT_URL: `http://127.0.0.1:${closed}/v1`,
+        ASSISTANT_API_KEY: 'hunter2',
         PUBLIC_URL: 'http://workspace.example',
         DEMO: 'true',
       },
@@ -159,7 +164,8 @@ describe('workspace doctor', () => {
     expect(seen('smtp')).toEqual([
       expect.stringMatching(/^error: The relay of SMTP_URL cannot be used: .*ECONNREFUSED/),
     ]);
-    for (const name of ['files', 'mail-service', 'livekit'])
+    expect(seen('assistant')).toEqual([expect.stringMatching(/^warning: .*does not respond/)]);
+    for (const name of ['files', 'mail-service', 'livekit', 'issuer'])
       expect(seen(name)).toEqual([expect.stringMatching(/^error: /)]);
     expect(seen('configuration').filter((text) => text.startsWith('warning'))).toHaveLength(2);
     await client.query(
@@ -215,6 +221,36 @@ describe('workspace doctor', () => {
       expect.stringMatching(/^PostgreSQL \S+.* responds, but accepts no writes/),
     ]);
     expect(errors('mail-service')).toEqual([expect.stringContaining('returns 404')]);
+  });
+
+  test('checks the keys of an external issuer, and the key of the assistant', async () => {
+    const requests: string[] = [];
+    const assistant = createServer(({ url, headers }, response) => {
+      requests.push(`${url} ${headers.authorization}`);
+      response.writeHead(headers.authorization === 'Bearer right' ? 200 : 401).end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(assistant, 'listening');
+    const { port } = assistant.address() as AddressInfo;
+    const issuer = await TestIssuer.start();
+    const settings = {
+      OIDC_ISSUER: issuer.url,
+      OIDC_AUDIENCE: 'workspace-api',
+      ASSISTANT_URL: `http://127.0.0.1:${port}/v1/`,
+    };
+    const good = findingsOf(await doctor({ ...settings, ASSISTANT_API_KEY: 'right' }));
+    issuer.broken = { status: 200, body: '{"keys":[]}' };
+    const bad = findingsOf(await doctor({ ...settings, ASSISTANT_API_KEY: 'wrong' }));
+    const other = findingsOf(await doctor({ ...settings, OIDC_ISSUER: `${issuer.url}/` }));
+    await issuer.down();
+    assistant.close();
+    const seen = (findings: Finding[], check: string) =>
+      about(findings, check).map(({ status, message }) => `${status}: ${message}`);
+    expect(seen(good, 'issuer')).toEqual(['ok: The issuer of OIDC_ISSUER responds; it has 1 keys.']);
+    expect(seen(good, 'assistant')).toEqual(['ok: The assistant responds.']);
+    expect(requests[0]).toBe('/v1/models Bearer right');
+    expect(seen(bad, 'issuer')).toEqual(['error: The issuer of OIDC_ISSUER returns 200 and no keys.']);
+    expect(seen(bad, 'assistant')).toEqual(['warning: The assistant returns 401 for ASSISTANT_API_KEY.']);
+    expect(seen(other, 'issuer')).toEqual([expect.stringMatching(/^error: .* belongs to another issuer\.$/)]);
   });
 
   test('migrate --plan: changed functions are pending, those of a newer version are not', async () => {

@@ -12,6 +12,7 @@ import { Config } from '../../../config/config.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import { InvalidClaimsError } from './access-tokens.js';
+import { issuerKeysUrl } from './issuer-keys.js';
 
 /** Accepted signature algorithms: asymmetric only, never `none`. */
 const ALGORITHMS = [
@@ -88,7 +89,7 @@ export class ExternalTokens {
 
   /** jose shares one request among concurrent tokens, and reads again for unknown keys after COOLDOWN_MS. */
   private async keySet(): Promise<JWTVerifyGetKey> {
-    this.keys ??= this.jwksUrl().then((url) =>
+    this.keys ??= issuerKeysUrl(this.config, (address, init) => this.read(address, init)).then((url) =>
       createRemoteJWKSet(url, {
         timeoutDuration: TIMEOUT_MS,
         cooldownDuration: COOLDOWN_MS,
@@ -100,19 +101,6 @@ export class ExternalTokens {
       this.keys = undefined;
       throw error;
     });
-  }
-
-  /** OIDC_JWKS_URL, or `jwks_uri` of the issuer's discovery document (OpenID Connect Discovery 1.0, section 4). */
-  private async jwksUrl(): Promise<URL> {
-    if (this.config.OIDC_JWKS_URL) return new URL(this.config.OIDC_JWKS_URL);
-    const address = `${this.config.OIDC_ISSUER?.replace(/\/$/, '')}/.well-known/openid-configuration`;
-    const response = await this.read(address, {
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      redirect: 'error',
-    });
-    const { issuer, jwks_uri: uri } = (await response.json()) as { issuer?: string; jwks_uri?: string };
-    if (issuer !== this.config.OIDC_ISSUER) throw new Error(`${address} belongs to another issuer`);
-    return new URL(String(uri));
   }
 
   /** Reads from the issuer, unless a pause after a failure is running. */
