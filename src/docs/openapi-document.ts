@@ -12,7 +12,7 @@ type Json = Record<string, unknown>;
 /** The part of the description about the built-in sign-in. */
 export const SIGN_IN = `**Sign-in**: press *Authorize* and sign in with the scheme \`signIn\`. Its OpenID provider publishes its addresses in \`/apis/v1/oidc/.well-known/openid-configuration\`: authorization code with PKCE, rotating refresh tokens, device flow, client credentials. The scope \`workspace\` grants the use of this API.`;
 
-const DESCRIPTION = `Notes, tasks, mail, members and settings of a workspace.
+const DESCRIPTION = `Notes, tasks, calendars, contacts, forms, mail, chat, calls, notifications, presence, settings and the administration of a workspace.
 
 Every path is under \`/apis/v1\`. JSON is snake_case, ids are UUIDs, times are RFC 3339 in UTC. Lists are \`{ "<plural>": [...], "next": cursor | null }\`: request the next page with \`cursor\`. Errors are \`{ "error": "<code>", "message", "details"? }\`. Clients tolerate further fields.
 
@@ -20,7 +20,9 @@ ${SIGN_IN}
 
 **Token**: \`npm start\` prints one for the demo workspace; \`npm run --silent workspace -- token --email alice@demo.example --tenant demo\` prints another. Paste it after a click on *Authorize* to try the operations out.
 
-**Concurrency**: updates and deletions contain the revision of the object, as \`If-Match\` with the ETag or as \`base_revision\`. A stale revision returns 409 \`conflict\` with the current object and changes nothing.`;
+**Concurrency**: updates and deletions contain the revision of the object, as \`If-Match\` with the ETag or as \`base_revision\`. A stale revision returns 409 \`conflict\` with the current object and changes nothing.
+
+**Sockets**: clients with a socket receive changes as events. [asyncapi.json](/apis/v1/asyncapi.json) describes them.`;
 
 /** The security scheme of the built-in sign-in. */
 export const SIGN_IN_SCHEME = 'signIn';
