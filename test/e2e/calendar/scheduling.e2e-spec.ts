@@ -935,5 +935,30 @@ describe('scheduling', () => {
       });
       expect([repeated.status, repeated.body.message.result]).toEqual([200, 'ignored_duplicate']);
     });
+
+    test('the meeting of two members stays in the calendar of one after the other deletes theirs', async () => {
+      const uid = 'of-two-calendars';
+      const request = (dtstamp: string, title: string) =>
+        vcalendar('REQUEST', [
+          [
+            `UID:${uid}`,
+            `DTSTAMP:${dtstamp}`,
+            'SEQUENCE:0',
+            'DTSTART:20271109T090000Z',
+            `SUMMARY:${title}`,
+            `ORGANIZER:mailto:${ZOE}`,
+            `ATTENDEE:mailto:${carl.email}`,
+            `ATTENDEE:mailto:${ann.email}`,
+          ],
+        ]);
+      const received = await defaultCalendar(carl);
+      for (const { email } of [carl, ann])
+        await fromOutside(ZOE, email, 'REQUEST', request('20270101T090000Z', 'Shared'));
+      await carl.api.post('/calendar', { name: 'New', is_default: true });
+      expect((await carl.api.delete(`/calendar/${received}`)).status).toBe(200);
+      expect(await eventOf(ann, anns, uid)).toMatchObject({ status: 'confirmed', title: 'Shared' });
+      await fromOutside(ZOE, ann.email, 'REQUEST', request('20270102T090000Z', 'Renamed'));
+      expect(await eventOf(ann, anns, uid)).toMatchObject({ status: 'confirmed', title: 'Renamed' });
+    });
   });
 });
