@@ -251,6 +251,35 @@ describe('meetings', () => {
     );
   });
 
+  test('proposals for instances that are removed, or continue in another series, are outdated', async () => {
+    const event = await newEvent(ann, calendar, {
+      start: at('2026-03-02T09:00:00'),
+      duration: 'PT1H',
+      recurrence: { rules: ['FREQ=WEEKLY;COUNT=5'] },
+      attendees: [bob.id],
+    });
+    const path = eventPath(calendar, event);
+    const proposed: string[] = [];
+    for (const day of ['2026-03-02', '2026-03-09', '2026-03-23']) {
+      const { body } = await bob.api.post(`${eventPath(bobs, event)}/proposals`, {
+        recurrence_id: at(`${day}T09:00:00`),
+        start: at(`${day}T11:00:00`),
+        end: at(`${day}T12:00:00`),
+      });
+      proposed.push(body.proposal.id);
+    }
+    await ann.api.delete(path, { scope: 'this', recurrence_id: at('2026-03-09T09:00:00') });
+    await ann.api.put(path, {
+      scope: 'this_and_following',
+      recurrence_id: at('2026-03-16T09:00:00'),
+      title: 'Later part',
+    });
+    const errors: unknown[] = [];
+    for (const proposal_id of proposed.toReversed())
+      errors.push((await ann.api.post(`${path}/proposals`, { proposal_id, action: 'accept' })).body.error);
+    expect(errors).toEqual(['proposal_closed', 'proposal_closed', undefined]);
+  });
+
   test('cancelled events are purged after their time, with a removal for the attendees', async () => {
     const { CalendarHousekeeping } = await import('../../../src/modules/calendar/calendar-housekeeping.js');
     const event = await newEvent(ann, calendar, { start: at('2026-03-07T09:00:00'), attendees: [bob.id] });

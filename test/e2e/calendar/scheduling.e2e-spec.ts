@@ -226,7 +226,8 @@ describe('scheduling', () => {
     });
     expect(accepted.body.proposal.status).toBe('accepted');
     await settle();
-    expect((await read(bob, bobs, invited)).event).toMatchObject({ ...times, sequence: 1 });
+    const moved = (await read(bob, bobs, invited, '?include=proposals')).event;
+    expect(moved).toMatchObject({ ...times, sequence: 1, proposals: [{ status: 'accepted' }] });
     const sent = (await messages(ann, anns)).length;
     await ann.api.put(eventPath(anns, event), { title: 'Quiet', send_updates: 'none' });
     await settle();

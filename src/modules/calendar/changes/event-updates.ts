@@ -12,7 +12,7 @@ import { recordIn } from '../model/attendance.js';
 import { isAtLeast, permissionsOf, seesInstance } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import { withoutCall } from './event-calls.js';
-import type { EventRecord, ProposalRow } from '../model/event-record.js';
+import type { EventRecord } from '../model/event-record.js';
 import { type EventChange } from './event-write.js';
 import { EventMoves, movedEntries, moveTo } from './event-moves.js';
 import { EventWriter, messagesFor } from './event-writer.js';
@@ -101,7 +101,7 @@ export class EventUpdates {
     const removed = target ? [...placements.removed, calendar.id] : placements.removed;
     const done = await this.commit(
       job,
-      { record: next, fields: changed?.fields ?? ['calendar_id'], moved: changed?.moved ?? false },
+      { record: next, fields: changed?.fields ?? ['calendar_id'] },
       {
         ...placements,
         removed,
@@ -168,10 +168,9 @@ export class EventUpdates {
     }));
     const { entries: placed } = await this.writer.placements(tx, ctx, next, copies, calendar.owner_id);
     const sendUpdates = fields.send_updates ?? 'all';
-    const common = { key: '', proposals: [] };
     const parts: EventChange[] = [
       {
-        ...common,
+        key: '',
         before: record,
         record: earlier,
         ...(await this.writer.placements(tx, ctx, earlier, entries, calendar.owner_id)),
@@ -180,7 +179,7 @@ export class EventUpdates {
         messages: messagesFor(record, earlier, '', sendUpdates),
       },
       {
-        ...common,
+        key: '',
         before: null,
         record: { ...next, sequence: 0 },
         entries: placed,
@@ -218,41 +217,19 @@ export class EventUpdates {
 
   private async commit(
     { tx, ctx, locked, fields, now }: UpdateJob,
-    { record, fields: names, moved }: Changed,
+    { record, fields: names }: Pick<Changed, 'record' | 'fields'>,
     placements: Pick<EventChange, 'entries' | 'removed' | 'key'>,
   ): Promise<EventChange> {
     const before = locked.record;
-    const proposals = moved ? await this.outdated(tx, ctx, record, placements.key) : [];
     const messages = messagesFor(before, record, placements.key, fields.send_updates ?? 'all');
     const change: EventChange = {
       before,
       record,
       ...placements,
-      proposals,
       action: 'updated',
       fields: names,
       messages,
     };
     return ((await this.writer.commit(tx, ctx, [change], now)) as [EventChange])[0];
-  }
-
-  /** The pending proposals after a change of times: `accepted` if they propose the new time, else `outdated`. */
-  private async outdated(
-    tx: Tx,
-    ctx: RequestContext,
-    record: EventRecord,
-    key: string,
-  ): Promise<ProposalRow[]> {
-    if (record.participants.length === 0) return [];
-    const all = await this.events.proposals(tx, ctx.tenantId, record.id);
-    const pending = all.filter(
-      ({ status, recurrence_key }) => status === 'pending' && (key === '' || recurrence_key === key),
-    );
-    const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
-    const { starts, ends } = { ...record, ...override?.patch };
-    return pending.map((proposal) => ({
-      ...proposal,
-      status: proposal.starts === starts && proposal.ends === ends ? 'accepted' : 'outdated',
-    }));
   }
 }

@@ -15,7 +15,8 @@ import {
   wholeOf,
   withAttendeesAt,
 } from '../model/attendance.js';
-import type { EventRecord, OwnedEntry, ParticipantRow } from '../model/event-record.js';
+import type { EventRecord, OwnedEntry, ParticipantRow, ProposalRow } from '../model/event-record.js';
+import { closedProposals, mayMove } from './closed-proposals.js';
 import { EventCalls } from './event-calls.js';
 import { type EventChange, finished, newEntry, writeJson } from './event-write.js';
 import { EventsRepository, type MemberRow } from '../events.repository.js';
@@ -127,7 +128,7 @@ export class EventWriter {
   }
 
   /**
-   * Writes changes with their history, feeds and outbox.
+   * Writes changes with their history, feeds and outbox. Closes the proposals about times that change.
    * @returns the changes as they are stored
    * @throws DuplicateUidError; ApiError 404, 403 where the caller no longer writes in the calendar, 409 `already_exists`
    */
@@ -138,10 +139,22 @@ export class EventWriter {
     now: string,
   ): Promise<EventChange[]> {
     const done: EventChange[] = [];
-    for (const change of changes) done.push(finished(await this.calls.apply(tx, ctx, change), ctx, now));
+    for (const change of changes) {
+      const proposals = [...(change.proposals ?? []), ...(await this.closedProposals(tx, ctx, change))];
+      done.push(finished({ ...(await this.calls.apply(tx, ctx, change)), proposals }, ctx, now));
+    }
     this.outbox.notice(tx);
     assertWritten(await this.events.write(tx, ctx.tenantId, writeJson(done, ctx, now)));
     return done;
+  }
+
+  private async closedProposals(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    { before, record }: EventChange,
+  ): Promise<ProposalRow[]> {
+    if (!before || before.participants_count === 0 || !mayMove(before, record)) return [];
+    return closedProposals(await this.events.proposals(tx, tenantId, record.id), before, record);
   }
 
   /**
