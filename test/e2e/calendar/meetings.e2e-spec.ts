@@ -280,6 +280,37 @@ describe('meetings', () => {
     expect(errors).toEqual(['proposal_closed', 'proposal_closed', undefined]);
   });
 
+  test('an attendee sends an event or an instance back as it was read, with own settings', async () => {
+    const event = await newEvent(ann, calendar, {
+      title: 'Review',
+      description: 'Agenda',
+      start: at('2026-03-27T09:00:00'),
+      duration: 'PT90M',
+      recurrence: { rules: ['FREQ=DAILY;COUNT=5'], excluded: [at('2026-03-28T09:00:00')] },
+      attendees: [bob.id, { email: eve.email, role: 'optional' }, 'zoe@outside.example'],
+    });
+    const path = eventPath(bobs, event);
+    const reminders = { overrides: [{ method: 'popup', minutes: 5 }] };
+    for (const item of [path, `${path}_20260329T070000Z`]) {
+      const read = (await bob.api.get(item)).body.event;
+      const back = await bob.api.put(item, { ...read, reminders });
+      expect([back.status, back.body.error, back.body.revision]).toEqual([200, undefined, read.revision]);
+      expect(back.body.event.reminders).toEqual({ use_default: false, ...reminders });
+      for (const change of [
+        { title: 'Mine' },
+        { start: at('2026-03-27T10:00:00'), end: at('2026-03-27T11:00:00') },
+        { recurrence: { rules: ['FREQ=DAILY;COUNT=6'] } },
+        { attendees: [bob.id] },
+        { attendees: [...read.attendees.slice(1), { ...read.attendees[0], role: 'chair' }] },
+        { proposals_allowed: false },
+      ])
+        expect((await bob.api.put(item, { ...read, ...change })).body.error).toBe('not_organizer');
+    }
+    // Values that the request repeats still follow the event.
+    await ann.api.put(eventPath(calendar, event), { show_as: 'free', color: '#112233' });
+    expect(await seenBy(bob, bobs, event)).toMatchObject({ show_as: 'free', color: '#112233' });
+  });
+
   test('cancelled events are purged after their time, with a removal for the attendees', async () => {
     const { CalendarHousekeeping } = await import('../../../src/modules/calendar/calendar-housekeeping.js');
     const event = await newEvent(ann, calendar, { start: at('2026-03-07T09:00:00'), attendees: [bob.id] });

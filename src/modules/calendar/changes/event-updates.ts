@@ -21,12 +21,9 @@ import type { Updated, UpdateJob } from './update-job.js';
 import { entryIn } from './event-operations.js';
 import { type Changed, type Changes, changeAll, changeOne } from './event-change.js';
 import { assertInstances, invalidField } from '../input/event-patch.js';
-import { changesFor, changesForOne, wholeTimes } from './requested-changes.js';
+import { changedWholeField, changesFor, changesForOne, wholeTimes } from './requested-changes.js';
 import { split } from './series-split.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
-
-/** Fields that only the whole event has. */
-const WHOLE_ONLY = ['recurrence', 'rrule', 'proposals_allowed', 'calendar_id'] as const;
 
 /** Updates of events, for requests, batches, synchronisation and other domains. */
 @Injectable()
@@ -77,7 +74,7 @@ export class EventUpdates {
     if (scope === 'this' && !seesInstance(record, calendar, ctx.userId, key as string))
       throw Errors.forbidden.with();
     const job = { tx, ctx, locked, fields, now };
-    if (!permissions.edit) return this.settings.update(job, key);
+    if (!permissions.edit) return this.settings.update(job, key, scope === 'this');
     if (scope === 'this') return this.updateOne(job, key as string);
     const parts = scope === 'all' ? null : split(record, key as string, now);
     return parts?.earlier
@@ -121,16 +118,10 @@ export class EventUpdates {
   private async updateOne(job: UpdateJob, key: string): Promise<Updated> {
     const { tx, ctx, locked, fields, now } = job;
     const { calendar, record, entries } = locked;
-    // A request may repeat these values: the response for an instance contains them.
-    const shown = {
-      recurrence: null,
-      rrule: null,
-      proposals_allowed: record.proposals_allowed,
-      calendar_id: calendar.id,
-    };
-    for (const name of WHOLE_ONLY)
-      if (fields[name] !== undefined && fields[name] !== shown[name])
-        throw invalidField(name, 'whole_event_only', 'changes with scope all or this_and_following only');
+    const isMoved = fields.calendar_id !== undefined && fields.calendar_id !== calendar.id;
+    const wholeField = changedWholeField(record, fields) ?? (isMoved && 'calendar_id');
+    if (wholeField)
+      throw invalidField(wholeField, 'whole_event_only', 'changes with scope all or this_and_following only');
     const changes = changesForOne(record, fields, key, calendar.time_zone);
     if (fields.attendees !== undefined)
       changes.participants = await this.writer.participantsAt(tx, ctx, fields.attendees, record, key);
