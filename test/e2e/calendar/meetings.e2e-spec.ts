@@ -311,6 +311,41 @@ describe('meetings', () => {
     expect(await seenBy(bob, bobs, event)).toMatchObject({ show_as: 'free', color: '#112233' });
   });
 
+  test('an attendee who has left the workspace, or has another address now, stays as the event is changed', async () => {
+    const [owner, uma, vic, wim] = await app.tenant('echo', 'owner', 'uma', 'vic', 'wim');
+    const umas = await newCalendar(uma, 'Work');
+    const event = await newEvent(uma, umas, {
+      title: 'Weekly',
+      start: at('2026-03-02T09:00:00'),
+      attendees: [vic.id, wim.id],
+    });
+    await wim.api.put(`${eventPath(await defaultCalendar(wim), event)}/rsvp`, { response: 'accepted' });
+    await owner.api.post(`/tenant/members/${vic.id}/deactivate`);
+    await app.sql('UPDATE tenant_members SET email = $2 WHERE user_id = $1', [wim.id, 'wim@new.example']);
+    const read = await seenBy(uma, umas, event);
+    const expected = [
+      { email: vic.email, user_id: vic.id, delivery: 'internal' },
+      { email: wim.email, user_id: wim.id, response: 'accepted' },
+    ];
+    for (const attendees of [read.attendees, [vic.email, 'wim@new.example']]) {
+      const { status, body } = await uma.api.put(eventPath(umas, event), {
+        ...read,
+        title: 'New',
+        attendees,
+      });
+      expect([status, body.event?.attendees]).toEqual([
+        200,
+        expected.map((each) => expect.objectContaining(each)),
+      ]);
+    }
+    expect(await messages(event)).toEqual([]);
+    const invited = await uma.api.post(`/calendar/${umas}/events`, {
+      start: at('2026-03-02T09:00:00'),
+      attendees: [vic.id],
+    });
+    expect(invited.body.error).toBe('unknown_user');
+  });
+
   test('cancelled events are purged after their time, with a removal for the attendees', async () => {
     const { CalendarHousekeeping } = await import('../../../src/modules/calendar/calendar-housekeeping.js');
     const event = await newEvent(ann, calendar, { start: at('2026-03-07T09:00:00'), attendees: [bob.id] });

@@ -41,7 +41,7 @@ export class EventWriter {
 
   /**
    * Makes rows of the attendees of a request. Members of the workspace are found by id or address.
-   * @param current attendees, whose responses stay
+   * @param current attendees, whose responses stay. They may have left the workspace, or have another address now
    * @throws ApiError 422 `unknown_user`
    */
   async participants(
@@ -57,7 +57,12 @@ export class EventWriter {
     const members = await this.events.members(reader, ctx.tenantId, ids, emails);
     const byId = new Map(members.map((member) => [member.user_id, member]));
     const byEmail = new Map(members.map((member) => [member.email, member]));
-    const unknown = named.flatMap(({ userId }, n) => (userId && !byId.has(userId) ? [n] : []));
+    const present = new Map(
+      current.flatMap((row) => (row.recurrence_key === '' && row.user_id ? [[row.user_id, row]] : [])),
+    );
+    const unknown = named.flatMap(({ userId }, n) =>
+      userId && !byId.has(userId) && !present.has(userId) ? [n] : [],
+    );
     if (unknown.length > 0)
       throw CalendarErrors.unknownUser.with({
         details: unknown.map((n) => ({
@@ -69,8 +74,9 @@ export class EventWriter {
     const rows = new Map<string, ParticipantRow>();
     for (const { fields, userId, email } of named) {
       const member = userId ? byId.get(userId) : byEmail.get(email);
-      const address = member?.email ?? email;
-      const previous = wholeOf(current, address);
+      const previous =
+        present.get(userId ?? member?.user_id ?? '') ?? wholeOf(current, member?.email ?? email);
+      const address = previous?.email ?? member?.email ?? email;
       rows.set(address, participant(address, fields, member, previous, organizer_email));
     }
     // Attendees of some instances stay: a request about the whole event does not name them.
@@ -204,7 +210,7 @@ function participant(
   return {
     recurrence_key: '',
     email,
-    user_id: member?.user_id ?? null,
+    user_id: member?.user_id ?? previous?.user_id ?? null,
     name: member?.name ?? fields.name ?? previous?.name ?? '',
     role: fields.role ?? previous?.role ?? 'required',
     kind: fields.kind ?? previous?.kind ?? 'person',
