@@ -12,7 +12,7 @@ import { instanceAttendees, recordIn } from '../model/attendance.js';
 import { FOLLOWING, participantOf, permissionsOf, seesInstance } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
-import { EARLIEST, occurrencesIn } from '../model/event-series.js';
+import { hasInstances } from '../model/event-series.js';
 import { EventUpdates } from './event-updates.js';
 import type { Updated } from './update-job.js';
 import { type EventChange } from './event-write.js';
@@ -151,14 +151,6 @@ export class EventRemovals {
     };
     await this.writer.commit(tx, ctx, [change], now);
   }
-}
-
-/** Whether a series has an instance left; a single event has one. */
-function hasInstances(record: EventRecord): boolean {
-  const window = { from: EARLIEST, to: Number.POSITIVE_INFINITY, readerZone: 'UTC' };
-  return record.rules.length + record.added.length === 0
-    ? record.excluded.length === 0
-    : occurrencesIn(record, window, 1).length > 0;
 }
 
 /** A REPLY to an organizer outside the workspace. */
