@@ -486,6 +486,14 @@ describe('events', () => {
       ['Daily', '2026-03-04'],
       ['Daily', '2026-03-05'],
     ]);
+    // The history has the removals of the instances.
+    const { changes } = (await ann.api.get(`${path(series)}?include=history`)).body;
+    expect(changes.map(({ recurrence_key, fields }: any) => [recurrence_key, fields])).toEqual([
+      ['', ['title']],
+      ['2026-03-03T09:00:00', ['excluded']],
+      ['2026-03-02T09:00:00', ['excluded']],
+      ['', []],
+    ]);
   });
 
   test('a series becomes a single event and back, timed becomes all-day', async () => {
