@@ -130,6 +130,8 @@ export class EventRemovals {
     const isOver = record.status === 'cancelled' || !attendee;
     const rest = entries.filter((entry) => entry.calendar_id !== calendar.id);
     const common = { before: record, proposals: [], action: 'responded' as const, fields: ['response'] };
+    if (!attendee && key !== null)
+      throw Errors.forbidden.with({ message: 'Only the whole event can be removed from this calendar.' });
     if (isOver) {
       const messages: EventChange['messages'] = [];
       const removed = [calendar.id];
