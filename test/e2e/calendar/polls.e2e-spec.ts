@@ -313,6 +313,22 @@ describe('polls', () => {
     expect((await ann.api.post(`/calendar/polls/${poll.id}/cancel`)).body.error).toBe('already_finalized');
   });
 
+  test('do not conflict with their own tentative events and with their event', async () => {
+    const [uma] = await app.tenant('foxtrot', 'uma');
+    const fields = {
+      title: 'Held',
+      time_zone: 'UTC',
+      options: [{ start: '2026-03-02T09:00:00' }, { start: '2026-03-03T09:00:00' }],
+      hold: true,
+    };
+    const { poll } = (await uma.api.post('/calendar/polls', fields)).body;
+    await uma.api.post(`/calendar/${poll.calendar_id}/events`, { start: '2026-03-03T09:30:00Z' });
+    const conflicts = ({ options }: any) => options.map((each: any) => each.my_conflict);
+    expect(conflicts((await uma.api.get(`/calendar/polls/${poll.id}`)).body.poll)).toEqual([null, 'busy']);
+    const done = await finalize(uma, poll, 0);
+    expect(conflicts(done.body.poll)).toEqual([null, 'busy']);
+  });
+
   test('delete their tentative events also in the calendar to which these were moved', async () => {
     const { id } = (await ann.api.post('/calendar', { name: 'Old' })).body.calendar;
     const poll = await create({ title: 'Moved', hold: true, calendar_id: id });
