@@ -6,6 +6,7 @@ import {
   parseRule,
   RecurrenceError,
   type Rule,
+  withWallUntil,
 } from '../recurrence/index.js';
 import { type Component, propertiesOf, propertyOf } from './component.js';
 import { ICalendarError } from './errors.js';
@@ -113,12 +114,8 @@ function observanceOf(given: Component): Observance {
     start: parseTime(propertyOf(given, 'DTSTART')?.value ?? '').wall,
     before,
     after: offset('TZOFFSETTO'),
-    // UNTIL is an instant, but onsets are compared as wall times before the change.
-    rules: rules.map((rule) =>
-      rule.until?.kind === 'utc'
-        ? { ...rule, until: { kind: 'wall', time: rule.until.time + before } }
-        : rule,
-    ),
+    // Onsets are compared as wall times before the change.
+    rules: rules.map((rule) => withWallUntil(rule, () => before)),
     added: allTimesOf(given, 'RDATE').map(({ wall }) => wall),
   };
 }

@@ -226,6 +226,15 @@ function assertAllowed(rule: Rule): void {
     throw new RecurrenceError('rule_too_large', `A rule has at most ${RULE_LIMITS.timesPerDay} times a day`);
 }
 
+/**
+ * The rule with UNTIL as a wall time of a zone.
+ * @param offsetAt seconds east of UTC at an instant in seconds
+ */
+export const withWallUntil = (rule: Rule, offsetAt: (instant: number) => number): Rule =>
+  rule.until?.kind === 'utc'
+    ? { ...rule, until: { kind: 'wall', time: rule.until.time + offsetAt(rule.until.time) } }
+    : rule;
+
 /** The rule in its shortest canonical spelling: parts in the order of RFC 5545, defaults left out. */
 export function formatRule(rule: Rule): string {
   const parts = [`FREQ=${rule.freq}`];

@@ -46,10 +46,15 @@ export class Availability {
     private readonly db: Db,
   ) {}
 
-  /** The merged busy times of a member. */
-  async ofMember(ctx: RequestContext, userId: string, window: AvailabilityWindow): Promise<BusyTime[]> {
+  /** The merged busy times of a member, without the events of `excluded`. */
+  async ofMember(
+    ctx: RequestContext,
+    userId: string,
+    window: AvailabilityWindow,
+    excluded: readonly string[],
+  ): Promise<BusyTime[]> {
     const subjects = await this.subjects(ctx, [{ user_id: userId }]);
-    await this.fill(ctx, subjects, window);
+    await this.fill(ctx, subjects, window, excluded);
     return subjects[0]?.busy ?? [];
   }
 
@@ -80,7 +85,7 @@ export class Availability {
     ctx: RequestContext,
     subjects: readonly Subject[],
     { from, to }: AvailabilityWindow,
-    excluded?: string,
+    excluded: readonly string[],
   ): Promise<void> {
     const users = [...new Set(subjects.flatMap(({ member }) => member?.user_id ?? []))];
     const calendars = subjects.flatMap(({ calendar }) => calendar?.id ?? []);
@@ -99,7 +104,7 @@ export class Availability {
     for (const subject of subjects) {
       const { member, zone } = subject;
       const own = placements.filter(
-        (placement) => placement.event_id !== excluded && belongsTo(placement, subject),
+        (placement) => !excluded.includes(placement.event_id) && belongsTo(placement, subject),
       );
       const window = { from, to, readerZone: zone };
       const busy = busyTimes(own, window);

@@ -67,7 +67,6 @@ export class HolidaysQuery extends RangeQuery {
   /** Code of a region of the country. */
   @ApiPropertyOptional({ type: String, example: 'BY' })
   @IsOptional()
-  @UpperCase()
   @Matches(REGION, { message: 'region must be the code of a region' })
   region?: string;
 
@@ -95,7 +94,6 @@ export class SubscriptionInput {
   /** Code of a region; without it the holidays of the whole country. */
   @ApiPropertyOptional({ type: String, nullable: true, example: 'BY' })
   @Nullable()
-  @UpperCase()
   @Matches(REGION, { message: 'region must be the code of a region' })
   region?: string | null;
 
@@ -133,7 +131,7 @@ export class SubscriptionsInput extends TenantSubscriptionsInput {
   @ApiPropertyOptional({ type: [String], maxItems: MAX_SUBSCRIPTIONS, example: ['DE-BY'] })
   @Optional()
   @Distinct()
-  @Matches(/^[A-Z]{2}(?:-[A-Z0-9 .-]{1,30})?$/, { each: true })
+  @Matches(/^[A-Z]{2}(?:-[A-Za-z0-9 .-]{1,30})?$/, { each: true })
   @ArrayMaxSize(MAX_SUBSCRIPTIONS)
   @IsArray()
   muted_tenant?: string[];

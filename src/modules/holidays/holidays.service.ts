@@ -40,11 +40,10 @@ export class HolidaysService {
   async list({ country, region, types = [], language, ...range }: HolidaysQuery): Promise<HolidaysPage> {
     if (country === undefined) return { countries: await this.countries(), next: null };
     const { from, to } = rangeOf(range);
-    await this.catalogue.assertPlace(country, region ?? null);
+    const place = { country, region: await this.catalogue.regionOf(country, region ?? null) };
     await this.catalogue.assertYears(from, to);
     const holidays = await this.catalogue.holidays({
-      country,
-      region: region ?? null,
+      ...place,
       from,
       to,
       types: types.length > 0 ? types : HOLIDAY_TYPES,
@@ -148,9 +147,9 @@ export class HolidaysService {
   private async checked(inputs: SubscriptionInput[]): Promise<HolidaySubscription[]> {
     const byPlace = new Map<string, HolidaySubscription>();
     for (const { country, region = null, types, language = null, color = null, busy = false } of inputs) {
-      await this.catalogue.assertPlace(country, region);
+      const place = { country, region: await this.catalogue.regionOf(country, region) };
       const chosen = types && types.length > 0 ? types : ['public' as const];
-      byPlace.set(placeOf({ country, region }), { country, region, types: chosen, language, color, busy });
+      byPlace.set(placeOf(place), { ...place, types: chosen, language, color, busy });
     }
     return [...byPlace.values()];
   }

@@ -467,6 +467,35 @@ describe('events', () => {
     ]);
   });
 
+  test('a change from the first instance that is left on changes the series: no empty series stays before it', async () => {
+    const series = await create({
+      title: 'Stand-up',
+      start: at('2026-03-02T09:00:00'),
+      recurrence: { rules: ['FREQ=DAILY;COUNT=4'] },
+    });
+    for (const day of ['2026-03-02', '2026-03-03'])
+      await ann.api.delete(path(series), { scope: 'this', recurrence_id: at(`${day}T09:00:00`) });
+    const changed = await ann.api.put(path(series), {
+      scope: 'this_and_following',
+      recurrence_id: at('2026-03-04T09:00:00'),
+      title: 'Daily',
+    });
+    expect(changed.body).toMatchObject({ event: { id: series.id, title: 'Daily' }, new_event: null });
+    const left = await window(calendar, '2026-03-01', '2026-04-01', ann, `&event_id=${series.id}`);
+    expect(left.map(({ title, start }: any) => [title, start.date_time.slice(0, 10)])).toEqual([
+      ['Daily', '2026-03-04'],
+      ['Daily', '2026-03-05'],
+    ]);
+    // The history has the removals of the instances.
+    const { changes } = (await ann.api.get(`${path(series)}?include=history`)).body;
+    expect(changes.map(({ recurrence_key, fields }: any) => [recurrence_key, fields])).toEqual([
+      ['', ['title']],
+      ['2026-03-03T09:00:00', ['excluded']],
+      ['2026-03-02T09:00:00', ['excluded']],
+      ['', []],
+    ]);
+  });
+
   test('a series becomes a single event and back, timed becomes all-day', async () => {
     const event = await create({ start: '2026-03-02T09:00:00', rrule: 'FREQ=WEEKLY' });
     expect((await ann.api.put(path(event), { recurrence: null })).body.event).toMatchObject({

@@ -251,6 +251,101 @@ describe('meetings', () => {
     );
   });
 
+  test('proposals for instances that are removed, or continue in another series, are outdated', async () => {
+    const event = await newEvent(ann, calendar, {
+      start: at('2026-03-02T09:00:00'),
+      duration: 'PT1H',
+      recurrence: { rules: ['FREQ=WEEKLY;COUNT=5'] },
+      attendees: [bob.id],
+    });
+    const path = eventPath(calendar, event);
+    const proposed: string[] = [];
+    for (const day of ['2026-03-02', '2026-03-09', '2026-03-23']) {
+      const { body } = await bob.api.post(`${eventPath(bobs, event)}/proposals`, {
+        recurrence_id: at(`${day}T09:00:00`),
+        start: at(`${day}T11:00:00`),
+        end: at(`${day}T12:00:00`),
+      });
+      proposed.push(body.proposal.id);
+    }
+    await ann.api.delete(path, { scope: 'this', recurrence_id: at('2026-03-09T09:00:00') });
+    await ann.api.put(path, {
+      scope: 'this_and_following',
+      recurrence_id: at('2026-03-16T09:00:00'),
+      title: 'Later part',
+    });
+    const errors: unknown[] = [];
+    for (const proposal_id of proposed.toReversed())
+      errors.push((await ann.api.post(`${path}/proposals`, { proposal_id, action: 'accept' })).body.error);
+    expect(errors).toEqual(['proposal_closed', 'proposal_closed', undefined]);
+  });
+
+  test('an attendee sends an event or an instance back as it was read, with own settings', async () => {
+    const event = await newEvent(ann, calendar, {
+      title: 'Review',
+      description: 'Agenda',
+      start: at('2026-03-27T09:00:00'),
+      duration: 'PT90M',
+      recurrence: { rules: ['FREQ=DAILY;COUNT=5'], excluded: [at('2026-03-28T09:00:00')] },
+      attendees: [bob.id, { email: eve.email, role: 'optional' }, 'zoe@outside.example'],
+    });
+    const path = eventPath(bobs, event);
+    const reminders = { overrides: [{ method: 'popup', minutes: 5 }] };
+    for (const item of [path, `${path}_20260329T070000Z`]) {
+      const read = (await bob.api.get(item)).body.event;
+      const back = await bob.api.put(item, { ...read, reminders });
+      expect([back.status, back.body.error, back.body.revision]).toEqual([200, undefined, read.revision]);
+      expect(back.body.event.reminders).toEqual({ use_default: false, ...reminders });
+      for (const change of [
+        { title: 'Mine' },
+        { start: at('2026-03-27T10:00:00'), end: at('2026-03-27T11:00:00') },
+        { recurrence: { rules: ['FREQ=DAILY;COUNT=6'] } },
+        { attendees: [bob.id] },
+        { attendees: [...read.attendees.slice(1), { ...read.attendees[0], role: 'chair' }] },
+        { proposals_allowed: false },
+      ])
+        expect((await bob.api.put(item, { ...read, ...change })).body.error).toBe('not_organizer');
+    }
+    // Values that the request repeats still follow the event.
+    await ann.api.put(eventPath(calendar, event), { show_as: 'free', color: '#112233' });
+    expect(await seenBy(bob, bobs, event)).toMatchObject({ show_as: 'free', color: '#112233' });
+  });
+
+  test('an attendee who has left the workspace, or has another address now, stays as the event is changed', async () => {
+    const [owner, uma, vic, wim] = await app.tenant('echo', 'owner', 'uma', 'vic', 'wim');
+    const umas = await newCalendar(uma, 'Work');
+    const event = await newEvent(uma, umas, {
+      title: 'Weekly',
+      start: at('2026-03-02T09:00:00'),
+      attendees: [vic.id, wim.id],
+    });
+    await wim.api.put(`${eventPath(await defaultCalendar(wim), event)}/rsvp`, { response: 'accepted' });
+    await owner.api.post(`/tenant/members/${vic.id}/deactivate`);
+    await app.sql('UPDATE tenant_members SET email = $2 WHERE user_id = $1', [wim.id, 'wim@new.example']);
+    const read = await seenBy(uma, umas, event);
+    const expected = [
+      { email: vic.email, user_id: vic.id, delivery: 'internal' },
+      { email: wim.email, user_id: wim.id, response: 'accepted' },
+    ];
+    for (const attendees of [read.attendees, [vic.email, 'wim@new.example']]) {
+      const { status, body } = await uma.api.put(eventPath(umas, event), {
+        ...read,
+        title: 'New',
+        attendees,
+      });
+      expect([status, body.event?.attendees]).toEqual([
+        200,
+        expected.map((each) => expect.objectContaining(each)),
+      ]);
+    }
+    expect(await messages(event)).toEqual([]);
+    const invited = await uma.api.post(`/calendar/${umas}/events`, {
+      start: at('2026-03-02T09:00:00'),
+      attendees: [vic.id],
+    });
+    expect(invited.body.error).toBe('unknown_user');
+  });
+
   test('cancelled events are purged after their time, with a removal for the attendees', async () => {
     const { CalendarHousekeeping } = await import('../../../src/modules/calendar/calendar-housekeeping.js');
     const event = await newEvent(ann, calendar, { start: at('2026-03-07T09:00:00'), attendees: [bob.id] });

@@ -171,6 +171,22 @@ describe('polls', () => {
     expect((await vote(bob, poll, 'no')).body.error).toBe('poll_closed');
   });
 
+  test('invite a participant whose address has changed since the creation of the poll', async () => {
+    const [uma, vic] = await app.tenant('echo', 'uma', 'vic');
+    const fields = {
+      title: 'Later',
+      time_zone: 'UTC',
+      options: [{ start: '2026-03-02T09:00:00' }, { start: '2026-03-03T09:00:00' }],
+      participants: [vic.email],
+    };
+    const { poll } = (await uma.api.post('/calendar/polls', fields)).body;
+    await app.sql('UPDATE tenant_members SET email = $2 WHERE user_id = $1', [vic.id, 'vic@new.example']);
+    const { event } = (await finalize(uma, poll, 0)).body;
+    expect(event.attendees).toMatchObject([{ email: 'vic@new.example', user_id: vic.id }]);
+    const placed = await vic.api.get(`/calendar/${await calendarOf(vic)}/events/${event.id}`);
+    expect(placed.status).toBe(200);
+  });
+
   test('that are finalized again return their event, also from the calendar to which it was moved', async () => {
     const poll = await create();
     const { event } = (await finalize(ann, poll, 0)).body;
@@ -295,6 +311,22 @@ describe('polls', () => {
     const again = await ann.api.post(`/calendar/polls/${dropped.id}/cancel`);
     expect([again.status, again.body.poll.revision]).toEqual([200, cancelled.body.poll.revision]);
     expect((await ann.api.post(`/calendar/polls/${poll.id}/cancel`)).body.error).toBe('already_finalized');
+  });
+
+  test('do not conflict with their own tentative events and with their event', async () => {
+    const [uma] = await app.tenant('foxtrot', 'uma');
+    const fields = {
+      title: 'Held',
+      time_zone: 'UTC',
+      options: [{ start: '2026-03-02T09:00:00' }, { start: '2026-03-03T09:00:00' }],
+      hold: true,
+    };
+    const { poll } = (await uma.api.post('/calendar/polls', fields)).body;
+    await uma.api.post(`/calendar/${poll.calendar_id}/events`, { start: '2026-03-03T09:30:00Z' });
+    const conflicts = ({ options }: any) => options.map((each: any) => each.my_conflict);
+    expect(conflicts((await uma.api.get(`/calendar/polls/${poll.id}`)).body.poll)).toEqual([null, 'busy']);
+    const done = await finalize(uma, poll, 0);
+    expect(conflicts(done.body.poll)).toEqual([null, 'busy']);
   });
 
   test('delete their tentative events also in the calendar to which these were moved', async () => {

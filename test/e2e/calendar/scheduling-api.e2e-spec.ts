@@ -99,6 +99,16 @@ describe('scheduling operations', () => {
     }
   });
 
+  test('an instance of a published series is not removed alone, and its removal does not remove the series', async () => {
+    const lines = ['DTSTART:20270301T090000Z', 'RRULE:FREQ=DAILY;COUNT=3', 'SUMMARY:Timetable'];
+    const { event } = (await post(ics('PUBLISH', lines, 'p2'))).body;
+    const refused = await bob.api.delete(`${eventPath(bobs, event)}_20270302T090000Z`);
+    expect([refused.status, refused.body.error]).toEqual([403, 'forbidden']);
+    expect((await bob.api.get(eventPath(bobs, event))).body.event.title).toBe('Timetable');
+    expect((await bob.api.delete(eventPath(bobs, event))).status).toBe(200);
+    expect((await bob.api.get(eventPath(bobs, event))).status).toBe(404);
+  });
+
   test.each([
     [422, 'invalid_ics', 'no calendar'],
     [422, 'invalid_ics', ics('REQUEST', []).replace('UID:u1@far.example\r\n', '')],

@@ -220,6 +220,16 @@ describe('the delivery of scheduling messages', () => {
     });
     const seen = (await ann.api.get(`/calendar/${anns}/events/${event.id}`)).body.event;
     expect(seen.attendees[0]).toMatchObject({ email: ZOE, delivery: 'failed' });
+    const series = await newEvent(ann, anns, {
+      title: 'One date',
+      start: at('2027-03-01T09:00:00'),
+      recurrence: { rules: ['FREQ=WEEKLY;COUNT=3'] },
+    });
+    const instance = `/calendar/${anns}/events/${series.id}_20270308T080000Z`;
+    await ann.api.put(instance, { attendees: [ZOE] });
+    await deliver();
+    const { attendees } = (await ann.api.get(instance)).body.event;
+    expect(attendees).toMatchObject([{ email: ZOE, delivery: 'failed' }]);
     await proxy.stop();
     const later = await meeting(ann, 'Later');
     await deliver();

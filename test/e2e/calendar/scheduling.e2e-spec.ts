@@ -226,7 +226,8 @@ describe('scheduling', () => {
     });
     expect(accepted.body.proposal.status).toBe('accepted');
     await settle();
-    expect((await read(bob, bobs, invited)).event).toMatchObject({ ...times, sequence: 1 });
+    const moved = (await read(bob, bobs, invited, '?include=proposals')).event;
+    expect(moved).toMatchObject({ ...times, sequence: 1, proposals: [{ status: 'accepted' }] });
     const sent = (await messages(ann, anns)).length;
     await ann.api.put(eventPath(anns, event), { title: 'Quiet', send_updates: 'none' });
     await settle();
@@ -934,6 +935,31 @@ describe('scheduling', () => {
         message: { mailbox: inbox, id },
       });
       expect([repeated.status, repeated.body.message.result]).toEqual([200, 'ignored_duplicate']);
+    });
+
+    test('the meeting of two members stays in the calendar of one after the other deletes theirs', async () => {
+      const uid = 'of-two-calendars';
+      const request = (dtstamp: string, title: string) =>
+        vcalendar('REQUEST', [
+          [
+            `UID:${uid}`,
+            `DTSTAMP:${dtstamp}`,
+            'SEQUENCE:0',
+            'DTSTART:20271109T090000Z',
+            `SUMMARY:${title}`,
+            `ORGANIZER:mailto:${ZOE}`,
+            `ATTENDEE:mailto:${carl.email}`,
+            `ATTENDEE:mailto:${ann.email}`,
+          ],
+        ]);
+      const received = await defaultCalendar(carl);
+      for (const { email } of [carl, ann])
+        await fromOutside(ZOE, email, 'REQUEST', request('20270101T090000Z', 'Shared'));
+      await carl.api.post('/calendar', { name: 'New', is_default: true });
+      expect((await carl.api.delete(`/calendar/${received}`)).status).toBe(200);
+      expect(await eventOf(ann, anns, uid)).toMatchObject({ status: 'confirmed', title: 'Shared' });
+      await fromOutside(ZOE, ann.email, 'REQUEST', request('20270102T090000Z', 'Renamed'));
+      expect(await eventOf(ann, anns, uid)).toMatchObject({ status: 'confirmed', title: 'Renamed' });
     });
   });
 });

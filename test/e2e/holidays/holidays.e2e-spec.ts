@@ -66,6 +66,32 @@ describe('holidays', () => {
       expect(germany.regions).toContainEqual({ code: 'BY', name: 'Bayern' });
     });
 
+    test('are those of each region that is listed, in any letter case', async () => {
+      const { countries } = (await bob.api.get('/calendar/holidays')).body;
+      const regions = countries.find(({ code }: any) => code === 'NZ').regions.map(({ code }: any) => code);
+      expect(regions).toContain('CAN-Timaru');
+      for (const region of [...regions, 'can-timaru']) {
+        const { status, body } = await bob.api.get(
+          `/calendar/holidays?country=NZ&year=2026&region=${encodeURIComponent(region)}`,
+        );
+        expect([region, status, body.error]).toEqual([region, 200, undefined]);
+        expect(regions).toContain(body.holidays[0].region);
+      }
+    });
+
+    test.each([
+      ['CZ', 'cs-CZ', 'Nový rok'],
+      ['JP', 'ja', '元日'],
+      ['GE', 'ka', 'ახალი წელი'],
+      ['NO', 'nb-NO', 'Første nyttårsdag'],
+    ])('have names in the language of the country by its tag: %s, %s', async (country, language, name) => {
+      const [first] = await list(`country=${country}&year=2026&language=${language}`);
+      expect(first.name).toContain(name);
+      const { countries } = (await bob.api.get('/calendar/holidays')).body;
+      const tag = countries.find(({ code }: any) => code === country).language;
+      expect((await list(`country=${country}&year=2026&language=${tag}`))[0].name).toBe(first.name);
+    });
+
     test.each([
       ['country=XX', 'unknown_country'],
       ['country=DE&region=NOWHERE', 'unknown_region'],
@@ -119,6 +145,18 @@ describe('holidays', () => {
       // A request without muted_tenant keeps the muted holidays.
       const kept = await bob.api.put('/calendar/holiday-subscriptions', { subscriptions: [germany] });
       expect(kept.body).toEqual(body);
+      const island = {
+        subscriptions: [{ country: 'NZ', region: 'WTC-Buller' }],
+        muted_tenant: ['NZ-CAN-Timaru'],
+      };
+      const mixed = await bob.api.put('/calendar/holiday-subscriptions', island);
+      expect([mixed.status, mixed.body]).toEqual([
+        200,
+        expect.objectContaining({
+          subscriptions: [expect.objectContaining({ region: 'WTC-Buller' })],
+          muted_tenant: ['NZ-CAN-Timaru'],
+        }),
+      ]);
       expect((await alice.api.get('/calendar/holiday-subscriptions')).body.subscriptions).toEqual([]);
     });
 

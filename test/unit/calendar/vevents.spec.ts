@@ -356,20 +356,32 @@ describe('VEVENTs', () => {
       );
   });
 
-  test('a date that RDATE has very often counts once, also in a custom zone', () => {
-    const often = Array.from({ length: 200_000 }, () => '20260309T090000').join();
+  /** An event in a zone that no IANA zone matches. */
+  const onMoon = (offset: string, ...lines: string[]): string => {
     const zone = [
       'BEGIN:VTIMEZONE',
       'TZID:Moon',
       'BEGIN:STANDARD',
       'DTSTART:20200101T000000',
-      'TZOFFSETFROM:+0013',
-      'TZOFFSETTO:+0013',
+      `TZOFFSETFROM:${offset}`,
+      `TZOFFSETTO:${offset}`,
       'END:STANDARD',
       'END:VTIMEZONE',
     ];
-    const text = file('DTSTART;TZID=Moon:20260302T090000', `RDATE;TZID=Moon:${often}`);
-    const found = read(text.replace('BEGIN:VEVENT', [...zone, 'BEGIN:VEVENT'].join('\r\n')));
+    return file(...lines).replace('BEGIN:VEVENT', [...zone, 'BEGIN:VEVENT'].join('\r\n'));
+  };
+
+  test('a date that RDATE has very often counts once, also in a custom zone', () => {
+    const often = Array.from({ length: 200_000 }, () => '20260309T090000').join();
+    const found = read(onMoon('+0013', 'DTSTART;TZID=Moon:20260302T090000', `RDATE;TZID=Moon:${often}`));
     expect(found.recurrence.added).toEqual(['2026-03-09T08:47:00']);
+  });
+
+  test.each([
+    ['+0013', '20260302T090000', '20260304T084700Z', ['2026-03-03T08:47:00', '2026-03-04T08:47:00']],
+    ['-0013', '20260302T090000', '20260304T091259Z', ['2026-03-03T09:13:00']],
+  ])('UNTIL of a series in a custom zone is an instant: %s', (offset, start, until, added) => {
+    const lines = [`DTSTART;TZID=Moon:${start}`, `RRULE:FREQ=DAILY;UNTIL=${until}`];
+    expect(read(onMoon(offset, ...lines)).recurrence.added).toEqual(added);
   });
 });

@@ -33,7 +33,7 @@ export interface Changed {
   moved: boolean;
 }
 
-const sameTimes = (a: EventTimes, b: EventTimes): boolean =>
+export const sameTimes = (a: EventTimes, b: EventTimes): boolean =>
   TIME_FIELDS.every((field) => a[field] === b[field]);
 
 /** The rules without COUNT and UNTIL. */

@@ -12,7 +12,7 @@ import { instanceAttendees, recordIn } from '../model/attendance.js';
 import { FOLLOWING, participantOf, permissionsOf, seesInstance } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
-import { EARLIEST, occurrencesIn } from '../model/event-series.js';
+import { hasInstances } from '../model/event-series.js';
 import { EventUpdates } from './event-updates.js';
 import type { Updated } from './update-job.js';
 import { type EventChange } from './event-write.js';
@@ -130,6 +130,8 @@ export class EventRemovals {
     const isOver = record.status === 'cancelled' || !attendee;
     const rest = entries.filter((entry) => entry.calendar_id !== calendar.id);
     const common = { before: record, proposals: [], action: 'responded' as const, fields: ['response'] };
+    if (!attendee && key !== null)
+      throw Errors.forbidden.with({ message: 'Only the whole event can be removed from this calendar.' });
     if (isOver) {
       const messages: EventChange['messages'] = [];
       const removed = [calendar.id];
@@ -151,14 +153,6 @@ export class EventRemovals {
     };
     await this.writer.commit(tx, ctx, [change], now);
   }
-}
-
-/** Whether a series has an instance left; a single event has one. */
-function hasInstances(record: EventRecord): boolean {
-  const window = { from: EARLIEST, to: Number.POSITIVE_INFINITY, readerZone: 'UTC' };
-  return record.rules.length + record.added.length === 0
-    ? record.excluded.length === 0
-    : occurrencesIn(record, window, 1).length > 0;
 }
 
 /** A REPLY to an organizer outside the workspace. */

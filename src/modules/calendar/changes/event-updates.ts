@@ -12,7 +12,7 @@ import { recordIn } from '../model/attendance.js';
 import { isAtLeast, permissionsOf, seesInstance } from '../model/event-policy.js';
 import { type EventRef, instanceKey } from '../input/event-ref.js';
 import { withoutCall } from './event-calls.js';
-import type { EventRecord, ProposalRow } from '../model/event-record.js';
+import type { EventRecord } from '../model/event-record.js';
 import { type EventChange } from './event-write.js';
 import { EventMoves, movedEntries, moveTo } from './event-moves.js';
 import { EventWriter, messagesFor } from './event-writer.js';
@@ -21,12 +21,9 @@ import type { Updated, UpdateJob } from './update-job.js';
 import { entryIn } from './event-operations.js';
 import { type Changed, type Changes, changeAll, changeOne } from './event-change.js';
 import { assertInstances, invalidField } from '../input/event-patch.js';
-import { changesFor, changesForOne, wholeTimes } from './requested-changes.js';
+import { changedWholeField, changesFor, changesForOne, wholeTimes } from './requested-changes.js';
 import { split } from './series-split.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
-
-/** Fields that only the whole event has. */
-const WHOLE_ONLY = ['recurrence', 'rrule', 'proposals_allowed', 'calendar_id'] as const;
 
 /** Updates of events, for requests, batches, synchronisation and other domains. */
 @Injectable()
@@ -77,7 +74,7 @@ export class EventUpdates {
     if (scope === 'this' && !seesInstance(record, calendar, ctx.userId, key as string))
       throw Errors.forbidden.with();
     const job = { tx, ctx, locked, fields, now };
-    if (!permissions.edit) return this.settings.update(job, key);
+    if (!permissions.edit) return this.settings.update(job, key, scope === 'this');
     if (scope === 'this') return this.updateOne(job, key as string);
     const parts = scope === 'all' ? null : split(record, key as string, now);
     return parts?.earlier
@@ -101,7 +98,7 @@ export class EventUpdates {
     const removed = target ? [...placements.removed, calendar.id] : placements.removed;
     const done = await this.commit(
       job,
-      { record: next, fields: changed?.fields ?? ['calendar_id'], moved: changed?.moved ?? false },
+      { record: next, fields: changed?.fields ?? ['calendar_id'] },
       {
         ...placements,
         removed,
@@ -121,16 +118,10 @@ export class EventUpdates {
   private async updateOne(job: UpdateJob, key: string): Promise<Updated> {
     const { tx, ctx, locked, fields, now } = job;
     const { calendar, record, entries } = locked;
-    // A request may repeat these values: the response for an instance contains them.
-    const shown = {
-      recurrence: null,
-      rrule: null,
-      proposals_allowed: record.proposals_allowed,
-      calendar_id: calendar.id,
-    };
-    for (const name of WHOLE_ONLY)
-      if (fields[name] !== undefined && fields[name] !== shown[name])
-        throw invalidField(name, 'whole_event_only', 'changes with scope all or this_and_following only');
+    const isMoved = fields.calendar_id !== undefined && fields.calendar_id !== calendar.id;
+    const wholeField = changedWholeField(record, fields) ?? (isMoved && 'calendar_id');
+    if (wholeField)
+      throw invalidField(wholeField, 'whole_event_only', 'changes with scope all or this_and_following only');
     const changes = changesForOne(record, fields, key, calendar.time_zone);
     if (fields.attendees !== undefined)
       changes.participants = await this.writer.participantsAt(tx, ctx, fields.attendees, record, key);
@@ -168,10 +159,9 @@ export class EventUpdates {
     }));
     const { entries: placed } = await this.writer.placements(tx, ctx, next, copies, calendar.owner_id);
     const sendUpdates = fields.send_updates ?? 'all';
-    const common = { key: '', proposals: [] };
     const parts: EventChange[] = [
       {
-        ...common,
+        key: '',
         before: record,
         record: earlier,
         ...(await this.writer.placements(tx, ctx, earlier, entries, calendar.owner_id)),
@@ -180,7 +170,7 @@ export class EventUpdates {
         messages: messagesFor(record, earlier, '', sendUpdates),
       },
       {
-        ...common,
+        key: '',
         before: null,
         record: { ...next, sequence: 0 },
         entries: placed,
@@ -218,41 +208,19 @@ export class EventUpdates {
 
   private async commit(
     { tx, ctx, locked, fields, now }: UpdateJob,
-    { record, fields: names, moved }: Changed,
+    { record, fields: names }: Pick<Changed, 'record' | 'fields'>,
     placements: Pick<EventChange, 'entries' | 'removed' | 'key'>,
   ): Promise<EventChange> {
     const before = locked.record;
-    const proposals = moved ? await this.outdated(tx, ctx, record, placements.key) : [];
     const messages = messagesFor(before, record, placements.key, fields.send_updates ?? 'all');
     const change: EventChange = {
       before,
       record,
       ...placements,
-      proposals,
       action: 'updated',
       fields: names,
       messages,
     };
     return ((await this.writer.commit(tx, ctx, [change], now)) as [EventChange])[0];
-  }
-
-  /** The pending proposals after a change of times: `accepted` if they propose the new time, else `outdated`. */
-  private async outdated(
-    tx: Tx,
-    ctx: RequestContext,
-    record: EventRecord,
-    key: string,
-  ): Promise<ProposalRow[]> {
-    if (record.participants.length === 0) return [];
-    const all = await this.events.proposals(tx, ctx.tenantId, record.id);
-    const pending = all.filter(
-      ({ status, recurrence_key }) => status === 'pending' && (key === '' || recurrence_key === key),
-    );
-    const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
-    const { starts, ends } = { ...record, ...override?.patch };
-    return pending.map((proposal) => ({
-      ...proposal,
-      status: proposal.starts === starts && proposal.ends === ends ? 'accepted' : 'outdated',
-    }));
   }
 }

@@ -15,7 +15,8 @@ import {
   wholeOf,
   withAttendeesAt,
 } from '../model/attendance.js';
-import type { EventRecord, OwnedEntry, ParticipantRow } from '../model/event-record.js';
+import type { EventRecord, OwnedEntry, ParticipantRow, ProposalRow } from '../model/event-record.js';
+import { closedProposals, mayMove } from './closed-proposals.js';
 import { EventCalls } from './event-calls.js';
 import { type EventChange, finished, newEntry, writeJson } from './event-write.js';
 import { EventsRepository, type MemberRow } from '../events.repository.js';
@@ -40,7 +41,7 @@ export class EventWriter {
 
   /**
    * Makes rows of the attendees of a request. Members of the workspace are found by id or address.
-   * @param current attendees, whose responses stay
+   * @param current attendees, whose responses stay. They may have left the workspace, or have another address now
    * @throws ApiError 422 `unknown_user`
    */
   async participants(
@@ -56,7 +57,12 @@ export class EventWriter {
     const members = await this.events.members(reader, ctx.tenantId, ids, emails);
     const byId = new Map(members.map((member) => [member.user_id, member]));
     const byEmail = new Map(members.map((member) => [member.email, member]));
-    const unknown = named.flatMap(({ userId }, n) => (userId && !byId.has(userId) ? [n] : []));
+    const present = new Map(
+      current.flatMap((row) => (row.recurrence_key === '' && row.user_id ? [[row.user_id, row]] : [])),
+    );
+    const unknown = named.flatMap(({ userId }, n) =>
+      userId && !byId.has(userId) && !present.has(userId) ? [n] : [],
+    );
     if (unknown.length > 0)
       throw CalendarErrors.unknownUser.with({
         details: unknown.map((n) => ({
@@ -68,8 +74,9 @@ export class EventWriter {
     const rows = new Map<string, ParticipantRow>();
     for (const { fields, userId, email } of named) {
       const member = userId ? byId.get(userId) : byEmail.get(email);
-      const address = member?.email ?? email;
-      const previous = wholeOf(current, address);
+      const previous =
+        present.get(userId ?? member?.user_id ?? '') ?? wholeOf(current, member?.email ?? email);
+      const address = previous?.email ?? member?.email ?? email;
       rows.set(address, participant(address, fields, member, previous, organizer_email));
     }
     // Attendees of some instances stay: a request about the whole event does not name them.
@@ -127,7 +134,7 @@ export class EventWriter {
   }
 
   /**
-   * Writes changes with their history, feeds and outbox.
+   * Writes changes with their history, feeds and outbox. Closes the proposals about times that change.
    * @returns the changes as they are stored
    * @throws DuplicateUidError; ApiError 404, 403 where the caller no longer writes in the calendar, 409 `already_exists`
    */
@@ -138,10 +145,22 @@ export class EventWriter {
     now: string,
   ): Promise<EventChange[]> {
     const done: EventChange[] = [];
-    for (const change of changes) done.push(finished(await this.calls.apply(tx, ctx, change), ctx, now));
+    for (const change of changes) {
+      const proposals = [...(change.proposals ?? []), ...(await this.closedProposals(tx, ctx, change))];
+      done.push(finished({ ...(await this.calls.apply(tx, ctx, change)), proposals }, ctx, now));
+    }
     this.outbox.notice(tx);
     assertWritten(await this.events.write(tx, ctx.tenantId, writeJson(done, ctx, now)));
     return done;
+  }
+
+  private async closedProposals(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    { before, record }: EventChange,
+  ): Promise<ProposalRow[]> {
+    if (!before || before.participants_count === 0 || !mayMove(before, record)) return [];
+    return closedProposals(await this.events.proposals(tx, tenantId, record.id), before, record);
   }
 
   /**
@@ -191,7 +210,7 @@ function participant(
   return {
     recurrence_key: '',
     email,
-    user_id: member?.user_id ?? null,
+    user_id: member?.user_id ?? previous?.user_id ?? null,
     name: member?.name ?? fields.name ?? previous?.name ?? '',
     role: fields.role ?? previous?.role ?? 'required',
     kind: fields.kind ?? previous?.kind ?? 'person',

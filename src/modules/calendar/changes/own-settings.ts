@@ -1,12 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { Errors } from '../../../platform/http/errors.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import type { UpdateEvent } from '../input/event.dto.js';
-import { contentOf } from '../input/event-patch.js';
-import type { CalendarContext, EventRecord, OwnedEntry } from '../model/event-record.js';
+import { attendeesAt, recordIn } from '../model/attendance.js';
+import type { CalendarContext, OwnedEntry, ParticipantRow } from '../model/event-record.js';
+import { shown } from '../responses/event.presenter.js';
+import { changeAll, changeOne } from './event-change.js';
 import { EventMoves } from './event-moves.js';
 import { entryIn, ownReminders } from './event-operations.js';
 import { EventWriter } from './event-writer.js';
+import { changedWholeField, changesFor, changesForOne, wholeTimes } from './requested-changes.js';
 import type { Updated, UpdateJob } from './update-job.js';
 
 /** Settings that each user has for an event in a calendar of their own: reminders, colour, `show_as`, and the calendar. */
@@ -17,33 +21,56 @@ export class OwnSettings {
     private readonly writer: EventWriter,
   ) {}
 
-  /** An attendee's own settings: reminders, colour, show_as, and the calendar in which the event is shown. */
-  async update(job: UpdateJob, key: string | null): Promise<Updated> {
+  /**
+   * An attendee's own settings: reminders, colour, show_as, and the calendar in which the event is shown. A request may repeat the
+   * other values of a response.
+   * @param isOne the request is about the instance `key` only
+   * @throws ApiError 403 `not_organizer`
+   */
+  async update(job: UpdateJob, key: string | null, isOne: boolean): Promise<Updated> {
     const { ctx, locked, fields } = job;
     const { calendar, record } = locked;
-    const { color: _color, show_as: _showAs, ...shared } = contentOf(fields);
-    const others = {
-      ...shared,
-      ...pick(fields, ['start', 'end', 'duration', 'recurrence', 'rrule', 'attendees', 'proposals_allowed']),
-    };
-    if (Object.keys(others).length > 0) throw CalendarErrors.notOrganizer.with();
+    if (await this.changesEvent(job, key, isOne)) throw CalendarErrors.notOrganizer.with();
     const target = await this.moves.target(job);
     if (target && (target.owner_id !== ctx.userId || calendar.owner_id !== ctx.userId))
       throw Errors.forbidden.with();
-    return target ? this.writePlacement(job, key, target) : this.writePlacement(job, key, undefined, record);
+    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const entry = entryIn(locked.entries, calendar.id);
+    const seen = shown({ record, entry }, viewer, isOne ? key : null);
+    return this.writePlacement(job, key, ownChanges(fields, seen), target);
+  }
+
+  private async changesEvent(job: UpdateJob, key: string | null, isOne: boolean): Promise<boolean> {
+    const { tx, ctx, locked, now } = job;
+    const { time_zone: zone } = locked.calendar;
+    const record = recordIn(locked.record, locked.calendar);
+    const fields = { ...job.fields, color: undefined, show_as: undefined };
+    if (fields.attendees !== undefined) {
+      const current = attendeesAt(record, isOne ? key : null).map((row) => ({ ...row, recurrence_key: '' }));
+      const wanted = await this.writer.participants(tx, ctx, fields.attendees, record, current);
+      if (!isDeepStrictEqual(invitationsOf(wanted), invitationsOf(current))) return true;
+    }
+    if (!isOne)
+      return (
+        changeAll(record, changesFor(record, fields, wholeTimes(record, fields, key, zone)), now) !== null
+      );
+    const changes = changesForOne(record, fields, key as string, zone);
+    return (
+      changedWholeField(record, fields) !== undefined ||
+      changeOne(record, key as string, changes, now) !== null
+    );
   }
 
   /** Writes only the settings of the placement. */
   async writePlacement(
     job: UpdateJob,
     key: string | null,
-    target?: CalendarContext,
-    own?: EventRecord,
+    settings: Partial<OwnedEntry> = {},
+    target: CalendarContext | null = null,
   ): Promise<Updated> {
     const { tx, ctx, locked, fields } = job;
     const { calendar, record } = locked;
     const before = entryIn(locked.entries, calendar.id);
-    const settings = own || target ? pickOwn(fields) : {};
     const entry: OwnedEntry = {
       ...before,
       ...settings,
@@ -51,21 +78,28 @@ export class OwnSettings {
       ...(target && { calendar_id: target.id }),
     };
     if (JSON.stringify(entry) !== JSON.stringify(before))
-      await this.writer.commitEntry(tx, ctx, record, entry, target && calendar.id);
+      await this.writer.commitEntry(tx, ctx, record, entry, target ? calendar.id : undefined);
     return { calendar: target ?? calendar, record, entry, key, later: null };
   }
 }
 
-const pickOwn = ({ color, show_as }: UpdateEvent): Partial<OwnedEntry> => ({
-  ...(color !== undefined && { color: color?.toLowerCase() ?? null }),
-  ...(show_as !== undefined && { show_as }),
-});
-
-function pick(fields: UpdateEvent, names: readonly (keyof UpdateEvent)[]): object {
-  return Object.fromEntries(
-    names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
-  );
+/** Colour and `show_as` of a request. A value that it repeats keeps following the event. */
+function ownChanges(
+  { color, show_as }: UpdateEvent,
+  seen: Pick<UpdateEvent, 'color' | 'show_as'>,
+): Partial<OwnedEntry> {
+  const lower = color?.toLowerCase() ?? null;
+  return {
+    ...(color !== undefined && lower !== seen.color && { color: lower }),
+    ...(show_as !== undefined && show_as !== seen.show_as && { show_as }),
+  };
 }
+
+/** What an organizer states about attendees. */
+const invitationsOf = (rows: readonly ParticipantRow[]) =>
+  rows
+    .map(({ email, role, kind, rsvp }) => [email, role, kind, rsvp] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /** The placements with the reminders of the request in this calendar. */
 export const withOwn = (

@@ -7,6 +7,18 @@ import { withCallOf } from './event-calls.js';
 import type { Changes } from './event-change.js';
 import { contentOf, hasTimes, recurrenceOf, timesOf } from '../input/event-patch.js';
 
+/** Fields that only the whole event has. */
+const WHOLE_ONLY = ['recurrence', 'rrule', 'proposals_allowed'] as const;
+
+/** The field of the whole event that a request about an instance changes. It may repeat the values in a response for the instance. */
+export function changedWholeField(
+  { proposals_allowed }: EventRecord,
+  fields: UpdateEvent,
+): (typeof WHOLE_ONLY)[number] | undefined {
+  const shown = { recurrence: null, rrule: null, proposals_allowed };
+  return WHOLE_ONLY.find((name) => fields[name] !== undefined && fields[name] !== shown[name]);
+}
+
 /** The changes of a request to a whole event, without its attendees. */
 export function changesFor(record: EventRecord, fields: UpdateEvent, times: EventTimes | undefined): Changes {
   const { proposals_allowed } = fields;

@@ -1,7 +1,7 @@
 import { formatRule, instancesOf, parseRule, type Rule, type Series } from '../../../lib/recurrence/index.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
 import { FOLLOWING, responseAt } from '../model/event-policy.js';
-import { seriesOf } from '../model/event-series.js';
+import { hasInstances, seriesOf } from '../model/event-series.js';
 import { instantOf, isDay, nominalLength, wallOf, wallText } from '../model/event-times.js';
 
 /** In the gap of a clock change, a later wall time may be an earlier instant; seconds. */
@@ -9,7 +9,7 @@ const CLOCK_CHANGE = 3 * 3600;
 
 /** The part of a series before an instance, and the part from it on. */
 export interface Split {
-  /** Null: the instance is the first one. */
+  /** Null: no earlier instance takes place. */
   earlier: EventRecord | null;
   /** Has the id, uid and revision of the series, which the caller replaces. */
   later: EventRecord;
@@ -50,7 +50,8 @@ export function split(record: EventRecord, key: string, now: string): Split {
     sequence: record.sequence + 1,
     dtstamp: now,
   };
-  return { earlier: last || addedBefore.length > 0 ? earlier : null, later };
+  const hasEarlier = (last !== undefined || addedBefore.length > 0) && hasInstances(earlier);
+  return { earlier: hasEarlier ? earlier : null, later };
 }
 
 type Pattern = Pick<EventRecord, 'starts' | 'ends' | 'rules' | 'added'>;

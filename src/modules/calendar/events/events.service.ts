@@ -93,14 +93,20 @@ export class EventsService {
     }
     const extra: Record<string, unknown> = {};
     if (include.has('overrides')) extra['overrides'] = overrideResponses(record, entry, viewer);
-    if (include.has('history')) extra['changes'] = seesDetails ? await this.history(ctx, record) : [];
+    if (include.has('history'))
+      extra['changes'] = seesDetails ? await this.history(ctx, found.record, record) : [];
     return EVENTS.response(event, { tag: record, extra });
   }
 
-  /** The changes of an event, without those of instances that the reader does not receive. */
-  private async history(ctx: RequestContext, record: EventRecord) {
+  /**
+   * The changes of an event, also of removed instances. A reader who receives a part of the event gets the changes of its instances.
+   * @param received the event as the reader receives it
+   */
+  private async history(ctx: RequestContext, record: EventRecord, received: EventRecord) {
     const changes = await this.lists.history(ctx.tenantId, record.id);
-    return changes.filter(({ recurrence_key }) => isReceived(record, recurrence_key));
+    return received === record
+      ? changes
+      : changes.filter(({ recurrence_key }) => isReceived(received, recurrence_key));
   }
 
   /** @throws ApiError 404; 403; 409 `conflict`; 422 */

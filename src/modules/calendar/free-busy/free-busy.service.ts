@@ -35,7 +35,7 @@ export class FreeBusyService {
     const window = windowOf(query);
     const slot = (query.interval_minutes ?? DEFAULT_SLOT_MINUTES) * MINUTE;
     const subjects = await this.availability.subjects(ctx, query.attendees);
-    const excluded = query.exclude_event_id?.toLowerCase();
+    const excluded = query.exclude_event_id === undefined ? [] : [query.exclude_event_id.toLowerCase()];
     await this.limiter.run(() => this.availability.fill(ctx, subjects, window, excluded));
     return {
       free_busy: subjects.map((subject) => present(subject, window, slot)),

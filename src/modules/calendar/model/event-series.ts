@@ -185,6 +185,12 @@ export function occurrencesIn(record: SeriesRecord, window: TimeWindow, limit: n
   return found;
 }
 
+/** Whether a series has an instance left; a single event has one. */
+export function hasInstances(record: SeriesRecord): boolean {
+  const window = { from: EARLIEST, to: Number.POSITIVE_INFINITY, readerZone: 'UTC' };
+  return isSeries(record) ? occurrencesIn(record, window, 1).length > 0 : record.excluded.length === 0;
+}
+
 /** The instance with this key, or null where the series has none. */
 export function occurrenceOf(record: EventRecord, key: string, readerZone: string): Occurrence | null {
   const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);

@@ -11,7 +11,7 @@ import {
   timesOf as valuesOf,
   type ZoneRules,
 } from '../../../lib/icalendar/index.js';
-import { DAY, formatRule, instancesOf, parseRule } from '../../../lib/recurrence/index.js';
+import { DAY, formatRule, instancesOf, parseRule, withWallUntil } from '../../../lib/recurrence/index.js';
 import type { EventRow, EventTimes } from './event-record.js';
 import { seriesOf } from './event-series.js';
 import { checkedWall, instantOf, wallIn, wallText } from './event-times.js';
@@ -184,7 +184,7 @@ export class EventClock {
       start: start.wall,
       zone: null,
       isDate: false,
-      rules: rules.map((text) => parseRule(text)),
+      rules: rules.map((text) => withWallUntil(parseRule(text), (instant) => zone.offsetAt(instant))),
       added: added.map(clock),
       excluded: {
         walls: excluded.get(false)?.map(clock),

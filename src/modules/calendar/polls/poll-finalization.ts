@@ -84,7 +84,9 @@ export class PollFinalization {
     const calendar = await this.holds.calendar(tx, ctx, input.calendar_id?.toLowerCase() ?? poll.calendar_id);
     await this.holds.release(tx, ctx, poll.options);
     const now = new Date().toISOString();
-    const fields = eventOf(poll, option, input);
+    const ids = poll.participants.flatMap(({ user_id: userId }) => userId ?? []);
+    const members = await this.events.members(tx, ctx.tenantId, ids, []);
+    const fields = eventOf(poll, option, input, new Set(members.map(({ user_id: userId }) => userId)));
     const organizer = { organizer_email: calendar.owner_email.toLowerCase() };
     const participants = await this.writer.participants(tx, ctx, fields.attendees ?? [], organizer);
     const draft = this.operations.draft(ctx, calendar, fields, participants, now);
@@ -109,19 +111,30 @@ export class PollFinalization {
   }
 }
 
-/** The fields of the event: the time of the option, and all participants except the owner as attendees. */
-function eventOf(poll: PollRecord, option: OptionRow, input: FinalizePoll): CreateEvent {
+/**
+ * The fields of the event: the time of the option, and all participants except the owner as attendees.
+ * @param members ids of the participants who are active members. Former members are not invited
+ */
+function eventOf(
+  poll: PollRecord,
+  option: OptionRow,
+  input: FinalizePoll,
+  members: ReadonlySet<string>,
+): CreateEvent {
   const { title = poll.title, invite = 'all', send_updates } = input;
   const canCome = new Set(
     poll.votes
       .filter(({ option_id: id, answer }) => id === option.id && answer !== 'no')
       .map(({ participant_id: id }) => id),
   );
-  const others = poll.participants.filter(({ user_id: userId }) => userId !== poll.owner_id);
+  const others = poll.participants.filter(
+    ({ user_id: userId }) => userId !== poll.owner_id && (userId === null || members.has(userId)),
+  );
   const attendees = others
     .filter(({ id }) => invite === 'all' || canCome.has(id))
-    .map(({ email, name, required }) => ({
-      email,
+    .map(({ user_id, email, name, required }) => ({
+      // The address of a member may have changed.
+      ...(user_id === null ? { email } : { user_id }),
       name,
       role: required ? ('required' as const) : ('optional' as const),
     }));

@@ -125,7 +125,10 @@ export class PollsService {
     const times = poll.options.map((option) => instantsOf(option, zone));
     const from = Math.min(...times.map(({ start }) => start));
     const to = Math.min(Math.max(...times.map(({ end }) => end)), from + CONFLICT_WINDOW);
-    const busy = await this.availability.ofMember(ctx, ctx.userId, { from, to });
+    // The poll does not conflict with its own events.
+    const held = poll.options.flatMap(({ hold_event_id: id }) => id ?? []);
+    const own = poll.event_id === null ? held : [...held, poll.event_id];
+    const busy = await this.availability.ofMember(ctx, ctx.userId, { from, to }, own);
     return pollResponse(poll, { userId: ctx.userId, zone, busy });
   }
 

@@ -174,7 +174,7 @@ const lockEvent = workspace.statement<never>(
 const markParticipants = workspace.statement<never>(
   'scheduling.mark_participants',
   `UPDATE event_participants SET schedule_status = $4
-    WHERE tenant_id = $1 AND event_id = $2 AND recurrence_key = '' AND email = ANY ($3)`,
+    WHERE tenant_id = $1 AND event_id = $2 AND email = ANY ($3)`,
 );
 
 const purge = workspace.statement<{ id: string }>(

@@ -1,5 +1,6 @@
 -- Cancels the events that are organized in a calendar. The caller has locked the calendar and the events. Attendees of the workspace
--- keep the events as cancelled; other attendees get a message.
+-- keep the events as cancelled; other attendees get a message. An event of an organizer outside of the workspace is cancelled only if
+-- no other calendar contains it.
 CREATE FUNCTION calendar_cancel_all(p_tenant uuid, p_calendar uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   organized uuid[];
@@ -8,7 +9,10 @@ BEGIN
     SELECT event.id FROM calendar_entries entry
       JOIN calendar_events event ON event.tenant_id = entry.tenant_id AND event.id = entry.event_id
      WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND event.origin_calendar_id = p_calendar
-       AND event.deleted_at IS NULL);
+       AND event.deleted_at IS NULL
+       AND (event.origin <> 'external' OR NOT EXISTS (
+         SELECT FROM calendar_entries other
+          WHERE other.tenant_id = p_tenant AND other.event_id = event.id AND other.calendar_id <> p_calendar)));
   UPDATE calendar_events
      SET status = 'cancelled', deleted_at = clock_timestamp(), dtstamp = clock_timestamp(), sequence = sequence + 1,
          revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor

@@ -4,6 +4,18 @@ import type { HolidayResponse } from '../holidays.response.js';
 import { CatalogueFile, type Country, type HolidayRow, type HolidayType } from './catalogue-file.js';
 
 const DAY_MS = 86_400_000;
+/** Codes of languages in the data that are not those of ISO 639. */
+const ISO_LANGUAGES = new Map([
+  ['cz', 'cs'],
+  ['ge', 'ka'],
+  ['jp', 'ja'],
+]);
+/** Codes of languages in the data, where they differ from the first part of a language tag. */
+const DATA_LANGUAGES = new Map([
+  ...[...ISO_LANGUAGES].map(([own, iso]) => [iso, own] as const),
+  ['nb', 'no'],
+  ['nn', 'no'],
+]);
 
 /** Selects the holidays of a country, or of one of its regions, in a range of days. */
 export interface HolidayQuery {
@@ -22,14 +34,24 @@ export class HolidayCatalogue {
   private readonly file = new CatalogueFile();
 
   async countries(): Promise<Country[]> {
-    return (await this.file.index()).countries;
+    const { countries } = await this.file.index();
+    return countries.map((each) => ({
+      ...each,
+      language: ISO_LANGUAGES.get(each.language) ?? each.language,
+    }));
   }
 
-  /** @throws ApiError 422 `unknown_country`, `unknown_region` */
-  async assertPlace(country: string, region: string | null): Promise<void> {
+  /**
+   * The code of a region, of which the letter case does not count. Null: the whole country.
+   * @throws ApiError 422 `unknown_country`, `unknown_region`
+   */
+  async regionOf(country: string, region: string | null): Promise<string | null> {
     const found = (await this.file.index()).byCode.get(country);
     if (!found) throw HolidayErrors.unknownCountry.with();
-    if (region !== null && !Object.hasOwn(found.regions, region)) throw HolidayErrors.unknownRegion.with();
+    if (region === null) return null;
+    const code = Object.keys(found.regions).find((each) => each.toUpperCase() === region.toUpperCase());
+    if (code === undefined) throw HolidayErrors.unknownRegion.with();
+    return code;
   }
 
   /** @throws ApiError 422 `year_unsupported` */
@@ -86,7 +108,7 @@ function present(
     id: `${country}-${date}-${slug}${row.t === 'public' ? '' : `-${row.t}`}`,
     date,
     end_date: end.toISOString().slice(0, 10),
-    name: row.n[language] ?? name,
+    name: row.n[DATA_LANGUAGES.get(language) ?? language] ?? name,
     local_name: row.n[local] ?? name,
     type: row.t,
     observed: row.o === 1,
