@@ -85,8 +85,10 @@ class QuestionAnswers {
           for (const id of Array.isArray(value) ? value : [value]) this.count(row, id);
         break;
       case 'ranks':
-        for (const [n, id] of (answer as string[]).entries())
+        for (const [n, id] of (answer as string[]).entries()) {
+          this.count('', id);
           this.sums.set(id, (this.sums.get(id) ?? 0) + n + 1);
+        }
         break;
       case 'range':
         this.extend(answer as string | { from: string; to: string });
@@ -167,8 +169,10 @@ class QuestionAnswers {
     const { options = [] } = this.question;
     const all = [...options, ...this.removedOptions.values()];
     const labels = new Map(all.map(({ id, label }) => [id, label]));
+    // Not all answers rank an option that an older version does not have.
+    const counts = this.counts.get('')!;
     return [...this.sums]
-      .map(([id, sum]) => ({ id, label: labels.get(id) ?? id, mean_rank: rounded(sum / this.answered) }))
+      .map(([id, sum]) => ({ id, label: labels.get(id) ?? id, mean_rank: rounded(sum / counts.get(id)!) }))
       .toSorted((a, b) => a.mean_rank - b.mean_rank);
   }
 

@@ -33,7 +33,7 @@ export class FormAccess {
   async open(ctx: RequestContext, id: string, needed: FormRole, token?: string): Promise<OpenForm> {
     const hash = token === undefined ? null : hashOfToken(token);
     let form = await this.forms.find(ctx, id, null, hash);
-    if (form && !includes(form.role, needed)) {
+    if (form && (!includes(form.role, needed) || isUnpublished(form))) {
       const base = await this.baseRole(ctx);
       if (base) form = await this.forms.find(ctx, id, base, hash);
     }

@@ -173,6 +173,23 @@ describe('members in the address book of the workspace', () => {
     expect(feed.map(({ contact }: any) => contact.full_name).toSorted()).toEqual(['Alice', 'Bob', 'Taxi']);
   });
 
+  test('a creation is not merged into the card of a member', async () => {
+    const path = `/contact/addressbooks/${alice.tenantId}/contacts`;
+    await self(bob);
+    const contact = { full_name: 'Robert', emails: [bob.email], notes: 'x', on_duplicate: 'merge' };
+    const rejected = await alice.api.post(path, contact);
+    expect([...outcome(rejected), rejected.body.contact.external_id]).toEqual([
+      409,
+      'duplicate_contact',
+      bob.id,
+    ]);
+    expect((await self(bob)).notes).toBeNull();
+    expect((await alice.api.post(path, { ...contact, on_duplicate: 'create' })).status).toBe(201);
+    // Of two contacts with the address, the one that may change is merged.
+    const merged = await alice.api.post(path, contact);
+    expect([merged.status, merged.body.contact.linked_user_id]).toEqual([200, null]);
+  });
+
   test('the directory lists members with their departments', async () => {
     await bob.api.put('/contact/self', {
       organization: { units: ['Výzkum'] },

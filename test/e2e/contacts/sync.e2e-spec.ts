@@ -228,6 +228,21 @@ describe('synchronisation of an address book', () => {
     expect((await bob.api.post(`${path}/sync`, { changes: [] })).status).toBe(200);
   });
 
+  test('a contact takes the uid of one that the same request deletes', async () => {
+    await alice.api.post(path, { full_name: 'Before', external_id: 'before', uid: 'same-uid' });
+    const results = await phone().push([
+      { op: 'delete', external_id: 'before' },
+      { ...upsert('after', { full_name: 'After' }), uid: 'same-uid' },
+    ]);
+    expect(results.map(({ status, error }) => [status, error])).toEqual([
+      [200, undefined],
+      [201, undefined],
+    ]);
+    expect((await listed()).map(({ external_id, uid }: any) => [external_id, uid])).toEqual([
+      ['after', 'same-uid'],
+    ]);
+  });
+
   test('two phones that push at once lose nothing', async () => {
     const phones = [phone(), phone(), phone()];
     for (let round = 0; round < 4; round += 1) {

@@ -307,6 +307,22 @@ describe('exports, analytics and search', () => {
     ]);
   });
 
+  test('the mean rank of an option counts the answers that rank it', async () => {
+    const ranking = (...options: string[]) =>
+      definitionOf([{ id: 'r', type: 'ranking', title: 'R', options: options.map((id) => option(id)) }]);
+    const form = await published(owner, ranking('x', 'y'));
+    for (let n = 0; n < 3; n += 1) await submit(form, { r: ['x', 'y'] });
+    ok(await owner.api.patch(`/forms/${form.id}`, { definition: ranking('x', 'y', 'new') }));
+    ok(await owner.api.post(`/forms/${form.id}/publish`));
+    await submit(form, { r: ['x', 'y', 'new'] });
+    const [{ ranks }] = ok(await owner.api.get(`/forms/${form.id}/analytics`)).questions;
+    expect(ranks.map(({ id, mean_rank }: any) => [id, mean_rank])).toEqual([
+      ['x', 1],
+      ['y', 2],
+      ['new', 3],
+    ]);
+  });
+
   test('analytics count the views and starts of respondents, by version and hour', async () => {
     const form = await published(owner, definitionOf([{ id: 't', type: 'short_text', title: 'T' }]));
     const { api } = ann;

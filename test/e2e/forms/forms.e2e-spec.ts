@@ -221,6 +221,27 @@ describe('forms', () => {
     expect(ok(await alice.api.patch(`/forms/${id}`, { title: 'Corrected' })).form.title).toBe('Corrected');
   });
 
+  test('the share link of an archived form can be revoked, not changed', async () => {
+    const { id } = await published(bob);
+    const { token } = ok(await bob.api.post(`/forms/${id}/share`, { role: 'view' })).form.share;
+    const link = `/forms/${id}?share_token=${token}`;
+    ok(await bob.api.post(`/forms/${id}/archive`));
+    const [carol] = (await app.tenant('acme', 'alice', 'bob', 'carol')).slice(2) as [TestUser];
+    expect(ok(await carol.api.get(link)).form.state).toBe('archived');
+    for (const change of ['share', 'share/regenerate'])
+      expect((await bob.api.post(`/forms/${id}/${change}`)).body.error).toBe('archived');
+    expect(ok(await bob.api.delete(`/forms/${id}/share`)).form.share.enabled).toBe(false);
+    expect((await carol.api.get(link)).status).toBe(404);
+  });
+
+  test('a lower role does not hide a draft from a holder of forms.manage_any', async () => {
+    const { id } = await draft(bob);
+    expect(ok(await alice.api.get(`/forms/${id}`)).form.role).toBe('owner');
+    const access = [{ user_id: alice.id, role: 'respondent' }];
+    ok(await bob.api.put(`/forms/${id}/access`, { access }));
+    expect(ok(await alice.api.get(`/forms/${id}`)).form.role).toBe('owner');
+  });
+
   test('the forms of a deactivated member get a new owner', async () => {
     const [root, dora] = await app.tenant('moves', 'root', 'dora');
     const { id } = await published(dora);

@@ -186,6 +186,35 @@ describe('reports', () => {
     expect((await bytes(outsider, { report_id: report.id })).status).toBe(404);
   });
 
+  test('the workbook has groups without metrics, and the ranks of a chart', async () => {
+    const options = [option('red', 'Red'), option('blue', 'Blue')];
+    const { id } = await published(
+      owner,
+      definitionOf([
+        { id: 'team', type: 'dropdown', title: 'Team', options },
+        { id: 'order', type: 'ranking', title: 'Order', options },
+      ]),
+    );
+    ok(
+      await owner.api.post(`/forms/${id}/submit`, { answers: { team: 'blue', order: ['blue', 'red'] } }),
+      201,
+    );
+    const sheets = async (definition: object) => {
+      const response = await fetch(`${app.base}/apis/v1/forms/${id}/report.xlsx`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${owner.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ definition: { columns: ['team', 'order'], ...definition } }),
+      });
+      const files = unzipSync(new Uint8Array(await response.arrayBuffer()));
+      return [2, 3].map((n) => Buffer.from(files[`xl/worksheets/sheet${n}.xml`] ?? '').toString());
+    };
+    const [groups] = await sheets({ group_by: 'team' });
+    expect(groups).toMatch(/Group<.*Responses<.*Blue<.*<v>1<\/v>/);
+    const [ranks, rows] = await sheets({ charts: [{ question: 'order', kind: 'bar' }] });
+    expect(ranks).toMatch(/Blue<.*<v>1<\/v>.*Red<.*<v>2<\/v>/);
+    expect(rows).toContain('submitted_at');
+  });
+
   test('viewers see the columns and the exposed fields; the end of their access takes effect at once', async () => {
     const report = await save(BY_TEAM, 'Shared');
     const path = `/reports/shared/${report.id}`;
@@ -306,6 +335,21 @@ describe('reports', () => {
       [null, null],
       ['x', 'X'],
     ]);
+  });
+
+  test('the metrics of a question that was text before have its numbers only', async () => {
+    const definition = (type: string) => definitionOf([{ id: 't', type, title: 'T' }]);
+    const { id } = await published(owner, definition('short_text'));
+    const path = `/forms/${id}`;
+    ok(await owner.api.post(`${path}/submit`, { answers: { t: 'none' } }), 201);
+    ok(await owner.api.patch(path, { definition: definition('number') }));
+    ok(await owner.api.post(`${path}/publish`));
+    for (const t of [10, 20]) ok(await owner.api.post(`${path}/submit`, { answers: { t } }), 201);
+    const metrics = ['count', 'sum', 'mean'].map((name) => ({ question: 't', function: name }));
+    const report = { name: 'R', definition: { columns: ['t'], metrics } };
+    const saved = ok(await owner.api.post(`${path}/reports`, report), 201).report;
+    const { aggregates } = ok(await owner.api.get(`${path}/report_snapshot?report_id=${saved.id}`));
+    expect(aggregates.metrics.map(({ value }: any) => value)).toEqual([3, 30, 15]);
   });
 
   test('a list of viewers or of access may keep a member who was deactivated', async () => {

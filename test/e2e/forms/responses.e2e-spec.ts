@@ -155,6 +155,48 @@ describe('responses to forms', () => {
     expect(read.definition.sections[0].questions).toHaveLength(2);
   });
 
+  test('a repeated submission returns the stored response after a version that its answers do not fit', async () => {
+    const form = await open();
+    const client_response_id = uuid();
+    const answers = { name: 'x', color: 'red' };
+    const { response } = ok(await submit(ann, form, answers, { client_response_id, version: 1 }), 201);
+    const next = definitionOf([{ id: 'age', type: 'number', title: 'Age', required: true }]);
+    ok(await owner.api.patch(`/forms/${form.id}`, { definition: next }));
+    ok(await owner.api.post(`/forms/${form.id}/publish`));
+    for (const more of [{ version: 1 }, {}])
+      expect(ok(await submit(ann, form, answers, { client_response_id, ...more })).response).toEqual(
+        response,
+      );
+    const reused = await submit(ann, form, { name: 'y' }, { client_response_id, version: 1 });
+    expect(reused.body.error).toBe('client_response_id_reused');
+    const invalid = await submit(ann, form, answers, { client_response_id: uuid() });
+    expect([invalid.status, invalid.body.error]).toEqual([422, 'invalid_answers']);
+    expect(await stored(form)).toHaveLength(1);
+  });
+
+  test('a respondent with the share link reads the own response and its files', async () => {
+    const question = { id: 'f', type: 'file', title: 'File' };
+    const form = await published(owner, definitionOf([question]));
+    const { token: share_token } = ok(await owner.api.post(`/forms/${form.id}/share`)).form.share;
+    const link = `share_token=${share_token}`;
+    const file = formData({ content: PDF, filename: 'x.pdf' });
+    const uploads = `/forms/${form.id}/attachments?question_id=f&${link}`;
+    const { upload } = ok(await eve.api.request('POST', uploads, file), 201);
+    const answers = { f: { upload_ids: [upload.id] } };
+    const { response } = ok(await submit(eve, form, answers, { share_token }), 201);
+    const path = `/forms/${form.id}/responses/${response.id}`;
+    expect(ok(await eve.api.get(`${path}?${link}`)).response.id).toBe(response.id);
+    expect((await eve.api.get(`${path}/files/${upload.id}?${link}`)).status).toBe(200);
+    for (const call of [
+      eve.api.get(path),
+      ann.api.get(`${path}?${link}`),
+      ann.api.get(`${path}/files/${upload.id}?${link}`),
+    ])
+      expect((await call).status).toBe(404);
+    ok(await owner.api.delete(`/forms/${form.id}/share`));
+    expect((await eve.api.get(`${path}?${link}`)).status).toBe(404);
+  });
+
   test('one response of each user, which the user may change where the form allows it', async () => {
     const form = await open(SIMPLE, { one_per_user: true, allow_edit: true });
     const { id } = ok(await submit(ann, form, { name: 'x' }), 201).response;

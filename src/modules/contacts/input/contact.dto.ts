@@ -152,7 +152,8 @@ export const ON_DUPLICATE = ['create', 'merge', 'reject'] as const;
 export class CreateContact extends IntersectionType(CardFieldsInput, ContactIds, PhoneCountry) {
   /**
    * For a contact with the e-mail address or telephone number of another one in the book. `create`: creates the contact anyway.
-   * `merge`: adds the fields to the existing contact. `reject`: responds with 409.
+   * `merge`: adds the fields to the existing contact; the card of a member is not changed, as with `reject`.
+   * `reject`: responds with 409.
    */
   @Optional() @OneOf(ON_DUPLICATE) on_duplicate: (typeof ON_DUPLICATE)[number] = 'create';
 }

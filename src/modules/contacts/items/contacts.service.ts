@@ -26,6 +26,7 @@ import {
 } from '../model/contact-values.js';
 import { type CreateContact, phoneCountry, type UpdateContact } from '../input/contact.dto.js';
 import {
+  canEdit,
   cardOf,
   contactJson,
   type ContactRow,
@@ -64,10 +65,11 @@ export class ContactsService {
       // Without a key the write is a transaction of one statement, which cannot read (Db.single).
       const reader = key === null ? this.db : tx;
       const similar = await this.contacts.withKeys(reader, ctx, bookId, identityKeys(card), MAX_DUPLICATES);
-      const same = similar.find(({ shared }) => shared.some((each) => !each.startsWith('=')));
-      if (same && on_duplicate === 'reject')
-        throw duplicateError(ContactErrors.duplicateContact, same, book.role);
-      if (same && on_duplicate === 'merge') return this.merged(tx, ctx, book, same, card);
+      const same = similar.filter(({ shared }) => shared.some((each) => !each.startsWith('=')));
+      const into = on_duplicate === 'merge' ? same.find((each) => canEdit(book.role, each)) : undefined;
+      if (into) return this.merged(tx, ctx, book, into, card);
+      if (same[0] && on_duplicate !== 'create')
+        throw duplicateError(ContactErrors.duplicateContact, same[0], book.role);
       const row = await this.contacts.insertWithin(tx, ctx, bookId, values, MAX_CONTACTS);
       if (!row) throw await this.taken(reader, ctx, book, values);
       const duplicates = similar.map((other) => {

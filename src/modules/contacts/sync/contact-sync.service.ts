@@ -130,7 +130,10 @@ export class ContactSyncService {
     }
   }
 
-  /** Writes the effects in the order of the request, one statement for each kind of write. */
+  /**
+   * Writes the effects, one statement for each kind of write in the order of the request. Removals come first: new contacts may
+   * take their uids and their places.
+   */
   private async applyAll(
     tx: Tx,
     ctx: RequestContext,
@@ -141,13 +144,13 @@ export class ContactSyncService {
     const effects = planned.map(({ effect }) => effect);
     const of = <K extends ChangeEffect['kind']>(kind: K) =>
       effects.filter((effect): effect is Extract<ChangeEffect, { kind: K }> => effect.kind === kind);
+    const removed = of('remove').map(({ id }) => id);
+    await this.contacts.remove(tx, ctx, book.id, removed);
     const inserts = of('insert').map(({ values }) => values);
-    const capacity = Math.max(0, MAX_CONTACTS - book.contacts_count);
+    const capacity = Math.max(0, MAX_CONTACTS - book.contacts_count + removed.length);
     const made = await this.contacts.insert(tx, ctx, book.id, inserts.slice(0, capacity));
     const updates = of('update').map(({ values }) => values);
     const updated = await this.contacts.update(tx, ctx, book.id, updates);
-    const removed = of('remove').map(({ id }) => id);
-    await this.contacts.remove(tx, ctx, book.id, removed);
     const after = new Map([...made, ...updated].map((row) => [row.external_id, row]));
     for (const { index, change, row, effect } of planned)
       outcomes[index] = outcomeOf(

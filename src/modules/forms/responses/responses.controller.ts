@@ -13,7 +13,7 @@ import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import { FormErrors } from '../forms.errors.js';
 import { FORMS } from '../forms.resource.js';
-import { ListResponses, StartForm, SubmitForm, UploadQuery } from './responses.dto.js';
+import { ListResponses, ReadResponse, StartForm, SubmitForm, UploadQuery } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 import {
   DeletedFormResponseEnvelope,
@@ -147,8 +147,13 @@ export class FormResponsesController {
     errors: [FORMS.notFound, ResponseErrors.responseNotFound],
     response: [FormResponseEnvelope, 'The response.'],
   })
-  read(@Ctx() ctx: RequestContext, @Id() id: string, @Id('response_id') responseId: string) {
-    return this.responses.read(ctx, id, responseId);
+  read(
+    @Ctx() ctx: RequestContext,
+    @Id() id: string,
+    @Id('response_id') responseId: string,
+    @Query() { share_token: token }: ReadResponse,
+  ) {
+    return this.responses.read(ctx, id, responseId, token);
   }
 
   @Endpoint('DELETE :id/responses/:response_id', {
@@ -175,7 +180,8 @@ export class FormResponsesController {
     @Id() id: string,
     @Id('response_id') responseId: string,
     @Id('upload_id') uploadId: string,
+    @Query() { share_token: token }: ReadResponse,
   ): Promise<ContentReply> {
-    return this.responses.download(ctx, id, responseId, uploadId);
+    return this.responses.download(ctx, id, responseId, uploadId, token);
   }
 }

@@ -42,6 +42,8 @@ export class UploadQuery {
   share_token?: string;
 }
 
+export class ReadResponse extends PickType(UploadQuery, ['share_token']) {}
+
 export class ListResponses extends IntersectionType(PageQuery, ResponseFilter) {
   static readonly documentedErrors = PageQuery.documentedErrors;
   /** Words that the texts and the labels of the answers contain. */

@@ -77,8 +77,13 @@ export class ResponsesService {
   }
 
   /** @throws ApiError 404 also for responses of others without the role of a viewer */
-  async read(ctx: RequestContext, id: string, responseId: string): Promise<JsonReply> {
-    const row = await this.readable(ctx, id, responseId);
+  async read(
+    ctx: RequestContext,
+    id: string,
+    responseId: string,
+    token: string | undefined,
+  ): Promise<JsonReply> {
+    const row = await this.readable(ctx, id, responseId, token);
     const version = await this.forms.version(ctx.tenantId, id, row.version);
     return new JsonReply(JSON.stringify({ response: present(row), definition: version?.definition }));
   }
@@ -89,8 +94,9 @@ export class ResponsesService {
     id: string,
     responseId: string,
     uploadId: string,
+    token: string | undefined,
   ): Promise<ContentReply> {
-    await this.readable(ctx, id, responseId);
+    await this.readable(ctx, id, responseId, token);
     return this.uploads.download(ctx, id, responseId, uploadId);
   }
 
@@ -106,10 +112,15 @@ export class ResponsesService {
     return count > MAX_COUNT ? null : count;
   }
 
-  private async readable(ctx: RequestContext, id: string, responseId: string): Promise<ResponseRow> {
+  private async readable(
+    ctx: RequestContext,
+    id: string,
+    responseId: string,
+    token: string | undefined,
+  ): Promise<ResponseRow> {
     // Both statements go to the database at once.
     const [{ role }, row] = await Promise.all([
-      this.access.open(ctx, id, 'respondent'),
+      this.access.open(ctx, id, 'respondent', token),
       this.responses.find(ctx, id, responseId),
     ]);
     const isViewer = includes(role, 'viewer') || includes(await this.access.baseRole(ctx), 'viewer');

@@ -66,6 +66,12 @@ const own = workspace.statement<{ id: string }>(
   `SELECT id FROM form_responses WHERE tenant_id = $1 AND form_id = $2 AND respondent_id = $3 ORDER BY id DESC LIMIT 1`,
 );
 
+// Index form_responses_client.
+const versionOf = workspace.statement<{ version: number }>(
+  'form_responses.version_of',
+  `SELECT version FROM form_responses WHERE tenant_id = $1 AND form_id = $2 AND client_response_id = $3`,
+);
+
 /** Writes of responses, each in one statement. */
 @Injectable()
 export class SubmissionsRepository {
@@ -98,6 +104,11 @@ export class SubmissionsRepository {
   ): Promise<Map<string, AnswerFile & { question_id: string }>> {
     const rows = await this.db.query(files, [tenantId, form, ids]);
     return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /** The version that a stored response has answered. */
+  async versionOf(tenantId: string, form: string, clientResponseId: string): Promise<number | undefined> {
+    return (await this.db.query(versionOf, [tenantId, form, clientResponseId]))[0]?.version;
   }
 
   /** The last response of the caller. */

@@ -67,7 +67,7 @@ export class SubmissionsService {
       const form = await this.access.open(ctx, id, 'respondent', token);
       const input = body.value;
       if (form.current_version === null) throw FormErrors.notPublished.with();
-      const { response, discarded } = await this.checked(ctx, form, form.current_version, input);
+      const { response, discarded } = await this.acceptable(ctx, form, form.current_version, input);
       const stored = await this.db.single(async (tx) => {
         this.outbox.notice(tx);
         return input.response_id === undefined
@@ -90,6 +90,29 @@ export class SubmissionsService {
         }),
         isNew ? { status: 201, location: `/apis/v1/forms/${id}/responses/${stored.id}` } : {},
       );
+    }
+  }
+
+  /**
+   * The checked response. A repeated submission is checked by the version of the stored response, because its answers may not
+   * fit a later version.
+   */
+  private async acceptable(
+    ctx: RequestContext,
+    form: OpenForm,
+    current: number,
+    input: SubmitForm,
+  ): Promise<{ response: NewResponse; discarded: string[] }> {
+    try {
+      return await this.checked(ctx, form, current, input);
+    } catch (error) {
+      const { client_response_id: clientId, response_id: id } = input;
+      const version =
+        clientId !== undefined && id === undefined
+          ? await this.responses.versionOf(ctx.tenantId, form.id, clientId)
+          : undefined;
+      if (version === undefined || version === current) throw error;
+      return this.checked(ctx, form, version, { ...input, version });
     }
   }
 

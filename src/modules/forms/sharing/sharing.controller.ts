@@ -13,7 +13,8 @@ import { SharingErrors } from './sharing.errors.js';
 import { FormAccessListEnvelope } from './sharing.response.js';
 import { FormSharingService } from './sharing.service.js';
 
-const LINK_ERRORS = [FORMS.notFound, Errors.forbidden, FormErrors.archived];
+const REVOKE_ERRORS = [FORMS.notFound, Errors.forbidden];
+const LINK_ERRORS = [...REVOKE_ERRORS, FormErrors.archived];
 
 @ApiTags('forms')
 @Controller('forms/:id')
@@ -30,7 +31,7 @@ export class FormSharingController extends ShareLinkController(FormSharingServic
   errors: {
     share: LINK_ERRORS,
     regenerate: [...LINK_ERRORS, SharingErrors.notShared],
-    revoke: LINK_ERRORS,
+    revoke: REVOKE_ERRORS,
   },
 }) {
   constructor(private readonly sharing: FormSharingService) {

@@ -125,8 +125,9 @@ export class FormSharingService implements ShareLinks<ShareForm> {
     return this.writes.runTx(ctx, key, async (tx: Tx) => {
       const before = await this.rows.lock(tx, ctx, id);
       if (!before) throw FORMS.notFound.with();
-      if (before.state === 'archived') throw FormErrors.archived.with();
       const { link, token } = wanted(before);
+      // The link of an archived form still opens it, so it can be revoked.
+      if (before.state === 'archived' && link.shareTokenHash) throw FormErrors.archived.with();
       await this.rows.update(tx, ctx, id, link);
       await this.events.record(tx, ctx, link.shareTokenHash ? 'shared' : 'unshared', id, {
         role: link.shareRole,

@@ -61,7 +61,8 @@ class Metric {
   constructor(private readonly metric: ReportMetric) {}
 
   add(answer: Answer | undefined): void {
-    if (answer === undefined) return;
+    // An answer to an older version, in which the question had another type, may be no number.
+    if (answer === undefined || (typeof answer !== 'number' && this.metric.function !== 'count')) return;
     this.count += 1;
     if (typeof answer !== 'number') return;
     this.sum += answer;

@@ -116,7 +116,8 @@ async function writeWorkbook(
   await book.row([text(form.title), null, number(aggregates.responses), null]);
   for (const { title, type, answered, skipped } of aggregates.questions)
     await book.row([text(title), text(type), number(answered), number(skipped)]);
-  if (definition.metrics.length > 0) await writeMetrics(book, aggregates, titles);
+  if (definition.metrics.length > 0 || definition.group_by !== null)
+    await writeMetrics(book, aggregates, titles);
   for (const { question } of definition.charts) {
     const summary = aggregates.questions.find(({ id }) => id === question);
     if (summary) await writeChart(book, summary);
@@ -147,13 +148,15 @@ async function writeMetrics(
 
 /** The table behind a chart. */
 async function writeChart(book: XlsxWriter, summary: QuestionSummary): Promise<void> {
-  await book.sheet(summary.title, ['Value', 'Count', 'Percent']);
+  const header = summary.ranks ? ['Value', 'Mean rank'] : ['Value', 'Count', 'Percent'];
+  await book.sheet(summary.title, header);
   const rows = summary.rows ?? [{ label: '', options: summary.options ?? [] }];
   for (const row of rows)
     for (const { label, count, percent } of row.options) {
       const name = row.label === '' ? label : `${row.label}: ${label}`;
       await book.row([text(name), number(count), number(percent)]);
     }
+  for (const { label, mean_rank } of summary.ranks ?? []) await book.row([text(label), number(mean_rank)]);
   for (const [name, value] of Object.entries(summary.statistics ?? {}))
     await book.row([text(name), number(value)]);
 }
