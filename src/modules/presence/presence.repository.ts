@@ -90,6 +90,14 @@ const sweep = workspace.statement<PresenceChange>(
   { reach: 'cell' },
 );
 
+// Indexes: presence_devices_expired, presence_users_due.
+const isSweepDue = workspace.statement<{ is_due: boolean }>(
+  'presence.is_sweep_due',
+  `SELECT EXISTS (SELECT FROM presence_devices WHERE expires_at <= now())
+       OR EXISTS (SELECT FROM presence_users WHERE due_at <= now()) AS is_due`,
+  { reach: 'cell' },
+);
+
 /** SQL of presence. A process collects the writes of its sockets, so one statement writes devices of several workspaces. */
 @Injectable()
 export class PresenceRepository {
@@ -143,6 +151,11 @@ export class PresenceRepository {
   }
 
   /** Removes expired devices and applies due changes. @returns changes that other users see */
+  /** Whether devices have expired or changes are due. */
+  async isSweepDue(): Promise<boolean> {
+    return (await this.db.query(isSweepDue, [])).some(({ is_due }) => is_due);
+  }
+
   async sweep(limit: number, lifetimeSeconds: number): Promise<PresenceChange[]> {
     return this.write(sweep, [limit, lifetimeSeconds]);
   }

@@ -108,11 +108,11 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
 
   /** Removes expired devices of all processes. */
   async sweep(): Promise<void> {
-    for (;;) {
+    for (let isMore = true; isMore;) {
       const changes = await this.repository.sweep(BATCH, this.options.lifetimeSeconds);
       this.events.publish(changes);
-      // The number of changes does not show whether this was the last batch: a user may have several devices.
-      if (changes.length === 0) return;
+      // A batch without a change may be followed by others: users keep their status while they have another device.
+      isMore = changes.length > 0 || (await this.repository.isSweepDue());
     }
   }
 
