@@ -7,6 +7,8 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { type Connection, LiveKit } from '../../support/livekit/livekit.ts';
 
+const REMOVE = 'RoomService/RemoveParticipant';
+
 describe('calls with guests, and calls of events', () => {
   let app: TestApp;
   let livekit: LiveKit;
@@ -152,6 +154,34 @@ describe('calls with guests, and calls of events', () => {
     const again = await join(callId, id);
     expect(livekit.isConnected(again)).toBe(true);
     expect((await stateOf(id)).state).toBe('in_session');
+  });
+
+  test('only connected guests are disconnected, until the media server does not respond', async () => {
+    const callId = await makeCall();
+    const emails = ['one@example.org', 'two@example.org', 'three@example.org'];
+    const ids = await Promise.all(emails.map((email) => makeGuest(callId, email)));
+    const connections = [await join(callId, ids[0]!), await join(callId, ids[1]!)];
+    const removals = () => livekit.requests.filter((each) => each === REMOVE).length;
+    let before = removals();
+    livekit.failing.add(REMOVE);
+    try {
+      expect((await alice.api.post(`/call/${callId}/external/lock`, { eject: true })).status).toBe(200);
+      expect(removals() - before).toBe(1);
+    } finally {
+      livekit.failing.delete(REMOVE);
+    }
+    const states = await Promise.all(ids.map(stateOf));
+    expect(states.map(({ state, kick_pending }) => [state, kick_pending])).toEqual([
+      ['waiting', true],
+      ['waiting', true],
+      ['waiting', false],
+    ]);
+    await app.get(Reconciler).run();
+    expect(connections.map(livekit.isConnected, livekit)).toEqual([false, false]);
+    const [{ invite_id }] = await app.sql(`SELECT invite_id FROM guests WHERE id = $1`, [ids[2]]);
+    before = removals();
+    expect((await alice.api.delete(`/call/external_invites/${invite_id}`)).status).toBe(200);
+    expect(removals() - before).toBe(0);
   });
 
   test('an event with conference.create has a call, which its attendees join and which starts again', async () => {
