@@ -1,11 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { CallServer } from '../../../src/modules/calls/call-server.js';
+import { Kicks } from '../../../src/modules/calls/changes/kicks.js';
 import { guestIdentity } from '../../../src/modules/calls/model/call-identity.js';
 import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { type Connection, LiveKit } from '../../support/livekit/livekit.ts';
+import { until } from '../../support/until.ts';
 
 const REMOVE = 'RoomService/RemoveParticipant';
 
@@ -153,6 +156,32 @@ describe('calls with guests, and calls of events', () => {
     expect((await stateOf(id)).state).toBe('left');
     const again = await join(callId, id);
     expect(livekit.isConnected(again)).toBe(true);
+    expect((await stateOf(id)).state).toBe('in_session');
+  });
+
+  test('a guest who connects again stays although the first connection ended before it was checked', async () => {
+    const callId = await makeCall();
+    const id = await makeGuest(callId, 'fifth@example.org');
+    const kicks = app.get(Kicks);
+    const admit = kicks.admit.bind(kicks);
+    let again: Connection | undefined;
+    jest.spyOn(kicks, 'admit').mockImplementationOnce(async (call, identity) => {
+      await livekit.leave(first);
+      await until('the end of the connection', async () => (await stateOf(id)).state === 'left');
+      // The service does not know the second connection yet.
+      livekit.webhooks.deliverBy(() => 'hold');
+      again = await livekit.join(first.freshToken);
+      await admit(call, identity);
+    });
+    const key = { tenantId: alice.tenantId!, callId };
+    const request = { identity: guestIdentity('guest', id), name: 'Gus', role: 'guest' } as const;
+    livekit.webhooks.deliverBy(() => 'hold');
+    const first = await livekit.join(await app.get(CallServer).mintToken(key, request));
+    livekit.webhooks.deliverBy(() => 'deliver');
+    await livekit.webhooks.release();
+    expect(livekit.isConnected(again!)).toBe(true);
+    await livekit.webhooks.release();
+    expect(livekit.isConnected(again!)).toBe(true);
     expect((await stateOf(id)).state).toBe('in_session');
   });
 

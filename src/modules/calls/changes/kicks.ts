@@ -88,11 +88,9 @@ export class Kicks {
       await this.server.makeListener(call, identity);
   }
 
-  /** Disconnects a participant who has just connected, unless they may be in the call. */
+  /** Disconnects a participant who has just connected, unless they may be in the live call. */
   async admit(call: CallKey, identity: string): Promise<void> {
-    const isConnected = await this.participants.isConnected(call, identity);
     const isUnwanted =
-      !isConnected ||
       (await this.participants.unwanted(call)).includes(identity) ||
       (await this.ofEndedSessions([identity])).length > 0;
     if (isUnwanted) await this.kick(call, identity);
