@@ -50,8 +50,9 @@ export class ServerRooms {
    */
   async prepare(call: CallKey, known?: CallPlaces): Promise<void> {
     const key = [call.tenantId, call.callId];
-    const { kind, max_participants, max_viewers, connected } =
-      known ?? ((await this.db.query(places, key))[0] as CallPlaces);
+    const found = known ?? (await this.db.query(places, key))[0];
+    if (!found) return;
+    const { kind, max_participants, max_viewers, connected } = found;
     const name = roomNameOf(call);
     if (connected > 0 && this.created.has(name)) return;
     if (connected === 0) await this.db.single((tx) => tx.query(expectParticipant, key));

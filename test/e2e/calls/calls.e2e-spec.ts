@@ -381,8 +381,8 @@ describe('calls of members', () => {
       const stopped = await alice.api.post(`/call/${call.id}/recordings/${recording.id}/stop`);
       expect(stopped.status).toBe(200);
       // The outbox may have stored the file already.
-      const ended = ['processing', 'ready'];
-      await until('the end of the recording', async () => ended.includes((await one(recording.id)).state));
+      const ended = new Set(['processing', 'ready']);
+      await until('the end of the recording', async () => ended.has((await one(recording.id)).state));
       await drain();
       const ready = await one(recording.id, bob);
       expect(ready).toMatchObject({ state: 'ready', duration_ms: 90_000, size: 5, limit_reached: false });

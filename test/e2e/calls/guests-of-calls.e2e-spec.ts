@@ -206,7 +206,7 @@ describe('calls with guests, and calls of events', () => {
       ['waiting', false],
     ]);
     await app.get(Reconciler).run();
-    expect(connections.map(livekit.isConnected, livekit)).toEqual([false, false]);
+    expect(connections.map((each) => livekit.isConnected(each))).toEqual([false, false]);
     const [{ invite_id }] = await app.sql(`SELECT invite_id FROM guests WHERE id = $1`, [ids[2]]);
     before = removals();
     expect((await alice.api.delete(`/call/external_invites/${invite_id}`)).status).toBe(200);
