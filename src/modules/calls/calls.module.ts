@@ -38,6 +38,7 @@ import { CallRoomsController } from './rooms/call-rooms.controller.js';
 import { CallRoomsService } from './rooms/call-rooms.service.js';
 import { RoomCalls } from './rooms/room-calls.js';
 import { ServerEvents } from './server-events.js';
+import { ServerRooms } from './server-rooms.js';
 import { TokensController } from './tokens/tokens.controller.js';
 import { TokensRepository } from './tokens/tokens.repository.js';
 import { TokensService } from './tokens/tokens.service.js';
@@ -75,6 +76,7 @@ async function callServerOf(config: Config): Promise<CallServer> {
     CallEnding,
     Kicks,
     ServerEvents,
+    ServerRooms,
     CallRoomsService,
     RoomCalls,
     TokensRepository,

@@ -47,7 +47,8 @@ const missedBy = workspace.statement<{ user_id: string }>(
     LIMIT $3`,
 );
 
-// An automatic recording is tried several times. Only the first failed start notifies its requester.
+// An automatic recording is tried several times. Only the first failed start notifies its requester. A call that starts again keeps the
+// participants of its earlier runs.
 const recordedBy = workspace.statement<{ user_id: string }>(
   'recordings.requested_by',
   `SELECT recording.requested_by AS user_id FROM recordings recording
@@ -56,7 +57,7 @@ const recordedBy = workspace.statement<{ user_id: string }>(
          AND before.requested_by = recording.requested_by AND before.error = 'not_started' AND recording.error = 'not_started')
     UNION SELECT participant.principal_id FROM recordings recording
      JOIN call_participants participant ON participant.tenant_id = $1 AND participant.call_id = recording.call_id
-      AND participant.principal_kind = 'user'
+      AND participant.principal_kind = 'user' AND coalesce(participant.left_at, now()) >= recording.created_at
     WHERE recording.tenant_id = $1 AND recording.id = $2 AND recording.state = 'ready'`,
 );
 

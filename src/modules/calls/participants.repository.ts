@@ -112,8 +112,7 @@ const listeners = workspace.statement<{ identity: string }>(
 
 const connected = workspace.statement<{ identity: string }>(
   'call_participants.connected',
-  `SELECT identity FROM call_participants
-    WHERE tenant_id = $1 AND call_id = $2 AND left_at IS NULL AND ($3::text IS NULL OR identity = $3)`,
+  `SELECT identity FROM call_participants WHERE tenant_id = $1 AND call_id = $2 AND left_at IS NULL`,
 );
 
 /** Connections of participants, as the media server reports them. Lock the call before a change. */
@@ -174,13 +173,9 @@ export class ParticipantsRepository {
     return (await reader.query(total, [...keyOf(call), since]))[0]?.count ?? 0;
   }
 
-  async isConnected(call: CallKey, identity: string): Promise<boolean> {
-    return (await this.db.query(connected, [...keyOf(call), identity])).length > 0;
-  }
-
   /** Identities of the connected participants. */
   async connected(call: CallKey): Promise<string[]> {
-    return (await this.db.query(connected, [...keyOf(call), null])).map(({ identity }) => identity);
+    return (await this.db.query(connected, keyOf(call))).map(({ identity }) => identity);
   }
 
   /** Of these identities, returns the ones that may only listen. */

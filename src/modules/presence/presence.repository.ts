@@ -90,6 +90,14 @@ const sweep = workspace.statement<PresenceChange>(
   { reach: 'cell' },
 );
 
+// Indexes: presence_devices_expired, presence_users_due.
+const isSweepDue = workspace.statement<{ is_due: boolean }>(
+  'presence.is_sweep_due',
+  `SELECT EXISTS (SELECT FROM presence_devices WHERE expires_at <= now())
+       OR EXISTS (SELECT FROM presence_users WHERE due_at <= now()) AS is_due`,
+  { reach: 'cell' },
+);
+
 /** SQL of presence. A process collects the writes of its sockets, so one statement writes devices of several workspaces. */
 @Injectable()
 export class PresenceRepository {
@@ -122,24 +130,20 @@ export class PresenceRepository {
     return this.write(choose, [tenantId, userId, chosen, text, until, graceSeconds]);
   }
 
-  /** Adds or changes devices. @returns changes that other users see */
+  /** Adds or changes devices of one cell. @returns changes that other users see */
   async join(devices: readonly Device[], lifetimeSeconds: number): Promise<PresenceChange[]> {
-    return this.db.byCell(devices, tenantOf, (some) =>
-      this.write(join, [JSON.stringify(some), lifetimeSeconds]),
-    );
+    return this.write(join, [JSON.stringify(devices), lifetimeSeconds]);
   }
 
-  /** Extends the life of devices. @returns the ids of existing devices */
+  /** Extends the life of devices of one cell. @returns the ids of existing devices */
   async beat(devices: readonly DeviceKey[], lifetimeSeconds: number): Promise<Set<string>> {
-    const rows = await this.db.byCell(devices, tenantOf, (some) =>
-      this.write(beat, [...columnsOf(some), lifetimeSeconds]),
-    );
+    const rows = await this.write(beat, [...columnsOf(devices), lifetimeSeconds]);
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Lets disconnected devices expire. */
+  /** Lets disconnected devices of one cell expire. */
   async leave(devices: readonly DeviceKey[], graceSeconds: number): Promise<void> {
-    await this.db.byCell(devices, tenantOf, (some) => this.write(leave, [...columnsOf(some), graceSeconds]));
+    await this.write(leave, [...columnsOf(devices), graceSeconds]);
   }
 
   /** Removes expired devices and applies due changes. @returns changes that other users see */
@@ -147,12 +151,15 @@ export class PresenceRepository {
     return this.write(sweep, [limit, lifetimeSeconds]);
   }
 
+  /** Whether devices have expired or changes are due. */
+  async isSweepDue(): Promise<boolean> {
+    return (await this.db.query(isSweepDue, [])).some(({ is_due }) => is_due);
+  }
+
   private async write<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     return this.db.single((tx) => tx.query(statement, values));
   }
 }
-
-const tenantOf = ({ tenant_id }: DeviceKey): string => tenant_id;
 
 const columnsOf = (devices: readonly DeviceKey[]): unknown[] => [
   devices.map((device) => device.tenant_id),

@@ -1,11 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { CallServer } from '../../../src/modules/calls/call-server.js';
+import { Kicks } from '../../../src/modules/calls/changes/kicks.js';
 import { guestIdentity } from '../../../src/modules/calls/model/call-identity.js';
 import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { type Connection, LiveKit } from '../../support/livekit/livekit.ts';
+import { until } from '../../support/until.ts';
+
+const REMOVE = 'RoomService/RemoveParticipant';
 
 describe('calls with guests, and calls of events', () => {
   let app: TestApp;
@@ -152,6 +157,60 @@ describe('calls with guests, and calls of events', () => {
     const again = await join(callId, id);
     expect(livekit.isConnected(again)).toBe(true);
     expect((await stateOf(id)).state).toBe('in_session');
+  });
+
+  test('a guest who connects again stays although the first connection ended before it was checked', async () => {
+    const callId = await makeCall();
+    const id = await makeGuest(callId, 'fifth@example.org');
+    const kicks = app.get(Kicks);
+    const admit = kicks.admit.bind(kicks);
+    let again: Connection | undefined;
+    jest.spyOn(kicks, 'admit').mockImplementationOnce(async (call, identity) => {
+      await livekit.leave(first);
+      await until('the end of the connection', async () => (await stateOf(id)).state === 'left');
+      // The service does not know the second connection yet.
+      livekit.webhooks.deliverBy(() => 'hold');
+      again = await livekit.join(first.freshToken);
+      await admit(call, identity);
+    });
+    const key = { tenantId: alice.tenantId!, callId };
+    const request = { identity: guestIdentity('guest', id), name: 'Gus', role: 'guest' } as const;
+    livekit.webhooks.deliverBy(() => 'hold');
+    const first = await livekit.join(await app.get(CallServer).mintToken(key, request));
+    livekit.webhooks.deliverBy(() => 'deliver');
+    await livekit.webhooks.release();
+    expect(livekit.isConnected(again!)).toBe(true);
+    await livekit.webhooks.release();
+    expect(livekit.isConnected(again!)).toBe(true);
+    expect((await stateOf(id)).state).toBe('in_session');
+  });
+
+  test('only connected guests are disconnected, until the media server does not respond', async () => {
+    const callId = await makeCall();
+    const emails = ['one@example.org', 'two@example.org', 'three@example.org'];
+    const ids = await Promise.all(emails.map((email) => makeGuest(callId, email)));
+    const connections = [await join(callId, ids[0]!), await join(callId, ids[1]!)];
+    const removals = () => livekit.requests.filter((each) => each === REMOVE).length;
+    let before = removals();
+    livekit.failing.add(REMOVE);
+    try {
+      expect((await alice.api.post(`/call/${callId}/external/lock`, { eject: true })).status).toBe(200);
+      expect(removals() - before).toBe(1);
+    } finally {
+      livekit.failing.delete(REMOVE);
+    }
+    const states = await Promise.all(ids.map(stateOf));
+    expect(states.map(({ state, kick_pending }) => [state, kick_pending])).toEqual([
+      ['waiting', true],
+      ['waiting', true],
+      ['waiting', false],
+    ]);
+    await app.get(Reconciler).run();
+    expect(connections.map((each) => livekit.isConnected(each))).toEqual([false, false]);
+    const [{ invite_id }] = await app.sql(`SELECT invite_id FROM guests WHERE id = $1`, [ids[2]]);
+    before = removals();
+    expect((await alice.api.delete(`/call/external_invites/${invite_id}`)).status).toBe(200);
+    expect(removals() - before).toBe(0);
   });
 
   test('an event with conference.create has a call, which its attendees join and which starts again', async () => {

@@ -140,6 +140,29 @@ describe('notifications, declines and recordings of calls', () => {
       expect(await listOf(user, 'call.missed')).toMatchObject([{ title: 'You missed the call “Weekly”' }]);
   });
 
+  test('the recording of a call of an event notifies the participants since its last start', async () => {
+    const { calendar } = (await alice.api.post('/calendar', { name: 'Recorded' })).body;
+    const { event } = (
+      await alice.api.post(`/calendar/${calendar.id}/events`, {
+        title: 'Review',
+        start: '2027-03-01T09:00:00Z',
+        attendees: [{ user_id: bob.id }, { user_id: carol.id }],
+        conference: { create: true },
+      })
+    ).body;
+    const call = event.conference.room_id as string;
+    for (const user of [alice, bob]) await join(call, user);
+    await end(call);
+    await drain();
+    for (const user of [alice, carol]) await join(call, user);
+    const { recording, egressId } = await record(call);
+    await livekit.complete(egressId);
+    await ready(recording.id);
+    const notified = await Promise.all([alice, bob, carol].map((user) => listOf(user, 'recording.ready')));
+    expect(notified.map(({ length }) => length)).toEqual([1, 0, 1]);
+    await end(call);
+  });
+
   test('a decline reaches the host and all clients of the user; only a live call of the user can be declined', async () => {
     const call = await startCall();
     const sockets = await Promise.all([alice, bob, bob, carol].map((each) => TestSocket.open(app, each)));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Db } from '../../../src/platform/database/db.js';
 import { EventIndexer } from '../../../src/modules/calendar/search/event-index.js';
 import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
+import { PresenceDevices } from '../../../src/modules/presence/devices/presence-devices.js';
 import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-indexer.js';
 import type { ItemIndexer } from '../../../src/platform/search/item-indexer.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
@@ -13,6 +14,8 @@ import { schema } from '../../../src/schema.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { addCells, cellOf, type TestCell } from '../../support/database/cells.ts';
 import { inDatabase } from '../../support/database/database.ts';
+import { TestSocket } from '../../support/network/socket.ts';
+import { until } from '../../support/until.ts';
 
 describe('workspaces in cells', () => {
   let app: TestApp;
@@ -184,6 +187,34 @@ describe('workspaces in cells', () => {
       expect((await filled(cell.url, 'workspace')).length).toBeGreaterThan(10);
       expect(await cell.sql('SELECT DISTINCT tenant_id FROM notes')).toEqual([{ tenant_id: tenantId }]);
     }
+  });
+
+  test('without a cell the presence of other workspaces goes on', async () => {
+    const devices = app.get(PresenceDevices);
+    const [southern, follower] = [await TestSocket.open(app, gil), await TestSocket.open(app, ann)];
+    const sockets = [southern, follower];
+    await follower.send('presence.subscribe', { user_ids: [ben.id] });
+    await devices.flush();
+    await south.stop();
+    try {
+      await southern.send('presence.active', { active: false });
+      sockets.push(await TestSocket.open(app, ben));
+      await devices.flush();
+      await follower.next('presence', ({ user_id, status }) => user_id === ben.id && status === 'online');
+      await north.sql(`UPDATE presence_devices SET expires_at = now() + interval '1 second'`);
+      await devices.beat();
+      const expiring = `SELECT id FROM presence_devices WHERE expires_at < now() + interval '30 seconds'`;
+      expect(await north.sql(expiring)).toEqual([]);
+    } finally {
+      await south.resume();
+    }
+    await until('the change of the lost cell', async () => {
+      await devices.beat();
+      await devices.flush();
+      const { presence } = (await gil.api.get(`/presence/${gil.id}`)).body;
+      return presence?.[0].status === 'away';
+    });
+    for (const socket of sockets) socket.close();
   });
 
   test('without a cell only requests for its workspaces are rejected, until it is back', async () => {

@@ -100,6 +100,25 @@ describe('a call with guests', () => {
     rejected(await gina.post('call_session'), 409, 'call_not_live');
   });
 
+  test('guests and viewers enter a live call that no member has joined, and keep it from ending', async () => {
+    const { call } = await newCall();
+    const aged = `UPDATE calls SET empty_since = now() - interval '299 seconds' WHERE id = $1`;
+    await app.sql(aged, [call]);
+    const { connection } = await guestIn(call);
+    expect(livekit.connected(connection.room)).toEqual([connection.identity]);
+    const body = { title: 'Town hall', kind: 'livestream' };
+    const stream = ok(await alice.api.post('/call/rooms', body), 201).room.id as string;
+    await app.sql(aged, [stream]);
+    const invite = { call_id: stream, kind: 'link', role: 'viewer' };
+    const { token } = ok(await alice.api.post('/call/external_invites', invite), 201).invites[0];
+    const viewer = new GuestBrowser(app.anonymous, token);
+    const joined = ok(await viewer.post('livestream_join', {}));
+    const recent = `SELECT id FROM calls WHERE id = $1 AND empty_since > now() - interval '200 seconds'`;
+    expect(await app.sql(recent, [stream])).toHaveLength(1);
+    expect(livekit.isConnected(await livekit.join(joined.token))).toBe(true);
+    await livekit.webhooks.settled();
+  });
+
   test('a removed guest is disconnected, also with a token that the media server has issued', async () => {
     const { room, call } = await newCall();
     await joinAs(alice, call);

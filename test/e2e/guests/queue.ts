@@ -1,12 +1,26 @@
 import { jest } from '@jest/globals';
 import { Notifications } from '../../../src/platform/notifications/notifications.js';
 import type { TestUser } from '../../support/app.ts';
+import type { GuestBrowser } from '../../support/domains/guests.ts';
 import { type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
+import { TestSocket } from '../../support/network/socket.ts';
 
 export const queueTests = (world: GuestWorkspace): void =>
   describe('the queue', () => {
-    const { ok, rejected, browser, newRoom, invite, review, runJob, guestRow, newCall, waitingGuest, drain } =
-      world;
+    const {
+      ok,
+      rejected,
+      browser,
+      newRoom,
+      invite,
+      review,
+      runJob,
+      guestRow,
+      newCall,
+      newGuest,
+      waitingGuest,
+      drain,
+    } = world;
     test('a denied guest requests again after 60 seconds, three times in total', async () => {
       const gina = await waitingGuest(await newCall());
       for (const n of [1, 2, 3]) {
@@ -73,6 +87,25 @@ export const queueTests = (world: GuestWorkspace): void =>
       await runJob('guests.time-out');
       expect((await guestRow(gina.id as string)).state).toBe('left');
       ok(await gina.post('call_session'));
+    });
+
+    test('sockets of hosts are told of guests who leave or join the queue without a decision', async () => {
+      const call = await newCall();
+      const made = await invite(call, { kind: 'link' });
+      const gina = browser(made.token);
+      ok(await gina.claim({ name: 'Gina' }), 201);
+      const hugo = await waitingGuest(call);
+      const ida = await newGuest(call, 'Ida');
+      const socket = await TestSocket.open(world.app, world.alice);
+      const updated = ({ id }: GuestBrowser, state: string) =>
+        socket.next('guest.updated', ({ approval }) => approval.id === id && approval.state === state);
+      ok(await world.alice.api.delete(`/call/external_invites/${made.id}`));
+      await updated(gina, 'removed');
+      ok(await world.alice.api.post(`/call/${call}/external/participants/${hugo.id}/remove`));
+      await updated(hugo, 'removed');
+      ok(await world.alice.api.post(`/call/${call}/external/lock`, { eject: true }));
+      await updated(ida, 'waiting');
+      socket.close();
     });
 
     test('two hosts who decide concurrently: one decision counts', async () => {

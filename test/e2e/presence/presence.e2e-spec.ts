@@ -166,6 +166,24 @@ describe('presence', () => {
     expect(statuses).toEqual(['offline', 'offline']);
   });
 
+  test('many expired devices of connected users do not delay the disconnections of others', async () => {
+    await connect(one, alice);
+    await connect(one, bob);
+    const devices = 'tenant_id, user_id, active, active_at, rooms';
+    await one.sql(
+      `INSERT INTO presence_devices (${devices}, id, expires_at)
+       SELECT ${devices}, n::text, now() - interval '1 minute' FROM presence_devices, generate_series(1, 1000) n WHERE user_id = $1`,
+      [alice.id],
+    );
+    await one.sql(`UPDATE presence_devices SET expires_at = now() - interval '1 second' WHERE user_id = $1`, [
+      bob.id,
+    ]);
+    await one.inCells(() => one.get(PresenceDevices).sweep());
+    const users = [alice, bob];
+    const statuses = await Promise.all(users.map(async (user) => (await shown(alice, user)).status));
+    expect(statuses).toEqual(['online', 'offline']);
+  });
+
   test('the next heartbeat repeats a change that could not be written', async () => {
     const socket = await connect(one, alice);
     jest.spyOn(one.get(PresenceRepository), 'join').mockRejectedValueOnce(new Error('no connection'));

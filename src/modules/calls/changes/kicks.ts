@@ -2,7 +2,13 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { SessionsApi } from '../../identity/index.js';
-import { type CallIdentity, type CallKey, identityOf, userIdentity } from '../model/call-identity.js';
+import {
+  type CallIdentity,
+  type CallKey,
+  guestIdentity,
+  identityOf,
+  userIdentity,
+} from '../model/call-identity.js';
 import { CallServer } from '../call-server.js';
 import { ParticipantsRepository } from '../participants.repository.js';
 
@@ -20,6 +26,14 @@ const settled = workspace.statement<never>(
        WHERE participant.tenant_id = $1 AND participant.call_id = $2 AND participant.principal_id = guest.id
          AND participant.left_at IS NULL)`,
 );
+
+/** A guest whose access to a call has ended. */
+export interface EndedGuest {
+  id: string;
+  role: 'guest' | 'viewer';
+  call_id: string | null;
+  is_connected: boolean;
+}
 
 /**
  * Disconnects participants who may not be in a call any more. The media server lets a participant with a valid token connect
@@ -50,6 +64,12 @@ export class Kicks {
     return true;
   }
 
+  /** Disconnects guests until the media server cannot be reached; the reconciler disconnects the others. */
+  async kickGuests(tenantId: string, guests: readonly EndedGuest[]): Promise<void> {
+    for (const { id, role, call_id: callId } of guests.filter(({ is_connected }) => is_connected))
+      if (callId !== null && !(await this.kick({ tenantId, callId }, guestIdentity(role, id)))) return;
+  }
+
   /** Disconnects all participants of a call who have no access or whose session has ended. */
   async enforce(call: CallKey): Promise<void> {
     const unwanted = await this.participants.unwanted(call);
@@ -68,11 +88,9 @@ export class Kicks {
       await this.server.makeListener(call, identity);
   }
 
-  /** Disconnects a participant who has just connected, unless they may be in the call. */
+  /** Disconnects a participant who has just connected, unless they may be in the live call. */
   async admit(call: CallKey, identity: string): Promise<void> {
-    const isConnected = await this.participants.isConnected(call, identity);
     const isUnwanted =
-      !isConnected ||
       (await this.participants.unwanted(call)).includes(identity) ||
       (await this.ofEndedSessions([identity])).length > 0;
     if (isUnwanted) await this.kick(call, identity);

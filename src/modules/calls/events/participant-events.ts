@@ -36,11 +36,11 @@ export class ParticipantEvents implements OnModuleInit {
   private async apply(event: ParticipantEvent, claim: ClaimEvent): Promise<void> {
     const { call: key, participant, at } = event;
     const isConnected = event.type === 'participant_joined';
-    const isKnown = await this.db.tx(async (tx) => {
-      if (!(await claim(tx))) return true;
+    const joined = await this.db.tx(async (tx) => {
+      if (!(await claim(tx))) return undefined;
       const call = await this.calls.lock(tx, key);
-      if (!call) return true;
-      if (call.state !== 'live') return !isConnected;
+      if (!call) return undefined;
+      if (call.state !== 'live') return isConnected ? 'unwanted' : undefined;
       const leftAt = new Date(Math.max(at.getTime(), participant.joinedAt.getTime()));
       const isNew = await this.participants.recordConnection(
         tx,
@@ -48,7 +48,7 @@ export class ParticipantEvents implements OnModuleInit {
         participant,
         isConnected ? null : leftAt,
       );
-      if (!isNew) return true;
+      if (!isNew) return undefined;
       this.changes.report(tx, key, 'updated');
       if (isConnected && call.autoRecord)
         await this.outbox.append(tx, {
@@ -56,9 +56,9 @@ export class ParticipantEvents implements OnModuleInit {
           type: CALL_JOINED,
           payload: { call_id: key.callId, host_id: call.hostId },
         });
-      return !isConnected;
+      return isConnected ? 'recorded' : undefined;
     });
-    if (isKnown) return;
-    await this.kicks.admit(key, participant.identity);
+    if (joined === 'unwanted') await this.kicks.kick(key, participant.identity);
+    if (joined === 'recorded') await this.kicks.admit(key, participant.identity);
   }
 }

@@ -2,20 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { CallKind, CallState } from '../calls.entity.js';
+import type { CallState } from '../calls.entity.js';
 import type { MemberRole } from '../calls.repository.js';
+import type { CallPlaces } from '../server-rooms.js';
 
-/** A call as a member is about to join it. */
-export interface JoinableCall {
+/** A call as a member is about to join it. `connected` counts neither viewers nor the identity of the member. */
+export interface JoinableCall extends CallPlaces {
   id: string;
-  kind: CallKind;
   state: CallState;
   role: MemberRole;
   display_name: string;
-  max_participants: number;
-  max_viewers: number;
-  /** Connected participants without viewers and without this identity. */
-  connected: number;
 }
 
 // By the id of the call, or of the chat room with its live call. Indexes: the primary key, calls_live_in_room.
@@ -32,12 +28,6 @@ const joinable = workspace.statement<JoinableCall>(
   { pipelined: true },
 );
 
-// Restarts the time after which an empty call ends, so that a user with a token has time to connect.
-const expectParticipant = workspace.statement<never>(
-  'calls.expect_participant',
-  `UPDATE calls SET empty_since = now() WHERE tenant_id = $1 AND id = $2 AND empty_since < now() - interval '10 seconds'`,
-);
-
 /** SQL of tokens for members. */
 @Injectable()
 export class TokensRepository {
@@ -50,9 +40,5 @@ export class TokensRepository {
     identity: string,
   ): Promise<JoinableCall | undefined> {
     return (await this.db.query(joinable, [tenantId, userId, id, identity]))[0];
-  }
-
-  async expectParticipant({ tenantId }: RequestContext, callId: string): Promise<void> {
-    await this.db.single((tx) => tx.query(expectParticipant, [tenantId, callId]));
   }
 }

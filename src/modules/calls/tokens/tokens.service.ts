@@ -1,17 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { CallAccess } from '../call-access.js';
-import { type CallKey, roomNameOf, userIdentity } from '../model/call-identity.js';
+import { roomNameOf, userIdentity } from '../model/call-identity.js';
 import { CallServer, JOIN_TOKEN_SECONDS } from '../call-server.js';
 import { CallStarts } from '../changes/call-starts.js';
 import { CallErrors } from '../calls.errors.js';
+import { ServerRooms } from '../server-rooms.js';
 import type { CallTokenResponse } from './tokens.response.js';
-import { type JoinableCall, TokensRepository } from './tokens.repository.js';
-import { growingTo } from '../../../platform/memory/cache-size.js';
-
-/** Milliseconds in which the room of a call with participants is not created again. */
-const ROOM_KNOWN_MS = 30_000;
+import { TokensRepository } from './tokens.repository.js';
 
 /**
  * Mints tokens with which members join calls. Access, state and capacity are checked at each request. The media server enforces the
@@ -19,12 +15,11 @@ const ROOM_KNOWN_MS = 30_000;
  */
 @Injectable()
 export class TokensService {
-  private readonly knownRooms = new LRUCache<string, true>({ ...growingTo(10_000), ttl: ROOM_KNOWN_MS });
-
   constructor(
     private readonly tokens: TokensRepository,
     private readonly access: CallAccess,
     private readonly starts: CallStarts,
+    private readonly rooms: ServerRooms,
     private readonly server: CallServer,
   ) {}
 
@@ -41,7 +36,11 @@ export class TokensService {
     if (call.state === 'ended') throw CallErrors.callEnded.with();
     if (call.connected >= call.max_participants) throw CallErrors.callFull.with();
     const key = { tenantId: ctx.tenantId, callId: call.id };
-    await this.prepare(ctx, key, call);
+    if (call.state === 'scheduled') {
+      if (call.role === 'member') await this.access.assertPermission(ctx, 'calls.start');
+      await this.starts.start(ctx, key);
+    }
+    await this.rooms.prepare(key, call);
     const sends = call.kind === 'meeting' || call.role !== 'member';
     const request = {
       identity,
@@ -51,19 +50,5 @@ export class TokensService {
     } as const;
     const token = await this.server.mintToken(key, request);
     return { token, url, room: roomNameOf(key), identity, expires_in: JOIN_TOKEN_SECONDS, call_id: call.id };
-  }
-
-  /** Starts a scheduled call, and creates the room at the media server, which deletes it when it is empty. */
-  private async prepare(ctx: RequestContext, key: CallKey, call: JoinableCall): Promise<void> {
-    if (call.state === 'scheduled') {
-      if (call.role === 'member') await this.access.assertPermission(ctx, 'calls.start');
-      await this.starts.start(ctx, key);
-    }
-    const name = roomNameOf(key);
-    if (call.connected > 0 && this.knownRooms.has(name)) return;
-    if (call.connected === 0) await this.tokens.expectParticipant(ctx, key.callId);
-    const viewers = call.kind === 'livestream' ? call.max_viewers : 0;
-    await this.server.createRoom(key, call.max_participants + viewers);
-    this.knownRooms.set(name, true);
   }
 }

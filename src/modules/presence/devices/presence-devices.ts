@@ -90,29 +90,23 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async extend(): Promise<void> {
-    try {
-      const all = [...this.devices];
-      for (let at = 0; at < all.length; at += BATCH) {
-        const batch = all.slice(at, at + BATCH);
-        const devices = batch.map(([, device]) => device);
-        const found = await this.repository.beat(devices, this.options.lifetimeSeconds);
-        for (const [connection, device] of batch)
-          if (!found.has(device.id) && this.devices.has(connection)) this.change(device);
-      }
-      // Retries changes and disconnections that could not be written before.
-      if (this.changed.size > 0 || this.left.length > 0) this.collect();
-    } catch (error) {
-      this.logger.warn({ err: error }, 'heartbeat of presence failed; the next one repeats it');
-    }
+    const missing = new Set<Device>();
+    await this.inCells([...this.devices.values()], async (batch) => {
+      const found = await this.repository.beat(batch, this.options.lifetimeSeconds);
+      for (const device of batch) if (!found.has(device.id)) missing.add(device);
+    });
+    this.changeConnected(missing);
+    // Retries changes and disconnections that could not be written before.
+    if (this.changed.size > 0 || this.left.length > 0) this.collect();
   }
 
   /** Removes expired devices of all processes. */
   async sweep(): Promise<void> {
-    for (;;) {
+    for (let isMore = true; isMore;) {
       const changes = await this.repository.sweep(BATCH, this.options.lifetimeSeconds);
       this.events.publish(changes);
-      // The number of changes does not show whether this was the last batch: a user may have several devices.
-      if (changes.length === 0) return;
+      // A batch without a change may be followed by others: users keep their status while they have another device.
+      isMore = changes.length > 0 || (await this.repository.isSweepDue());
     }
   }
 
@@ -138,6 +132,11 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
     this.collect();
   }
 
+  /** Writes those of these devices that have not disconnected meanwhile. */
+  private changeConnected(devices: ReadonlySet<Device>): void {
+    for (const device of this.devices.values()) if (devices.has(device)) this.changed.add(device);
+  }
+
   private collect(): void {
     this.collecting ??= setTimeout(() => void this.flush(), this.options.collectMs).unref();
   }
@@ -152,21 +151,34 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
     const { changed, left } = this;
     this.changed = new Set();
     this.left = [];
-    try {
-      const all = [...changed];
-      for (let at = 0; at < all.length; at += BATCH) {
-        const { lifetimeSeconds } = this.options;
-        this.events.publish(await this.repository.join(all.slice(at, at + BATCH), lifetimeSeconds));
-      }
-      if (left.length > 0) {
-        await this.repository.leave(left, this.options.graceSeconds);
-        this.sweepLater();
-      }
-    } catch (error) {
+    const { lifetimeSeconds, graceSeconds } = this.options;
+    const failed = await this.inCells([...changed], async (batch) =>
+      this.events.publish(await this.repository.join(batch, lifetimeSeconds)),
+    );
+    this.changeConnected(new Set(failed));
+    if (left.length === 0) return;
+    this.left.push(...(await this.inCells(left, (batch) => this.repository.leave(batch, graceSeconds))));
+    this.sweepLater();
+  }
+
+  /**
+   * Writes devices in batches, in each cell by itself: a failure in one cell does not affect the devices of the others.
+   * @returns the devices of cells with a failure
+   */
+  private async inCells(
+    devices: readonly Device[],
+    write: (batch: readonly Device[]) => Promise<void>,
+  ): Promise<Device[]> {
+    const failed = (some: readonly Device[]) => (error: unknown) => {
       this.logger.warn({ err: error }, 'presence not written; the next heartbeat repeats it');
-      for (const device of this.devices.values()) if (changed.has(device)) this.changed.add(device);
-      this.left.push(...left);
-    }
+      return [...some];
+    };
+    const inBatches = async (own: readonly Device[]): Promise<Device[]> => {
+      for (let at = 0; at < own.length; at += BATCH) await write(own.slice(at, at + BATCH));
+      return [];
+    };
+    const inCell = (own: readonly Device[]) => inBatches(own).catch(failed(own));
+    return this.db.byCell(devices, ({ tenant_id }) => tenant_id, inCell).catch(failed(devices));
   }
 
   /** Plans a sweep for the end of the grace period that begins now. */

@@ -7,6 +7,7 @@ import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { TenantProfileService } from '../../../tenants/index.js';
 import { guestIdentity } from '../../model/call-identity.js';
 import { CallServer, JOIN_TOKEN_SECONDS } from '../../call-server.js';
+import { ServerRooms } from '../../server-rooms.js';
 import { ApprovalChanges } from '../changes/approval-changes.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestLimits } from '../guest-limits.js';
@@ -51,6 +52,7 @@ export class GuestAccessService {
     private readonly approvals: ApprovalChanges,
     private readonly tenants: TenantProfileService,
     private readonly calls: CallServer,
+    private readonly rooms: ServerRooms,
     private readonly db: Db,
   ) {}
 
@@ -133,6 +135,7 @@ export class GuestAccessService {
     if (result.outcome !== 'ok') throw rejectionOf(result);
     const identity = guestIdentity('guest', result.id);
     const call = { tenantId, callId: result.call_id as string };
+    await this.rooms.prepare(call);
     const token = await this.calls.mintToken(call, { identity, name: result.name, role: 'guest', audioOnly });
     const session: CallSessionEnvelope = { token, url, identity, expires_in: JOIN_TOKEN_SECONDS };
     return new JsonReply(JSON.stringify(session), {});

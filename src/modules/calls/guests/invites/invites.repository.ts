@@ -6,6 +6,7 @@ import { Db } from '../../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../../platform/database/rows.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
+import type { EndedGuest } from '../../changes/kicks.js';
 import { ExternalInvite, GuestDomain } from '../guest.entity.js';
 
 /** An invite belongs to a call or to a chat room. */
@@ -30,11 +31,9 @@ export interface InviteTarget {
   guest_chat: boolean | null;
 }
 
-/** A guest whose connection ends. */
-export interface EndedGuest {
-  id: string;
-  call_id: string | null;
-  role: 'guest' | 'viewer';
+/** A guest of a revoked invite. */
+interface RevokedGuest extends EndedGuest {
+  was_waiting: boolean;
 }
 
 type DomainRequestRow = Pick<GuestDomain, 'id' | 'state' | 'reason'> & { created_at: string };
@@ -93,11 +92,15 @@ const read = workspace.statement<{ invite: string }>(
 );
 
 // The guests lose their access for good, also with a token that is still valid.
-const endGuests = workspace.statement<EndedGuest>(
+const endGuests = workspace.statement<RevokedGuest>(
   'invites.end_guests',
-  `UPDATE guests SET state = 'removed', removed_by = $3, removed_at = now(), session_expires_at = least(session_expires_at, now()),
-          kick_pending = call_id IS NOT NULL AND state IN ('admitted', 'in_session', 'left'), updated_at = now()
-    WHERE tenant_id = $1 AND invite_id = $2 AND state <> 'removed' RETURNING id, call_id, role`,
+  `UPDATE guests guest SET state = 'removed', removed_by = $3, removed_at = now(), updated_at = now(),
+          session_expires_at = least(guest.session_expires_at, now()),
+          kick_pending = guest.call_id IS NOT NULL AND guest.state IN ('admitted', 'in_session', 'left')
+     FROM (SELECT id, state FROM guests WHERE tenant_id = $1 AND invite_id = $2 AND state <> 'removed' ORDER BY id FOR UPDATE) before
+    WHERE guest.tenant_id = $1 AND guest.id = before.id
+   RETURNING guest.id, guest.call_id, guest.role, before.state = 'waiting' AS was_waiting,
+             guest_is_connected($1, guest.id) AS is_connected`,
 );
 
 const notAllowed = workspace.statement<{ domain: string }>(
@@ -194,8 +197,8 @@ export class InvitesRepository {
     return revoked.length > 0;
   }
 
-  /** Ends the access of all guests of an invite. @returns the guests who had access */
-  async endGuests(tx: Tx, { tenantId, userId }: RequestContext, inviteId: string): Promise<EndedGuest[]> {
+  /** Ends the access of all guests of an invite, and of those in the queue. @returns these guests */
+  async endGuests(tx: Tx, { tenantId, userId }: RequestContext, inviteId: string): Promise<RevokedGuest[]> {
     return tx.query(endGuests, [tenantId, inviteId, userId]);
   }
 

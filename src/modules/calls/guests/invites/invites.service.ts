@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Audit } from '../../../../platform/audit/audit.js';
 import { PermissionSource } from '../../../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
@@ -8,14 +8,14 @@ import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply, listReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
 import { TenantProfileService, TenantsApi } from '../../../tenants/index.js';
-import { guestIdentity } from '../../model/call-identity.js';
-import { CallServer } from '../../call-server.js';
+import { Kicks } from '../../changes/kicks.js';
 import { CallErrors } from '../../calls.errors.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestLinks } from '../guest-links.js';
 import { GuestMails } from '../mails/guest-mails.js';
 import { newToken } from '../../../../platform/secrets/workspace-token.js';
 import { GuestErrors } from '../guests.errors.js';
+import { ApprovalChanges } from '../changes/approval-changes.js';
 import { DomainNotifications } from '../changes/domain-notifications.js';
 import type { CreateChatLink, CreateRoomInvites, ListInvites, RequestDomain } from './invites.dto.js';
 import type { ChatLinkEnvelope } from './invites.response.js';
@@ -26,8 +26,6 @@ import { isRegistrable } from '../guest-input.js';
 /** Invites to calls and chat rooms, for members. */
 @Injectable()
 export class InvitesService {
-  private readonly logger = new Logger('Guests');
-
   constructor(
     private readonly invites: InvitesRepository,
     private readonly permissions: PermissionSource,
@@ -37,7 +35,8 @@ export class InvitesService {
     private readonly links: GuestLinks,
     private readonly mails: GuestMails,
     private readonly notifications: DomainNotifications,
-    private readonly calls: CallServer,
+    private readonly kicks: Kicks,
+    private readonly approvals: ApprovalChanges,
     private readonly cursors: Cursors,
     private readonly audit: Audit,
     private readonly db: Db,
@@ -97,11 +96,12 @@ export class InvitesService {
         objectKind: 'external_invite',
         objectId: id,
       });
-      return this.invites.endGuests(tx, ctx, id);
+      const guests = await this.invites.endGuests(tx, ctx, id);
+      for (const guest of guests.filter(({ was_waiting }) => was_waiting))
+        tx.afterCommit(() => this.approvals.changed(ctx.tenantId, guest.id));
+      return guests;
     });
-    for (const guest of ended)
-      if (guest.call_id !== null)
-        await this.disconnect(ctx.tenantId, guest.call_id, guestIdentity(guest.role, guest.id));
+    await this.kicks.kickGuests(ctx.tenantId, ended);
     return new JsonReply(`{"invite":${await this.find(ctx, scope, id)},"revoked":true}`);
   }
 
@@ -245,15 +245,5 @@ export class InvitesService {
 
   private async holds(ctx: RequestContext, permission: string): Promise<boolean> {
     return (await this.permissions.of(ctx)).has(permission);
-  }
-
-  /** If the media server does not respond, the reconciler retries. */
-  private async disconnect(tenantId: string, callId: string, identity: string): Promise<void> {
-    if (!this.calls.isConfigured) return;
-    await this.calls
-      .removeParticipant({ tenantId, callId }, identity)
-      .catch((error: unknown) =>
-        this.logger.warn({ err: error }, 'a guest of a revoked invite was not disconnected yet'),
-      );
   }
 }

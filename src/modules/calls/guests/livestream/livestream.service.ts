@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { guestIdentity } from '../../model/call-identity.js';
 import { CallServer, JOIN_TOKEN_SECONDS } from '../../call-server.js';
+import { ServerRooms } from '../../server-rooms.js';
 import type { JoinLivestream, VerifyViewer } from '../access/access.dto.js';
 import type { JoinedLivestreamEnvelope, ViewerTokenEnvelope } from '../access/access.response.js';
 import { GuestCodes } from '../guest-codes.js';
@@ -22,6 +23,7 @@ export class LivestreamService {
     private readonly codes: GuestCodes,
     private readonly limits: GuestLimits,
     private readonly calls: CallServer,
+    private readonly rooms: ServerRooms,
   ) {}
 
   /** @throws ApiError 403, 404, 410, 422 `otp_invalid`, 429 `otp_locked` */
@@ -48,6 +50,7 @@ export class LivestreamService {
     if (result.outcome !== 'ok') throw rejectionOf(result);
     const identity = guestIdentity('viewer', result.id);
     const call = { tenantId: visitor.tenantId, callId: result.call_id as string };
+    await this.rooms.prepare(call);
     const token = await this.calls.mintToken(call, { identity, name: result.name, role: 'viewer' });
     return {
       token,

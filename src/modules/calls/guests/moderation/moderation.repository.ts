@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
+import type { EndedGuest } from '../../changes/kicks.js';
 import type { GuestState } from '../guest.entity.js';
 
 export interface CallGuest {
@@ -33,11 +34,12 @@ const ban = workspace.statement<never>(
 );
 
 // Ejected guests wait for a new approval, so that a new connection with their old token is disconnected.
-const eject = workspace.statement<{ id: string; role: 'guest' | 'viewer' }>(
+const eject = workspace.statement<EndedGuest>(
   'call_guests.eject',
-  `UPDATE guests SET state = 'waiting', waiting_since = now(), decided_by = NULL, decided_at = NULL, kick_pending = true,
-          updated_at = now()
-    WHERE tenant_id = $1 AND call_id = $2 AND state IN ('admitted', 'in_session', 'left') RETURNING id, role`,
+  `UPDATE guests SET state = 'waiting', waiting_since = now(), decided_by = NULL, decided_at = NULL,
+          kick_pending = guest_is_connected($1, id), updated_at = now()
+    WHERE tenant_id = $1 AND call_id = $2 AND state IN ('admitted', 'in_session', 'left')
+   RETURNING id, role, call_id, kick_pending AS is_connected`,
 );
 
 /** SQL of the moderation of guests by members. */
@@ -71,12 +73,7 @@ export class GuestModerationRepository {
     await tx.query(ban, [tenantId, callId, subjects, reason, userId]);
   }
 
-  /** @returns the ejected guests */
-  async eject(
-    tx: Tx,
-    { tenantId }: RequestContext,
-    callId: string,
-  ): Promise<{ id: string; role: 'guest' | 'viewer' }[]> {
+  async eject(tx: Tx, { tenantId }: RequestContext, callId: string): Promise<EndedGuest[]> {
     return tx.query(eject, [tenantId, callId]);
   }
 }

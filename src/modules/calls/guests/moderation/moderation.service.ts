@@ -11,6 +11,7 @@ import type { Call } from '../../calls.entity.js';
 import { CallErrors } from '../../calls.errors.js';
 import { CallsRepository } from '../../calls.repository.js';
 import { Kicks } from '../../changes/kicks.js';
+import { ApprovalChanges } from '../changes/approval-changes.js';
 import type { LockExternal, RemoveGuest } from './moderation.dto.js';
 import type { RemovedGuestEnvelope } from './moderation.response.js';
 import { GuestModerationRepository } from './moderation.repository.js';
@@ -24,6 +25,7 @@ export class GuestModerationService {
     private readonly access: CallAccess,
     private readonly kicks: Kicks,
     private readonly changes: CallChanges,
+    private readonly approvals: ApprovalChanges,
     private readonly audit: Audit,
     private readonly db: Db,
   ) {}
@@ -43,9 +45,11 @@ export class GuestModerationService {
       const action = 'call.external.locked';
       await this.audit.record(tx, ctx, { action, objectKind: 'call', objectId: callId, data });
       this.changes.report(tx, key, 'updated');
+      for (const { id } of guests.filter(({ role }) => role === 'guest'))
+        tx.afterCommit(() => this.approvals.changed(ctx.tenantId, id));
       return guests;
     });
-    for (const { id, role } of ejected) await this.kicks.kick(key, guestIdentity(role, id));
+    await this.kicks.kickGuests(ctx.tenantId, ejected);
     return new JsonReply(`{"call":${await this.calls.shown(key)}}`);
   }
 
@@ -77,6 +81,7 @@ export class GuestModerationService {
         data,
       });
       this.changes.report(tx, key, 'updated');
+      if (guest.state === 'waiting') tx.afterCommit(() => this.approvals.changed(ctx.tenantId, guestId));
       return guest.role;
     });
     const isKicked = await this.kicks.kick(key, guestIdentity(role, guestId));
