@@ -3,6 +3,7 @@ import type { Client } from 'pg';
 import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { TenantDomains } from '../../../src/modules/tenants/index.js';
 import { provision } from '../../../src/provision/provision.js';
+import { ProvisionFile } from '../../../src/provision/provision-file.js';
 import type { TestUser } from '../../support/app.ts';
 import { afterChange } from '../../support/database/locks.ts';
 import { PASSWORD } from '../../support/sign-in/account.ts';
@@ -422,6 +423,30 @@ describe('invitations to a workspace', () => {
       await provision(at.app.served.nest, { tenants: [{ slug: 'operated', domains: ['operated.example'] }] });
       const { domains } = (await boss.api.get('/tenant/domains')).body;
       expect(domains).toMatchObject([{ domain: 'operated.example', verified: true }]);
+    });
+
+    test('that another workspace has verified are not added by the operator', async () => {
+      const [boss] = await at.app.tenant('first', 'boss');
+      const operate = (slug: string, ...domains: string[]) => {
+        const file = ProvisionFile.parse(JSON.stringify({ tenants: [{ slug, users: null, domains }] }));
+        return provision(at.app.served.nest, file);
+      };
+      await operate('first', 'own.example', 'Grüße.example');
+      await expect(operate('second', 'free.example', 'own.example')).rejects.toThrow(
+        'Another workspace has verified the domain own.example.',
+      );
+      await expect(operate('second', 'xn--gre-6ka8l.example')).rejects.toThrow('Another workspace');
+      expect(await at.app.sql(`SELECT FROM tenants WHERE slug = 'second'`)).toEqual([]);
+      // The same file may be applied again. A domain that was removed is free.
+      await operate('first', 'own.example', 'grüße.example');
+      expect((await boss.api.get('/tenant/domains')).body.domains.map((row: any) => row.domain)).toEqual([
+        'own.example',
+        'xn--gre-6ka8l.example',
+      ]);
+      await boss.api.delete('/tenant/domains/own.example');
+      await operate('second', 'own.example');
+      expect(await at.app.get(TenantDomains).ownerOf('jo@own.example')).not.toBe(boss.tenantId);
+      expect(() => operate('second', '\u200d.example')).toThrow('tenants.0.domains');
     });
 
     test('a name server without a response is a 503', async () => {
