@@ -270,6 +270,14 @@ describe('invitations to a workspace', () => {
     expect(await stateOf(id)).toBe('expired');
     const expired = (await owner.api.get('/tenant/invitations?state=expired')).body.invitations;
     expect(expired.map((row: any) => row.id)).toContain(id);
+    for (const [method, path] of [
+      ['POST', '/resend'],
+      ['DELETE', ''],
+    ] as const)
+      expect((await owner.api.request(method, `/tenant/invitations/${id}${path}`)).body.error).toBe(
+        'invitation_ended',
+      );
+    expect(await stateOf(id)).toBe('expired');
     expect((await owner.api.post('/tenant/invitations', { email })).status).toBe(201);
   });
 
@@ -281,6 +289,17 @@ describe('invitations to a workspace', () => {
     at.relay.reject = () => undefined;
     await at.app.sql('UPDATE outbox SET due_at = now()');
     expect(await at.mailsTo(email)).toEqual([]);
+  });
+
+  test('a mail whose link was replaced meanwhile is not sent', async () => {
+    at.relay.reject = () => Object.assign(new Error('try again later'), { responseCode: 451 });
+    const { email, id } = await invite(owner);
+    await at.drain();
+    at.relay.reject = () => undefined;
+    expect((await owner.api.post(`/tenant/invitations/${id}/resend`)).status).toBe(200);
+    await at.app.sql('UPDATE outbox SET due_at = now()');
+    expect(await at.mailsTo(email)).toHaveLength(1);
+    expect((await at.browser().open(await at.linkTo(email))).status).toBe(200);
   });
 
   test('needs the permission, and gives no permission that the inviter lacks', async () => {
@@ -298,11 +317,14 @@ describe('invitations to a workspace', () => {
     await at.app.readAccessChanges();
     const { email } = await invite(deputy, { role: 'admin' });
     const link = await at.linkTo(email);
+    const on = at.browser();
+    const opened = await on.open(link);
     await at.app.member('fired', deputy.email, 'member');
-    const page = await at.submit(link, { name: 'Late', new_password: NEW_PASSWORD });
+    expect((await at.browser().open(link)).status).toBe(404);
+    const page = await on.submit(opened, { name: 'Late', new_password: NEW_PASSWORD });
     expect(page.status).toBe(404);
-    const rows = await at.app.sql('SELECT FROM tenant_members WHERE email = $1', [email]);
-    expect(rows).toEqual([]);
+    for (const table of ['tenant_members', 'accounts'])
+      expect(await at.app.sql(`SELECT FROM ${table} WHERE email = $1`, [email])).toEqual([]);
   });
 
   test.each([
