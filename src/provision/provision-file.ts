@@ -12,6 +12,7 @@ import {
   ValidateNested,
   type ValidationError,
 } from 'class-validator';
+import { AsDomainName } from '../modules/tenants/index.js';
 import { Name } from '../platform/http/input.decorators.js';
 
 class ProvisionAccount {
@@ -33,7 +34,7 @@ export class ProvisionTenant {
   })
   slug!: string;
   @IsOptional() @IsString() @Length(1, 200) name?: string;
-  @IsOptional() @IsArray() @IsFQDN({ require_tld: false }, { each: true }) domains?: string[];
+  @IsOptional() @IsArray() @IsFQDN({ require_tld: false }, { each: true }) @AsDomainName() domains?: string[];
   @IsOptional() @IsArray() @ValidateNested({ each: true }) @Type(() => ProvisionUser) users?: ProvisionUser[];
 }
 

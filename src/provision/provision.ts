@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { emailKey, IdentityApi, type AccountSpec } from '../modules/identity/index.js';
-import { domainName, TenantsApi } from '../modules/tenants/index.js';
+import { TenantsApi } from '../modules/tenants/index.js';
 import { Audit, operator } from '../platform/audit/audit.js';
 import { Db } from '../platform/database/db.js';
 import type { Tx } from '../platform/database/tx.js';
@@ -48,7 +48,7 @@ export async function provision(
         id: uuidv7(),
         slug: tenant.slug,
         name: tenant.name ?? null,
-        domains: (tenant.domains ?? []).map(domainName),
+        domains: tenant.domains ?? [],
       });
       const changed = await tenants.provisionMembers(tx, tenantId, membersOf(tenant, idOf));
       for (const userId of changed) await identity.recordAccessChange(tx, userId, tenantId);
@@ -92,9 +92,10 @@ async function auditAccounts(audit: Audit, tx: Tx, accounts: string[]): Promise<
 }
 
 /** Facts of a provisioned workspace for the audit log. */
-function provisioned({ slug, domains, users = [] }: ProvisionTenant, idOf: (email: string) => string) {
-  const members = users.map(({ email, role }) => ({ id: idOf(email), role: role ?? null }));
-  return { slug, domains: (domains ?? []).map(domainName), members, count: members.length };
+function provisioned({ slug, domains, users }: ProvisionTenant, idOf: (email: string) => string) {
+  // Null in a file counts as missing.
+  const members = (users ?? []).map(({ email, role }) => ({ id: idOf(email), role: role ?? null }));
+  return { slug, domains: domains ?? [], members, count: members.length };
 }
 
 /** One entry for each user: the last one in the file. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { html, type Html } from '../../platform/html/html-tag.js';
+import { isName } from '../../platform/http/input.decorators.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { Db } from '../../platform/database/db.js';
 import { InvitationAcceptance, type OpenInvitation } from '../access/index.js';
@@ -128,12 +129,7 @@ export class InvitationPages {
 
   private async create(page: PageRequest, { tenantId, email }: OpenInvitation): Promise<Outcome> {
     const name = page.field('name').trim();
-    if (
-      !/[\p{L}\p{N}]/u.test(name) ||
-      /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(name) ||
-      name.length > MAX_NAME
-    )
-      return { alert: page.t('name_missing') };
+    if (!isName(name, MAX_NAME)) return { alert: page.t('name_missing') };
     const hash = await this.hash(page, { email, display_name: name }, tenantId);
     if (typeof hash === 'object') return hash;
     const id = await this.db.tx((tx) => this.identity.open(tx, { email, name }, hash || null));

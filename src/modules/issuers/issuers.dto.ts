@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
-import { Transform, Type } from 'class-transformer';
+import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -25,7 +25,7 @@ import {
 } from '../../platform/http/input.decorators.js';
 import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
 import { ClientId } from '../../platform/resources/folder.dto.js';
-import { domainName } from '../tenants/index.js';
+import { AsDomainName } from '../tenants/index.js';
 
 /** Characters of OAuth (RFC 6749, appendix A) and of claim names: visible ASCII. */
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
@@ -56,11 +56,7 @@ export class CreateIssuer extends ClientId {
 
   /** Verified domains of the workspace. The issuer signs in addresses of these domains only. */
   @ApiProperty({ type: [String], minItems: 1, maxItems: 50, example: ['acme.example'] })
-  @Transform(({ value }: { value: unknown }) =>
-    Array.isArray(value)
-      ? value.map((entry: unknown) => (typeof entry === 'string' ? domainName(entry) : entry))
-      : value,
-  )
+  @AsDomainName()
   @Distinct()
   @MaxLength(253, { each: true })
   @IsFQDN({}, { each: true, message: 'each value in domains must be a domain name' })

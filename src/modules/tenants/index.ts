@@ -15,7 +15,7 @@ export { TenantProfileService } from './profile/tenant-profile.service.js';
 export { foldWords } from './fold-words.js';
 export { UpdateTenant } from './profile/tenant.dto.js';
 export { TenantErrors } from './tenants.errors.js';
-export { domainName, domainOf, isInDomains } from './domains/domain-name.js';
+export { AsDomainName, domainOf, isInDomains } from './domains/domain-name.js';
 export { TenantDomains } from './domains/tenant-domains.js';
 export { TenantFiles } from './files/tenant-files.service.js';
 export { TenantPolicies } from './tenant-policies.js';

@@ -11,6 +11,7 @@ import {
   MEMBERSHIP_CHANGING,
   TENANT_PROVISIONED,
 } from './tenants.hooks.js';
+import { TenantDomains } from './domains/tenant-domains.js';
 import { TenantErrors } from './tenants.errors.js';
 import {
   type EndedMembership,
@@ -30,6 +31,7 @@ export class TenantsApi {
   constructor(
     private readonly tenants: TenantsRepository,
     private readonly statuses: MembershipStatusRepository,
+    private readonly domains: TenantDomains,
     private readonly hooks: TxHooks,
     private readonly cells: Cells,
   ) {}
@@ -112,14 +114,17 @@ export class TenantsApi {
     return this.tenants.idOfName(name);
   }
 
-  /** Creates or renames the workspace with this slug and adds verified domains. @returns its id */
+  /**
+   * Creates or renames the workspace with this slug and adds verified domains.
+   * @returns its id @throws ApiError 409 `domain_taken`
+   */
   async provision(
     tx: Tx,
     tenant: { id: string; slug: string; name: string | null; domains: string[] },
   ): Promise<string> {
     const id = await this.tenants.upsert(tx, tenant);
     if (id === tenant.id) await this.cells.place(tx, id);
-    await this.tenants.addDomains(tx, id, tenant.domains);
+    await this.domains.provision(tx, id, tenant.domains);
     await this.hooks.run(tx, TENANT_PROVISIONED, { tenantId: id });
     return id;
   }

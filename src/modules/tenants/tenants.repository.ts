@@ -99,13 +99,6 @@ const upsert = directory.statement<{ id: string }>(
    ON CONFLICT (slug) DO UPDATE SET name = coalesce($3, tenant.name) RETURNING id`,
 );
 
-const addDomains = directory.statement<never>(
-  'tenants.add_domains',
-  `INSERT INTO tenant_domains AS stored (tenant_id, domain, verified_at)
-   SELECT DISTINCT $1::uuid, domain, now() FROM unnest($2::text[]) AS given (domain)
-   ON CONFLICT (tenant_id, domain) DO UPDATE SET verified_at = excluded.verified_at WHERE stored.verified_at IS NULL`,
-);
-
 const upsertMembers = workspace.statement<{ user_id: string }>(
   'tenants.upsert_members',
   `WITH given AS (
@@ -217,10 +210,6 @@ export class TenantsRepository {
   async upsert(tx: Tx, tenant: { id: string; slug: string; name: string | null }): Promise<string> {
     const [row] = await tx.query(upsert, [tenant.id, tenant.slug, tenant.name]);
     return (row as { id: string }).id;
-  }
-
-  async addDomains(tx: Tx, tenantId: string, domains: string[]): Promise<void> {
-    if (domains.length > 0) await tx.query(addDomains, [tenantId, domains]);
   }
 
   /** @returns members whose role changed */

@@ -1,4 +1,5 @@
 import { decodeJwt } from 'jose';
+import { TenantPolicies } from '../../../src/modules/tenants/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import type { ServerResponse } from 'node:http';
 import type { Client } from 'pg';
@@ -446,6 +447,25 @@ describe('sign-in by the issuer of a workspace', () => {
     expect((await app.as(tokens.access_token).get('/notes')).status).toBe(200);
     const strong = await tokensOf(acmeIssuer, email, { ...claims, amr: ['mfa'] });
     expect((await app.as(strong.access_token).get('/notes')).status).toBe(200);
+  });
+
+  test('a second factor that the policy requires is replaced by those of the issuer, also for the next client', async () => {
+    const email = 'strong@acme.example';
+    await owner.api.put('/tenant/policy', { second_factor: { required: true, grace_days: 0 } });
+    try {
+      const { on, page, begun } = await signIn(acmeIssuer, email, user(email, { amr: ['mfa'] }));
+      const tokens = await party.finish(page.url, begun);
+      expect((await app.as(tokens.access_token).get('/notes')).status).toBe(200);
+      const next = await party.begin();
+      const again = await on.open(next.url);
+      expect([again.status, again.html]).toEqual([0, '']);
+      const others = await party.finish(again.url, next);
+      expect((await app.as(others.access_token).get('/notes')).status).toBe(200);
+    } finally {
+      // The requirement also applies to the owner.
+      await app.sql('DELETE FROM tenant_policies WHERE tenant_id = $1', [owner.tenantId]);
+      app.get(TenantPolicies).forget(owner.tenantId!);
+    }
   });
 
   test('the policy of the workspace chooses among issuers, and the end of an issuer ends its sessions', async () => {

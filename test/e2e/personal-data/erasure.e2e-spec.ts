@@ -322,6 +322,28 @@ describe('erasure of personal data', () => {
     expect((await actions(user)).filter((action) => action.endsWith('_requested'))).toHaveLength(1);
   });
 
+  test('a request without grace time waits for an erasure that another process runs', async () => {
+    const [, user] = await closed();
+    await app.sql(
+      `INSERT INTO personal_erasures (tenant_id, user_id, state, lease_id, due_at)
+       VALUES ($1, $2, 'running', gen_random_uuid(), now() + interval '1 hour')`,
+      [user.tenantId, user.id],
+    );
+    const repository = app.get(PersonalErasuresRepository);
+    const seen = Promise.withResolvers<void>();
+    repository.of = async (userId) => {
+      const found = await PersonalErasuresRepository.prototype.of.call(repository, userId);
+      seen.resolve();
+      return found;
+    };
+    const requested = app.get(PersonalErasures).request(user.id, { now: true });
+    await seen.promise;
+    // The process of the lease was killed.
+    await app.sql('UPDATE personal_erasures SET due_at = now() WHERE user_id = $1', [user.id]);
+    expect(await requested).toMatchObject([{ state: 'done' }]);
+    repository.of = PersonalErasuresRepository.prototype.of;
+  });
+
   test('reopening the account keeps the erasure in a workspace whose membership ended before', async () => {
     const [owner, user] = await app.tenant(`erase-${(made += 1)}`, 'ann', 'uma');
     const second = await app.member(`erase-${(made += 1)}`, user.email);

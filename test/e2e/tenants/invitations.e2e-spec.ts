@@ -3,6 +3,7 @@ import type { Client } from 'pg';
 import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { TenantDomains } from '../../../src/modules/tenants/index.js';
 import { provision } from '../../../src/provision/provision.js';
+import { ProvisionFile } from '../../../src/provision/provision-file.js';
 import type { TestUser } from '../../support/app.ts';
 import { afterChange } from '../../support/database/locks.ts';
 import { PASSWORD } from '../../support/sign-in/account.ts';
@@ -269,6 +270,14 @@ describe('invitations to a workspace', () => {
     expect(await stateOf(id)).toBe('expired');
     const expired = (await owner.api.get('/tenant/invitations?state=expired')).body.invitations;
     expect(expired.map((row: any) => row.id)).toContain(id);
+    for (const [method, path] of [
+      ['POST', '/resend'],
+      ['DELETE', ''],
+    ] as const)
+      expect((await owner.api.request(method, `/tenant/invitations/${id}${path}`)).body.error).toBe(
+        'invitation_ended',
+      );
+    expect(await stateOf(id)).toBe('expired');
     expect((await owner.api.post('/tenant/invitations', { email })).status).toBe(201);
   });
 
@@ -280,6 +289,17 @@ describe('invitations to a workspace', () => {
     at.relay.reject = () => undefined;
     await at.app.sql('UPDATE outbox SET due_at = now()');
     expect(await at.mailsTo(email)).toEqual([]);
+  });
+
+  test('a mail whose link was replaced meanwhile is not sent', async () => {
+    at.relay.reject = () => Object.assign(new Error('try again later'), { responseCode: 451 });
+    const { email, id } = await invite(owner);
+    await at.drain();
+    at.relay.reject = () => undefined;
+    expect((await owner.api.post(`/tenant/invitations/${id}/resend`)).status).toBe(200);
+    await at.app.sql('UPDATE outbox SET due_at = now()');
+    expect(await at.mailsTo(email)).toHaveLength(1);
+    expect((await at.browser().open(await at.linkTo(email))).status).toBe(200);
   });
 
   test('needs the permission, and gives no permission that the inviter lacks', async () => {
@@ -297,11 +317,14 @@ describe('invitations to a workspace', () => {
     await at.app.readAccessChanges();
     const { email } = await invite(deputy, { role: 'admin' });
     const link = await at.linkTo(email);
+    const on = at.browser();
+    const opened = await on.open(link);
     await at.app.member('fired', deputy.email, 'member');
-    const page = await at.submit(link, { name: 'Late', new_password: NEW_PASSWORD });
+    expect((await at.browser().open(link)).status).toBe(404);
+    const page = await on.submit(opened, { name: 'Late', new_password: NEW_PASSWORD });
     expect(page.status).toBe(404);
-    const rows = await at.app.sql('SELECT FROM tenant_members WHERE email = $1', [email]);
-    expect(rows).toEqual([]);
+    for (const table of ['tenant_members', 'accounts'])
+      expect(await at.app.sql(`SELECT FROM ${table} WHERE email = $1`, [email])).toEqual([]);
   });
 
   test.each([
@@ -422,6 +445,30 @@ describe('invitations to a workspace', () => {
       await provision(at.app.served.nest, { tenants: [{ slug: 'operated', domains: ['operated.example'] }] });
       const { domains } = (await boss.api.get('/tenant/domains')).body;
       expect(domains).toMatchObject([{ domain: 'operated.example', verified: true }]);
+    });
+
+    test('that another workspace has verified are not added by the operator', async () => {
+      const [boss] = await at.app.tenant('first', 'boss');
+      const operate = (slug: string, ...domains: string[]) => {
+        const file = ProvisionFile.parse(JSON.stringify({ tenants: [{ slug, users: null, domains }] }));
+        return provision(at.app.served.nest, file);
+      };
+      await operate('first', 'own.example', 'Grüße.example');
+      await expect(operate('second', 'free.example', 'own.example')).rejects.toThrow(
+        'Another workspace has verified the domain own.example.',
+      );
+      await expect(operate('second', 'xn--gre-6ka8l.example')).rejects.toThrow('Another workspace');
+      expect(await at.app.sql(`SELECT FROM tenants WHERE slug = 'second'`)).toEqual([]);
+      // The same file may be applied again. A domain that was removed is free.
+      await operate('first', 'own.example', 'grüße.example');
+      expect((await boss.api.get('/tenant/domains')).body.domains.map((row: any) => row.domain)).toEqual([
+        'own.example',
+        'xn--gre-6ka8l.example',
+      ]);
+      await boss.api.delete('/tenant/domains/own.example');
+      await operate('second', 'own.example');
+      expect(await at.app.get(TenantDomains).ownerOf('jo@own.example')).not.toBe(boss.tenantId);
+      expect(() => operate('second', '\u200d.example')).toThrow('tenants.0.domains');
     });
 
     test('a name server without a response is a 503', async () => {

@@ -109,7 +109,8 @@ export class InvitationAcceptance {
   private async mayJoin(invitation: TenantInvitation): Promise<boolean> {
     const { tenantId, email, invitedBy, expiresAt } = invitation;
     if (expiresAt.getTime() <= Date.now()) return false;
-    return invitedBy === null ? (await this.domains.joinable(email)) === tenantId : true;
+    if (invitedBy === null) return (await this.domains.joinable(email)) === tenantId;
+    return this.db.tx((tx) => this.inviterHoldsPermissions(tx, invitation));
   }
 
   /** Whether the inviter still holds the permissions that the invitation gives. */

@@ -4,6 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { type Language, translator } from '../../../platform/languages/languages.js';
+import { readToken } from '../../../platform/secrets/workspace-token.js';
 import type { MailContent, MailRequest, MailTemplate } from '../../../platform/system-mail/mail-template.js';
 import { SystemMail } from '../../../platform/system-mail/system-mail.js';
 import { AccessErrors } from '../access.errors.js';
@@ -88,8 +89,11 @@ export class InvitationMails implements OnModuleInit {
     language,
     values,
   }: MailRequest<InvitationMailValues>): Promise<MailContent | null> {
-    const invitation = await rowsOf(this.db, TenantInvitation).one({ tenantId, id: values.id });
-    return invitation?.state === 'pending' ? this.content(language, values) : null;
+    const { hash: tokenHash } = readToken(values.token);
+    // Not found after the end of the invitation, nor after another link has replaced this one.
+    const current = { tenantId, id: values.id, tokenHash, state: 'pending' } as const;
+    const invitation = await rowsOf(this.db, TenantInvitation).one(current);
+    return invitation && this.content(language, values);
   }
 
   private content(language: Language, values: Omit<InvitationMailValues, 'id'>): MailContent {

@@ -188,7 +188,7 @@ export class InvitationsService implements OnModuleInit {
   private async pending(tx: Tx, tenantId: string, id: string): Promise<TenantInvitation> {
     const invitation = await rowsOf(tx, TenantInvitation).lock({ tenantId, id });
     if (!invitation) throw AccessErrors.invitationNotFound.with();
-    if (invitation.state !== 'pending') throw AccessErrors.invitationEnded.with();
+    if (stateOf(invitation) !== 'pending') throw AccessErrors.invitationEnded.with();
     return invitation;
   }
 
@@ -214,9 +214,12 @@ const envelope = (invitation: TenantInvitation): InvitationEnvelope => ({
   invitation: presentInvitation(invitation),
 });
 
-/** A pending invitation after its expiry is shown as expired before the hourly job has ended it. */
+/** A pending invitation is expired after its expiry, before the hourly job has ended it. */
+const stateOf = ({ state, expiresAt }: TenantInvitation): TenantInvitation['state'] =>
+  state === 'pending' && expiresAt.getTime() <= Date.now() ? 'expired' : state;
+
 function presentInvitation(invitation: TenantInvitation): InvitationResponse {
-  const { id, email, role, groupIds, message, state, invitedBy, acceptedBy, sent, createdAt, expiresAt } =
+  const { id, email, role, groupIds, message, invitedBy, acceptedBy, sent, createdAt, expiresAt } =
     invitation;
   return {
     id,
@@ -224,7 +227,7 @@ function presentInvitation(invitation: TenantInvitation): InvitationResponse {
     role,
     groups: groupIds,
     message,
-    state: state === 'pending' && expiresAt.getTime() <= Date.now() ? 'expired' : state,
+    state: stateOf(invitation),
     invited_by: invitedBy,
     accepted_by: acceptedBy,
     sent,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Audit, operator } from '../../../platform/audit/audit.js';
 import { Db } from '../../../platform/database/db.js';
@@ -15,6 +16,8 @@ import { type ErasureRow, PersonalErasuresRepository } from './personal-erasures
 /** Days between a request and the erasure in a workspace whose policy has no time. */
 const DEFAULT_GRACE_DAYS = 30;
 const DAY_MS = 86_400_000;
+/** Interval between two reads of the state of an erasure that another process runs. */
+const POLL_MS = 1_000;
 
 /** Erasures of former members, for the operator. */
 @Injectable()
@@ -41,7 +44,7 @@ export class PersonalErasures implements OnModuleInit {
   /**
    * Schedules the erasure of a user whose memberships have ended, in each workspace after the grace time of its policy.
    * @param options.tenantId undefined: all workspaces
-   * @param options.now without grace time: the erasure runs before this method returns
+   * @param options.now without grace time: this method returns after the run of the erasure, also if another process runs it
    * @returns the erasures of the user; one that failed is pending @throws Error for an active membership
    */
   async request(
@@ -55,8 +58,15 @@ export class PersonalErasures implements OnModuleInit {
       throw new Error('The account has an active membership: run user deactivate first.');
     for (const { tenant_id: id, deactivated_at: ended } of wanted)
       await this.schedule(id, userId, now ? new Date() : await this.endOfGrace(id, ended ?? new Date()));
-    if (now) await this.worker.runDue();
-    return this.erasures.of(userId);
+    if (!now) return this.erasures.of(userId);
+    const ids = new Set(wanted.map(({ tenant_id: id }) => id));
+    for (;;) {
+      // After the end of another process and its lease, this process continues the erasure.
+      await this.worker.runDue();
+      const erasures = await this.erasures.of(userId);
+      if (!erasures.some(({ tenant_id: id, state }) => ids.has(id) && state === 'running')) return erasures;
+      await delay(POLL_MS);
+    }
   }
 
   private async schedule(tenantId: string, userId: string, due: Date): Promise<void> {

@@ -4,6 +4,7 @@ import { Config } from '../../../config/config.js';
 import { type SignInAccount, SignInSessions } from '../../identity/index.js';
 import { RequiredEnrolment } from '../../account-security/index.js';
 import { SignInGrants } from '../sign-in-grants.js';
+import { issuerOf } from './issuer-mark.js';
 
 const DAY_SECONDS = 86_400;
 
@@ -43,9 +44,14 @@ export class OidcAccounts {
     };
   }
 
-  /** Whether a browser must sign in again, because no workspace of the account can be used without a new second factor. */
+  /**
+   * Whether a browser must sign in again, because no workspace of the account can be used without a new second factor. An issuer that
+   * reported several factors has replaced it.
+   */
   private async mustEnrol({ oidc }: KoaContextWithOIDC, account: SignInAccount): Promise<boolean> {
-    if (oidc.session?.loginTs === undefined || oidc.result?.login !== undefined) return false;
+    const { session } = oidc;
+    if (session?.loginTs === undefined || oidc.result?.login !== undefined) return false;
+    if (issuerOf(session.acr) !== null && session.amr?.includes('mfa')) return false;
     const due = account.secondFactor ? null : await this.enrolment.due(account.id);
     return due !== null && !due.isOptional;
   }

@@ -1,4 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
+import { Transform } from 'class-transformer';
 
 /** Characters that a host cannot have. `domainToASCII` reads some of them as delimiters of a URL. */
 const NOT_OF_A_HOST = /[\s/\\@:?#%[\]]/;
@@ -8,6 +9,12 @@ export function domainName(text: string): string {
   const name = text.trim().toLowerCase();
   return NOT_OF_A_HOST.test(name) ? '' : domainToASCII(name);
 }
+
+const spelled = (value: unknown): unknown => (typeof value === 'string' ? domainName(value) : value);
+
+/** Converts a domain of an input, or each one of a list, to the spelling of DNS. */
+export const AsDomainName = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(spelled) : spelled(value)));
 
 /** The spellings in which a domain may be stored: earlier versions stored internationalised domains as they were written. */
 export function storedSpellings(text: string): string[] {

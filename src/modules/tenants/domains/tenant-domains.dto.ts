@@ -1,7 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { IsFQDN, MaxLength } from 'class-validator';
-import { domainName } from './domain-name.js';
+import { AsDomainName } from './domain-name.js';
 import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
 import { DATE_TIME } from '../../../platform/field-docs/field-docs.js';
 
@@ -11,7 +10,7 @@ export class AddTenantDomain {
    * @example "demo.example"
    */
   @ApiProperty({ maxLength: 253 })
-  @Transform(({ value }) => (typeof value === 'string' ? domainName(value) : value))
+  @AsDomainName()
   @MaxLength(253)
   @IsFQDN({}, { message: 'domain must be a domain name' })
   domain!: string;

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { directory } from '../../../platform/database/statement.js';
-import type { Reader } from '../../../platform/database/tx.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { TenantPolicies } from '../tenant-policies.js';
 import { TenantDomain } from '../tenant.entity.js';
 import { TenantErrors } from '../tenants.errors.js';
@@ -66,6 +66,21 @@ export class TenantDomains {
   }
 
   /**
+   * Adds domains for the operator, verified without a TXT record; those that wait for theirs are verified.
+   * @param domains as DNS spells them @throws ApiError 409 `domain_taken`
+   */
+  async provision(tx: Tx, tenantId: string, domains: readonly string[]): Promise<void> {
+    // In a fixed order, so that parallel calls do not deadlock.
+    for (const domain of [...new Set(domains)].toSorted()) {
+      const stored = await this.find(tx, tenantId, domain);
+      if (stored?.verifiedAt != null) continue;
+      await this.lockUntaken(tx, tenantId, domain);
+      const values = { tenantId, domain: stored?.domain ?? domain, verifiedAt: () => 'now()' };
+      await rowsOf(tx, TenantDomain).store(['tenantId', 'domain'], values);
+    }
+  }
+
+  /**
    * Reads the TXT record of a domain and verifies the domain.
    * @throws ApiError 404; 409 `domain_not_verified`, `domain_taken`; 503 `dns_unavailable`
    */
@@ -77,9 +92,7 @@ export class TenantDomains {
     const values = await this.records.txt(`${HOST}.${domain}`);
     if (!values.includes(`${VALUE}${stored.challenge}`)) throw TenantErrors.domainNotVerified.with();
     return this.db.tx(async (tx) => {
-      await tx.query(lockDomain, [domainName(domain)]);
-      if ((await tx.query(verifiedBy, [storedSpellings(domain)])).some((row) => row.tenant_id !== tenantId))
-        throw TenantErrors.domainTaken.with();
+      await this.lockUntaken(tx, tenantId, domain);
       const values = { verifiedAt: () => 'now()' };
       const [verified] = await rowsOf(tx, TenantDomain).update({ tenantId, domain }, values);
       if (!verified) throw TenantErrors.domainNotFound.with();
@@ -112,6 +125,16 @@ export class TenantDomains {
   async ownerOf(email: string, reader: Reader = this.db): Promise<string | null> {
     const spellings = storedSpellings(email.slice(email.lastIndexOf('@') + 1));
     return (await reader.query(verifiedBy, [spellings]))[0]?.tenant_id ?? null;
+  }
+
+  /** Locks a domain until the end of the transaction. @throws ApiError 409 `domain_taken` when another workspace has verified it */
+  private async lockUntaken(tx: Tx, tenantId: string, domain: string): Promise<void> {
+    await tx.query(lockDomain, [domainName(domain)]);
+    const [owner] = await tx.query(verifiedBy, [storedSpellings(domain)]);
+    if (owner && owner.tenant_id !== tenantId)
+      throw TenantErrors.domainTaken.with({
+        message: `Another workspace has verified the domain ${domain}.`,
+      });
   }
 
   /** Whether the workspace has verified the domain. */
