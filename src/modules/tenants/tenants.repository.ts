@@ -99,6 +99,8 @@ const upsert = directory.statement<{ id: string }>(
    ON CONFLICT (slug) DO UPDATE SET name = coalesce($3, tenant.name) RETURNING id`,
 );
 
+const setSlug = directory.statement<never>('tenants.set_slug', `UPDATE tenants SET slug = $2 WHERE id = $1`);
+
 const addDomains = directory.statement<never>(
   'tenants.add_domains',
   `INSERT INTO tenant_domains AS stored (tenant_id, domain, verified_at)
@@ -217,6 +219,10 @@ export class TenantsRepository {
   async upsert(tx: Tx, tenant: { id: string; slug: string; name: string | null }): Promise<string> {
     const [row] = await tx.query(upsert, [tenant.id, tenant.slug, tenant.name]);
     return (row as { id: string }).id;
+  }
+
+  async setSlug(tx: Tx, id: string, slug: string): Promise<void> {
+    await tx.query(setSlug, [id, slug]);
   }
 
   async addDomains(tx: Tx, tenantId: string, domains: string[]): Promise<void> {
