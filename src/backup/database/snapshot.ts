@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { BACKUP_LOCK, ONLY_BACKUP_LOCK } from '../../platform/blobs/backup-lock.js';
+import { ONLY_BACKUP_LOCK } from '../../platform/blobs/backup-lock.js';
 import { BackupError } from '../backup-error.js';
+import { stopCollectors } from './connection.js';
 
 const ROWS_AT_ONCE = 1_000;
 
@@ -24,10 +25,7 @@ export class Snapshot {
   static async take(open: () => Promise<pg.Client>): Promise<Snapshot> {
     const holder = await open();
     try {
-      await holder.query('SELECT pg_advisory_lock_shared($1, $2)', [
-        BACKUP_LOCK.classId,
-        BACKUP_LOCK.objectId,
-      ]);
+      await stopCollectors(holder);
       await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { rows } = await holder.query<{ name: string; at: Date }>(
         'SELECT pg_export_snapshot() AS name, now() AS at',

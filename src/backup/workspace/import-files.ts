@@ -1,16 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { MAIL_SCHEMA } from '../../mail-service/mail-service.schema.js';
 import { openObjectStore } from '../../platform/blobs/store/open-blob-store.js';
 import type { Config } from '../../config/config.js';
 import { BackupError } from '../backup-error.js';
+import { stopCollectors } from '../database/connection.js';
 import type { Report } from '../progress.js';
 import { restoreFiles } from '../restore-files.js';
 import type { BackupStore } from '../store/backup-store.js';
 import type { FileSet, Manifest, StoredObject } from '../store/manifest.js';
 
 const BATCH = 1_000;
+const CLAIM_PAUSE_MS = 500;
 
-/** Statements that write and release the rows by which collectors know files of a kind. Values: the workspace and ids of files. */
+/**
+ * Statements that write and release the rows by which collectors know files of a kind. Values: the workspace and ids of files.
+ * `reserve` leaves out files that a collector has claimed.
+ */
 interface Reservation {
   client: pg.Client;
   reserve: string;
@@ -19,20 +25,22 @@ interface Reservation {
 
 const BLOBS = {
   reserve: `INSERT INTO blobs (tenant_id, id, due_at) SELECT $1::uuid, id, now() + interval '1 day' FROM unnest($2::uuid[]) AS given (id)
-            ON CONFLICT (tenant_id, id) DO UPDATE SET state = 'pending', due_at = excluded.due_at WHERE blobs.state <> 'kept'`,
+            ON CONFLICT (tenant_id, id) DO UPDATE SET state = 'pending', due_at = excluded.due_at
+             WHERE blobs.state <> 'released' OR blobs.due_at <= now()`,
   release: `UPDATE blobs SET due_at = now() WHERE tenant_id = $1 AND id = ANY ($2) AND state = 'pending'`,
 };
 
 const RAWS = {
   reserve: `INSERT INTO mail_service.raws (id, collect_after)
             SELECT id, now() + interval '1 day' FROM unnest($2::text[]) AS given (id) WHERE $1::uuid IS NOT NULL
-            ON CONFLICT (id) DO UPDATE SET collect_after = excluded.collect_after`,
+            ON CONFLICT (id) DO UPDATE SET collect_after = excluded.collect_after
+             WHERE raws.collect_after IS NULL OR raws.collect_after NOT BETWEEN now() AND now() + interval '10 minutes'`,
   release: `UPDATE mail_service.raws SET collect_after = now() WHERE id = ANY ($2) AND $1::uuid IS NOT NULL`,
 };
 
 /**
  * The files of an import. They are copied before the rows that refer to them. Until then they are reserved as files without a
- * reference, so that collectors remove the files of an aborted import within a day.
+ * reference, so that collectors remove the files of an aborted import within a day. No collector works while the import runs.
  */
 export class ImportedFiles {
   private readonly kinds: ReadonlyMap<string, Reservation>;
@@ -52,7 +60,10 @@ export class ImportedFiles {
 
   /** @returns their number @throws BackupError for a file that is missing or damaged in the export */
   async copy(config: Config, report: Report): Promise<number> {
-    for (const [set, kind] of this.sets()) await this.each(set, kind, kind.reserve);
+    for (const [set, kind] of this.sets()) {
+      await stopCollectors(kind.client);
+      await this.each(set, (ids) => this.reserve(kind, ids));
+    }
     const target = await openObjectStore(config.blobStore);
     try {
       const files = this.sets().map(([set]) => set);
@@ -75,7 +86,8 @@ export class ImportedFiles {
 
   /** Makes the files due for the collectors. */
   async release(): Promise<void> {
-    for (const [set, kind] of this.sets()) await this.each(set, kind, kind.release);
+    for (const [set, { client, release }] of this.sets())
+      await this.each(set, (ids) => client.query(release, [this.tenantId, ids]));
   }
 
   private sets(): [FileSet, Reservation][] {
@@ -85,10 +97,16 @@ export class ImportedFiles {
     });
   }
 
-  private async each({ index }: FileSet, { client }: Reservation, sql: string): Promise<void> {
+  /** Waits for the end of claims: a collector may be removing files of an earlier, aborted import. */
+  private async reserve({ client, reserve }: Reservation, ids: readonly string[]): Promise<void> {
+    while ((await client.query(reserve, [this.tenantId, ids])).rowCount !== ids.length)
+      await delay(CLAIM_PAUSE_MS);
+  }
+
+  private async each({ index }: FileSet, work: (ids: string[]) => Promise<unknown>): Promise<void> {
     let ids: string[] = [];
     const flush = async (): Promise<void> => {
-      if (ids.length > 0) await client.query(sql, [this.tenantId, ids]);
+      if (ids.length > 0) await work(ids);
       ids = [];
     };
     for await (const { name } of this.store.readLines<StoredObject>(index)) {

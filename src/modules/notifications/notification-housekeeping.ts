@@ -8,6 +8,8 @@ import { NotificationSockets } from './notification-sockets.js';
 const BATCH = 500;
 const KEPT_DAYS = 180;
 const DISMISSED_DAYS = 30;
+/** Time after {@link DISMISSED_DAYS} in which dismissed notifications are looked for. */
+const LATE_DAYS = 7;
 const CAUSE_DAYS = 30;
 
 // Each row is updated by one process only. It gets a new number, so that it is at the top of the list.
@@ -34,14 +36,22 @@ const wake = workspace.statement<{ tenant_id: string; user_id: string; id: strin
   { reach: 'cell' },
 );
 
-// Index notifications_age.
-const expire = workspace.statement<{ id: string }>(
-  'notifications.expire',
-  `DELETE FROM notifications WHERE (tenant_id, user_id, id) IN (
-     SELECT tenant_id, user_id, id FROM notifications
-      WHERE updated_at < now() - interval '${KEPT_DAYS} days' AND state <> 'snoozed'
-         OR updated_at < now() - interval '${DISMISSED_DAYS} days' AND state = 'dismissed'
-      LIMIT ${BATCH * 10}) RETURNING id`,
+// Index notifications_age, as for dismissed ones.
+const forgetOld: Sweep = workspace.statement(
+  'notifications.forget_old',
+  deletion('notifications', `updated_at < now() - interval '${KEPT_DAYS} days' AND state <> 'snoozed'`),
+  { reach: 'cell' },
+);
+
+// Only those of some days, because all older notifications would be read each time. After a longer pause of the job, `forgetOld`
+// deletes the rest.
+const forgetDismissed: Sweep = workspace.statement(
+  'notifications.forget_dismissed',
+  deletion(
+    'notifications',
+    `state = 'dismissed' AND updated_at > now() - interval '${DISMISSED_DAYS + LATE_DAYS} days'
+       AND updated_at < now() - interval '${DISMISSED_DAYS} days'`,
+  ),
   { reach: 'cell' },
 );
 
@@ -84,8 +94,7 @@ export class NotificationHousekeeping implements OnModuleInit {
 
   /** Deletes notifications after 180 days without a change, dismissed ones after 30. */
   async expire(): Promise<void> {
-    for (let count = BATCH * 10; count === BATCH * 10;)
-      count = (await this.db.single((tx) => tx.query(expire, []))).length;
-    await sweep(this.db, forgetCauses, BATCH * 10);
+    for (const statement of [forgetOld, forgetDismissed, forgetCauses])
+      await sweep(this.db, statement, BATCH * 10);
   }
 }

@@ -3,11 +3,12 @@ import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type { ApiError } from '../../platform/http/api-error.js';
+import { fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { StoredReference } from './task.entity.js';
 import { TaskResults } from './responses/task-results.js';
 import { TaskInputs } from './task-inputs.js';
-import type { LinkedTask } from './tasks.dto.js';
+import { type LinkedTask, MAX_REFERENCES } from './tasks.dto.js';
 import { type TaskPatch, TasksRepository } from './tasks.repository.js';
 
 /** A task that will be made from a note, checked before the transaction. */
@@ -48,6 +49,7 @@ export class TasksApi {
    * Creates a task that refers to a note. The caller has locked the note, those of the draft and the counters of all users
    * concerned, and links the notes to the task in the same transaction. LINKED_TASKS_CHANGED reports later changes.
    * @returns its id and its JSON
+   * @throws ApiError 422 when it has more references than a task may have
    */
   async createFromNote(
     tx: Tx,
@@ -59,6 +61,12 @@ export class TasksApi {
       (reference) => reference.id !== noteId,
     );
     const refs: StoredReference[] = [{ type: 'note', id: noteId }, ...others];
+    if (refs.length > MAX_REFERENCES)
+      throw fieldError(
+        'references',
+        'array_max_size',
+        `references must contain at most ${MAX_REFERENCES} elements with the note`,
+      );
     const result = await this.tasks.write(tx, ctx, 'create', id, {
       patch: { ...draft.fields, title, refs },
       device: draft.device,

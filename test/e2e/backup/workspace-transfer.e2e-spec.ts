@@ -17,13 +17,16 @@ import { createDemoWorkspace } from '../../../src/demo/demo-workspace.js';
 import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
+import { RawMessages } from '../../../src/mail-service/storage/raw-messages.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
+import { BlobStore } from '../../../src/platform/blobs/store/blob-store.js';
 import { UnfinishedCommits } from '../../../src/platform/cells/unfinished-commits.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import {
+  atFirst,
   BusyInstallation,
   configOf,
   Directories,
@@ -361,6 +364,65 @@ describe('a workspace that moves to another installation', () => {
     expect(second).toMatchObject({ slug: 'demo', accounts: { created: DEMO_USERS.length } });
     expect(await onDatabase(other.url, `SELECT FROM blobs WHERE state <> 'kept'`)).toEqual([]);
     await other.drop();
+  });
+
+  describe('beside collectors', () => {
+    let here: { databaseUrl: string; dataDir: string };
+    let other: Awaited<ReturnType<typeof cloneDatabase>>;
+    let app: TestApp;
+    let mail: TestMailService;
+
+    beforeEach(async () => {
+      other = await cloneDatabase();
+      here = { databaseUrl: other.url, dataDir: directories.make() };
+      mail = await TestMailService.start({ DATA_DIR: here.dataDir }, other.url);
+      app = await TestApp.start({ ...mail.settings, DATA_DIR: here.dataDir }, other.url);
+    });
+    afterEach(async () => {
+      await app?.stop();
+      await mail?.stop();
+      await other?.drop();
+    });
+
+    const missingFiles = async () => (await exported(here, 'demo', directories.make())).faults;
+
+    test('keeps its files when they take longer than their reservation', async () => {
+      const afterDays = async (): Promise<void> => {
+        await onDatabase(other.url, `UPDATE blobs SET due_at = now() - interval '1 hour'`);
+        await onDatabase(other.url, `UPDATE mail_service.raws SET collect_after = now() - interval '1 hour'`);
+        await app.get<BlobCollector>(BlobCollector).collect();
+        await mail.get<RawMessages>(RawMessages).collect();
+      };
+      await imported(here, { from: place }, atFirst('file', afterDays));
+      expect(await missingFiles()).toEqual([]);
+    });
+
+    test('copies files again that a collector is removing after an aborted import', async () => {
+      const stopped = atFirst('file', () => {
+        throw new Error('stopped');
+      });
+      await expect(imported(here, { from: place }, stopped)).rejects.toThrow('stopped');
+      const removals = Promise.withResolvers<void>();
+      const store = app.get<BlobStore>(BlobStore);
+      const remove = store.remove.bind(store);
+      store.remove = (key) => removals.promise.then(() => remove(key));
+      const collecting = app.get<BlobCollector>(BlobCollector).collect();
+      const has = async (sql: string) => ((await onDatabase(other.url, sql)).length > 0 ? true : undefined);
+      await until('claims', () => has(`SELECT FROM blobs WHERE state = 'released' AND due_at > now()`));
+
+      let isCopying = false;
+      const importing = imported(
+        here,
+        { from: place },
+        atFirst('file', () => void (isCopying = true)),
+      );
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'backup'
+                          AND state = 'idle' AND query LIKE 'INSERT INTO blobs%'`;
+      await until('the import waits or copies', async () => isCopying || (await has(waiting)));
+      removals.resolve();
+      await Promise.all([collecting, importing]);
+      expect(await missingFiles()).toEqual([]);
+    });
   });
 
   test('the mail of a user of the mail service here stays when the export has a user with this id', async () => {

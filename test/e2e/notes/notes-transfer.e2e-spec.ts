@@ -1,3 +1,4 @@
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { session } from '../../support/sign-in/account.ts';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
@@ -64,6 +65,22 @@ describe('the transfer of notes to another member', () => {
     expect(removals.map(({ removed, reason }: any) => [removed, reason])).toEqual(
       Array.from({ length: 3 }, () => [true, 'unshared']),
     );
+  });
+
+  test('is no invitation: the new owner is not notified of each note', async () => {
+    await heir.api.put('/notifications/read_all');
+    const invited = { invited: [{ id: reader.id }] };
+    const shared = await create('an invitation');
+    await leaver.api.put(`/notes/${shared}/invited`, invited);
+    await create('a transferred note');
+    await owner.api.post(`/tenant/members/${leaver.id}/deactivate`);
+    await owner.api.post(`/tenant/members/${leaver.id}/transfer`, { to: heir.id });
+    await app.get<OutboxWorker>(OutboxWorker).drain();
+    const typesOf = async ({ api }: TestUser): Promise<string[]> =>
+      (await api.get('/notifications?unread=true')).body.notifications.map(({ type }: any) => type);
+    expect(await typesOf(reader)).toContain('note.shared');
+    expect(await typesOf(heir)).not.toContain('note.shared');
+    await reactivate();
   });
 
   test('the former owner no longer finds them', async () => {

@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { NotificationHousekeeping } from '../../../src/modules/notifications/notification-housekeeping.js';
+import { Database } from '../../../src/platform/database/database.js';
 import { TestSocket } from '../../support/network/socket.ts';
 import { MARKER, NotificationTest } from '../../support/domains/notifications.ts';
 
@@ -161,6 +163,45 @@ describe('notifications', () => {
       ]);
       await at.app.get<NotificationHousekeeping>(NotificationHousekeeping).expire();
       expect((await at.only()).id).not.toBe(old.id);
+    });
+
+    test('dismissed notifications are deleted after 30 days, and the search for them reads few others', async () => {
+      await at.task();
+      const { id } = await at.only();
+      await at.bob.api.put(`/notifications/${id}/lifecycle`, { state: 'dismissed' });
+      // From 31 to 170 days old.
+      await at.app.sql(
+        `INSERT INTO notifications (tenant_id, user_id, id, seq, type, data, shown, state, updated_at)
+         SELECT tenant_id, user_id, gen_random_uuid(), seq + n, type, data, shown, 'read', now() - make_interval(days => 31, mins => 10 * n)
+           FROM notifications, generate_series(1, 20000) AS n WHERE id = $1`,
+        [id],
+      );
+      await at.app.sql('ANALYZE notifications');
+      const housekeeping = at.app.get<NotificationHousekeeping>(NotificationHousekeeping);
+      const query = jest.spyOn(Database.prototype, 'query');
+      await at.app.inCells(() => housekeeping.expire());
+      const deletions = query.mock.calls.filter(([{ text }]) => /DELETE FROM notifications\b/.test(text));
+      query.mockRestore();
+      let read = 0;
+      for (const [{ text }, values] of deletions)
+        JSON.stringify(
+          await at.app.sql(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, [...values]),
+          (_, value) => {
+            if (value?.['Relation Name'] === 'notifications')
+              read += value['Actual Rows'] + (value['Rows Removed by Filter'] ?? 0);
+            return value;
+          },
+        );
+      expect([deletions.length > 0, read < 5_000]).toEqual([true, true]);
+
+      const found = 'SELECT FROM notifications WHERE id = $1';
+      expect(await at.app.sql(found, [id])).toHaveLength(1);
+      await at.app.sql(
+        `UPDATE notifications SET updated_at = now() - interval '30 days 1 hour' WHERE id = $1`,
+        [id],
+      );
+      await at.app.inCells(() => housekeeping.expire());
+      expect(await at.app.sql(found, [id])).toEqual([]);
     });
   });
 

@@ -144,6 +144,21 @@ describe('tasks made from notes', () => {
     expect(await app.sql(`SELECT 1 FROM tasks WHERE linked_notes @> ARRAY[$1::uuid]`, [note.id])).toEqual([]);
   });
 
+  test('refer to as many items as any task, and can be sent back', async () => {
+    const { id } = await makeNote();
+    const references = Array.from({ length: 50 }, (_, n) => ({
+      type: 'url',
+      url: `https://example.com/${n}`,
+    }));
+    expect(outcome(await bob.api.post(`/notes/${id}/task`, { references }))).toEqual([
+      422,
+      'validation_failed',
+    ]);
+    const { body } = await bob.api.post(`/notes/${id}/task`, { references: references.slice(1) });
+    expect(body.task.references).toHaveLength(50);
+    expect((await bob.api.put(`/tasks/${body.task.id}`, body.task)).status).toBe(200);
+  });
+
   test('once per Idempotency-Key', async () => {
     const note = await makeNote();
     const once = { headers: { 'idempotency-key': 'linked' } };

@@ -57,8 +57,10 @@ BEGIN
     folder_id = CASE WHEN excluded.role IS NULL OR known.role IS NULL THEN NULL ELSE known.folder_id END,
     listed_at = excluded.listed_at, trashed = excluded.trashed,
     since = CASE WHEN known.role IS NULL THEN excluded.since ELSE known.since END;
+  -- The new owner after a transfer was not invited.
   PERFORM note_event(v_note, p_event, 'note.shared', p_user, jsonb_build_object(
-    'added', (SELECT coalesce(jsonb_agg(id), '[]') FROM unnest(p_ids) AS id WHERE id <> ALL (v_before)),
+    'added', (SELECT coalesce(jsonb_agg(id), '[]') FROM unnest(p_ids) AS id
+               WHERE id <> ALL (v_before) AND id <> v_note.owner_id),
     'removed', (SELECT coalesce(jsonb_agg(id), '[]') FROM unnest(v_before) AS id WHERE id <> ALL (p_ids))));
   RETURN v_note;
 END $$;
