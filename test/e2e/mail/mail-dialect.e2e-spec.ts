@@ -295,6 +295,25 @@ describe('the dialect', () => {
       expect(content()).toMatchObject({ [INBOX]: 2, [TRASH]: 0 });
     });
 
+    test('a failure to find the original mailbox moves nothing', async () => {
+      const trashed = await move(PROJECTS, [boxes.put(PROJECTS)], TRASH);
+      const failure = { error: 'MongoDB Error', code: 'InternalDatabaseError' };
+      duck.script = (request) =>
+        request.url.endsWith(PROJECTS) ? { status: 500, json: failure } : boxes.script(request);
+      const { status, body } = await restore(TRASH, trashed);
+      expect([status, body]).toEqual([500, failure]);
+      expect(content()).toMatchObject({ [INBOX]: 0, [TRASH]: 1 });
+      duck.script = boxes.script;
+      expect((await restore(TRASH, trashed)).body.mailbox).toBe(PROJECTS);
+    });
+
+    test('a move within a mailbox keeps the original mailbox', async () => {
+      const trashed = await move(PROJECTS, [boxes.put(PROJECTS)], TRASH);
+      const again = await move(TRASH, [...trashed, boxes.put(TRASH)], TRASH);
+      expect((await restore(TRASH, again.slice(0, 1))).body.mailbox).toBe(PROJECTS);
+      expect((await restore(TRASH, again.slice(1))).body.mailbox).toBe(INBOX);
+    });
+
     test('two moves are restored step by step; a manual move back removes the record', async () => {
       const [one] = await move(INBOX, [boxes.put(INBOX)], PROJECTS);
       const [two] = await move(PROJECTS, [one], TRASH);
