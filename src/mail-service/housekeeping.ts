@@ -2,13 +2,11 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { mailService } from './mail-service.schema.js';
 import { PeriodicJobs } from '../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../platform/jobs/sweep.js';
-import { CalendarPartsRepository } from './calendar-parts/calendar-parts.repository.js';
-import { AccessTokens } from './http/access-tokens.js';
+import { purgeCalendarParts } from './calendar-parts/calendar-parts.repository.js';
+import { purgeTokens } from './http/access-tokens.js';
 import { MessagesRepository } from './messages/messages.repository.js';
 
 const DAY = 86_400;
-/** Retention of calendars that the workspace has not read. */
-const CALENDAR_PARTS_DAYS = 30;
 
 /** Thread keys without messages. */
 const purgeThreads: Sweep = mailService.statement(
@@ -33,8 +31,6 @@ export class Housekeeping implements OnModuleInit {
   constructor(
     private readonly jobs: PeriodicJobs,
     private readonly messages: MessagesRepository,
-    private readonly tokens: AccessTokens,
-    private readonly calendarParts: CalendarPartsRepository,
   ) {}
 
   onModuleInit(): void {
@@ -43,11 +39,11 @@ export class Housekeeping implements OnModuleInit {
       everySeconds: 60,
       run: () => this.messages.removeExpired(),
     });
-    this.jobs.register({ name: 'purge-tokens', everySeconds: DAY, run: () => this.tokens.purge() });
+    this.jobs.register({ name: 'purge-tokens', everySeconds: DAY, deletes: purgeTokens });
     this.jobs.register({
       name: 'purge-calendar-parts',
       everySeconds: DAY,
-      run: () => this.calendarParts.purge(CALENDAR_PARTS_DAYS),
+      deletes: purgeCalendarParts,
     });
     this.jobs.register({
       name: 'purge-threads',

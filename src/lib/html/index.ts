@@ -1,3 +1,4 @@
+export { toAttachmentLinks, toContentIdLinks } from './attachment-links.js';
 export { cleanHtml } from './clean.js';
 export { type HtmlTooComplexCode, HtmlTooComplexError } from './errors.js';
 export { isPlainlyClean } from './fast-path.js';

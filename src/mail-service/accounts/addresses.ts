@@ -1,13 +1,16 @@
 import { domainToASCII } from 'node:url';
 
-/** Lower case, the domain in ASCII. Text without a domain is lower-cased only. */
-export function normalizeAddress(address: string): string {
-  const text = address.trim().toLowerCase();
+/** The domain in ASCII and lower case. The local part is unchanged: its case may matter to the server of the domain (RFC 5321 2.4). */
+export function withAsciiDomain(address: string): string {
+  const text = address.trim();
   const at = text.lastIndexOf('@');
   if (at < 1) return text;
-  const domain = text.slice(at + 1);
+  const domain = text.slice(at + 1).toLowerCase();
   return `${text.slice(0, at)}@${domainToASCII(domain) || domain}`;
 }
+
+/** Lower case, the domain in ASCII. Text without a domain is lower-cased only. */
+export const normalizeAddress = (address: string): string => withAsciiDomain(address.toLowerCase());
 
 /** `postmaster` as every server must accept it, also without a domain (RFC 5321 4.5.1). @param address normalised */
 export const isPostmaster = (address: string): boolean => /^postmaster(?:\+[^@]*)?(?:@|$)/.test(address);

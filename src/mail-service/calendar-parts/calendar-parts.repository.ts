@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
+import { deletion, type Sweep } from '../../platform/jobs/sweep.js';
 import { mailService } from '../mail-service.schema.js';
 
 export interface CalendarPartRow {
@@ -25,9 +26,10 @@ const remove = mailService.statement<{ id: string }>(
   'calendar_parts.remove',
   `DELETE FROM calendar_parts WHERE id = ANY ($1::bigint[]) RETURNING id`,
 );
-const purge = mailService.statement<never>(
+/** Calendars that the workspace has not read. */
+export const purgeCalendarParts: Sweep = mailService.statement(
   'calendar_parts.purge',
-  `DELETE FROM calendar_parts WHERE arrived_at < now() - make_interval(days => $1)`,
+  deletion('calendar_parts', `arrived_at < now() - interval '30 days'`),
 );
 
 /** Calendars of received messages. */
@@ -43,9 +45,5 @@ export class CalendarPartsRepository {
   /** @returns the number of deleted rows */
   async remove(ids: readonly number[]): Promise<number> {
     return (await this.db.single((tx) => tx.query(remove, [ids]))).length;
-  }
-
-  async purge(days: number): Promise<void> {
-    await this.db.single((tx) => tx.query(purge, [days]));
   }
 }

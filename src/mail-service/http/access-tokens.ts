@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Db } from '../../platform/database/db.js';
 import { mailService } from '../mail-service.schema.js';
+import { deletion, type Sweep } from '../../platform/jobs/sweep.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
 
 const TOKEN = /^[0-9a-f]{40}$/;
@@ -21,9 +22,9 @@ const extend = mailService.statement<never>(
   `UPDATE access_tokens SET expires_at = least(now() + interval '14 days', created_at + interval '180 days') WHERE hash = $1`,
 );
 const remove = mailService.statement<never>('tokens.remove', `DELETE FROM access_tokens WHERE hash = $1`);
-const purge = mailService.statement<never>(
+export const purgeTokens: Sweep = mailService.statement(
   'tokens.purge',
-  `DELETE FROM access_tokens WHERE expires_at <= now()`,
+  deletion('access_tokens', 'expires_at <= now()'),
 );
 
 /** User tokens. They expire 14 days after the last use, 180 days after creation. Only hashes are stored. */
@@ -67,11 +68,6 @@ export class AccessTokens {
   async revoke(token: string): Promise<void> {
     await this.db.single((tx) => tx.query(remove, [hashOf(token)]));
     this.clearCache();
-  }
-
-  /** Deletes expired tokens. */
-  async purge(): Promise<void> {
-    await this.db.single((tx) => tx.query(purge, []));
   }
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AccountsRepository } from '../accounts/accounts.repository.js';
-import { normalizeAddress } from '../accounts/addresses.js';
+import { domainOf, normalizeAddress, withAsciiDomain } from '../accounts/addresses.js';
 import { QueueRepository } from '../delivery/queue.repository.js';
 import { QueueWorker } from '../delivery/queue.worker.js';
 import { mailErrors } from '../mail-error.js';
@@ -39,11 +39,17 @@ export class SubmitService {
     const row = await this.messages.find(userId, mailbox, uid);
     if (!row.draft) throw mailErrors.notDraft();
     const { to, cc, bcc, from } = row.summary;
-    const recipients = [...new Set([...to, ...cc, ...bcc].map(({ address }) => normalizeAddress(address)))];
-    if (recipients.length > MAX_RECIPIENTS) throw mailErrors.tooManyRecipients();
-    if (recipients.length === 0) throw mailErrors.noRecipients();
-    const account = await this.accounts.find(userId);
+    const written = new Map(
+      [...to, ...cc, ...bcc].map(({ address }) => [normalizeAddress(address), withAsciiDomain(address)]),
+    );
+    if (written.size > MAX_RECIPIENTS) throw mailErrors.tooManyRecipients();
+    if (written.size === 0) throw mailErrors.noRecipients();
+    const [account, own] = await Promise.all([
+      this.accounts.find(userId),
+      this.accounts.ownDomains([...written.keys()].map(domainOf)),
+    ]);
     if (!account) throw mailErrors.userNotFound();
+    const recipients = [...written].map(([address, other]) => (own.has(domainOf(address)) ? address : other));
     const due = sendTime && sendTime.getTime() > Date.now() ? sendTime : new Date();
     const sender = { name: from?.name ?? account.name, address: account.address };
     const raw = await this.raws.put(outgoing(await this.raws.open(row.raw_id), sender, due));

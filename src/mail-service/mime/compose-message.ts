@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { toContentIdLinks } from '../../lib/html/index.js';
 import { streamOf } from '../storage/bytes.js';
 import { contentOf } from './attachment-content.js';
 import { isMediaType, isMessageId } from './clean-text.js';
@@ -29,7 +30,14 @@ export async function composeMessage(
   copied: readonly (CopiedAttachments & { file: string })[] = [],
 ): Promise<Readable> {
   const images: Part[] = [];
-  const html = message.html?.replace(DATA_IMAGE, (_, before: string, contentType: string, data: string) => {
+  const others = (await Promise.all(copied.map(copiedAttachments))).flat();
+  const linked =
+    message.html &&
+    toContentIdLinks(
+      message.html,
+      others.map(({ info }) => info),
+    );
+  const html = linked?.replace(DATA_IMAGE, (_, before: string, contentType: string, data: string) => {
     const cid = `image-${images.length + 1}-${Date.now().toString(36)}@inline`;
     images.push({
       contentType,
@@ -57,7 +65,7 @@ export async function composeMessage(
     attachments: [
       ...images,
       ...(await Promise.all(message.attachments.map(decoded))),
-      ...(await Promise.all(copied.map(copiedParts))).flat(),
+      ...others.map(copiedPart),
     ],
     // Clients must not read local files or URLs through nodemailer.
     disableFileAccess: true,
@@ -89,13 +97,13 @@ async function bufferedMessage(content: Buffer | Readable, contentType = ''): Pr
   return Buffer.isBuffer(content) || !/^message\//i.test(contentType) ? content : buffer(content);
 }
 
-async function copiedParts(copied: CopiedAttachments & { file: string }): Promise<Part[]> {
-  const parts = await readAttachments(streamOf(copied.raw), copied.ids, copied.file);
-  return parts.map(({ info, content }) => ({
-    filename: info.filename,
-    contentType: info.contentType,
-    content,
-    contentDisposition: info.disposition,
-    ...(info.cid && { cid: info.cid.replace(/^<|>$/g, '') }),
-  }));
-}
+const copiedAttachments = ({ raw, ids, file }: CopiedAttachments & { file: string }) =>
+  readAttachments(streamOf(raw), ids, file);
+
+const copiedPart = ({ info, content }: Awaited<ReturnType<typeof copiedAttachments>>[number]): Part => ({
+  filename: info.filename,
+  contentType: info.contentType,
+  content,
+  contentDisposition: info.disposition,
+  ...(info.cid && { cid: info.cid.replace(/^<|>$/g, '') }),
+});

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { HeaderLines, Headers } from 'mailparser';
-import { textPieces } from '../../lib/html/index.js';
+import { textPieces, toAttachmentLinks } from '../../lib/html/index.js';
 import { CalendarPartFinder } from './calendar-part.js';
 import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
@@ -25,7 +25,7 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
     attachments.push(await describe(attachment, id, calendar.readerOf(attachment)));
   });
   const markup = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
-  const html = linked(markup ?? text?.textAsHtml, attachments);
+  const html = markup ?? text?.textAsHtml;
   const plain = (text?.text ?? '').trim() === '' && markup ? readable(markup, MAX_TEXT) : (text?.text ?? '');
   return cleanTexts({
     messageId: messageIds(headers.get('message-id'))[0] ?? null,
@@ -39,23 +39,12 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
     references: referencesOf(headers),
     contentType: contentTypeOf(headers.get('content-type')),
     text: plain.slice(0, MAX_TEXT).replace(/\n$/, ''),
-    html,
+    html: html ? toAttachmentLinks(html, attachments).slice(0, MAX_TEXT) : null,
     intro: introOf(markup, plain),
     attachments,
     headers: headerLines(lines),
     calendar: calendar.found,
   });
-}
-
-/** Replaces `cid:` links by links to attachments. */
-function linked(html: string | undefined, attachments: readonly AttachmentInfo[]): string | null {
-  if (!html) return null;
-  const byCid = new Map(attachments.flatMap(({ cid, id }) => (cid ? [[cid.replace(/^<|>$/g, ''), id]] : [])));
-  const text = html.replace(/\bcid:([^'"\s<>]{1,256})/g, (whole, cid: string) => {
-    const id = byCid.get(cid);
-    return id === undefined ? whole : `attachment:${id}`;
-  });
-  return text.slice(0, MAX_TEXT);
 }
 
 function introOf(html: string | undefined, plain: string): string | null {

@@ -146,7 +146,9 @@ export class SmtpReceiver implements OnModuleDestroy {
     const owners = new Map<string, { account: Account; address: string }>();
     for (const { address } of rcptTo) {
       const account = await this.ownerOf(address);
-      if (account) owners.set(account.id, { account, address: normalizeAddress(address) });
+      // The sender repeats the message and learns which recipient is unknown.
+      if (!account) throw DELETED;
+      owners.set(account.id, { account, address: normalizeAddress(address) });
     }
     const rawId = await this.raws.put(streamOf(raw));
     // One transaction, so that all accounts get the message or none. The order of ids prevents deadlocks.
@@ -239,6 +241,7 @@ export class SmtpReceiver implements OnModuleDestroy {
 
 const TOO_MANY = new SmtpError(421, '4.7.0 Too many requests, try later');
 const NO_STORAGE = new SmtpError(452, '4.3.1 Insufficient system storage');
+const DELETED = new SmtpError(451, '4.2.1 A mailbox has been deleted');
 const FULL = new SmtpError(452, '4.2.2 The mailbox is full');
 
 function hops(beginning: Buffer): number {

@@ -260,7 +260,9 @@ BEGIN
   END IF;
   UPDATE users SET sent_since = v_since, sent_count = v_count + cardinality(v_recipients) WHERE id = p_user;
   SELECT new_uid INTO v_new FROM move_messages(p_user, p_box, ARRAY[p_uid], NULL, NULL, v_sent);
-  UPDATE messages AS message SET draft = false, hdate = v_date, queue_id = v_queue, reference = NULL
+  -- The retention begins at the time of delivery: a scheduled message that expired before would not be sent.
+  UPDATE messages AS message SET draft = false, hdate = v_date, queue_id = v_queue, reference = NULL,
+    expires_at = message.expires_at + (v_date - now())
   WHERE message.user_id = p_user AND message.mailbox_id = v_sent AND message.uid = v_new;
   INSERT INTO queue (id, seq, user_id, sender, recipient, raw_id, subject, due_at)
   SELECT v_queue, entry.position, p_user, p_submission->>'sender', entry.address, v_raw, source.subject, v_date

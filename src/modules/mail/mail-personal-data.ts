@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import type { Db } from '../../platform/database/db.js';
@@ -117,9 +116,9 @@ async function message(
 }
 
 async function read(session: MailSession, path: string[], query?: URLSearchParams): Promise<Fields> {
-  const { status, value, stream } = await session.json({ method: 'GET', path, ...(query && { query }) });
-  const list: unknown = stream ? JSON.parse(await text(stream)) : value;
-  if (status >= 300 || !isFields(list)) throw MailErrors.proxyFailed.with();
+  const response = await session.json({ method: 'GET', path, ...(query && { query }) });
+  const list = await response.whole();
+  if (response.status >= 300 || !isFields(list)) throw MailErrors.proxyFailed.with();
   return list;
 }
 

@@ -28,7 +28,7 @@ import { MailUpstream } from './mail-upstream.js';
 import { MessageWriter } from './messages/message-writer.js';
 import { MailboxesController } from './mailboxes/mailboxes.controller.js';
 import { MailMoves } from './messages/mail-moves.js';
-import { MailMovesRepository } from './messages/mail-moves.repository.js';
+import { MailMovesRepository, purgeMoves } from './messages/mail-moves.repository.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { ReceivedMailApi } from './messages/received-mail.api.js';
 import { RelatedMessages } from './messages/related-messages.js';
@@ -44,9 +44,6 @@ const MailHttpModule = HttpModule.registerAsync({
   inject: [UndiciAdapter],
   useFactory: ({ request }: UndiciAdapter) => ({ adapter: request }),
 });
-
-/** Longer than the default retention of a trash mailbox (30 days). */
-const MOVES_KEPT_DAYS = 180;
 
 /**
  * The mail API: a filtered pass-through to a WildDuck-compatible mail service, below the caller's own `/users/me`. A
@@ -90,14 +87,12 @@ export class MailProxyModule implements NestModule, OnModuleInit {
     private readonly host: HttpAdapterHost<ExpressAdapter>,
     private readonly gate: MailGate,
     private readonly jobs: PeriodicJobs,
-    private readonly moves: MailMovesRepository,
     private readonly deployment: Deployment,
     private readonly config: Config,
   ) {}
 
   onModuleInit(): void {
-    const run = () => this.moves.purge(MOVES_KEPT_DAYS);
-    this.jobs.register({ name: 'forget-mail-moves', everySeconds: 86_400, run });
+    this.jobs.register({ name: 'forget-mail-moves', everySeconds: 86_400, deletes: purgeMoves });
     this.deployment.feature('mail', this.config.mailService !== null);
   }
 

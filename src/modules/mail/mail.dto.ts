@@ -56,7 +56,8 @@ export class NewMessage {
   bcc?: NewAddress[];
   /** @example 'Plan' */ @ApiPropertyOptional({ maxLength: 2048 }) subject?: string;
   /** @example 'Hello Bob' */ text?: string;
-  /** @example '<p>Hello Bob</p>' */ html?: string;
+  /** Links to copied and kept attachments may stay as they were read (`attachment:ATT00001`). @example '<p>Hello Bob</p>' */
+  html?: string;
   /** Only drafts can be submitted. @example true */ draft?: boolean;
   /** @example false */ unseen?: boolean;
   /** @example false */ flagged?: boolean;

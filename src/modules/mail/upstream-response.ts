@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { text as textFrom } from 'node:stream/consumers';
 import { type Fields, isFields } from './input/fields.js';
 import type { ResponseBody } from './upstream/response-body.js';
 
@@ -30,6 +31,11 @@ export class JsonResponse {
   get value(): unknown {
     if (this.parsedValue === UNPARSED) this.parsedValue = parsed(String(this.text));
     return this.parsedValue;
+  }
+
+  /** The parsed JSON, also of a response that is streamed. May be called once. */
+  async whole(): Promise<unknown> {
+    return this.stream === null ? this.value : JSON.parse(await textFrom(this.stream));
   }
 
   /** The mail service's own error code, e.g. `UserNotFound`. */

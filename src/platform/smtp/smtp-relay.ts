@@ -33,10 +33,16 @@ export function openRelay(url: string, connections: number): Transporter {
   } as never);
 }
 
-/** Codes of 500 and more are permanent (RFC 5321 4.2.1), except for our own login, which the operator can correct. */
+/** Codes of nodemailer for responses to a message, its sender and its recipients. */
+const REJECTIONS: ReadonlySet<unknown> = new Set(['EENVELOPE', 'EMESSAGE']);
+
+/**
+ * Codes of 500 and more that concern the message are permanent (RFC 5321 4.2.1). Others, such as a rejected connection or login,
+ * pass or can be corrected by the operator.
+ */
 export function outcomeOf(error: SmtpError): DeliveryOutcome {
   const { code, responseCode = 0, response } = error;
-  const permanent = responseCode >= 500 && code !== 'EAUTH';
+  const permanent = responseCode >= 500 && REJECTIONS.has(code);
   const status = /\b([245]\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1] ?? (permanent ? '5.0.0' : '4.0.0');
   // Without a response only a code: other errors may contain addresses or passwords.
   const reason = response

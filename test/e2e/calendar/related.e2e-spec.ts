@@ -235,6 +235,8 @@ describe('related messages', () => {
     expect([byId[about].score, byId[word].score]).toEqual([0.5, 0.3]);
     expect((await related(ann, 'q=zephyr&limit=1')).map(({ reason }) => reason)).toEqual(['title']);
     expect(await related(ann, 'q=zephyr&types=notes')).toEqual([]);
+    // Its only letter or mark is a variation selector.
+    expect(await related(ann, `q=${encodeURIComponent('☕\ufe0f')}`)).toEqual([]);
     expect((await related(bob, 'email=olga@side.example')).map(({ id }) => id)).toEqual([foreign]);
     const [mailbox, message] = about.split('/');
     expect((await ann.api.get(`${boxes}/${mailbox}/messages/${message}`)).body.subject).toBe(

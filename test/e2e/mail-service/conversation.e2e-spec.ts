@@ -543,6 +543,29 @@ describe('a draft', () => {
     expect(body.html[0]).toContain(`attachment:${image.id}`);
   });
 
+  test('keeps the images of HTML that is sent back as it was read, and forwards them', async () => {
+    const first = await draft(alice, alices, {
+      html: '<img src="cid:a@x"><img src="cid:b@x">',
+      attachments: ['a', 'b'].map((name) => ({ filename: `${name}.png`, cid: `${name}@x`, content: 'YmI=' })),
+    });
+    const { html, attachments } = (await alice.get(`${path()}/${first}`)).body;
+    expect(html[0]).toContain('attachment:ATT00002');
+    const shown = async (fields: object, count: number) => {
+      const { body: made } = await alice.post(path(), { draft: true, html: html[0], ...fields });
+      const message = `${path()}/${made.message.id}`;
+      expect((await alice.get(message)).body.html[0].match(/attachment:ATT/g)).toHaveLength(2);
+      const source = (await alice.get(`${message}/message.eml`)).bytes.toString().replaceAll('=\r\n', '');
+      expect(source.match(/"cid:[ab]@x"/g)).toHaveLength(count);
+      return made.message.id;
+    };
+    const ids = attachments.map(({ id }: { id: string }) => id);
+    const reference = { mailbox: alices['Drafts'], id: first, action: 'forward', attachments: ids };
+    await shown({ reference }, 2);
+    const kept = ids.map((keep: string) => ({ keep }));
+    const second = await shown({ attachments: kept, replacePrevious: { id: first } }, 2);
+    await shown({ attachments: kept.slice(1), replacePrevious: { id: second } }, 1);
+  });
+
   test.each([
     ['of no previous version', {}, 404],
     ['of an unknown version', { replacePrevious: { id: 9_999 } }, 404],

@@ -99,6 +99,19 @@ describe('without a relay', () => {
     expect(after.body.outbound).toBeUndefined();
   });
 
+  test('the retention of a scheduled message begins at its sendTime', async () => {
+    const sendTime = Date.parse('2099-01-01T10:00:00.000Z');
+    const day = 86_400_000;
+    const grace = await mail.person('grace');
+    const sent = box((await mailboxesOf(grace))['Sent Mail']);
+    expect((await grace.put(sent, { retention: day })).status).toBe(200);
+    const to = [{ address: 'alice@example.com' }];
+    const { message } = await submit(grace, { to, subject: 'In time', sendTime });
+    const { body } = await grace.get(`${sent}/messages/${message.id}`);
+    // An expired message is deleted, which cancels its delivery.
+    expect(Math.round((Date.parse(body.expires) - sendTime) / day)).toBe(1);
+  });
+
   test('mail to an account that is deleted during its delivery is retried', async () => {
     const local = mail.get<LocalDelivery>(LocalDelivery);
     const raw = streamOf(Buffer.from('Subject: Late\r\n\r\ntext'));
@@ -198,6 +211,21 @@ describe('with a relay', () => {
     expect(value.raw).not.toMatch(/y@far\.example/);
   });
 
+  test('keeps the case of the local part of outside addresses', async () => {
+    await submit(alice, {
+      to: [{ address: 'Reply+AbC@Far.EXAMPLE' }, { address: 'Reply+AbC@far.example' }],
+      cc: [{ address: 'Bob@Example.com' }],
+      subject: 'Ticket',
+    });
+    const { to } = await until('the message', () => world.received.find(({ raw }) => /Ticket/.test(raw)));
+    expect(to).toEqual(['Reply+AbC@far.example']);
+    const bob = (await mail.sql(`SELECT id FROM users WHERE address = 'bob@example.com'`))[0].id;
+    await until('the local message', async () => {
+      const rows = await mail.sql(`SELECT FROM messages WHERE user_id = $1 AND subject = 'Ticket'`, [bob]);
+      return rows.length === 1;
+    });
+  });
+
   test('bounces permanent failures and retries temporary ones', async () => {
     let temporary = true;
     world.reject = (recipient) => {
@@ -232,6 +260,28 @@ describe('with a relay', () => {
     expect(
       world.received.filter(({ raw, to }) => /Partly/.test(raw) && to.includes('fine@far.example')),
     ).toHaveLength(1);
+  });
+});
+
+describe('with a relay that rejects connections', () => {
+  test('mail is retried', async () => {
+    const relay = await OtherServer.start();
+    relay.isClosed = true;
+    const mail = await TestMailService.start({ SMTP_URL: relay.url });
+    try {
+      const alice = await mail.person('alice');
+      await submit(alice, { to: [{ address: 'x@far.example' }], subject: 'Later' });
+      const tried = () => mail.sql('SELECT FROM queue WHERE due_at > now() AND attempts > 0');
+      await until('the pause', async () => (await tried()).length + (await inboxOf(alice)).length > 0);
+      expect(await inboxOf(alice)).toEqual([]);
+      relay.isClosed = false;
+      await mail.sql('UPDATE queue SET due_at = now()');
+      mail.get(QueueWorker).wake();
+      await until('the retry', () => relay.received.length === 1);
+    } finally {
+      await mail.stop();
+      await relay.stop();
+    }
   });
 });
 

@@ -96,6 +96,23 @@ test.each(['\r\n', '\n'])(
   },
 );
 
+test('a message for an account that is deleted during its session is retried by the sender', async () => {
+  const late = await mail.person('late');
+  const before = (await list()).length;
+  const client = await open();
+  for (const line of [
+    'EHLO x',
+    'MAIL FROM:<ann@far.example>',
+    `RCPT TO:<${ALICE}>`,
+    'RCPT TO:<late@example.com>',
+  ])
+    expect(await client.say(line)).toMatch(/^250/);
+  expect(await client.say('DATA')).toMatch(/^354/);
+  expect((await mail.root.delete(`/users/${late.id}`)).status).toBe(200);
+  expect(await client.message(Buffer.from('Subject: late\r\n\r\nx'))).toMatch(/^451/);
+  expect((await list()).length).toBe(before);
+});
+
 describe('a client', () => {
   test('that sends an endless message does not block others', async () => {
     const client = await open();

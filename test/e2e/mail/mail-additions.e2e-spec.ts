@@ -117,6 +117,7 @@ describe('with a WildDuck', () => {
     };
     const draft = {
       mailbox: DRAFTS,
+      html: '<img src="attachment:ATT00002"><a href="attachment:ATT00001">a</a>',
       attachments: [{ keep: 'att00002' }, { filename: 'new.txt', content: 'bmV3' }],
       replacePrevious: { id: 3 },
     };
@@ -126,6 +127,7 @@ describe('with a WildDuck', () => {
       expect([status, body.message?.id]).toEqual([200, 5]);
       // The second time, the rejection is known.
       expect(duck.mail).toHaveLength(requests);
+      expect(duck.mail.at(-1)!.body.html).toBe('<img src="cid:b@x"><a href="attachment:ATT00001">a</a>');
       expect(duck.mail.at(-1)!.body.attachments).toEqual([
         {
           filename: 'b.png',

@@ -161,6 +161,14 @@ describe('a conversation', () => {
     expect((await bob.api('GET', project)).status).toBe(404);
   });
 
+  test('mailboxes are changed when they are sent back as they were read', async () => {
+    const listed = (await bob.ok('GET', BOXES)).results;
+    for (const box of listed) await bob.ok('PUT', `${BOXES}/${box.id}`, { ...box, subscribed: false });
+    expect((await bob.ok('GET', BOXES)).results).toEqual(
+      listed.map((box: object) => ({ ...box, subscribed: false })),
+    );
+  });
+
   test('is paged by cursors in both directions', async () => {
     const { id } = await alice.ok('POST', BOXES, { path: 'Many' });
     const path = `${BOXES}/${id}/messages`;

@@ -295,6 +295,25 @@ describe('the dialect', () => {
       expect(content()).toMatchObject({ [INBOX]: 2, [TRASH]: 0 });
     });
 
+    test('a failure to find the original mailbox moves nothing', async () => {
+      const trashed = await move(PROJECTS, [boxes.put(PROJECTS)], TRASH);
+      const failure = { error: 'MongoDB Error', code: 'InternalDatabaseError' };
+      duck.script = (request) =>
+        request.url.endsWith(PROJECTS) ? { status: 500, json: failure } : boxes.script(request);
+      const { status, body } = await restore(TRASH, trashed);
+      expect([status, body]).toEqual([500, failure]);
+      expect(content()).toMatchObject({ [INBOX]: 0, [TRASH]: 1 });
+      duck.script = boxes.script;
+      expect((await restore(TRASH, trashed)).body.mailbox).toBe(PROJECTS);
+    });
+
+    test('a move within a mailbox keeps the original mailbox', async () => {
+      const trashed = await move(PROJECTS, [boxes.put(PROJECTS)], TRASH);
+      const again = await move(TRASH, [...trashed, boxes.put(TRASH)], TRASH);
+      expect((await restore(TRASH, again.slice(0, 1))).body.mailbox).toBe(PROJECTS);
+      expect((await restore(TRASH, again.slice(1))).body.mailbox).toBe(INBOX);
+    });
+
     test('two moves are restored step by step; a manual move back removes the record', async () => {
       const [one] = await move(INBOX, [boxes.put(INBOX)], PROJECTS);
       const [two] = await move(PROJECTS, [one], TRASH);
@@ -358,6 +377,51 @@ describe('the dialect', () => {
       await alice.api.put(mail(`/${INBOX}/messages`), { message: [id], seen: true, restoreToOrigin: false });
       expect(sent()).toEqual([['PUT', `/${INBOX}/messages`, { message: '1', seen: true }]]);
     });
+  });
+
+  describe('a mailbox that is sent back as it was read', () => {
+    const box = {
+      id: INBOX,
+      name: 'INBOX',
+      path: 'INBOX',
+      specialUse: null,
+      subscribed: true,
+      hidden: false,
+    };
+    const put = (body: object) => alice.api.put(mail(`/${INBOX}`), body);
+    const rejected = capture('put-mailbox-inbox-rename');
+    beforeEach(() => {
+      duck.script = ({ method, body }) => {
+        if (method === 'GET') return { status: 200, json: { success: true, ...box } };
+        return 'path' in body ? rejected : { status: 200, json: { success: true } };
+      };
+    });
+
+    test('is changed without its own path, which WildDuck rejects', async () => {
+      const { status, body } = await put({ ...box, subscribed: false });
+      expect([status, body]).toEqual([200, { success: true }]);
+      expect(sent().at(-1)).toEqual(['PUT', `/${INBOX}`, { subscribed: false, hidden: false }]);
+    });
+
+    test('is not changed when it has another path', async () => {
+      const { status, body } = await put({ ...box, path: 'Foo', subscribed: false });
+      expect([status, body]).toEqual([rejected.status, rejected.json]);
+      expect(sent().filter(([method]) => method === 'PUT')).toHaveLength(1);
+    });
+  });
+
+  test.each([
+    [{ seen: true, unseen: true }, true, { seen: false }],
+    [{ seen: true, unseen: true }, false, { seen: true }],
+    [{ seen: false, unseen: false }, true, { seen: false }],
+    [{ seen: true, unseen: false }, true, { seen: true }],
+  ])('%j for a message whose `seen` is %j sets %j', async (given, seen, expected) => {
+    duck.script = ({ method }) => ({
+      status: 200,
+      json: method === 'GET' ? { success: true, id: 1, seen } : { success: true, updated: 1 },
+    });
+    expect((await alice.api.put(mail(`/${INBOX}/messages/1`), given)).status).toBe(200);
+    expect(sent().at(-1)).toEqual(['PUT', `/${INBOX}/messages/1`, expected]);
   });
 
   describe('`subscribed` of a new mailbox', () => {
@@ -536,8 +600,6 @@ describe('the dialect', () => {
       expect(await update({ unseen: true })).toEqual([200, { seen: false }]);
       duck.clear();
       expect(await update({ unseen: 'false' })).toEqual([200, { seen: true }]);
-      duck.clear();
-      expect(await update({ unseen: true, seen: true })).toEqual([200, { seen: true }]);
     });
 
     test('flags are changed before a move, under the old id', async () => {

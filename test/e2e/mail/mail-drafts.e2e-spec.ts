@@ -134,13 +134,13 @@ describe('the convenience routes of mail', () => {
       ]);
     });
 
-    test('also sends a long draft', async () => {
+    test.each([500_000, 1_500_000])('also sends a draft of %d characters', async (length) => {
       const user = await writer();
       duck.script = ({ method, url }) => {
         if (!url.startsWith('/users/me/')) return undefined;
         const { status, json } =
           method === 'GET' ? capture('get-draft-reply') : capture('submit-draft-sendtime');
-        return { status, json: method === 'GET' ? { ...json, text: 'x'.repeat(500_000) } : json };
+        return { status, json: method === 'GET' ? { ...json, text: 'x'.repeat(length) } : json };
       };
       await user.api.post('/mail/draft/submit', { mailbox_id: DRAFTS, message_id: '4' });
       expect((await recipients(user)).map(({ address }) => address)).toEqual([

@@ -9,11 +9,15 @@ export interface Received {
   raw: string;
 }
 
+const NO_SERVICE = Object.assign(new Error('5.3.2 No SMTP service here'), { responseCode: 554 });
+
 /** A real SMTP server in the role of the relay. */
 export class OtherServer {
   readonly received: Received[] = [];
   /** Returns the error response for a recipient, if any. */
   reject: (recipient: string) => (Error & { responseCode: number }) | undefined = () => undefined;
+  /** While true, the server rejects connections with a permanent error. */
+  isClosed = false;
   /** While true, the server does not respond to messages. */
   hangs = false;
   /** Messages without a response. */
@@ -26,6 +30,7 @@ export class OtherServer {
       disabledCommands: ['AUTH', 'STARTTLS'],
       authOptional: true,
       logger: false,
+      onConnect: (_session, done) => done(other.isClosed ? NO_SERVICE : null),
       onRcptTo: ({ address }, _session, done) => done(other.reject(address)),
       onData: (stream, session, done) => {
         const chunks: Buffer[] = [];

@@ -155,7 +155,7 @@ function emailsOf(record: EventRecord, { userId }: RequestContext): string[] {
 
 /** The text itself, then its longest words. */
 function textsOf(text: string): string[] {
-  const words = text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  const words = text.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
   const whole = words.slice(0, 10).join(' ');
   const long = words.filter((word) => word.length >= WORD_LENGTH).toSorted((a, b) => b.length - a.length);
   return whole === '' ? [] : [...new Set([whole, ...long.slice(0, SINGLE_WORDS)])];

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Config } from '../../../config/config.js';
@@ -109,8 +108,8 @@ export class CalendarMailIntake implements OnModuleInit {
   ): Promise<{ status: number; value: unknown }> {
     const request = { method, path, ...(query && { query }) };
     const response = await readJson(await this.upstream.send(request, this.config.mailService?.token));
-    const { status, stream } = response;
-    const value: unknown = stream ? JSON.parse(await text(stream)) : response.value;
+    const { status } = response;
+    const value = await response.whole();
     if (status >= 300 && status !== 404)
       throw new Error(`the mail service responded ${status} to ${path[0]}`);
     return { status, value };

@@ -38,8 +38,9 @@ export class CalendarMailReader {
   async read(owner: AccountOwner, mailbox: string, message: number): Promise<CalendarMail | null> {
     const session = this.client.background(owner);
     const path = messagePath({ mailbox, message });
-    const { status, value, stream } = await session.json({ method: 'GET', path });
-    stream?.destroy();
+    const response = await session.json({ method: 'GET', path });
+    const { status } = response;
+    const value = await response.whole();
     if (status >= 500) throw this.upstream.failed(`status ${status} for a message`);
     if (status >= 300 || !isFields(value)) return null;
     const attachment = calendarAttachment(value['attachments']);

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { type Fields, isFields } from '../input/fields.js';
 import { messagesPath } from '../mail-call.js';
 import type { MailSession } from '../mail-client.js';
@@ -23,13 +22,10 @@ export async function listed(
 ): Promise<{ rows: Fields[]; next: string | null }> {
   const query = new URLSearchParams({ limit: String(limit), order: 'desc' });
   if (page !== null) query.set('next', page);
-  const { status, value, stream } = await session.json({
-    method: 'GET',
-    path: messagesPath(mailbox),
-    query,
-  });
-  const list: unknown = stream ? JSON.parse(await text(stream)) : value;
-  if (status >= 300 || !isFields(list) || !Array.isArray(list['results'])) throw new MailboxListError(status);
+  const response = await session.json({ method: 'GET', path: messagesPath(mailbox), query });
+  const list = await response.whole();
+  if (response.status >= 300 || !isFields(list) || !Array.isArray(list['results']))
+    throw new MailboxListError(response.status);
   const next = typeof list['nextCursor'] === 'string' ? list['nextCursor'] : null;
   return { rows: (list['results'] as unknown[]).filter(isFields), next };
 }

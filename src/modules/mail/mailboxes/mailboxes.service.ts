@@ -7,6 +7,9 @@ import { mailboxListQuery } from '../input/query.js';
 import { extended } from '../upstream-response.js';
 import { hides, mailboxFields, newMailbox } from './mailbox-fields.js';
 
+/** Codes of a rejected renaming. */
+const RENAMING_ERRORS: ReadonlySet<unknown> = new Set(['MailboxExistsError', 'DisallowedMailboxMethod']);
+
 /** The mailbox routes: translates the fields and forwards the response. */
 @Injectable()
 export class MailboxesService {
@@ -49,11 +52,23 @@ export class MailboxesService {
     return this.client.forward(call, { method: 'GET', path: mailboxPath(call.target.mailbox) });
   }
 
-  /** @throws ApiError 422 `hidden_mailbox_not_allowed` */
+  /**
+   * Changes a mailbox. One that is sent back with its own path, which the mail service may reject as a renaming, gets the other
+   * changes.
+   * @throws ApiError 422 `hidden_mailbox_not_allowed`
+   */
   update(call: MailCall, body: Fields): Promise<MailReply> {
     rejectHidden(call, body);
     const path = mailboxPath(call.target.mailbox);
-    return this.client.forward(call, { method: 'PUT', path, body: mailboxFields(body) });
+    const fields = mailboxFields(body);
+    return this.client.as(call, async (session) => {
+      const response = await session.json({ method: 'PUT', path, body: fields });
+      const { path: wanted, ...others } = fields;
+      if (!RENAMING_ERRORS.has(response.code) || Object.keys(others).length === 0) return forwarded(response);
+      const { value } = await session.json({ method: 'GET', path });
+      if (!isFields(value) || value['path'] !== wanted) return forwarded(response);
+      return forwarded(await session.json({ method: 'PUT', path, body: others }));
+    });
   }
 
   delete(call: MailCall): Promise<MailReply> {

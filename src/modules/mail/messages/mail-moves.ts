@@ -59,7 +59,7 @@ export class MailMoves {
     const { mailbox, pairs } = moved;
     const oldIds = pairs.map(([old]) => old);
     try {
-      if (isReturn || mailbox === from) await this.moves.delete(ctx, from, oldIds);
+      if (isReturn) await this.moves.delete(ctx, from, oldIds);
       else await this.moves.record(ctx, from, mailbox, pairs);
     } catch (error) {
       this.logger.error({ err: error }, 'a move could not be recorded');
@@ -91,7 +91,7 @@ export class MailMoves {
     });
   }
 
-  /** Groups messages by the mailbox to restore them to: the original one, or the inbox when that is unknown or deleted. */
+  /** Groups messages by the mailbox to restore them to. Empty after a failed request. */
   private async targets(
     call: MailCall,
     requests: BulkRequests,
@@ -101,8 +101,7 @@ export class MailMoves {
     const origins = await this.moves.origins(call.ctx, here, ids);
     const targets = new Map<string, number[]>();
     for (const [origin, group] of Map.groupBy(ids, (id) => origins.get(id))) {
-      const exists = origin !== undefined && (await requests.mailboxExists(origin));
-      const target = exists ? origin : await requests.inbox();
+      const target = await requests.restoreTarget(origin);
       if (target === null) return new Map();
       targets.set(target, [...(targets.get(target) ?? []), ...group]);
     }
@@ -164,12 +163,20 @@ class BulkRequests {
     }
   }
 
-  async mailboxExists(mailbox: string): Promise<boolean> {
-    return (await this.session.json({ method: 'GET', path: mailboxPath(mailbox) })).status < 300;
+  /**
+   * The mailbox to restore messages to: the original one, or the inbox when that is unknown or deleted.
+   * @returns null when a request fails; `error` is then the response
+   */
+  async restoreTarget(origin: string | undefined): Promise<string | null> {
+    if (origin === undefined) return this.inbox();
+    const response = await this.session.json({ method: 'GET', path: mailboxPath(origin) });
+    if (response.status < 300) return origin;
+    if (response.status === 404) return this.inbox();
+    this.error ??= response;
+    return null;
   }
 
-  /** @returns null when the request fails; `error` is then the response */
-  async inbox(): Promise<string | null> {
+  private async inbox(): Promise<string | null> {
     const query = new URLSearchParams({ path: 'INBOX' });
     const response = await this.session.json({ method: 'GET', path: mailboxPath('resolve'), query });
     const id = isFields(response.value) ? response.value['id'] : undefined;

@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
+import { toContentIdLinks } from '../../../lib/html/index.js';
 import { type Fields, isFields, isObjectId } from '../input/fields.js';
 import { messagePath, messagesPath } from '../mail-call.js';
 import type { MailSession } from '../mail-client.js';
@@ -23,27 +24,31 @@ export class MessageWriter {
     }
     const copied = await copyKept(session, mailbox, fields, attachments as unknown[]);
     if (copied instanceof JsonResponse) return copied;
-    return session.json({ method: 'POST', path, body: { ...fields, attachments: copied } });
+    return session.json({ method: 'POST', path, body: { ...fields, ...copied } });
   }
 }
 
 /**
  * Replaces `{ keep }` by the content of the previous draft's attachment.
- * @returns the attachments, or the error response to one of the reads
+ * @returns the attachments and the HTML with links to them, or the error response to one of the reads
  */
 async function copyKept(
   session: MailSession,
   mailbox: string,
-  { replacePrevious }: Fields,
+  { replacePrevious, html }: Fields,
   attachments: readonly unknown[],
-): Promise<unknown[] | JsonResponse> {
+): Promise<Fields | JsonResponse> {
   const { mailbox: other, id } = isFields(replacePrevious) ? replacePrevious : {};
   const message = Number(id);
-  if (!Number.isSafeInteger(message) || message < 1) return [...attachments];
+  if (!Number.isSafeInteger(message) || message < 1) return { attachments };
   const path = messagePath({ mailbox: isObjectId(other) ? other : mailbox, message });
   const previous = await session.json({ method: 'GET', path });
   if (previous.status >= 300) return previous;
-  const listed = isFields(previous.value) ? previous.value['attachments'] : undefined;
+  const value = await previous.whole();
+  const listed =
+    isFields(value) && Array.isArray(value['attachments'])
+      ? (value['attachments'] as unknown[]).filter(isFields)
+      : [];
   const copied: unknown[] = [];
   for (const attachment of attachments) {
     const keep = isFields(attachment) ? attachment['keep'] : undefined;
@@ -54,18 +59,16 @@ async function copyKept(
     const name = keep.toUpperCase();
     const file = await session.bytes({ method: 'GET', path: [...path, 'attachments', name], accept: '*/*' });
     if (file instanceof JsonResponse) return file;
-    const source = (Array.isArray(listed) ? (listed as unknown[]) : []).find(
-      (each) => isFields(each) && each['id'] === name,
-    );
+    const source = listed.find(({ id }) => id === name);
     const content = (await buffer(file.body.stream())).toString('base64');
     copied.push({ ...described(source), content });
   }
-  return copied;
+  return { attachments: copied, ...(typeof html === 'string' && { html: toContentIdLinks(html, listed) }) };
 }
 
 /** Translates the members of a listed attachment into those of a new attachment. */
-function described(listed: unknown): Fields {
-  if (!isFields(listed)) return {};
+function described(listed: Fields | undefined): Fields {
+  if (!listed) return {};
   const { filename, contentType, disposition, cid } = listed;
   return {
     ...(filename !== undefined && { filename }),

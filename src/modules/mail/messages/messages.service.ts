@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { booleanOf, type Fields, isFields, pick } from '../input/fields.js';
 import { type MailCall, messagePath, messagesPath } from '../mail-call.js';
-import { forwarded, MailClient, type MailReply } from '../mail-client.js';
+import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
 import { messageFields } from './message-fields.js';
 import { MessageWriter } from './message-writer.js';
 import { messageListQuery } from '../input/query.js';
@@ -46,8 +46,8 @@ export class MessagesService {
   /** Changes flags of a message, or moves it. */
   update(call: MailCall, body: Fields): Promise<MailReply> {
     return this.client.as(call, async (session) => {
-      const [first = {}, ...others] = messageChanges(body);
       const path = messagePath(call.target);
+      const [first = {}, ...others] = splitFlags(await changesOf(session, path, body));
       let response = await session.json({ method: 'PUT', path, body: first });
       for (const change of others) {
         if (response.status >= 300) break;
@@ -68,13 +68,21 @@ export class MessagesService {
   }
 }
 
-/** The requests that a change of one message takes. */
-function messageChanges(body: Fields): Fields[] {
+/**
+ * The changed fields of a message. Where `seen` and `unseen` contradict each other, the client has changed one of them and sent
+ * back the other as it was read.
+ */
+async function changesOf(
+  session: MailSession,
+  path: readonly (string | number)[],
+  body: Fields,
+): Promise<Fields> {
   const fields = pick(body, [...FLAGS, 'moveTo']);
-  if (Object.hasOwn(body, 'unseen') && !Object.hasOwn(fields, 'seen')) {
-    const unseen = booleanOf(body['unseen']);
-    if (unseen === undefined) fields['unseen'] = body['unseen'];
-    else fields['seen'] = !unseen;
-  }
-  return splitFlags(fields);
+  const unseen = booleanOf(body['unseen']);
+  if (!Object.hasOwn(fields, 'seen'))
+    return { ...fields, ...(unseen === undefined ? pick(body, ['unseen']) : { seen: !unseen }) };
+  if (unseen === undefined || booleanOf(fields['seen']) !== unseen) return fields;
+  const message = await (await session.json({ method: 'GET', path })).whole();
+  const before = isFields(message) ? booleanOf(message['seen']) : undefined;
+  return before === undefined ? fields : { ...fields, seen: !before };
 }

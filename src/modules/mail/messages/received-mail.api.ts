@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { recipientOf, type Recipient } from './drafts/recipients.js';
 import { type Fields, isFields } from '../input/fields.js';
@@ -67,9 +66,8 @@ async function inboxOf(session: MailSession): Promise<string> {
 
 async function read(session: MailSession, path: string[], query?: URLSearchParams): Promise<Fields> {
   const response = await session.json({ method: 'GET', path, ...(query && { query }) });
-  const { status, value, stream } = response;
-  const list: unknown = stream ? JSON.parse(await text(stream)) : value;
-  if (status >= 300 || !isFields(list)) throw MailErrors.proxyFailed.with();
+  const list = await response.whole();
+  if (response.status >= 300 || !isFields(list)) throw MailErrors.proxyFailed.with();
   return list;
 }
 

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { fold } from '../../../lib/search-text/index.js';
@@ -72,8 +71,8 @@ async function messagesOf(session: MailSession, mailbox: string): Promise<Fields
 }
 
 async function listed(session: MailSession, path: string[], query?: URLSearchParams): Promise<Fields[]> {
-  const { value, stream } = await session.json({ method: 'GET', path, ...(query && { query }) });
-  const list: unknown = stream ? JSON.parse(await text(stream)) : value;
+  const response = await session.json({ method: 'GET', path, ...(query && { query }) });
+  const list = await response.whole();
   return isFields(list) && Array.isArray(list['results'])
     ? (list['results'] as unknown[]).filter(isFields)
     : [];

@@ -52,17 +52,16 @@ export class DraftsService {
     const [mailbox, message] = [mailbox_id.toLowerCase(), Number(message_id)];
     const path = messagePath({ mailbox, message });
     return this.client.as(call, async (session) => {
-      const draft = await session.json({ method: 'GET', path });
-      if (draft.status >= 300) return forwarded(draft);
-      if (isFields(draft.value) && recipientsOf(draft.value).length === 0)
+      const response = await session.json({ method: 'GET', path });
+      if (response.status >= 300) return forwarded(response);
+      const draft = await response.whole();
+      if (isFields(draft) && recipientsOf(draft).length === 0)
         throw invalidRecipients([
           { field: 'to', code: 'no_recipients', message: 'The draft has no recipients' },
         ]);
-      // A draft that is too long to be buffered is sent without recording its recipients.
-      draft.stream?.destroy();
       const sent = await session.json({ method: 'POST', path: [...path, 'submit'], body: {} });
-      if (sent.status < 300 && isFields(draft.value))
-        await this.record(call.ctx, draft.value, causeOf({ mailbox, id: message }, mailbox), null);
+      if (sent.status < 300 && isFields(draft))
+        await this.record(call.ctx, draft, causeOf({ mailbox, id: message }, mailbox), null);
       return forwarded(sent);
     });
   }
