@@ -330,9 +330,11 @@ describe('erasure of personal data', () => {
       [user.tenantId, user.id],
     );
     const repository = app.get(PersonalErasuresRepository);
+    const of = repository.of.bind(repository);
     const seen = Promise.withResolvers<void>();
     repository.of = async (userId) => {
-      const found = await PersonalErasuresRepository.prototype.of.call(repository, userId);
+      const found = await of(userId);
+      repository.of = of;
       seen.resolve();
       return found;
     };
@@ -341,7 +343,6 @@ describe('erasure of personal data', () => {
     // The process of the lease was killed.
     await app.sql('UPDATE personal_erasures SET due_at = now() WHERE user_id = $1', [user.id]);
     expect(await requested).toMatchObject([{ state: 'done' }]);
-    repository.of = PersonalErasuresRepository.prototype.of;
   });
 
   test('reopening the account keeps the erasure in a workspace whose membership ended before', async () => {
