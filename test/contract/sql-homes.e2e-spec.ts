@@ -41,6 +41,7 @@ const INSERTED_ROW_FOUND = /INSERT INTO \w+(?: AS \w+)?\s+SELECT \w+\.\*[^;]*;[^
 
 /** Files with locks of a session, or LISTEN, and the connection that has them. */
 const OWN_CONNECTIONS: Record<string, string> = {
+  'src/backup/database/connection.ts': 'of the backup or import',
   'src/backup/database/snapshot.ts': 'of the backup',
   'src/backup/workspace/import-workspace.ts': 'of the import',
   'src/mail-service/delivery/queue-lease.ts': 'of a queue worker, to the database of the mail service',

@@ -246,6 +246,7 @@ describe('presence', () => {
     for (const spy of timed) spy.mockRestore();
     await sweep();
     expect((await shown(bob, alice)).status).toBe('online');
+    await until('the event', () => received(follower, alice).length > 0);
     expect(received(follower, alice)).toEqual(['online']);
   });
 
