@@ -34,8 +34,6 @@ export function serveDocs(app: NestExpressApplication, config: Config): void {
       displayRequestDuration: true,
       docExpansion: 'list',
       filter: true,
-      // The address of the page names the open operation.
-      deepLinking: true,
       // The operations show their schemas, so the list of all schemas is collapsed.
       defaultModelsExpandDepth: 0,
       ...(config.signInIssuer !== null && signIn(`${config.publicUrl}${docs}`)),
