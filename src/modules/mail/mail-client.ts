@@ -4,7 +4,9 @@ import { JsonReply } from '../../platform/http/json-reply.js';
 import { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { MailAccounts, type MailCredential, type MailRequester } from './accounts/mail-accounts.js';
 import type { MailOwner } from './accounts/mail-accounts.repository.js';
+import { type Fields, isFields } from './input/fields.js';
 import type { MailCall } from './mail-call.js';
+import { MailErrors } from './mail.errors.js';
 import { MailUpstream, type UpstreamRequest } from './mail-upstream.js';
 import {
   type UpstreamResponse,
@@ -140,6 +142,18 @@ export class MailClient {
       throw error instanceof UnusableResponseError ? this.upstream.failed(error.message) : error;
     }
   }
+}
+
+/** Reads a JSON object, also a long one. @throws ApiError 500 `Proxy failed` for another response */
+export async function readFields(
+  session: MailSession,
+  path: string[],
+  query?: URLSearchParams,
+): Promise<Fields> {
+  const response = await session.json({ method: 'GET', path, ...(query && { query }) });
+  const value = await response.whole();
+  if (response.status >= 300 || !isFields(value)) throw MailErrors.proxyFailed.with();
+  return value;
 }
 
 const rejectsCredential = (response: JsonResponse | UpstreamResponse): boolean =>

@@ -13,8 +13,8 @@ import {
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
 import { MailProvider } from './accounts/mail-provider.js';
-import { type Fields, isFields } from './input/fields.js';
-import { MailClient, type MailSession } from './mail-client.js';
+import { resultsOf } from './input/fields.js';
+import { MailClient, type MailSession, readFields } from './mail-client.js';
 import { messagesPath } from './mail-call.js';
 import { MailErrors } from './mail.errors.js';
 import { JsonResponse } from './upstream-response.js';
@@ -66,7 +66,7 @@ export class MailPersonalData extends PersonalDataSource {
     // Without a mail account, the request would create one.
     if (((await this.accounts.read(owner))?.mail_user_id ?? null) === null) return;
     const session = this.client.background(owner);
-    const mailboxes = listOf(await read(session, ['mailboxes']));
+    const mailboxes = resultsOf(await readFields(session, ['mailboxes']));
     await archive.content('mailboxes.json', [
       JSON.stringify(mailboxes.map(({ id, path }) => ({ id, path }))),
     ]);
@@ -84,8 +84,8 @@ export class MailPersonalData extends PersonalDataSource {
   private async mailbox(session: MailSession, mailbox: string, archive: PersonalArchive): Promise<void> {
     for (let next: unknown = ''; typeof next === 'string';) {
       const query = new URLSearchParams({ limit: String(PAGE), order: 'asc', ...(next && { next }) });
-      const value = await read(session, messagesPath(mailbox), query);
-      for (const { id, size } of listOf(value)) {
+      const value = await readFields(session, messagesPath(mailbox), query);
+      for (const { id, size } of resultsOf(value)) {
         const path = `${mailbox}/${Number(id)}.eml`;
         const bytes = typeof size === 'number' ? size : 0;
         if (!archive.fits(bytes)) {
@@ -114,13 +114,3 @@ async function message(
   }
   await archive.content(file, response.body.stream());
 }
-
-async function read(session: MailSession, path: string[], query?: URLSearchParams): Promise<Fields> {
-  const response = await session.json({ method: 'GET', path, ...(query && { query }) });
-  const list = await response.whole();
-  if (response.status >= 300 || !isFields(list)) throw MailErrors.proxyFailed.with();
-  return list;
-}
-
-const listOf = (value: Fields): Fields[] =>
-  Array.isArray(value['results']) ? (value['results'] as unknown[]).filter(isFields) : [];

@@ -4,7 +4,7 @@ import { Config } from '../../../config/config.js';
 import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { type Fields, isFields, isObjectId } from '../input/fields.js';
+import { type Fields, isFields, isObjectId, resultsOf } from '../input/fields.js';
 import { MailClient, type MailSession } from '../mail-client.js';
 import { MailUpstream } from '../mail-upstream.js';
 import { readJson } from '../upstream-response.js';
@@ -214,8 +214,7 @@ function progressAfter(error: unknown, row: ScanRow): ScanProgress {
 /** @throws Error without an inbox */
 async function inboxOf(session: MailSession): Promise<string> {
   const { value } = await session.json({ method: 'GET', path: ['mailboxes'] });
-  const boxes = isFields(value) && Array.isArray(value['results']) ? (value['results'] as unknown[]) : [];
-  const inbox = boxes.filter(isFields).find(({ path }) => path === 'INBOX');
+  const inbox = resultsOf(value).find(({ path }) => path === 'INBOX');
   if (!inbox || !isObjectId(inbox['id'])) throw new Error('the account has no INBOX');
   return inbox['id'];
 }

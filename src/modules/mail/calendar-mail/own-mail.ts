@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { ApiError } from '../../../platform/http/api-error.js';
-import { isFields, isObjectId } from '../input/fields.js';
+import { isFields, isObjectId, resultsOf } from '../input/fields.js';
 import { messagePath, messagesPath } from '../mail-call.js';
 import { MailClient, type MailSession } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';
@@ -115,9 +115,8 @@ function rejection({ status, code }: JsonResponse): SendOutcome {
 
 async function specialBoxes(session: MailSession): Promise<Map<unknown, string>> {
   const { value } = await session.json({ method: 'GET', path: ['mailboxes'] });
-  const listed = isFields(value) && Array.isArray(value['results']) ? (value['results'] as unknown[]) : [];
   return new Map(
-    listed.filter(isFields).flatMap(({ specialUse, id }) => (isObjectId(id) ? [[specialUse, id]] : [])),
+    resultsOf(value).flatMap(({ specialUse, id }) => (isObjectId(id) ? [[specialUse, id]] : [])),
   );
 }
 

@@ -4,6 +4,10 @@ export type Fields = Record<string, unknown>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The objects of a list of the mail service (`{ results }`); empty for any other value. */
+export const resultsOf = (value: unknown): Fields[] =>
+  isFields(value) && Array.isArray(value['results']) ? (value['results'] as unknown[]).filter(isFields) : [];
+
 /** Copies the own members of `from` that `names` lists. */
 export function pick(from: Fields, names: readonly string[]): Fields {
   const picked: Fields = {};

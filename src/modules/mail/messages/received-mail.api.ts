@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { recipientOf, type Recipient } from './drafts/recipients.js';
-import { type Fields, isFields } from '../input/fields.js';
+import { type Fields, resultsOf } from '../input/fields.js';
 import { messagesPath } from '../mail-call.js';
-import { MailClient, type MailOwner, type MailSession } from '../mail-client.js';
+import { MailClient, type MailOwner, type MailSession, readFields } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';
 
 /** The sender of a message in the inbox. */
@@ -43,8 +43,8 @@ export class ReceivedMailApi {
     let next: unknown = '';
     for (let page = 0; page < MAX_PAGES && typeof next === 'string'; page += 1) {
       const query = new URLSearchParams({ limit: String(PAGE), order: 'desc', ...(next && { next }) });
-      const value = await read(session, messagesPath(inbox), query);
-      const messages = listOf(value);
+      const value = await readFields(session, messagesPath(inbox), query);
+      const messages = resultsOf(value);
       const unread = messages.filter((message) => Number(message['id']) > after);
       for (const message of unread) {
         received.newest = Math.max(received.newest, Number(message['id']));
@@ -59,20 +59,12 @@ export class ReceivedMailApi {
 }
 
 async function inboxOf(session: MailSession): Promise<string> {
-  const inbox = listOf(await read(session, ['mailboxes'])).find(({ path }) => path === 'INBOX')?.['id'];
+  const inbox = resultsOf(await readFields(session, ['mailboxes'])).find(({ path }) => path === 'INBOX')?.[
+    'id'
+  ];
   if (typeof inbox !== 'string') throw MailErrors.proxyFailed.with();
   return inbox;
 }
-
-async function read(session: MailSession, path: string[], query?: URLSearchParams): Promise<Fields> {
-  const response = await session.json({ method: 'GET', path, ...(query && { query }) });
-  const list = await response.whole();
-  if (response.status >= 300 || !isFields(list)) throw MailErrors.proxyFailed.with();
-  return list;
-}
-
-const listOf = (value: Fields): Fields[] =>
-  Array.isArray(value['results']) ? (value['results'] as unknown[]).filter(isFields) : [];
 
 function senderOf({ from, date }: Fields): Sender | undefined {
   const sender = recipientOf(from);

@@ -8,7 +8,7 @@ import {
   RelatedItems,
   type RelatedQuery,
 } from '../../../platform/references/related-items.js';
-import { type Fields, isFields, isObjectId } from '../input/fields.js';
+import { type Fields, isObjectId, resultsOf } from '../input/fields.js';
 import { messagesPath } from '../mail-call.js';
 import { MailClient, type MailSession } from '../mail-client.js';
 import { recipientKey, recipientOf } from './drafts/recipients.js';
@@ -72,10 +72,7 @@ async function messagesOf(session: MailSession, mailbox: string): Promise<Fields
 
 async function listed(session: MailSession, path: string[], query?: URLSearchParams): Promise<Fields[]> {
   const response = await session.json({ method: 'GET', path, ...(query && { query }) });
-  const list = await response.whole();
-  return isFields(list) && Array.isArray(list['results'])
-    ? (list['results'] as unknown[]).filter(isFields)
-    : [];
+  return resultsOf(await response.whole());
 }
 
 /** @returns undefined for a message that does not match the query */
