@@ -34,6 +34,9 @@ export const reasonOf = (error: unknown): string => {
   return text.replaceAll(/\/\/[^\s/@]*@/g, '//');
 };
 
+/** The same for errors that name only what failed, such as those of `fetch`, with the reason as their cause. */
+export const causeOf = (error: unknown): string => reasonOf((error as Error).cause ?? error);
+
 /** Rejects when `work` takes longer than `ms`. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

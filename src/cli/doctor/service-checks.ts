@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.js';
 import { issuerKeysUrl } from '../../modules/identity/index.js';
 import { openBlobStore } from '../../platform/blobs/store/open-blob-store.js';
 import { isStorageFull } from '../../platform/database/storage-full.js';
-import { Area, type Finding, reasonOf, within } from './finding.js';
+import { Area, causeOf, type Finding, reasonOf, within } from './finding.js';
 
 const TIMEOUT_MS = 5_000;
 
@@ -59,7 +59,7 @@ async function checkBlobStore({ blobStore: settings }: Config): Promise<Finding[
     await within(TIMEOUT_MS, store.check());
     return [area.ok(`${name} is reachable.`)];
   } catch (error) {
-    const reason = reasonOf((error as Error).cause ?? error);
+    const reason = causeOf(error);
     if (isStorageFull(error)) return [area.error(`${name} is full.`, 'Free space or enlarge the store.')];
     const action =
       settings.kind === 's3'
@@ -104,7 +104,7 @@ async function checkMailService({ mailService, MAIL_SERVICE_MODE: mode }: Config
       ),
     ];
   } catch (error) {
-    const reason = reasonOf((error as Error).cause ?? error);
+    const reason = causeOf(error);
     return [
       area.error(
         `The mail service does not respond: ${reason}.`,
@@ -127,7 +127,7 @@ async function checkLiveKit(config: Config): Promise<Finding[]> {
     await within(2 * TIMEOUT_MS, rooms.listRooms(['doctor']));
     return [area.ok('LiveKit responds and accepts the key.')];
   } catch (error) {
-    const message = `LiveKit cannot be used: ${reasonOf((error as Error).cause ?? error)}.`;
+    const message = `LiveKit cannot be used: ${causeOf(error)}.`;
     return [area.error(message, 'Check LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET.')];
   }
 }
@@ -145,7 +145,7 @@ async function checkIssuer(config: Config): Promise<Finding[]> {
       return [area.ok(`The issuer of OIDC_ISSUER responds; it has ${keys.length} keys.`)];
     return [area.error(`The issuer of OIDC_ISSUER returns ${response.status} and no keys.`, action)];
   } catch (error) {
-    const reason = reasonOf((error as Error).cause ?? error);
+    const reason = causeOf(error);
     return [area.error(`The keys of OIDC_ISSUER cannot be read: ${reason}.`, action)];
   }
 }
@@ -171,7 +171,7 @@ async function checkAssistant({ ASSISTANT_URL: url, ASSISTANT_API_KEY: key }: Co
     if (response.status < 500) return [area.ok('The assistant responds.')];
     return [area.warning(`The assistant returns ${response.status}.`, 'Read the log of the assistant.')];
   } catch (error) {
-    const reason = reasonOf((error as Error).cause ?? error);
+    const reason = causeOf(error);
     return [area.warning(`The assistant does not respond: ${reason}.`, 'Check ASSISTANT_URL.')];
   }
 }
