@@ -146,15 +146,20 @@ describe('presence', () => {
     expect(received(follower, alice)).toEqual(['online', 'offline', 'online']);
   });
 
-  test('many expired devices of one user do not delay those of others', async () => {
-    await connect(one, alice);
-    await connect(one, bob);
+  /** Adds 1,000 devices that expired a minute ago. @param user with one device */
+  const addExpiredDevices = async (user: TestUser) => {
     const devices = 'tenant_id, user_id, active, active_at, rooms';
     await one.sql(
       `INSERT INTO presence_devices (${devices}, id, expires_at)
        SELECT ${devices}, n::text, now() - interval '1 minute' FROM presence_devices, generate_series(1, 1000) n WHERE user_id = $1`,
-      [alice.id],
+      [user.id],
     );
+  };
+
+  test('many expired devices of one user do not delay those of others', async () => {
+    await connect(one, alice);
+    await connect(one, bob);
+    await addExpiredDevices(alice);
     await one.sql(
       `UPDATE presence_devices SET expires_at = now() - CASE WHEN user_id = $1 THEN interval '1 minute' ELSE interval '1 second' END
         WHERE user_id = ANY ($2)`,
@@ -169,12 +174,7 @@ describe('presence', () => {
   test('many expired devices of connected users do not delay the disconnections of others', async () => {
     await connect(one, alice);
     await connect(one, bob);
-    const devices = 'tenant_id, user_id, active, active_at, rooms';
-    await one.sql(
-      `INSERT INTO presence_devices (${devices}, id, expires_at)
-       SELECT ${devices}, n::text, now() - interval '1 minute' FROM presence_devices, generate_series(1, 1000) n WHERE user_id = $1`,
-      [alice.id],
-    );
+    await addExpiredDevices(alice);
     await one.sql(`UPDATE presence_devices SET expires_at = now() - interval '1 second' WHERE user_id = $1`, [
       bob.id,
     ]);

@@ -45,6 +45,15 @@ describe('invitations to a workspace', () => {
     (await owner.api.get('/tenant/members?limit=200')).body.members.find((row: any) => row.email === email);
   const stateOf = async (id: string) =>
     (await owner.api.get(`/tenant/invitations/${id}`)).body.invitation.state;
+  const expectEnded = async (id: string) => {
+    for (const [method, path] of [
+      ['POST', '/resend'],
+      ['DELETE', ''],
+    ] as const)
+      expect((await owner.api.request(method, `/tenant/invitations/${id}${path}`)).body.error).toBe(
+        'invitation_ended',
+      );
+  };
 
   test('a new account joins with its role and groups, once', async () => {
     const group = (await owner.api.post('/rbac/groups', { name: 'Editors' })).body.group;
@@ -213,13 +222,7 @@ describe('invitations to a workspace', () => {
     expect((await at.browser().open(second)).status).toBe(200);
     expect((await owner.api.delete(`/tenant/invitations/${id}`)).body.invitation.state).toBe('revoked');
     expect((await at.browser().open(second)).status).toBe(404);
-    for (const [method, path] of [
-      ['DELETE', ''],
-      ['POST', '/resend'],
-    ] as const)
-      expect((await owner.api.request(method, `/tenant/invitations/${id}${path}`)).body.error).toBe(
-        'invitation_ended',
-      );
+    await expectEnded(id);
   });
 
   test('each new link is valid for as many days as the first one', async () => {
@@ -270,13 +273,7 @@ describe('invitations to a workspace', () => {
     expect(await stateOf(id)).toBe('expired');
     const expired = (await owner.api.get('/tenant/invitations?state=expired')).body.invitations;
     expect(expired.map((row: any) => row.id)).toContain(id);
-    for (const [method, path] of [
-      ['POST', '/resend'],
-      ['DELETE', ''],
-    ] as const)
-      expect((await owner.api.request(method, `/tenant/invitations/${id}${path}`)).body.error).toBe(
-        'invitation_ended',
-      );
+    await expectEnded(id);
     expect(await stateOf(id)).toBe('expired');
     expect((await owner.api.post('/tenant/invitations', { email })).status).toBe(201);
   });
