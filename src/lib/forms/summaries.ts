@@ -11,6 +11,14 @@ interface OptionCount {
   percent: number;
 }
 
+interface OptionRank {
+  id: string;
+  label: string;
+  /** Answers that rank the option. */
+  count: number;
+  mean_rank: number;
+}
+
 export interface QuestionSummary {
   id: string;
   title: string;
@@ -23,7 +31,7 @@ export interface QuestionSummary {
   options?: OptionCount[];
   rows?: { id: string; label: string; options: OptionCount[] }[];
   /** Mean ranks of the options, the best first. */
-  ranks?: { id: string; label: string; mean_rank: number }[];
+  ranks?: OptionRank[];
   statistics?: { min: number; max: number; mean: number; median: number; standard_deviation: number };
   nps?: { promoters: number; passives: number; detractors: number; score: number };
   range?: { first: string; last: string };
@@ -165,14 +173,17 @@ class QuestionAnswers {
     return { id, label, count, percent: this.answered === 0 ? 0 : rounded((100 * count) / this.answered) };
   }
 
-  private ranks() {
+  private ranks(): OptionRank[] {
     const { options = [] } = this.question;
     const all = [...options, ...this.removedOptions.values()];
     const labels = new Map(all.map(({ id, label }) => [id, label]));
     // Not all answers rank an option that an older version does not have.
     const counts = this.counts.get('')!;
     return [...this.sums]
-      .map(([id, sum]) => ({ id, label: labels.get(id) ?? id, mean_rank: rounded(sum / counts.get(id)!) }))
+      .map(([id, sum]) => {
+        const count = counts.get(id)!;
+        return { id, label: labels.get(id) ?? id, count, mean_rank: rounded(sum / count) };
+      })
       .toSorted((a, b) => a.mean_rank - b.mean_rank);
   }
 

@@ -316,11 +316,18 @@ describe('exports, analytics and search', () => {
     ok(await owner.api.post(`/forms/${form.id}/publish`));
     await submit(form, { r: ['x', 'y', 'new'] });
     const [{ ranks }] = ok(await owner.api.get(`/forms/${form.id}/analytics`)).questions;
-    expect(ranks.map(({ id, mean_rank }: any) => [id, mean_rank])).toEqual([
-      ['x', 1],
-      ['y', 2],
-      ['new', 3],
+    expect(ranks.map(({ id, count, mean_rank }: any) => [id, count, mean_rank])).toEqual([
+      ['x', 4, 1],
+      ['y', 4, 2],
+      ['new', 1, 3],
     ]);
+    // The mean of one answer is this answer.
+    const definition = { columns: ['r'], suppress_below: 2 };
+    const { report } = ok(await owner.api.post(`/forms/${form.id}/reports`, { name: 'R', definition }), 201);
+    const { aggregates } = ok(
+      await owner.api.get(`/forms/${form.id}/report_snapshot?report_id=${report.id}`),
+    );
+    expect(aggregates.questions[0].ranks.map(({ id }: any) => id)).toEqual(['x', 'y']);
   });
 
   test('analytics count the views and starts of respondents, by version and hour', async () => {

@@ -226,10 +226,10 @@ describe('columns and summaries', () => {
       [1, 50],
       [0, 0],
     ]);
-    expect(r.ranks.map(({ id, mean_rank }: any) => [id, mean_rank])).toEqual([
-      ['y', 1],
-      ['x', 2],
-      ['z', 3],
+    expect(r.ranks.map(({ id, count, mean_rank }: any) => [id, count, mean_rank])).toEqual([
+      ['y', 1, 1],
+      ['x', 1, 2],
+      ['z', 1, 3],
     ]);
     expect(t.samples).toEqual(['second', 'first']);
     expect(d.range).toEqual({ first: '2023-05-01', last: '2024-05-01' });

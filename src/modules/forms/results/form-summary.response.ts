@@ -18,6 +18,8 @@ export class FormRowCounts {
 export class FormRank {
   @ApiProperty({ example: 'jupiter' }) id!: string;
   @ApiProperty({ example: 'Jupiter' }) label!: string;
+  /** Answers that rank the option: answers to older versions do not have it. */
+  @ApiProperty({ type: 'integer', example: 12 }) count!: number;
   @ApiProperty({ example: 1.25 }) mean_rank!: number;
 }
 

@@ -203,7 +203,8 @@ function shown(
     ...counts,
     ...(options && { options: enough(options) }),
     ...(rows && { rows: rows.map((row) => ({ ...row, options: enough(row.options) })) }),
-    ...(ranks && { ranks }),
+    // An answer ranks several options, so the sum of their counts is not the number of answers.
+    ...(ranks && { ranks: largeEnough(ranks, least, undefined) }),
     ...(nps && (least === 0 || Math.min(nps.promoters, nps.passives, nps.detractors) >= least) && { nps }),
     // Minimum, maximum, first and last belong to single responses.
     ...(statistics && least === 0 && { statistics }),

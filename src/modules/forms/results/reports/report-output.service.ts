@@ -148,7 +148,7 @@ async function writeMetrics(
 
 /** The table behind a chart. */
 async function writeChart(book: XlsxWriter, summary: QuestionSummary): Promise<void> {
-  const header = summary.ranks ? ['Value', 'Mean rank'] : ['Value', 'Count', 'Percent'];
+  const header = summary.ranks ? ['Value', 'Count', 'Mean rank'] : ['Value', 'Count', 'Percent'];
   await book.sheet(summary.title, header);
   const rows = summary.rows ?? [{ label: '', options: summary.options ?? [] }];
   for (const row of rows)
@@ -156,7 +156,8 @@ async function writeChart(book: XlsxWriter, summary: QuestionSummary): Promise<v
       const name = row.label === '' ? label : `${row.label}: ${label}`;
       await book.row([text(name), number(count), number(percent)]);
     }
-  for (const { label, mean_rank } of summary.ranks ?? []) await book.row([text(label), number(mean_rank)]);
+  for (const { label, count, mean_rank } of summary.ranks ?? [])
+    await book.row([text(label), number(count), number(mean_rank)]);
   for (const [name, value] of Object.entries(summary.statistics ?? {}))
     await book.row([text(name), number(value)]);
 }
