@@ -39,21 +39,30 @@ export class Connection {
     { name }: ServerEvent<Payload>,
     payload: Payload,
   ): void {
+    const reading = connections.filter((connection) => connection.isReading());
+    Connection.write(reading, name, payload);
+  }
+
+  /** Sends an event that may be lost, such as typing. It is encoded once. Clients with much unsent data do not receive it. */
+  static sendVolatile<Payload extends object>(
+    connections: readonly Connection[],
+    { name }: ServerEvent<Payload>,
+    payload: Payload,
+  ): void {
+    const hasSpace = (to: Connection) => to.bufferedBytes() < to.options.volatileBytes;
+    Connection.write(connections.filter(hasSpace), name, payload);
+  }
+
+  private static write(connections: readonly Connection[], name: string, payload: object): void {
     if (connections.length === 0) return;
     const { packet, frame } = encodeEvent(name, payload);
     const options = { wsPreEncodedFrame: [frame] };
-    for (const connection of connections)
-      if (connection.isReading()) connection.engine.write(packet, options);
+    for (const { engine } of connections) engine.write(packet, options);
   }
 
   /** Sends an event. A client that does not read its events is disconnected and resumes later. */
   send<Payload extends object>(event: ServerEvent<Payload>, payload: Payload): void {
     Connection.sendAll([this], event, payload);
-  }
-
-  /** Sends an event that may be lost, such as typing. */
-  sendVolatile<Payload extends object>({ name }: ServerEvent<Payload>, payload: Payload): void {
-    if (this.bufferedBytes() < this.options.volatileBytes) this.socket.volatile.emit(name, payload);
   }
 
   /** @param reason sent to the client as the event `session.closing` */

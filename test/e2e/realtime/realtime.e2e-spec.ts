@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { decodeJwt } from 'jose';
 import { SessionsApi } from '../../../src/modules/identity/index.js';
@@ -98,7 +99,7 @@ describe('sockets', () => {
       const { body, status } = await one.anonymous.get('/socket/?EIO=4&transport=polling');
       expect([status, body.error]).toEqual([404, 'not_found']);
       const origin = (value: string) => ({ extraHeaders: { origin: value } });
-      await expect(connect(one, alice, origin('https://evil.example'))).rejects.toThrow();
+      await expect(connect(one, alice, origin('https://evil.example'))).rejects.toThrow('websocket error');
       await connect(one, alice, origin('https://app.example'));
       await connect(one, alice, origin(one.base));
       await connect(one, alice);
@@ -552,11 +553,43 @@ describe('sockets', () => {
     test('a member who stops typing and starts again is reported each time', async () => {
       const room = await newRoom(bob);
       const [socket, other] = [await connect(one, alice), await connect(two, bob)];
-      const reported = () => other.named('typing').map(({ on }) => on);
-      for (const on of [true, false, true]) await socket.send('typing', { room_id: room, on });
-      await until('three reports', () => reported().length === 3);
-      expect(reported()).toEqual([true, false, true]);
+      for (const [index, on] of [true, false, true].entries()) {
+        await socket.send('typing', { room_id: room, on });
+        await until('the report', () => other.named('typing').length === index + 1);
+        expect(other.named('typing')[index].on).toBe(on);
+      }
     });
+
+    test.each(['size', 'members'] as const)(
+      'typing is reported in order where a read of %s is slow',
+      async (method) => {
+        const room = await newRoom(bob);
+        const [socket, other] = [await connect(one, alice), await connect(two, bob)];
+        // The sender's process reads the size of the room, the recipient's its members.
+        const repository = (method === 'size' ? one : two).get(FanoutRepository);
+        const read = repository[method].bind(repository) as (...args: never[]) => Promise<never>;
+        const first = Promise.withResolvers<void>();
+        const slow = jest.spyOn(repository, method).mockImplementationOnce(async (...args) => {
+          await first.promise;
+          return read(...(args as unknown as never[]));
+        });
+        const reports = jest.fn();
+        two.get(Bus).subscribe('chat.typing', ({ user, on }) => user === alice.id && reports(on));
+        try {
+          const started = socket.send('typing', { room_id: room, on: true });
+          await until('the first read', () => slow.mock.calls.length > 0);
+          await socket.send('typing', { room_id: room, on: false });
+          await until('the second report', () => reports.mock.lastCall?.[0] === false);
+          first.resolve();
+          await started;
+        } finally {
+          slow.mockRestore();
+        }
+        await post(alice, room, 'after');
+        await other.next('message.created', ({ message }) => message.body === 'after');
+        await until('the newest state', () => other.named('typing').at(-1)?.on === false);
+      },
+    );
 
     test('a client resumes from any position, at any process', async () => {
       const room = await newRoom(bob);

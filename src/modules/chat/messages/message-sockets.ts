@@ -68,6 +68,8 @@ const TYPING_PAUSE_MS = 3_000;
 /** The chat events of sockets: the same operations as over HTTP. */
 @Injectable()
 export class MessageSockets implements OnModuleInit {
+  /** The newest state that users requested in rooms: their events wait for a read and can overtake each other. */
+  private readonly requested = new LRUCache<string, boolean>(growingTo(10_000));
   /** The last reported state of users in rooms. */
   private readonly typed = new LRUCache<string, boolean>({ ...growingTo(10_000), ttl: TYPING_PAUSE_MS });
 
@@ -117,12 +119,14 @@ export class MessageSockets implements OnModuleInit {
   }
 
   private async typing(ctx: RequestContext, { room_id: roomId, on }: SocketTyping): Promise<object> {
+    const key = `${ctx.userId} ${roomId}`;
+    this.requested.set(key, on);
     const members = await this.repository.size(ctx, roomId);
     if (members === undefined) throw ChatErrors.roomNotFound.with();
-    const key = `${ctx.userId} ${roomId}`;
-    if (members <= MAX_TYPING_MEMBERS && this.typed.get(key) !== on) {
-      this.typed.set(key, on);
-      this.changes.typing(ctx, roomId, on);
+    const newest = this.requested.get(key) ?? on;
+    if (members <= MAX_TYPING_MEMBERS && this.typed.get(key) !== newest) {
+      this.typed.set(key, newest);
+      this.changes.typing(ctx, roomId, newest);
     }
     return {};
   }

@@ -41,6 +41,8 @@ export class RoomFanout implements OnModuleInit {
   private readonly logger = new Logger(RoomFanout.name);
   /** Rooms that are being delivered, with the newest change to deliver. */
   private readonly running = new Map<string, number>();
+  /** The newest undelivered state of users who type in rooms. */
+  private readonly typed = new Map<string, boolean>();
 
   constructor(
     private readonly changes: ChatChanges,
@@ -146,12 +148,25 @@ export class RoomFanout implements OnModuleInit {
     this.send(room, new Set([...delivered, ...members]), ROOM_REMOVED_EVENT, { room_id: room.room });
   }
 
+  /** Delivers the newest report of a user in a room. Reports that arrive during its delivery replace it, so that none overtakes another. */
   private async typing({ user, on, ...room }: ChatBusMessages[typeof TYPING]): Promise<void> {
-    const members = await this.repository.members(room.tenant, room.room);
-    const payload = { room_id: room.room, user_id: user, on, expires_in: TYPING_SECONDS };
-    for (const member of members.filter((id) => id !== user))
-      for (const connection of this.connections.of(room.tenant, member))
-        connection.sendVolatile(TYPING_EVENT, payload);
+    const key = `${user} ${keyOf(room)}`;
+    const isRunning = this.typed.has(key);
+    this.typed.set(key, on);
+    if (isRunning) return;
+    try {
+      const members = await this.repository.members(room.tenant, room.room);
+      const others = members.filter((id) => id !== user);
+      const newest = this.typed.get(key) as boolean;
+      Connection.sendVolatile(this.connections.ofUsers(room.tenant, others), TYPING_EVENT, {
+        room_id: room.room,
+        user_id: user,
+        on: newest,
+        expires_in: TYPING_SECONDS,
+      });
+    } finally {
+      this.typed.delete(key);
+    }
   }
 
   private send<Payload extends object>(
