@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -31,7 +32,10 @@ export interface ServedApp {
   readonly nest: NestExpressApplication;
   readonly metrics: MetricsReader;
   listen(): Promise<void>;
-  /** Rejects new connections, waits up to `timeoutMs` for requests in flight, closes the pool. May be called twice. */
+  /**
+   * Rejects new connections, waits up to `timeoutMs` for requests in flight and for clients of sockets that confirm the end,
+   * closes the pool. May be called twice.
+   */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -62,6 +66,11 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   server.headersTimeout = KEEP_ALIVE_MS;
   server.requestTimeout = REQUEST_MS;
   nest.get(RealtimeGateway).attach(server);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   let drained: Promise<void> | undefined;
   return {
     nest,
@@ -71,7 +80,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
       nest.get(Lifecycle).serving();
     },
     drain(timeoutMs) {
-      drained ??= drain(nest, server, timeoutMs);
+      drained ??= drain(nest, server, sockets, timeoutMs);
       return drained;
     },
   };
@@ -83,11 +92,17 @@ function notFoundOutsidePrefix(_request: Request, response: Response): void {
   writeJson(response, status, JSON.stringify({ error: code, message }));
 }
 
-async function drain(nest: NestExpressApplication, server: Server, timeoutMs: number): Promise<void> {
+/** @param sockets open connections of the server, those of websockets too: `closeAllConnections` leaves them open */
+async function drain(
+  nest: NestExpressApplication,
+  server: Server,
+  sockets: ReadonlySet<Socket>,
+  timeoutMs: number,
+): Promise<void> {
   nest.get(Lifecycle).draining();
   if (server.listening) {
     await new Promise<void>((resolve) => {
-      const force = setTimeout(() => server.closeAllConnections(), timeoutMs);
+      const force = setTimeout(() => sockets.forEach((socket) => socket.destroy()), timeoutMs);
       // Later responses close their connection. Idle connections are closed at once.
       server.on(
         'request',

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'socket.io';
 import type { RequestContext } from '../context/request-context.js';
 import { encodeEvent } from './event-encoding.js';
@@ -13,6 +14,7 @@ interface EngineConnection {
   /** @param options `wsPreEncodedFrame`: the buffers of the frame, sent instead of encoding `data` again */
   write(data: string, options: { wsPreEncodedFrame: Buffer[] }): void;
   close(discard: boolean): void;
+  request: IncomingMessage;
 }
 
 /** An authenticated socket. */
@@ -73,10 +75,11 @@ export class Connection {
 
   /** Closes the socket of a client that does not read its events. @returns whether the client reads them */
   private isReading(): boolean {
-    const isReading = this.bufferedBytes() <= this.options.closeBytes;
-    // Discards the pending events.
-    if (!isReading) this.engine.close(true);
-    return isReading;
+    if (this.bufferedBytes() <= this.options.closeBytes) return true;
+    // Discards the pending events. The client would not read a closing frame either, so the connection does not wait for its reply.
+    this.engine.close(true);
+    this.engine.request.socket.destroy();
+    return false;
   }
 
   private get engine(): EngineConnection {

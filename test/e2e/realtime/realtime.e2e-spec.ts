@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { decodeJwt } from 'jose';
@@ -329,11 +329,28 @@ describe('sockets', () => {
       const { transport } = socket.socket.io.engine as any;
       transport.ws._socket.pause();
       const connections = () => one.get(UserConnections).of(dave.tenantId!, dave.id);
+      const [{ socket: served }] = connections() as any;
       for (let n = 0; n < 200 && connections().size > 0; n += 1) {
         for (const connection of connections()) connection.send(padding, { text: 'y'.repeat(1024 * 1024) });
         await setImmediate();
       }
       expect(connections().size).toBe(0);
+      // The client would not read a closing frame either.
+      expect(served.request.socket.destroyed).toBe(true);
+    });
+
+    test('a client that does not read does not delay the end of the process', async () => {
+      const app = await TestApp.start({}, one.databaseUrl);
+      const { socket } = await connect(app, alice);
+      (socket.io.engine as any).transport.ws._socket.pause();
+      const waiting = new AbortController();
+      const longest = delay(25_000, 'waiting', { signal: waiting.signal });
+      try {
+        expect(await Promise.race([app.stop().then(() => 'stopped'), longest])).toBe('stopped');
+      } finally {
+        waiting.abort();
+        await longest.catch(() => undefined);
+      }
     });
 
     test('any payload gets a typed acknowledgement', async () => {
