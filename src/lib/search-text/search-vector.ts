@@ -30,9 +30,11 @@ export class SearchVector {
   private position = 0;
   private bytes = 0;
 
-  /** @param readers ids of users with access; their lexemes are added first, so that a long text leaves space for them */
+  /**
+   * @param readers ids of users with access, also repeated; their lexemes are added first, so that a long text leaves space for them
+   */
   constructor(readers: readonly string[]) {
-    for (const reader of readers) this.put(readerLexeme(reader));
+    for (const reader of new Set(readers)) this.put(readerLexeme(reader));
   }
 
   /** True when the vector has no space for further words. */
@@ -96,6 +98,7 @@ export class SearchVector {
     return exact;
   }
 
+  /** Adds a lexeme that the vector does not have. */
   private put(lexeme: string): Places {
     this.bytes += Buffer.byteLength(lexeme) + ENTRY_BYTES;
     const places: Places = [];

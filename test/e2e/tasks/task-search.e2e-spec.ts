@@ -145,6 +145,17 @@ describe('search of tasks', () => {
     ]);
   });
 
+  test('the members of a folder find a task that its creator assigned to themself', async () => {
+    const [alice, bob] = await users('alice', 'bob');
+    const { id } = await folder(alice, { members: [bob.id] });
+    await make(alice, 'needle of my own', { folder_id: id, assignees: [alice.id] });
+    await indexed();
+    expect([await titles(bob, 'needle'), await titles(alice, 'needle')]).toEqual([
+      ['needle of my own'],
+      ['needle of my own'],
+    ]);
+  });
+
   test('pages; a cursor is valid for its own query only', async () => {
     const [alice] = await users('alice');
     await crowd(alice, 25, 'paged');
