@@ -3,7 +3,8 @@ import pg from 'pg';
 import type { Ledger } from './load.ts';
 
 /**
- * Every acknowledged write is in the database, and each file has its content. Missing data become a violation.
+ * Every acknowledged write is in the database, each file has its content, and no event fails for longer than a fault lasts.
+ * Missing data and such events become violations.
  * @param base address of a server
  */
 export async function verify(ledger: Ledger, databaseUrl: string, base: string): Promise<void> {
@@ -16,6 +17,10 @@ export async function verify(ledger: Ledger, databaseUrl: string, base: string):
   const { rows } = await client.query('SELECT id, revision FROM notes');
   for (const { id, revision } of rows)
     if (revision < (ledger.notes.get(id) ?? 0)) ledger.violations.push(`notes: an edit of ${id} is lost`);
+  // Its six attempts took a minute.
+  const failed = await client.query('SELECT type, last_error FROM outbox WHERE attempts > 5 LIMIT 10');
+  for (const { type, last_error: error } of failed.rows)
+    ledger.violations.push(`the event ${type} fails again and again: ${error}`);
   await client.end();
   const hash = (content: string): string => createHash('sha256').update(content).digest('hex');
   for (const { task, id, content, token } of ledger.files) {

@@ -89,6 +89,7 @@ async function round(
   await Promise.all(living);
   if (world.failed) return;
   await quiet(world);
+  await checkEvents(world);
   await world.site.purgeTrash();
   await Promise.all(online.map((device) => device.settle()));
   await checkDevices(world, devices, world.rng(`verdict ${world.counts.get('actions')}`));
@@ -123,6 +124,14 @@ async function quiet(world: World): Promise<void> {
       throw new Violation(`a statement still runs after the round: ${busy[0]?.query}`);
     await delay(50);
   }
+}
+
+/** A crash or a move may fail an event once or twice. */
+async function checkEvents(world: World): Promise<void> {
+  const [failed] = await world.sql<{ type: string; last_error: string }>(
+    'SELECT type, last_error FROM outbox WHERE attempts > 3 AND last_error IS NOT NULL LIMIT 1',
+  );
+  if (failed) throw new Violation(`the event ${failed.type} fails again and again: ${failed.last_error}`);
 }
 
 /** Updates the ids that the actors know: notes are also deleted with folders and by jobs. */
