@@ -6,6 +6,7 @@ import {
   outcomeOf,
   type SmtpError,
 } from '../../platform/smtp/smtp-relay.js';
+import { withAsciiDomain } from '../accounts/addresses.js';
 import { MailSettings } from '../mail-settings.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import { NO_RELAY } from './delivery-outcome.js';
@@ -53,7 +54,8 @@ export class OutgoingRelay implements OnApplicationShutdown {
       raw.destroy();
     }
     return entries.map(({ recipient }) => {
-      const failure = failures.find((error) => error.recipient === recipient);
+      // nodemailer writes the domain in Unicode when the local part is not ASCII.
+      const failure = failures.find((error) => withAsciiDomain(error.recipient ?? '') === recipient);
       return failure ? outcomeOf(failure) : { kind: 'sent' };
     });
   }

@@ -48,9 +48,9 @@ const insert = mailService.statement<Mailbox>(
   `INSERT INTO mailboxes (user_id, id, path, hidden, retention, encrypt_messages) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
 );
-const lock = mailService.statement<Pick<Mailbox, 'path'>>(
+const lock = mailService.statement<Pick<Mailbox, 'path' | 'retention'>>(
   'mailboxes.lock',
-  `SELECT path FROM mailboxes WHERE user_id = $1 AND id = $2 FOR UPDATE`,
+  `SELECT path, retention FROM mailboxes WHERE user_id = $1 AND id = $2 FOR UPDATE`,
 );
 const update = mailService.statement<never>(
   'mailboxes.update',
@@ -134,7 +134,8 @@ export class MailboxesRepository {
       if (!before) return 'gone';
       await tx.query(update, values);
       if (path !== null) await tx.query(renameBelow, [userId, id, before.path, path]);
-      if (retention !== null) await tx.query(expireLater, [userId, id, retention]);
+      if (retention !== null && retention !== Number(before.retention))
+        await tx.query(expireLater, [userId, id, retention]);
       return 'ok';
     });
     return work.catch(rejectionOf);

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
 import { domainOf } from '../accounts/addresses.js';
 import { mailErrors } from '../mail-error.js';
@@ -53,6 +53,8 @@ type Upload = Omit<UploadRequest, 'attachments'> & { attachments: NewAttachment[
 /** Stores messages for their owner: drafts and imported messages. */
 @Injectable()
 export class UploadService {
+  private readonly logger = new Logger(UploadService.name);
+
   constructor(
     private readonly accounts: AccountsRepository,
     private readonly mailboxes: MailboxesRepository,
@@ -171,12 +173,18 @@ export class UploadService {
   /** The new message is stored already, so a failure is only reported in the response. */
   private async removePrevious(userId: string, mailbox: string, previous: { mailbox?: string; id: number }) {
     const { id } = previous;
-    const deleted = Number.isSafeInteger(id)
-      ? await this.messages.remove(userId, previous.mailbox ?? mailbox, { uids: [id], low: null, high: null })
-      : 0;
-    return deleted > 0
-      ? { previousDeleted: true }
-      : { previousDeleteError: 'Failed to delete previous message. Message was not found' };
+    const set = { uids: [id], low: null, high: null };
+    try {
+      const deleted = Number.isSafeInteger(id)
+        ? await this.messages.remove(userId, previous.mailbox ?? mailbox, set)
+        : 0;
+      return deleted > 0
+        ? { previousDeleted: true }
+        : { previousDeleteError: 'Failed to delete previous message. Message was not found' };
+    } catch (error) {
+      this.logger.warn({ err: error }, 'a previous draft could not be deleted');
+      return { previousDeleteError: 'Failed to delete previous message. It remains' };
+    }
   }
 }
 
@@ -197,15 +205,16 @@ function structured(request: Upload, account: Account, origin: Origin | undefine
   const derived = origin && derivedFrom(origin, account.address);
   const addresses = (list: Partial<Address>[] | undefined): Address[] =>
     (list ?? []).filter(({ address }) => address).map(fullAddress);
-  const [to, cc] = [addresses(request.to), addresses(request.cc)];
-  const inherits = to.length === 0 && cc.length === 0;
+  const [cc, bcc] = [addresses(request.cc), addresses(request.bcc)];
+  // As in WildDuck. An empty `to` is a decision of the author.
+  const inherits = request.to === undefined && cc.length === 0 && bcc.length === 0;
   const text = request.text;
   return {
     from: sender(request, account),
     ...(request.replyTo && { replyTo: fullAddress(request.replyTo) }),
-    to: inherits ? (derived?.to ?? []) : to,
+    to: inherits ? (derived?.to ?? []) : addresses(request.to),
     cc: inherits ? (derived?.cc ?? []) : cc,
-    bcc: addresses(request.bcc),
+    bcc,
     subject: request.subject ?? derived?.subject ?? '',
     ...(text !== undefined && { text }),
     ...(request.html !== undefined && { html: request.html }),

@@ -7,6 +7,7 @@ import {
   type SMTPServerDataStream,
   type SMTPServerSession,
 } from 'smtp-server';
+import { LRUCache } from 'lru-cache';
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
 import { domainOf, normalizeAddress } from '../accounts/addresses.js';
 import { Db } from '../../platform/database/db.js';
@@ -15,6 +16,7 @@ import { ByteBudget, ByteReservation } from '../byte-budget.js';
 import { MailError } from '../mail-error.js';
 import { MailSettings } from '../mail-settings.js';
 import { MessageStore } from '../message-store.js';
+import { growingTo } from '../../platform/memory/cache-size.js';
 import { MimeWorkers } from '../mime/mime-workers.js';
 import { bufferOf, type Bytes, gatherInto, sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
@@ -38,6 +40,8 @@ const SESSION_MS = 15 * MINUTE_MS;
 /** A message with more `Received` headers is in a loop (RFC 5321 6.3). */
 const MAX_HOPS = 50;
 const HEADER_BYTES = 1_048_576;
+/** How long a message that did not fit into a mailbox is known. */
+const OVERSIZE_MS = 24 * 60 * MINUTE_MS;
 const CLOSE_MS = 5_000;
 
 /** An error response of SMTP. */
@@ -58,6 +62,8 @@ export class SmtpReceiver implements OnModuleDestroy {
   private readonly messages = new RateWindow(MESSAGES, MINUTE_MS);
   private readonly unknownRecipients = new RateWindow(UNKNOWN_RECIPIENTS, SESSION_MS);
   private readonly awaitedRecipients = new RateWindow(AWAITED_RECIPIENTS, SESSION_MS);
+  /** Sizes of the last messages that did not fit, by account and sender: at the next attempt, only this recipient is rejected. */
+  private readonly oversize = new LRUCache<string, number>({ ...growingTo(10_000), ttl: OVERSIZE_MS });
   /** Milliseconds in which the account of an unknown recipient may appear; tests shorten it. */
   awaitMs = AWAIT_MS;
   private server: SMTPServer | undefined;
@@ -124,7 +130,7 @@ export class SmtpReceiver implements OnModuleDestroy {
     const { quotaBytes } = this.settings;
     const { mailFrom } = session.envelope;
     const { SIZE = '0' } = ((mailFrom && mailFrom.args) || {}) as { SIZE?: string };
-    const announced = Number(SIZE) || 0;
+    const announced = Number(SIZE) || (this.oversize.get(oversizeKey(owner, session)) ?? 0);
     if (quotaBytes > 0 && (await this.accounts.used(owner.id)) + announced > quotaBytes) throw FULL;
   }
 
@@ -140,8 +146,8 @@ export class SmtpReceiver implements OnModuleDestroy {
   }
 
   private async deliver(raw: Bytes, session: SMTPServerSession): Promise<void> {
-    const { mailFrom, rcptTo } = session.envelope;
-    const sender = mailFrom ? mailFrom.address : '';
+    const { rcptTo } = session.envelope;
+    const sender = senderOf(session);
     const parsed = await this.mime.parse(raw);
     const owners = new Map<string, { account: Account; address: string }>();
     for (const { address } of rcptTo) {
@@ -155,7 +161,7 @@ export class SmtpReceiver implements OnModuleDestroy {
     const sorted = [...owners.values()].sort((a, b) => (a.account.id < b.account.id ? -1 : 1));
     await this.db.tx(async (tx) => {
       for (const { account, address } of sorted) {
-        await this.store.addIn(tx, {
+        const message = {
           userId: account.id,
           mailbox: '\\Inbox',
           rawId,
@@ -167,6 +173,10 @@ export class SmtpReceiver implements OnModuleDestroy {
           draft: false,
           arrived: true,
           envelope: { from: sender, rcpt: [{ value: address, formatted: address }] },
+        };
+        await this.store.addIn(tx, message).catch((error: unknown) => {
+          if (isOverQuota(error)) this.oversize.set(oversizeKey(account, session), sizeOf(raw));
+          throw error;
         });
       }
     });
@@ -212,7 +222,7 @@ export class SmtpReceiver implements OnModuleDestroy {
       done();
     } catch (error) {
       if (error instanceof SmtpError) return done(error);
-      if (error instanceof MailError && error.body['code'] === 'OverQuotaError') return done(FULL);
+      if (isOverQuota(error)) return done(FULL);
       if (error instanceof MailError && error.status === 400)
         return done(new SmtpError(554, '5.6.0 The message cannot be read'));
       if (!isDisconnect(error))
@@ -243,6 +253,16 @@ const TOO_MANY = new SmtpError(421, '4.7.0 Too many requests, try later');
 const NO_STORAGE = new SmtpError(452, '4.3.1 Insufficient system storage');
 const DELETED = new SmtpError(451, '4.2.1 A mailbox has been deleted');
 const FULL = new SmtpError(452, '4.2.2 The mailbox is full');
+
+const isOverQuota = (error: unknown): boolean =>
+  error instanceof MailError && error.body['code'] === 'OverQuotaError';
+
+/** Empty for a bounce. */
+const senderOf = ({ envelope: { mailFrom } }: SMTPServerSession): string =>
+  mailFrom ? mailFrom.address : '';
+
+const oversizeKey = (account: Account, session: SMTPServerSession): string =>
+  `${account.id} ${senderOf(session)}`;
 
 function hops(beginning: Buffer): number {
   const [head = ''] = beginning.toString('latin1').split(/\r?\n\r?\n/, 1);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Config } from '../../config/config.js';
+import { invalidToken } from '../../platform/context/bearer.guard.js';
 import { TokenResolver } from '../../platform/context/token-resolver.js';
 import { type ApiError, ErrorKind } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
@@ -37,7 +38,6 @@ const INSUFFICIENT_SCOPE = new ErrorKind(
 );
 
 const BEARER_JWT = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
-const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
 const OPENID = { headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="openid"' } };
 /** Seconds for which browsers cache the script. */
 const SCRIPT_SECONDS = 300;
@@ -118,7 +118,7 @@ export class SignInServer {
     const identity = this.tokens.cached(token) ?? (await this.tokens.resolve(token));
     if (identity?.secondFactorPending) return writeError(response, Errors.secondFactorRequired.with());
     const account = identity && (await this.sessions.account(identity.userId));
-    if (!account) return writeError(response, Errors.unauthorized.with(CHALLENGE));
+    if (!account) return writeError(response, invalidToken());
     const scopes = identity.sessionId && (await this.scopesOf(identity.sessionId));
     if (scopes && !scopes.has('openid')) return writeError(response, INSUFFICIENT_SCOPE.with(OPENID));
     const grants = (scope: string) => !scopes || scopes.has(scope);

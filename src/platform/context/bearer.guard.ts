@@ -36,7 +36,9 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
 const BEARER = /^bearer ([\w\-.~+/]+=*)$/i;
 /** RFC 6750, section 3: the challenge has no error code when the request has no bearer token. */
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
-const INVALID_TOKEN = { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
+/** 401 for a token that is not valid. */
+export const invalidToken = (): ApiError =>
+  Errors.unauthorized.with({ headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });
 
 /** The token of the `Authorization` header. No other place of a request is accepted. */
 export const bearerToken = (request: Request): string | undefined =>
@@ -44,7 +46,7 @@ export const bearerToken = (request: Request): string | undefined =>
 
 /** 401 with the challenge for this request. The reason why a token is invalid is not disclosed. */
 export const notAuthenticated = ({ headers }: Request): ApiError =>
-  Errors.unauthorized.with(/^bearer\b/i.test(headers.authorization ?? '') ? INVALID_TOKEN : CHALLENGE);
+  /^bearer\b/i.test(headers.authorization ?? '') ? invalidToken() : Errors.unauthorized.with(CHALLENGE);
 
 /**
  * Global. Authenticates the `Authorization: Bearer` token of a request and stores the frozen caller in `request.ctx`. For a

@@ -181,6 +181,16 @@ describe('passkeys of an account', () => {
       ]);
     });
 
+    test('adds none in a session that has ended, before its process knows', async () => {
+      const alice = await personWithPassword(app, 'alice');
+      const intruder = await session(app, alice);
+      const credential = new SoftPasskey(origin).create(await creation(intruder));
+      await app.sql('UPDATE sessions SET revoked_at = now() WHERE account_id = $1', [alice.id]);
+      const late = await intruder.api.post(PASSKEYS, { name: 'x', credential });
+      expect(errorOf(late)).toEqual([401, 'unauthorized']);
+      expect(await app.sql('SELECT FROM passkeys WHERE account_id = $1', [alice.id])).toEqual([]);
+    });
+
     test('rejects a credential of another account, and more than 20', async () => {
       const [alice, mallory] = [
         await personWithPassword(app, 'alice'),

@@ -136,6 +136,21 @@ describe('the second factor', () => {
       expect((await alice.api.post('/auth/enable-2fa', { code: third.code() })).status).toBe(200);
     });
 
+    test('not in a session that has ended, before its process knows', async () => {
+      const alice = await personWithPassword(app, 'alice');
+      const intruder = twin.as((await session(app, alice)).token);
+      const { body } = await intruder.post('/auth/initiate-2fa', { password: PASSWORD });
+      const changed = await alice.api.put('/settings/password', {
+        current_password: PASSWORD,
+        new_password: 'seven purple teapots dance',
+      });
+      expect(changed.status).toBe(200);
+      const late = await intruder.post('/auth/enable-2fa', { code: new Authenticator(body.secret).code() });
+      expect(errorOf(late)).toEqual([401, 'unauthorized']);
+      expect(late.headers.get('www-authenticate')).toContain('invalid_token');
+      expect((await alice.api.get('/settings/security')).body.two_factor.enabled).toBe(false);
+    });
+
     test('a pending secret requires no proof', async () => {
       const alice = await personWithPassword(app, 'alice');
       await alice.api.post('/auth/initiate-2fa', { password: PASSWORD });

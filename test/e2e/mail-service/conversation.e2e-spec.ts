@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { MailboxesRepository } from '../../../src/mail-service/mailboxes/mailboxes.repository.js';
+import { MessagesRepository } from '../../../src/mail-service/messages/messages.repository.js';
+import { DatabaseBusyError } from '../../../src/platform/database/database-errors.js';
 import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
 import { until } from '../../support/until.ts';
 
@@ -107,6 +109,24 @@ describe('two users', () => {
     expect(inTrash).toMatchObject({ seen: true, expires: expect.any(String) });
   });
 
+  test('reply to the recipients of the draft, and to the sender only when it names none', async () => {
+    const { body } = await bob.post(`${box(bobs['INBOX'])}/messages`, {
+      from: { address: 'boss@far.example' },
+      subject: 'secret',
+    });
+    const reference = { mailbox: bobs['INBOX'], id: body.message.id, action: 'reply' };
+    const recipientsOf = async (fields: object) => {
+      const id = await draft(bob, bobs, { reference, ...fields });
+      const { to, cc, bcc } = (await bob.get(`${box(bobs['Drafts'])}/messages/${id}`)).body;
+      return [to, cc, bcc].map((list) => list?.map(({ address }: { address: string }) => address));
+    };
+    const bcc = [{ address: 'alice@example.com' }];
+    expect(await recipientsOf({ bcc })).toEqual([undefined, undefined, ['alice@example.com']]);
+    expect(await recipientsOf({ to: [] })).toEqual([undefined, undefined, undefined]);
+    expect(await recipientsOf({ to: [{ address: '' }] })).toEqual([undefined, undefined, undefined]);
+    expect(await recipientsOf({})).toEqual([['boss@far.example'], undefined, undefined]);
+  });
+
   test('move and mark messages in one request', async () => {
     const inbox = `${box(bobs['INBOX'])}/messages`;
     const ids: number[] = [];
@@ -164,6 +184,24 @@ describe('two users', () => {
     });
     expect(body).toMatchObject({ success: true, previousDeleted: true });
     expect((await alice.get(`${box(alices['Drafts'])}/messages/${old}`)).status).toBe(404);
+  });
+
+  test('a previous draft that cannot be deleted does not make the client store the new one again', async () => {
+    const old = await draft(alice, alices, { subject: 'v1' });
+    jest.spyOn(mail.get(MessagesRepository), 'remove').mockRejectedValueOnce(new DatabaseBusyError());
+    const { status, body } = await alice.post(`${box(alices['Drafts'])}/messages`, {
+      draft: true,
+      subject: 'v2',
+      replacePrevious: { id: old },
+    });
+    expect([status, body]).toEqual([
+      200,
+      {
+        success: true,
+        message: expect.objectContaining({ id: expect.any(Number) }),
+        previousDeleteError: expect.stringMatching(/^Failed to delete previous message\. /),
+      },
+    ]);
   });
 
   test('data URL images in HTML become inline attachments', async () => {

@@ -148,6 +148,21 @@ describe('without a relay', () => {
     expect(await expiresAfter(0)).toBeUndefined();
   });
 
+  test('a mailbox that is sent back as it was read leaves its messages as they are', async () => {
+    const harry = await mail.person('harry');
+    const { Trash } = await mailboxesOf(harry);
+    await harry.post(`${box(Trash)}/messages`, { subject: 'of last month', text: 't' });
+    await mail.sql(`UPDATE messages SET expires_at = now() + interval '1 day' WHERE user_id = $1`, [
+      harry.id,
+    ]);
+    const message = async () => (await harry.get(`${box(Trash)}/messages/1`)).body;
+    const before = await message();
+    const { path, retention } = (await harry.get(box(Trash))).body;
+    expect(retention).toBeGreaterThan(0);
+    const { status } = await harry.put(box(Trash), { path, retention, subscribed: false });
+    expect([status, await message()]).toEqual([200, before]);
+  });
+
   test('deleted and expired messages leave neither rows nor blobs', async () => {
     const eve = await mail.person('eve');
     const boxes = await mailboxesOf(eve);
@@ -224,6 +239,15 @@ describe('with a relay', () => {
       const rows = await mail.sql(`SELECT FROM messages WHERE user_id = $1 AND subject = 'Ticket'`, [bob]);
       return rows.length === 1;
     });
+  });
+
+  test('bounces mail to an international address that the relay rejects', async () => {
+    world.reject = () => Object.assign(new Error('5.6.7 No SMTPUTF8 here'), { responseCode: 553 });
+    const carol = await mail.person('carol');
+    await submit(carol, { to: [{ address: '用户@例子.公益' }], subject: 'Abroad' });
+    const report = await arrived(carol, 'Undelivered mail returned to sender');
+    expect(report.text).toMatch(/用户@xn--fsqu00a\.xn--55qw42g.*5\.6\.7 No SMTPUTF8 here/s);
+    world.reject = () => undefined;
   });
 
   test('bounces permanent failures and retries temporary ones', async () => {
@@ -417,14 +441,19 @@ describe('reception by SMTP', () => {
     expect(subjects).not.toEqual(expect.arrayContaining(['Loop']));
   });
 
-  test('a full mailbox is a temporary failure for all recipients of the message', async () => {
+  test('a full mailbox is a temporary failure, of the first attempt for all recipients of the message', async () => {
     const to = ['alice@example.com', 'bob@example.com'];
+    const send = (from: string, raw: string) => sendBySmtp(port, { from, to }, raw);
+    const subjects = async () => (await inboxOf(alice)).map(({ subject }) => subject);
     await mail.sql('UPDATE users SET storage_used = 2 * 1024 * 1024 - 100 WHERE id = $1', [bob.id]);
-    await expect(sendBySmtp(port, { from: 'ann@far.example', to }, letter('Full'))).rejects.toThrow(/452/);
-    expect((await inboxOf(alice)).map(({ subject }) => subject)).not.toContain('Full');
+    await expect(send('ann@far.example', letter('Full'))).rejects.toThrow(/452/);
+    expect(await subjects()).not.toContain('Full');
+    expect((await send('ann@far.example', letter('Full'))).rejected).toEqual(['bob@example.com']);
+    expect(await subjects()).toContain('Full');
+    await mail.sql('UPDATE users SET storage_used = 0 WHERE id = $1', [bob.id]);
+    expect((await send('ann@far.example', letter('Space'))).rejected).toEqual([]);
     await mail.sql('UPDATE users SET storage_used = 2 * 1024 * 1024 + 1 WHERE id = $1', [bob.id]);
-    const { rejected } = await sendBySmtp(port, { from: 'ann@far.example', to }, letter('Full'));
-    expect(rejected).toEqual(['bob@example.com']);
+    expect((await send('bea@far.example', letter('Fuller'))).rejected).toEqual(['bob@example.com']);
   });
 
   test('limits the connections of a client', async () => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { invalidToken } from '../../../platform/context/bearer.guard.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { AccessWatch } from '../access-watch.js';
 import { IdentityRepository } from '../identity.repository.js';
@@ -57,9 +58,12 @@ export class SessionsApi {
     return this.sessions.signInAge(sessionId);
   }
 
-  /** Raises the session to AAL2, from its next request on in every process. */
+  /**
+   * Raises the session to AAL2, from its next request on in every process.
+   * @throws ApiError 401 when the session has ended, which this process may not know yet
+   */
   async setAal2(tx: Tx, sessionId: string): Promise<void> {
-    await this.sessions.setAal2(tx, sessionId);
+    if (!(await this.sessions.setAal2(tx, sessionId))) throw invalidToken();
   }
 
   /** Ends one session of the account. @returns false when it is not a live session of the account */

@@ -55,9 +55,9 @@ const signIn = directory.statement<{ seconds: number }>(
      FROM sessions WHERE id = $1`,
 );
 
-const setAal2 = directory.statement<never>(
+const setAal2 = directory.statement<{ id: string }>(
   'identity.raise_session',
-  `UPDATE sessions SET aal2_at = now() WHERE id = $1`,
+  `UPDATE sessions SET aal2_at = now() WHERE id = $1 AND ${LIVE} RETURNING id`,
 );
 
 const revokeOne = directory.statement<{ id: string }>(
@@ -121,9 +121,9 @@ export class SessionsRepository {
     return (await this.db.query(signIn, [sessionId]))[0]?.seconds ?? null;
   }
 
-  /** Raises the session to AAL2. */
-  async setAal2(tx: Tx, sessionId: string): Promise<void> {
-    await tx.query(setAal2, [sessionId]);
+  /** Raises the session to AAL2. @returns whether it was live */
+  async setAal2(tx: Tx, sessionId: string): Promise<boolean> {
+    return (await tx.query(setAal2, [sessionId])).length > 0;
   }
 
   /** @returns whether it was live */
