@@ -130,7 +130,7 @@ async function withoutModules<T>(
 }
 
 /**
- * Creates the demo workspace if it is enabled and missing, through an application of its own on the loopback address.
+ * Creates the demo workspace if it is enabled and missing or incomplete, through an application of its own on the loopback address.
  * @param options.mail whether the mail service is the embedded one
  */
 export async function prepareDemo(

@@ -33,8 +33,8 @@ export interface ServedApp {
   readonly metrics: MetricsReader;
   listen(): Promise<void>;
   /**
-   * Rejects new connections, waits up to `timeoutMs` for requests in flight and for clients of sockets that confirm the end,
-   * closes the pool. May be called twice.
+   * Rejects new connections, waits up to `timeoutMs` for requests in flight and for sockets to close, closes the pool. May be
+   * called twice.
    */
   drain(timeoutMs: number): Promise<void>;
 }

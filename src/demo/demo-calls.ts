@@ -1,19 +1,20 @@
 import type { INestApplication } from '@nestjs/common';
 import { CallsApi } from '../modules/calls/index.js';
-import { TenantsApi } from '../modules/tenants/index.js';
 import type { DemoClients } from './demo-content.js';
 import { CALL, GUEST_LINK } from './data/rooms.js';
-import { DEMO_TENANT } from './demo-data.js';
 
 /**
  * Creates the history of a call, and an invite with a guest who waits for approval. The routes of calls need a media server,
  * which the demo does not have.
  */
-export async function createCalls(app: INestApplication, { alice }: DemoClients): Promise<void> {
-  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(DEMO_TENANT.slug);
+export async function createCalls(
+  app: INestApplication,
+  tenantId: string,
+  { alice }: DemoClients,
+): Promise<void> {
   const { rooms } = await alice.call<{ rooms: { id: string; name: string }[] }>('GET', '/chat/rooms');
   const room = rooms.find(({ name }) => name === CALL.room);
-  if (!tenantId || !room) throw new Error(`the demo has no room ${CALL.room}`);
+  if (!room) throw new Error(`the demo has no room ${CALL.room}`);
   const { title, minutes } = CALL;
   const ctx = { tenantId, userId: alice.id };
   await app.get(CallsApi, { strict: false }).recordPast(ctx, { roomId: room.id, title, minutes });

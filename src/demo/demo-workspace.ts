@@ -1,8 +1,14 @@
 import type { AddressInfo } from 'node:net';
-import type { INestApplication, INestApplicationContext } from '@nestjs/common';
+import { type INestApplication, type INestApplicationContext, Logger } from '@nestjs/common';
 import { API_PREFIX } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
 import { TenantsApi } from '../modules/tenants/index.js';
+import { Blobs } from '../platform/blobs/blobs.js';
+import { CellError } from '../platform/cells/cell-administration.js';
+import { WorkspaceMoves } from '../platform/cells/move/workspace-moves.js';
+import { Db } from '../platform/database/db.js';
+import { openSession } from '../platform/database/long-session.js';
+import { PersonalData } from '../platform/personal-data/personal-data.js';
 import { provision } from '../provision/provision.js';
 import { createCalls } from './demo-calls.js';
 import { DemoClient } from './demo-client.js';
@@ -11,28 +17,82 @@ import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo-data.js';
 import { createForms } from './demo-forms.js';
 import { createMail } from './demo-mail.js';
 
+/** Key of the lock of the creation: another process must not empty the workspace meanwhile. */
+const LOCK = 770_612;
+
+/** The demo workspace until it is complete. Its slug is invalid, so that no other workspace has it. */
+const UNFINISHED = { ...DEMO_TENANT, slug: 'demo (unfinished)', users: [...DEMO_USERS] };
+
+/** Tables of files, which the collector removes, and of accounts, which another mail service keeps. */
+const KEPT = ['blobs', 'file_usage', 'user_file_usage', 'mail_accounts'];
+
 /**
  * Creates the demo workspace unless it exists: users, and content for each of them. The content is created through the HTTP API,
- * so that all rules for clients apply to it.
+ * so that all rules for clients apply to it. A workspace whose creation was interrupted is created again: its users have no passwords
+ * yet, so that it has no other content. It stays as it is when the role of the database may not empty it.
  * @param app an application that listens on the loopback address
  * @param options.mail whether to send mail, which only the embedded mail service delivers to these addresses
  */
 export async function createDemoWorkspace(app: INestApplication, { mail }: { mail: boolean }): Promise<void> {
-  if (await app.get(TenantsApi, { strict: false }).idBySlug(DEMO_TENANT.slug)) return;
-  const users = DEMO_USERS.map((user) => ({ ...user, password: DEMO_PASSWORD }));
-  const { users: created } = await provision(app, { tenants: [{ ...DEMO_TENANT, users }] }, true);
+  const tenants = app.get(TenantsApi, { strict: false });
+  const session = await openSession(app.get(Db).main, 'demo workspace');
+  try {
+    await session.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    if (!(await tenants.idBySlug(DEMO_TENANT.slug))) await createOrRepeat(app, mail);
+  } finally {
+    await session.end();
+  }
+}
+
+async function createOrRepeat(app: INestApplication, mail: boolean): Promise<void> {
+  const tenants = app.get(TenantsApi, { strict: false });
+  const isInterrupted = (await tenants.idBySlug(UNFINISHED.slug)) !== null;
+  if (!isInterrupted || (await isEmptied(app, mail))) await createAll(app, mail);
+  await provision(app, { accounts: DEMO_USERS.map((user) => ({ ...user, password: DEMO_PASSWORD })) });
+  const tenantId = (await tenants.idBySlug(UNFINISHED.slug)) as string;
+  await app.get(Db).tx((tx) => tenants.setSlug(tx, tenantId, DEMO_TENANT.slug));
+}
+
+async function createAll(app: INestApplication, mail: boolean): Promise<void> {
+  const { users } = await provision(app, { tenants: [UNFINISHED] }, true);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const base = `http://127.0.0.1:${port}/${API_PREFIX}`;
   const clients = Object.fromEntries(
-    created.map(({ id, email, token }) => [
+    users.map(({ id, email, token }) => [
       email.split('@')[0],
       new DemoClient(base, token as string, id, email),
     ]),
   ) as DemoClients;
+  const tenantId = users[0]!.tenant_id as string;
   await createContent(clients);
   await createForms(clients);
-  await createCalls(app, clients);
+  await createCalls(app, tenantId, clients);
   if (mail) await createMail(clients);
+}
+
+/** Empties the unfinished workspace. @returns false when the role of the database may not do so; nothing is deleted then */
+async function isEmptied(app: INestApplication, mail: boolean): Promise<boolean> {
+  try {
+    await empty(app, mail);
+    return true;
+  } catch (error) {
+    if (!(error instanceof CellError)) throw error;
+    const logger = new Logger('Demo');
+    logger.warn({ err: error }, 'the creation of the demo workspace was interrupted, so it is incomplete');
+    return false;
+  }
+}
+
+/** Empties the unfinished workspace. @param mail whether its users have accounts at the embedded mail service, which are deleted */
+async function empty(app: INestApplication, mail: boolean): Promise<void> {
+  const db = app.get(Db);
+  const { users } = await provision(app, { tenants: [UNFINISHED] });
+  const tenantId = users[0]!.tenant_id as string;
+  await app.get(WorkspaceMoves, { strict: false }).empty(tenantId, KEPT);
+  if (mail)
+    for (const source of app.get(PersonalData, { strict: false }).erasureOrder)
+      for (const { id: userId, email } of users) await source.erase({ tenantId, userId, email }, db);
+  await db.tx((tx) => app.get(Blobs, { strict: false }).releaseAll(tx, tenantId));
 }
 
 /** An access token for the first demo user. */

@@ -16,7 +16,7 @@ export type LoadApplication = () => Promise<Application>;
 export interface Application {
   /** Prepares the database once before serving: migrations. */
   prepare(config: Config, databaseUrl: string): Promise<void>;
-  /** Creates the demo workspace if it is enabled and missing. @param options.mail whether the mail service is the embedded one */
+  /** Creates the demo workspace if it is enabled and missing or incomplete. @param options.mail whether the mail service is the embedded one */
   prepareDemo(config: Config, databaseUrl: string, options: { mail: boolean }): Promise<void>;
   createApp(config: Config, databaseUrl: string): Promise<Server>;
   /** The banner for the operator when the application serves. */

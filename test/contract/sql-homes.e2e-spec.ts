@@ -44,6 +44,7 @@ const OWN_CONNECTIONS: Record<string, string> = {
   'src/backup/database/connection.ts': 'of the backup or import',
   'src/backup/database/snapshot.ts': 'of the backup',
   'src/backup/workspace/import-workspace.ts': 'of the import',
+  'src/demo/demo-workspace.ts': 'of the creation of the demo workspace, to the directory',
   'src/mail-service/delivery/queue-lease.ts': 'of a queue worker, to the database of the mail service',
   'src/platform/bus/bus.ts': 'of the listener, to the directory',
   'src/platform/database/embedded/instance-session.ts': 'of the process, to the embedded server',

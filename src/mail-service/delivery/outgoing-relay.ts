@@ -1,10 +1,9 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Transporter } from 'nodemailer';
 import {
   type DeliveryOutcome,
-  openRelay,
   outcomeOf,
   type SmtpError,
+  SmtpRelay,
 } from '../../platform/smtp/smtp-relay.js';
 import { withAsciiDomain } from '../accounts/addresses.js';
 import { MailSettings } from '../mail-settings.js';
@@ -18,18 +17,18 @@ export const RELAY_CONNECTIONS = 8;
 /** Sends mail for outside recipients to the server of SMTP_URL. */
 @Injectable()
 export class OutgoingRelay implements OnApplicationShutdown {
-  private readonly transport: Transporter | undefined;
+  private readonly relay: SmtpRelay | undefined;
 
   constructor(
     { smtpUrl }: MailSettings,
     private readonly raws: RawMessages,
   ) {
     if (smtpUrl === undefined) return;
-    this.transport = openRelay(smtpUrl, RELAY_CONNECTIONS);
+    this.relay = new SmtpRelay(smtpUrl, RELAY_CONNECTIONS);
   }
 
   get isConfigured(): boolean {
-    return this.transport !== undefined;
+    return this.relay !== undefined;
   }
 
   /**
@@ -38,13 +37,13 @@ export class OutgoingRelay implements OnApplicationShutdown {
    * @throws BlobMissingError, BlobStoreError
    */
   async send(entries: Entries): Promise<DeliveryOutcome[]> {
-    if (!this.transport) return entries.map(() => NO_RELAY);
+    if (!this.relay) return entries.map(() => NO_RELAY);
     const [{ sender, raw_id }] = entries;
     const envelope = { from: sender, to: entries.map(({ recipient }) => recipient) };
     const raw = await this.raws.open(raw_id);
     let failures: SmtpError[];
     try {
-      const info = await this.transport.sendMail({ envelope, raw });
+      const info = await this.relay.send(envelope, raw);
       failures = (info as { rejectedErrors?: SmtpError[] }).rejectedErrors ?? [];
     } catch (error) {
       const { rejectedErrors } = error as SmtpError;
@@ -61,6 +60,6 @@ export class OutgoingRelay implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    this.transport?.close();
+    this.relay?.close();
   }
 }

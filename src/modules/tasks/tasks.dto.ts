@@ -135,7 +135,8 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   /** The moment the task is due; sets `date`. A new `date`, alone or beside the old moment, keeps the hour. */
   @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2026-12-01T17:00:00Z' })
   @Nullable()
-  @Moment()
+  // A date in 9999 keeps the hour of the task, and clients send back what they read.
+  @Moment(9999)
   due_at?: Date | null;
 
   /** Completing the task creates the next one. Requires a `date`. A bare string is the rule. */

@@ -11,6 +11,7 @@ export type MemberStatus = 'active' | 'deactivated';
 export interface EndedMembership {
   tenant_id: string;
   status: MemberStatus;
+  created_at: Date;
   deactivated_at: Date | null;
   erased_at: Date | null;
 }
@@ -47,7 +48,7 @@ const endedMembers = workspace.statement<{ user_id: string }>(
 
 const endedMemberships = workspace.statement<EndedMembership>(
   'tenants.ended_memberships',
-  `SELECT tenant_id, status, deactivated_at, erased_at FROM tenant_members WHERE user_id = $1 ORDER BY tenant_id`,
+  `SELECT tenant_id, status, created_at, deactivated_at, erased_at FROM tenant_members WHERE user_id = $1 ORDER BY tenant_id`,
   { reach: 'account' },
 );
 

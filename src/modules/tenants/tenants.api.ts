@@ -129,6 +129,11 @@ export class TenantsApi {
     return id;
   }
 
+  /** @param slug which no other workspace has */
+  async setSlug(tx: Tx, tenantId: string, slug: string): Promise<void> {
+    await this.tenants.setSlug(tx, tenantId, slug);
+  }
+
   /**
    * Adds members, or updates them. A former member whose data were erased becomes a new one, a deactivated one stays deactivated.
    * @returns members whose role changed: the caller invalidates their cached access

@@ -99,6 +99,8 @@ const upsert = directory.statement<{ id: string }>(
    ON CONFLICT (slug) DO UPDATE SET name = coalesce($3, tenant.name) RETURNING id`,
 );
 
+const setSlug = directory.statement<never>('tenants.set_slug', `UPDATE tenants SET slug = $2 WHERE id = $1`);
+
 const upsertMembers = workspace.statement<{ user_id: string }>(
   'tenants.upsert_members',
   `WITH given AS (
@@ -210,6 +212,10 @@ export class TenantsRepository {
   async upsert(tx: Tx, tenant: { id: string; slug: string; name: string | null }): Promise<string> {
     const [row] = await tx.query(upsert, [tenant.id, tenant.slug, tenant.name]);
     return (row as { id: string }).id;
+  }
+
+  async setSlug(tx: Tx, id: string, slug: string): Promise<void> {
+    await tx.query(setSlug, [id, slug]);
   }
 
   /** @returns members whose role changed */

@@ -22,6 +22,11 @@ const renew = workspace.statement<never>(
 
 const release = workspace.statement<never>('blobs.release', `SELECT blob_release($1, $2)`);
 
+const releaseAll = workspace.statement<never>(
+  'blobs.release_all',
+  `SELECT blob_release($1, ARRAY(SELECT id FROM blobs WHERE tenant_id = $1 AND state = 'kept'))`,
+);
+
 const forget = workspace.statement<never>(
   'blobs.forget',
   `DELETE FROM blobs WHERE tenant_id = $1 AND id = $2 AND state <> 'kept'`,
@@ -70,6 +75,10 @@ export class BlobsRepository {
 
   async release(tx: Tx, tenantId: string, ids: readonly string[]): Promise<void> {
     await tx.query(release, [tenantId, ids]);
+  }
+
+  async releaseAll(tx: Tx, tenantId: string): Promise<void> {
+    await tx.query(releaseAll, [tenantId]);
   }
 
   /** Marks a blob that will not be kept. @returns false when it is kept already */

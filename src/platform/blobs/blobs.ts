@@ -116,6 +116,11 @@ export class Blobs {
     await this.repository.release(tx, tenantId, ids);
   }
 
+  /** The same for all blobs of a workspace. */
+  async releaseAll(tx: Tx, tenantId: string): Promise<void> {
+    await this.repository.releaseAll(tx, tenantId);
+  }
+
   /**
    * Removes a blob that will not be kept; if that fails, the collector does it later. Does nothing to a kept blob: a
    * transaction without a response from the database may have committed.

@@ -14,7 +14,7 @@ const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** Workspaces of one read of the recount. */
 const BATCH = 100;
 
-/** Kept files and limits that apply, bytes. A limit of null: none. */
+/** Kept files and limits that apply, bytes. A limit of null or 0: none; 0 is set for the workspace. */
 export interface FileUsage {
   bytes: number;
   files: number;
@@ -58,8 +58,8 @@ export class FileLimits implements OnModuleInit {
   private applied(own: OwnLimits | null): Pick<FileUsage, 'limit_bytes' | 'user_limit_bytes'> {
     const { FILES_LIMIT_MB, FILES_USER_LIMIT_MB } = this.config;
     return {
-      limit_bytes: (own?.limit_bytes ?? FILES_LIMIT_MB * MIB) || null,
-      user_limit_bytes: (own?.user_limit_bytes ?? FILES_USER_LIMIT_MB * MIB) || null,
+      limit_bytes: own?.limit_bytes ?? (FILES_LIMIT_MB * MIB || null),
+      user_limit_bytes: own?.user_limit_bytes ?? (FILES_USER_LIMIT_MB * MIB || null),
     };
   }
 
@@ -145,7 +145,7 @@ interface Limit {
 /** The limits that apply. */
 function limitsOf({ bytes, own_bytes, limit_bytes, user_limit_bytes }: FileUsage, userId: string | null) {
   const of = (scope: Limit['scope'], used: number, limit: number | null): Limit[] =>
-    limit === null ? [] : [{ scope, used, limit, left: limit - used }];
+    limit ? [{ scope, used, limit, left: limit - used }] : [];
   return [
     ...of('workspace', bytes, limit_bytes),
     ...(userId === null ? [] : of('user', own_bytes, user_limit_bytes)),

@@ -132,18 +132,20 @@ export const Timestamp = () =>
     return time.getUTCFullYear() <= 9999 ? time : value;
   });
 
-/** A time from 1900 to 9998, RFC 3339, as a Date. */
-export const Moment = (): PropertyDecorator => (target, key) => {
-  Timestamp()(target, key);
-  ValidateBy({
-    name: 'isTimestamp',
-    validator: {
-      validate: (value) =>
-        value instanceof Date && value.getUTCFullYear() >= 1900 && value.getUTCFullYear() <= 9998,
-      defaultMessage: () => '$property must be a time, RFC 3339',
-    },
-  })(target, key);
-};
+/** A time from 1900 to `lastYear`, RFC 3339, as a Date. */
+export const Moment =
+  (lastYear: 9998 | 9999 = 9998): PropertyDecorator =>
+  (target, key) => {
+    Timestamp()(target, key);
+    ValidateBy({
+      name: 'isTimestamp',
+      validator: {
+        validate: (value) =>
+          value instanceof Date && value.getUTCFullYear() >= 1900 && value.getUTCFullYear() <= lastYear,
+        defaultMessage: () => '$property must be a time, RFC 3339',
+      },
+    })(target, key);
+  };
 
 /** Converts decimal digits of a query parameter into a number. Other values stay unchanged: the validator rejects them. */
 export const WholeNumber = () =>

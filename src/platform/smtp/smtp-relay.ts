@@ -1,4 +1,5 @@
-import { createTransport, type Transporter } from 'nodemailer';
+import type { Readable } from 'node:stream';
+import { createTransport, type SentMessageInfo, type Transporter } from 'nodemailer';
 
 /** The result of a delivery to one recipient. */
 export type DeliveryOutcome = { kind: 'sent' } | ({ kind: 'retry' | 'failed' } & Failure);
@@ -19,19 +20,38 @@ export interface SmtpError extends Error {
   rejectedErrors?: SmtpError[];
 }
 
-/** @param connections maximum number, each for one message at a time */
-export function openRelay(url: string, connections: number): Transporter {
-  return createTransport({
-    url,
-    pool: true,
-    maxConnections: connections,
-    connectionTimeout: 15_000,
-    greetingTimeout: 15_000,
-    socketTimeout: 60_000,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  } as never);
+/** Sends messages to a server by SMTP. */
+export class SmtpRelay {
+  /** Total time of a delivery, for a server that sends a byte now and then. The largest message needs less at 1 Mbit/s. */
+  deliveryMs = 20 * 60_000;
+  private readonly transport: Transporter;
+
+  /** @param connections maximum number, each for one message at a time */
+  constructor(url: string, connections: number) {
+    this.transport = createTransport({
+      url,
+      pool: true,
+      maxConnections: connections,
+      connectionTimeout: 15_000,
+      greetingTimeout: 15_000,
+      socketTimeout: 60_000,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    } as never);
+  }
+
+  /** @throws SmtpError */
+  send(envelope: { from: string; to: string[] }, raw: Buffer | Readable): Promise<SentMessageInfo> {
+    return this.transport.sendMail({ envelope, raw, signal: AbortSignal.timeout(this.deliveryMs) });
+  }
+
+  close(): void {
+    this.transport.close();
+  }
 }
+
+/** Code of nodemailer for a delivery that has taken the total time. */
+const ABORTED = 'EABORT';
 
 /** Codes of nodemailer for responses to a message, its sender and its recipients. */
 const REJECTIONS: ReadonlySet<unknown> = new Set(['EENVELOPE', 'EMESSAGE']);
@@ -47,6 +67,8 @@ export function outcomeOf(error: SmtpError): DeliveryOutcome {
   // Without a response only a code: other errors may contain addresses or passwords.
   const reason = response
     ? response.slice(0, 500)
-    : `The outgoing server could not be used (${code ?? 'error'}).`;
+    : code === ABORTED
+      ? 'The outgoing server took too long.'
+      : `The outgoing server could not be used (${code ?? 'error'}).`;
   return { kind: permanent ? 'failed' : 'retry', reason, status };
 }

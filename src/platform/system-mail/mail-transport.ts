@@ -1,7 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Transporter } from 'nodemailer';
 import { Config } from '../../config/config.js';
-import type { DeliveryOutcome, SmtpError } from '../smtp/smtp-relay.js';
+import type { DeliveryOutcome, SmtpError, SmtpRelay } from '../smtp/smtp-relay.js';
 import type { MailMessage } from './mail-message.js';
 
 const RELAY_CONNECTIONS = 2;
@@ -13,7 +12,7 @@ const EMBEDDED_TIMEOUT_MS = 15_000;
  */
 @Injectable()
 export class MailTransport implements OnApplicationShutdown {
-  private relay: Transporter | undefined;
+  private relay: SmtpRelay | undefined;
 
   constructor(private readonly config: Config) {}
 
@@ -66,13 +65,13 @@ export class MailTransport implements OnApplicationShutdown {
   }
 
   private async relayed({ from, to, raw }: MailMessage): Promise<DeliveryOutcome> {
-    const { openRelay, outcomeOf } = await import('../smtp/smtp-relay.js');
-    this.relay ??= openRelay(this.config.SMTP_URL as string, RELAY_CONNECTIONS);
+    const smtp = await import('../smtp/smtp-relay.js');
+    this.relay ??= new smtp.SmtpRelay(this.config.SMTP_URL as string, RELAY_CONNECTIONS);
     try {
-      await this.relay.sendMail({ envelope: { from, to: [to] }, raw });
+      await this.relay.send({ from, to: [to] }, raw);
       return { kind: 'sent' };
     } catch (error) {
-      return outcomeOf((error as SmtpError).rejectedErrors?.[0] ?? (error as SmtpError));
+      return smtp.outcomeOf((error as SmtpError).rejectedErrors?.[0] ?? (error as SmtpError));
     }
   }
 }

@@ -1,4 +1,5 @@
 import { LocalDelivery } from '../../../src/mail-service/delivery/local-delivery.js';
+import { OutgoingRelay } from '../../../src/mail-service/delivery/outgoing-relay.js';
 import type { Entry } from '../../../src/mail-service/delivery/queue.repository.js';
 import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
@@ -6,7 +7,7 @@ import { streamOf } from '../../../src/mail-service/storage/bytes.js';
 import { RawMessages } from '../../../src/mail-service/storage/raw-messages.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
-import { OtherServer, sendBySmtp } from '../../support/mail/smtp.ts';
+import { dripServer, OtherServer, sendBySmtp } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const box = (id: string | undefined): string => `/users/me/mailboxes/${id}`;
@@ -305,6 +306,22 @@ describe('with a relay that rejects connections', () => {
     } finally {
       await mail.stop();
       await relay.stop();
+    }
+  });
+});
+
+describe('with a relay that never ends a response', () => {
+  test('mail is retried', async () => {
+    const server = await dripServer();
+    const mail = await TestMailService.start({ SMTP_URL: server.url });
+    try {
+      (mail.get<OutgoingRelay>(OutgoingRelay) as any).relay.deliveryMs = 300;
+      await submit(await mail.person('alice'), { to: [{ address: 'x@far.example' }], subject: 'Slow' });
+      const tried = () => mail.sql('SELECT FROM queue WHERE due_at > now() AND attempts > 0');
+      await until('the pause', async () => (await tried()).length > 0);
+    } finally {
+      await mail.stop();
+      await server.stop();
     }
   });
 });

@@ -8,12 +8,13 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { LANGUAGES } from '../../../src/platform/languages/languages.js';
 import { htmlOf, textOf } from '../../../src/platform/system-mail/mail-layout.js';
 import { type MailContent, type MailTemplate } from '../../../src/platform/system-mail/mail-template.js';
+import { outcomeOf, SmtpRelay } from '../../../src/platform/smtp/smtp-relay.js';
 import { SystemMail } from '../../../src/platform/system-mail/system-mail.js';
 import { SystemMailDelivery } from '../../../src/platform/system-mail/system-mail.delivery.js';
 import { TestApp } from '../../support/app.ts';
 import { holdEvents } from '../../support/database/outbox.ts';
 import { mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
-import { OtherServer } from '../../support/mail/smtp.ts';
+import { dripServer, OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const TENANT = uuidv7();
@@ -283,6 +284,23 @@ describe('mails of the workspace through the embedded mail service', () => {
       await without.stop();
     }
   });
+});
+
+test('a delivery to a server that never ends a response fails for the moment', async () => {
+  const server = await dripServer();
+  const relay = new SmtpRelay(server.url, 1);
+  relay.deliveryMs = 300;
+  try {
+    const sent = relay.send(
+      { from: 'a@work.example', to: ['b@far.example'] },
+      Buffer.from('Subject: x\r\n\r\n'),
+    );
+    const outcome = await sent.then(() => null, outcomeOf);
+    expect(outcome).toEqual({ kind: 'retry', reason: 'The outgoing server took too long.', status: '4.0.0' });
+  } finally {
+    relay.close();
+    await server.stop();
+  }
 });
 
 /** Names of elements, and all texts and attribute values. */

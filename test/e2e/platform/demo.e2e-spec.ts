@@ -1,3 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { jest } from '@jest/globals';
+import { NOTES } from '../../../src/demo/data/notes.js';
+import { ROOMS } from '../../../src/demo/data/rooms.js';
+import { CellError } from '../../../src/platform/cells/cell-administration.js';
+import { WorkspaceMoves } from '../../../src/platform/cells/move/workspace-moves.js';
 import { createDemoWorkspace, demoToken } from '../../../src/demo/demo-workspace.js';
 import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
 import { QueueRepository } from '../../../src/mail-service/delivery/queue.repository.js';
@@ -7,7 +15,10 @@ import { TestApp } from '../../support/app.ts';
 import { Client } from '../../support/network/client.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { describedOperations } from '../../support/contract/operations.ts';
+import { childEnv } from '../../support/installation/child-env.ts';
 import { until } from '../../support/until.ts';
+
+const MAIN = path.resolve(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
 
 /** The first member of a response that is a list. */
 const listOf = (body: object): unknown[] | undefined =>
@@ -162,5 +173,73 @@ describe('the demo workspace', () => {
     expect(await count()).toEqual(before);
     const token = await demoToken(app.served.nest);
     expect((await app.as(token as string).get('/notes')).status).toBe(200);
+  });
+});
+
+test('a demo workspace whose creation was interrupted stays as it is if the role may not empty it', async () => {
+  const app = await TestApp.start();
+  try {
+    await app.sql(
+      `INSERT INTO tenants (id, slug, name) VALUES (uuid_v7(), 'demo (unfinished)', 'Demo Workspace')`,
+    );
+    const denied = jest.spyOn(app.get<WorkspaceMoves>(WorkspaceMoves), 'empty');
+    denied.mockRejectedValueOnce(new CellError('permission denied'));
+    await createDemoWorkspace(app.served.nest, { mail: false });
+    expect(denied).toHaveBeenCalledTimes(1);
+    expect(await app.sql('SELECT slug FROM tenants')).toEqual([{ slug: 'demo' }]);
+    expect(await app.sql('SELECT FROM accounts WHERE password_hash IS NOT NULL')).toHaveLength(
+      DEMO_USERS.length,
+    );
+  } finally {
+    await app.stop();
+  }
+});
+
+describe('a demo workspace whose creation was interrupted', () => {
+  let mail: TestMailService;
+  let app: TestApp;
+  let settings: Record<string, string>;
+
+  beforeAll(async () => {
+    mail = await TestMailService.start();
+    settings = { ...mail.settings, MAIL_SERVICE_EMBEDDED: 'true' };
+    app = await TestApp.start(settings);
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await mail?.stop();
+  });
+
+  const slugs = () => app.sql('SELECT slug FROM tenants');
+  const has = async (sql: string) => (await app.sql(sql)).length > 0;
+
+  test('is created again, without anything of the first attempt', async () => {
+    const env = { DATABASE_URL: app.databaseUrl, DATA_DIR: app.dataDir, DEMO: 'true', LOG_LEVEL: 'silent' };
+    const server = spawn(process.execPath, [MAIN], {
+      env: { ...childEnv(), ...settings, ...env, PORT: '0' },
+      stdio: 'ignore',
+    });
+    const ended = once(server, 'exit');
+    await until('files of the demo', () => has('SELECT FROM blobs'));
+    await until('mail accounts', () => has('SELECT FROM mail_accounts WHERE mail_user_id IS NOT NULL'));
+    server.kill('SIGKILL');
+    await ended;
+    const active = `SELECT FROM pg_stat_activity
+                     WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND backend_type = 'client backend'`;
+    await until('the end of its last statements', async () => !(await has(active)));
+    expect(await slugs()).not.toEqual([{ slug: 'demo' }]);
+
+    await createDemoWorkspace(app.served.nest, { mail: true });
+    expect(await slugs()).toEqual([{ slug: 'demo' }]);
+    const numberIn = async (table: string) => (await app.sql(`SELECT FROM ${table}`)).length;
+    expect(await Promise.all(['notes', 'chat_rooms', 'form_responses'].map(numberIn))).toEqual([
+      NOTES.length,
+      ROOMS.length,
+      200,
+    ]);
+    expect(await app.sql('SELECT FROM accounts WHERE password_hash IS NULL')).toEqual([]);
+    const kept = await numberIn(`blobs WHERE state = 'kept'`);
+    expect([kept, kept > 0]).toEqual([await numberIn('task_attachments'), true]);
+    expect(await app.sql('SELECT files FROM file_usage')).toEqual([{ files: kept }]);
   });
 });

@@ -141,6 +141,29 @@ describe('users by SCIM', () => {
     expect((await at.mailsTo(userName)).at(-1)!.subject).toMatch(/Adresse/);
   });
 
+  test('a new user who is inactive gets the mail at the first activation only', async () => {
+    const userName = address();
+    const count = async () => (await at.mailsTo(userName)).length;
+    const { id } = await scim.user(userName, { active: false });
+    await scim.patch(`/Users/${id}`, [replace('displayName', 'Nora')]);
+    expect(await count()).toBe(0);
+    await scim.patch(`/Users/${id}`, [replace('active', true)]);
+    expect(await count()).toBe(1);
+    // The records of mails are deleted after some time.
+    await app.sql(`DELETE FROM system_mails WHERE recipient = $1`, [userName]);
+    for (const active of [false, true]) await scim.patch(`/Users/${id}`, [replace('active', active)]);
+    expect(await count()).toBe(1);
+  });
+
+  test('a user who was deleted while inactive gets the mail when created again', async () => {
+    const userName = address();
+    const { id } = await scim.user(userName, { active: false });
+    expect((await scim.delete(`/Users/${id}`)).status).toBe(204);
+    expect(await at.mailsTo(userName)).toEqual([]);
+    expect((await scim.user(userName)).id).toBe(id);
+    expect(await at.mailsTo(userName)).toHaveLength(1);
+  });
+
   test('an existing account joins under its own name and gets no mail', async () => {
     const loner = await app.userWithoutWorkspace('lena');
     await app.sql(

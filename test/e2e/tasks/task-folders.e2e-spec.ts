@@ -487,6 +487,30 @@ describe('task folders', () => {
         'validation_failed',
       ]);
     });
+
+    test('with contents=delete many tasks go to the trash in several transactions', async () => {
+      const [dora] = await app.tenant('many', 'dora');
+      const { id } = await folder({}, dora);
+      await task({ folder_id: id, title: 'seed of many' }, dora);
+      await app.sql(
+        `INSERT INTO tasks SELECT x.* FROM tasks t, generate_series(1, 2499) n,
+           LATERAL jsonb_populate_record(t, jsonb_build_object('id', uuid_v7(), 'title', n)) x WHERE t.title = 'seed of many'`,
+      );
+      const before = (await dora.api.get(`/task_folders/${id}`)).body.folder;
+      const { status, body } = await dora.api.delete(`/task_folders/${id}?contents=delete`);
+      expect([status, body.deleted, body.folder]).toEqual([200, true, before]);
+      const batches = await app.sql(
+        `SELECT count(*)::int FROM task_activity WHERE tenant_id = $1 AND type = 'deleted' GROUP BY xmin::text ORDER BY count`,
+        [dora.tenantId],
+      );
+      expect(batches.map(({ count }) => count)).toEqual([500, 1_000, 1_000]);
+      const left = await app.sql(
+        `SELECT id FROM tasks WHERE tenant_id = $1 AND (folder_id IS NOT NULL OR deleted_at IS NULL)`,
+        [dora.tenantId],
+      );
+      expect(left).toEqual([]);
+      expect(await row(dora, id)).toMatchObject({ role: null, gone: 2 });
+    });
   });
 
   describe('manual order', () => {

@@ -148,6 +148,21 @@ describe('tasks', () => {
     });
 
     test.each([
+      ['UTC', '2026-01-01T20:00:00Z', '9999-12-31'],
+      ['America/New_York', '2026-01-02T03:00:00Z', '9999-12-31'],
+      ['Asia/Tokyo', '2026-01-01T16:00:00Z', '1900-01-01'],
+      ['America/New_York', '1900-01-01T00:00:00Z', undefined],
+      ['Asia/Tokyo', '9999-12-31T23:00:00Z', undefined],
+    ])('a task at the end of the calendar can be sent back: %s, %s, %s', async (time_zone, due_at, date) => {
+      const { id } = await make({ time_zone, due_at });
+      if (date !== undefined) expect((await alice.api.patch(`/tasks/${id}`, { date })).status).toBe(200);
+      const { task } = (await alice.api.get(`/tasks/${id}`)).body;
+      if (date !== undefined) expect(task.date).toBe(date);
+      const { status, body } = await alice.api.put(`/tasks/${id}`, task);
+      expect([status, body.task ?? body]).toEqual([200, task]);
+    });
+
+    test.each([
       ['title', {}],
       ['title', { title: ' \n' }],
       ['title', { title: 'x'.repeat(513) }],

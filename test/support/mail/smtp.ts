@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 
@@ -66,6 +67,26 @@ export class OtherServer {
   async stop(): Promise<void> {
     await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
+}
+
+/** A server that sends its responses byte by byte and never ends one, so that no timeout of silence applies. */
+export async function dripServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const timer = setInterval(() => socket.write('2'), 20);
+    sockets.add(socket.on('error', () => undefined).resume());
+    socket.once('close', () => clearInterval(timer));
+    socket.write('220 ready\r\n');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
 }
 
 function message({ envelope }: SMTPServerSession, raw: Buffer): Received {

@@ -11,7 +11,7 @@ import { Checked } from '../../../platform/http/input.pipe.js';
 import { Provisioning } from '../../access/index.js';
 import { EmailChange } from '../../account-security/index.js';
 import type { Language } from '../../../platform/languages/languages.js';
-import { IdentityApi, sameMailbox } from '../../identity/index.js';
+import { CredentialsApi, type CredentialsRow, IdentityApi, sameMailbox } from '../../identity/index.js';
 import { NotificationSettingsApi, ProfileService, UpdateProfile } from '../../settings/index.js';
 import { domainOf, TenantDomains, TenantsApi } from '../../tenants/index.js';
 import { scimError } from '../model/scim-failure.js';
@@ -30,7 +30,7 @@ const OF_OWNER = 'An owner of the workspace changes the address in the settings 
 
 /** The account of an address, and the name and language of the workspace, as they were before the transaction. */
 interface Admission {
-  account: { id: string; email: string } | null;
+  account: CredentialsRow | null;
   workspace: string;
   language: Language;
 }
@@ -45,6 +45,7 @@ export class ScimUserWrites {
     private readonly domains: TenantDomains,
     private readonly tenants: TenantsApi,
     private readonly identity: IdentityApi,
+    private readonly credentials: CredentialsApi,
     private readonly emails: EmailChange,
     private readonly profiles: ProfileService,
     private readonly settings: NotificationSettingsApi,
@@ -55,13 +56,14 @@ export class ScimUserWrites {
   ) {}
 
   /** Reads the input of a creation, before its transaction. @throws ApiError 400, 403 outside the verified domains */
-  async admission({ tenantId, tokenOwner }: ScimActor, email: string): Promise<Admission> {
-    await this.assertOwnDomain(tenantId, email);
-    const account = await this.identity.findByEmail(email);
-    const workspace = (await this.tenants.nameOf(tenantId)) ?? '';
-    // A workspace has no language, so the language of the owner who connected the client is used.
-    const language = await this.memberLanguage(this.db, tenantId, tokenOwner);
-    return { account, workspace, language };
+  async admission(actor: ScimActor, email: string): Promise<Admission> {
+    await this.assertOwnDomain(actor.tenantId, email);
+    return this.read(actor, email);
+  }
+
+  /** The same for an update; null when it does not activate the member. */
+  async activation(actor: ScimActor, row: ScimUserRow, { active }: UserValues): Promise<Admission | null> {
+    return active === true && row.status === 'deactivated' ? this.read(actor, row.email) : null;
   }
 
   /** Checks a new address, before the transaction: both addresses must be in verified domains. @throws ApiError 400, 403 */
@@ -82,17 +84,32 @@ export class ScimUserWrites {
       throw scimError(409, NAME_TAKEN, 'uniqueness');
     const userId = existing ?? (await this.join(tx, actor, values, admission));
     const status = existing === undefined ? 'active' : 'deactivated';
+    const isNew =
+      existing === undefined ? !admission.account : await this.isUnused(tx, tenantId, userId, admission);
     const entry = { action: 'user.provisioned', objectKind: 'user', objectId: userId };
     await this.audit.record(tx, actor, { ...entry, data: { email: values.email } });
     await this.write(tx, actor, userId, values, {});
     const wanted = values.active === false ? 'deactivated' : 'active';
     await this.provisioning.setStatus(tx, actor, { user_id: userId, status }, wanted);
+    if (isNew && wanted === 'active') await this.welcome(tx, tenantId, userId, values, admission);
     return userId;
   }
 
-  /** Updates a member. `assertRenamable` has checked a new address. @returns the new address; null: unchanged @throws ApiError 400, 409 */
-  async update(tx: Tx, actor: ScimActor, row: ScimUserRow, values: UserValues): Promise<string | null> {
+  /**
+   * Updates a member. `assertRenamable` has checked a new address.
+   * @param activation from `activation`
+   * @returns the new address; null: unchanged @throws ApiError 400, 409
+   */
+  async update(
+    tx: Tx,
+    actor: ScimActor,
+    row: ScimUserRow,
+    values: UserValues,
+    activation: Admission | null,
+  ): Promise<string | null> {
     const { user_id: userId, status } = row;
+    const isFirst =
+      activation !== null && values.active && (await this.isUnused(tx, actor.tenantId, userId, activation));
     const isRenamed = values.email !== row.email;
     if (isRenamed) await this.rename(tx, actor, row, values.email);
     if (
@@ -112,6 +129,7 @@ export class ScimUserWrites {
         { user_id: userId, status },
         values.active ? 'active' : 'deactivated',
       );
+    if (isFirst) await this.welcome(tx, actor.tenantId, userId, values, activation);
     return isRenamed ? values.email : null;
   }
 
@@ -168,8 +186,8 @@ export class ScimUserWrites {
   private async join(
     tx: Tx,
     actor: ScimActor,
-    { email, profile, attributes }: UserValues,
-    { account, workspace, language }: Admission,
+    { email, profile }: UserValues,
+    { account }: Admission,
   ): Promise<string> {
     const { tenantId } = actor;
     // Different addresses can have the same key. The account must have exactly this address.
@@ -184,9 +202,35 @@ export class ScimUserWrites {
     await this.identity.recordAccessChange(tx, userId, tenantId);
     const payload = { user_id: userId, invited_by: null };
     await this.outbox.append(tx, { tenantId, type: 'member.joined', payload });
-    const mail = { tenantId, userId, email, workspace, language: languageOfUser(attributes) ?? language };
-    if (!account) await this.mails.send(tx, mail);
     return userId;
+  }
+
+  private async read({ tenantId, tokenOwner }: ScimActor, email: string): Promise<Admission> {
+    const account = await this.credentials.byEmail(email);
+    const workspace = (await this.tenants.nameOf(tenantId)) ?? '';
+    // A workspace has no language, so the language of the owner who connected the client is used.
+    const language = await this.memberLanguage(this.db, tenantId, tokenOwner);
+    return { account, workspace, language };
+  }
+
+  /** Whether a member was created as a deactivated one and never activated, and the account has no password. */
+  private async isUnused(tx: Tx, tenantId: string, userId: string, { account }: Admission): Promise<boolean> {
+    if (account?.password_hash) return false;
+    const memberships = await this.tenants.membershipsOf(userId, tx);
+    const own = memberships.find(({ tenant_id: id }) => id === tenantId);
+    // Both are the time of the transaction that created the member.
+    return own?.deactivated_at?.getTime() === own?.created_at.getTime();
+  }
+
+  private async welcome(
+    tx: Tx,
+    tenantId: string,
+    userId: string,
+    { email, attributes }: UserValues,
+    { workspace, language: fallback }: Admission,
+  ): Promise<void> {
+    const language = languageOfUser(attributes) ?? fallback;
+    await this.mails.send(tx, { tenantId, userId, email, workspace, language });
   }
 
   /** The language that a member chose; `en` without one. */

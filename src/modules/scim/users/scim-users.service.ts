@@ -72,14 +72,16 @@ export class ScimUsersService extends ScimResources<ScimUserRow> {
   ): Promise<void> {
     const { tenantId } = actor;
     const before = await this.existing(tenantId, target.id);
-    const { email: checked } = valuesOf(changed(this.present(before)));
+    const wanted = valuesOf(changed(this.present(before)));
+    const { email: checked } = wanted;
     if (checked !== before.email) await this.writes.assertRenamable(tenantId, before, checked);
+    const activation = await this.writes.activation(actor, before, wanted);
     const email = await this.db.tx(async (tx) => {
       const row = await this.locked(tx, actor, target);
       const values = valuesOf(changed(this.present(row)));
       // Another request has changed the address since the check.
       if (values.email !== row.email && values.email !== checked) throw scimError(409, CHANGED);
-      return this.writes.update(tx, actor, row, values);
+      return this.writes.update(tx, actor, row, values, activation);
     });
     // Updates the copies of the address in the memberships. If this process ends before, an event does it.
     if (email !== null) await this.tenants.setEmail(target.id, email);

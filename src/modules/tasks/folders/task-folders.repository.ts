@@ -42,7 +42,7 @@ const lockTree = workspace.statement<never>(
 
 const lockTasks = workspace.statement<{ id: string }>(
   'task_folders.lock_tasks',
-  `SELECT id FROM tasks WHERE tenant_id = $1 AND folder_id = ANY ($2) ORDER BY id FOR UPDATE`,
+  `SELECT id FROM tasks WHERE tenant_id = $1 AND folder_id = ANY ($2) ORDER BY id LIMIT $3 FOR UPDATE`,
 );
 
 const apply = workspace.statement<never>(
@@ -154,9 +154,14 @@ export class TaskFoldersRepository {
     await rowsOf(tx, TaskFolder).update({ tenantId, id: In(ids) }, { goneAt: NOW });
   }
 
-  /** Locks the tasks in these folders, trashed ones included. @returns their ids */
-  async lockTasks(tx: Tx, tenantId: string, folders: string[]): Promise<string[]> {
-    return (await tx.query(lockTasks, [tenantId, folders])).map(({ id }) => id);
+  /** Locks the tasks in these folders, trashed ones included. @param limit maximum number; null: none @returns their ids */
+  async lockTasks(
+    tx: Tx,
+    tenantId: string,
+    folders: string[],
+    limit: number | null = null,
+  ): Promise<string[]> {
+    return (await tx.query(lockTasks, [tenantId, folders, limit])).map(({ id }) => id);
   }
 
   /**

@@ -28,6 +28,9 @@ import { folderTooLarge, TASK_FOLDERS } from './task-folders.resource.js';
 /** Maximum number of rows of tasks that one change of a folder's members writes, which takes some seconds. */
 const MAX_ROWS = 200_000;
 
+/** Tasks that one transaction moves to the trash with their folder. */
+const BATCH = 1_000;
+
 type FolderValues = Partial<
   Pick<TaskFolder, 'name' | 'parentId' | 'position' | 'color' | 'memberIds' | 'memberRoles'>
 >;
@@ -115,7 +118,10 @@ export class TaskFoldersService {
     });
   }
 
-  /** The tasks stay or, with `contents=delete`, the owner's own go to the trash. Tasks of other users always stay. */
+  /**
+   * The tasks stay or, with `contents=delete`, the owner's own go to the trash. Tasks of other users always stay. A process that
+   * ends between two batches leaves the folder with the remaining tasks; a repeated request deletes them.
+   */
   async delete(
     ctx: RequestContext,
     id: string,
@@ -123,23 +129,30 @@ export class TaskFoldersService {
     { contents }: DeleteTaskFolder,
   ): Promise<JsonReply> {
     const { tenantId } = ctx;
-    return this.db.tx(async (tx) => {
-      const { folder, role } = await this.locked(tx, ctx, id);
-      if (role !== 'owner') throw Errors.forbidden.with();
-      const shown = await this.shown(tx, ctx, id);
-      await TASK_FOLDERS.checkWrite(folder, expected, null, () => shown);
-      const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
-      const below = tree.below(id);
-      const tasks = await this.folders.lockTasks(tx, tenantId, below);
-      const removed = contents === 'delete' ? below : [id];
-      const trashed = contents === 'delete' ? await this.trash(tx, ctx, below, tasks) : [];
-      await this.folders.remove(tx, tenantId, removed);
-      if (contents === 'keep')
-        await this.folders.change(tx, tenantId, tree.children(id), { parentId: folder.parentId });
-      await this.folders.unfile(tx, tenantId, tasks, removed);
-      await this.folders.apply(tx, tenantId, { folders: below, touched: below, tasks, renumbered: trashed });
-      return TASK_FOLDERS.deleted(shown);
-    });
+    const keeps = contents === 'keep';
+    let shown: TaskFolderResponse | undefined;
+    for (;;) {
+      const { before, isLast } = await this.db.tx(async (tx) => {
+        const { folder, role } = await this.locked(tx, ctx, id);
+        if (role !== 'owner') throw Errors.forbidden.with();
+        const before = await this.shown(tx, ctx, id);
+        await TASK_FOLDERS.checkWrite(folder, expected, null, () => before);
+        const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
+        const folders = tree.below(id);
+        const tasks = await this.folders.lockTasks(tx, tenantId, folders, keeps ? null : BATCH);
+        const isLast = keeps || tasks.length < BATCH;
+        const removed = keeps ? [id] : folders;
+        const renumbered = keeps ? [] : await this.trash(tx, ctx, folders, tasks);
+        if (isLast) await this.folders.remove(tx, tenantId, removed);
+        if (keeps) await this.folders.change(tx, tenantId, tree.children(id), { parentId: folder.parentId });
+        await this.folders.unfile(tx, tenantId, tasks, removed);
+        const touched = isLast ? folders : [];
+        await this.folders.apply(tx, tenantId, { folders, touched, tasks, renumbered });
+        return { before, isLast };
+      });
+      shown ??= before;
+      if (isLast) return TASK_FOLDERS.deleted(shown);
+    }
   }
 
   /** Moves the caller's own tasks to the trash. Notes that link to them are updated before any counter is locked. */

@@ -266,7 +266,11 @@ BEGIN
     task.due_at := (task.date + (task.due_at AT TIME ZONE task.time_zone)::time) AT TIME ZONE task.time_zone;
   END IF;
   IF p_patch ? 'due_at' THEN task.due_at := (p_patch->>'due_at')::timestamptz; END IF;
-  IF task.due_at IS NOT NULL THEN task.date := (task.due_at AT TIME ZONE task.time_zone)::date; END IF;
+  -- Another time zone must not move either of them out of the years that clients can send.
+  IF task.due_at IS NOT NULL THEN
+    task.due_at := least(greatest(task.due_at, '1900-01-01T00:00:00Z'), '9999-12-31T23:59:59.999Z');
+    task.date := least(greatest((task.due_at AT TIME ZONE task.time_zone)::date, '1900-01-01'), '9999-12-31');
+  END IF;
   RETURN task_merge_recurrence(task, p_patch);
 END $$;
 

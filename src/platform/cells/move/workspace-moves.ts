@@ -115,6 +115,13 @@ export class WorkspaceMoves implements OnModuleInit {
       await (move.state === 'switched' ? this.complete(move) : this.abort(move));
   }
 
+  /** Deletes the rows of a workspace that no user has used. @param kept names of tables whose rows stay */
+  async empty(tenantId: string, kept: readonly string[]): Promise<void> {
+    await this.inCell(await this.cells.cellOf(tenantId), async (client, tables) => {
+      for (const table of tables) if (!kept.includes(table.name)) await table.clear(client, tenantId);
+    });
+  }
+
   private async copyAndSwitch(
     move: Move,
     reportPhase: (phase: MoveProgress['phase'], rows?: number) => void,

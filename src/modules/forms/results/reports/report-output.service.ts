@@ -148,8 +148,7 @@ async function writeMetrics(
 
 /** The table behind a chart. */
 async function writeChart(book: XlsxWriter, summary: QuestionSummary): Promise<void> {
-  const header = summary.ranks ? ['Value', 'Count', 'Mean rank'] : ['Value', 'Count', 'Percent'];
-  await book.sheet(summary.title, header);
+  await book.sheet(summary.title, ['Value', 'Count', summary.ranks ? 'Mean rank' : 'Percent']);
   const rows = summary.rows ?? [{ label: '', options: summary.options ?? [] }];
   for (const row of rows)
     for (const { label, count, percent } of row.options) {
