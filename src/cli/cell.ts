@@ -4,7 +4,7 @@ import { cellAddresses, migrateCells, planDatabase } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
 import { CellAdministration } from '../platform/cells/cell-administration.js';
 import type { MigrationPlan } from '../platform/database/schema/migration-plan.js';
-import { withApp } from './context.js';
+import { print, withApp } from './context.js';
 
 /** Adds `workspace cell add|list|drain|open|remove` (docs/scaling.md). */
 export function addCells(program: Command, loadConfig: () => Config): void {
@@ -79,8 +79,4 @@ export async function planAllCells(config: Config, url: string): Promise<Record<
       throw new Error(`cell ${name}: ${(error as Error).message}`, { cause: error });
     });
   return plans;
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Config } from '../config/config.js';
 import { PersonalErasures } from '../modules/personal-data/index.js';
 import { accountOf, tenantNamed } from './accounts.js';
-import { withApp } from './context.js';
+import { print, withApp } from './context.js';
 
 interface EraseOptions {
   email: string;
@@ -26,6 +26,6 @@ export function addErasure(user: Command, loadConfig: () => Config): void {
         const tenantId = tenant === undefined ? undefined : await tenantNamed(app, tenant);
         return app.get(PersonalErasures, { strict: false }).request(id, { tenantId, now });
       });
-      process.stdout.write(`${JSON.stringify({ email, erasures })}\n`);
+      print({ email, erasures });
     });
 }

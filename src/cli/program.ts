@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
 import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
@@ -12,7 +12,7 @@ import { addAudit } from './audit.js';
 import { addBackup } from './backup.js';
 import { addCells } from './cell.js';
 import { addClients } from './client.js';
-import { withApp } from './context.js';
+import { print, wholeNumber, withApp } from './context.js';
 import { addDoctor } from './doctor/doctor.js';
 import { accountOf, tenantNamed, tenantOf } from './accounts.js';
 import { linkMail, type MailLink, passwordFor } from './mail-link.js';
@@ -55,7 +55,11 @@ export function createProgram(loadConfig: () => Config): Command {
     .description('print an access token')
     .requiredOption('--email <address>')
     .option('--tenant <slug>', 'workspace of the token; default: none')
-    .option('--ttl <seconds>', 'lifetime; default TOKEN_TTL', seconds)
+    .option(
+      '--ttl <seconds>',
+      'lifetime; default TOKEN_TTL',
+      wholeNumber(31_536_000, '1 to 31536000 seconds'),
+    )
     .option('--aal2', 'with the second factor proven; default: the account must prove its factor, if any')
     .action(async ({ email, tenant, ttl, aal2 }: TokenOptions) => {
       const token = await withApp(loadConfig(), async (app) => {
@@ -196,15 +200,4 @@ async function setStatus(
     }
     await audit.record(tx, operator(tenantId), entry);
   });
-}
-
-function seconds(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 31_536_000)
-    throw new InvalidArgumentError('must be 1 to 31536000 seconds.');
-  return value;
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

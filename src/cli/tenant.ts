@@ -7,7 +7,7 @@ import { type MoveProgress, WorkspaceMoves } from '../platform/cells/move/worksp
 import { ApiError } from '../platform/http/api-error.js';
 import { validated } from '../platform/http/input.pipe.js';
 import { tenantNamed } from './accounts.js';
-import { withApp } from './context.js';
+import { print, withApp } from './context.js';
 import { addTransfer } from './tenant-transfer.js';
 
 interface UpdateOptions {
@@ -42,7 +42,7 @@ function addMove(program: Command, loadConfig: () => Config): void {
         const moves = app.get(WorkspaceMoves, { strict: false });
         return moves.move(await tenantNamed(app, slug), to, report);
       });
-      process.stdout.write(`${JSON.stringify({ slug, ...result })}\n`);
+      print({ slug, ...result });
     });
 }
 
@@ -76,9 +76,7 @@ function addLimits(program: Command, loadConfig: () => Config): void {
           : service.change({ tenantId, userId: null, origin: 'cli' }, limits);
       });
       const { bytes, count, limit_bytes, user_limit_bytes } = usage;
-      process.stdout.write(
-        `${JSON.stringify({ slug: tenant, bytes, count, limit_bytes, user_limit_bytes })}\n`,
-      );
+      print({ slug: tenant, bytes, count, limit_bytes, user_limit_bytes });
     });
 }
 
@@ -114,7 +112,7 @@ function addUpdate(program: Command, loadConfig: () => Config): void {
         return service.update(operator, input);
       });
       const { id, slug, name: now, branding: look } = result.tenant;
-      process.stdout.write(`${JSON.stringify({ id, slug, name: now, branding: look })}\n`);
+      print({ id, slug, name: now, branding: look });
     });
 }
 
