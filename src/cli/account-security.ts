@@ -36,8 +36,7 @@ export function addAccountSecurity(program: Command, user: Command, loadConfig: 
     });
 }
 
-const recovery = (app: INestApplicationContext): AccountRecovery =>
-  app.get(AccountRecovery, { strict: false });
+const recovery = (app: INestApplicationContext): AccountRecovery => app.get(AccountRecovery);
 
 function toPasswordError(error: unknown): never {
   const [detail] = error instanceof ApiError ? (error.extras.details ?? []) : [];

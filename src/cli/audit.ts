@@ -58,7 +58,7 @@ export function addAudit(program: Command, loadConfig: () => Config): void {
     )
     .action(async (options: AuditOptions) => {
       await withApp(loadConfig(), async (app) => {
-        const identity = app.get(IdentityApi, { strict: false });
+        const identity = app.get(IdentityApi);
         const tenantId = options.tenant === undefined ? null : await tenantNamed(app, options.tenant);
         const actor = options.actor === undefined ? undefined : await identity.findByEmail(options.actor);
         if (actor === null) throw new Error(`No account has the address ${options.actor}.`);
@@ -70,7 +70,7 @@ export function addAudit(program: Command, loadConfig: () => Config): void {
           objectId,
           since: options.since,
         };
-        const reader = app.get(AuditReader, { strict: false });
+        const reader = app.get(AuditReader);
         const before = options.follow ? await recent(reader, tenantId, filter) : [];
         const events = await newest(reader, tenantId, filter, options.limit);
         const line = LINES[options.format];

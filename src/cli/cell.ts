@@ -11,7 +11,7 @@ export function addCells(program: Command, loadConfig: () => Config): void {
   const command = program.command('cell').description('databases of workspaces');
   const change = async (work: (cells: CellAdministration) => Promise<unknown>): Promise<void> =>
     withApp(loadConfig(), async (app: INestApplicationContext) => {
-      const cells = app.get(CellAdministration, { strict: false });
+      const cells = app.get(CellAdministration);
       await work(cells);
       print({ cells: await cells.list() });
     });

@@ -19,7 +19,7 @@ interface AddOptions {
 /** Adds `workspace client`: OAuth clients of users and services. */
 export function addClients(program: Command, loadConfig: () => Config): void {
   const client = program.command('client').description('OAuth clients of users and services');
-  const clients = (app: INestApplicationContext) => app.get(OidcClientsApi, { strict: false });
+  const clients = (app: INestApplicationContext) => app.get(OidcClientsApi);
 
   client
     .command('add')

@@ -24,7 +24,7 @@ export function addErasure(user: Command, loadConfig: () => Config): void {
       const erasures = await withApp(loadConfig(), async (app) => {
         const { id } = await accountOf(app, email);
         const tenantId = tenant === undefined ? undefined : await tenantNamed(app, tenant);
-        return app.get(PersonalErasures, { strict: false }).request(id, { tenantId, now });
+        return app.get(PersonalErasures).request(id, { tenantId, now });
       });
       print({ email, erasures });
     });

@@ -67,7 +67,7 @@ export function createProgram(loadConfig: () => Config): Command {
         if (account.status !== 'active') throw new Error(`The account ${email} is deactivated.`);
         const tenantId = tenant === undefined ? null : await tenantOf(app, tenant, account.id);
         const [issued] = await app
-          .get(IdentityApi, { strict: false })
+          .get(IdentityApi)
           .issueTokens([{ accountId: account.id, tenantId, aal2 }], CLIENT, ttl);
         return issued;
       });
@@ -82,7 +82,7 @@ export function createProgram(loadConfig: () => Config): Command {
     .requiredOption('--email <address>')
     .action(async ({ email }: { email: string }) => {
       const revoked = await withApp(loadConfig(), async (app) =>
-        app.get(IdentityApi, { strict: false }).revokeSessions((await accountOf(app, email)).id),
+        app.get(IdentityApi).revokeSessions((await accountOf(app, email)).id),
       );
       print({ email, revoked_sessions: revoked });
     });
@@ -116,7 +116,7 @@ export function createProgram(loadConfig: () => Config): Command {
     .description('sign new tokens with a new key; existing tokens stay valid')
     .action(async () =>
       print({
-        kid: await withApp(loadConfig(), (app) => app.get(IdentityApi, { strict: false }).rotateSigningKey()),
+        kid: await withApp(loadConfig(), (app) => app.get(IdentityApi).rotateSigningKey()),
       }),
     );
 
@@ -126,7 +126,7 @@ export function createProgram(loadConfig: () => Config): Command {
     .command('expire')
     .description('make clients rebuild their indexes, after restoring a backup and before the servers start')
     .action(async () => {
-      await withApp(loadConfig(), (app) => app.get(SyncCursors, { strict: false }).expireAll());
+      await withApp(loadConfig(), (app) => app.get(SyncCursors).expireAll());
       print({ cursors: 'expired' });
     });
 
@@ -170,11 +170,7 @@ async function setStatus(
   slug: string | undefined,
   status: MemberStatus,
 ): Promise<void> {
-  const [identity, tenants, audit] = [
-    app.get(IdentityApi, { strict: false }),
-    app.get(TenantsApi, { strict: false }),
-    app.get(Audit, { strict: false }),
-  ];
+  const [identity, tenants, audit] = [app.get(IdentityApi), app.get(TenantsApi), app.get(Audit)];
   const tenantId = slug === undefined ? null : await tenantNamed(app, slug);
   const isActive = status === 'active';
   await app.get(Db).tx(async (tx) => {

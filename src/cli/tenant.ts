@@ -39,7 +39,7 @@ function addMove(program: Command, loadConfig: () => Config): void {
           process.stderr.write(
             `${seconds.toFixed(1)} s  ${phase}${rows === undefined ? '' : `, ${rows} rows`}\n`,
           );
-        const moves = app.get(WorkspaceMoves, { strict: false });
+        const moves = app.get(WorkspaceMoves);
         return moves.move(await tenantNamed(app, slug), to, report);
       });
       print({ slug, ...result });
@@ -66,7 +66,7 @@ function addLimits(program: Command, loadConfig: () => Config): void {
     .action(async ({ tenant, files, userFiles }: LimitOptions) => {
       const usage = await withApp(loadConfig(), async (app) => {
         const tenantId = await tenantNamed(app, tenant);
-        const service = app.get(TenantFiles, { strict: false });
+        const service = app.get(TenantFiles);
         const limits = {
           ...(files !== undefined && { limit_bytes: ownLimit(files) }),
           ...(userFiles !== undefined && { user_limit_bytes: ownLimit(userFiles) }),
@@ -105,7 +105,7 @@ function addUpdate(program: Command, loadConfig: () => Config): void {
       const picture = typeof logo === 'string' ? readFileSync(logo) : undefined;
       const result = await withApp(loadConfig(), async (app) => {
         const tenantId = await tenantNamed(app, tenant);
-        const service = app.get(TenantProfileService, { strict: false });
+        const service = app.get(TenantProfileService);
         const operator = { tenantId, userId: null, origin: 'cli' } as const;
         if (picture) await service.setLogo(operator, picture);
         if (logo === false) await service.removeLogo(operator);

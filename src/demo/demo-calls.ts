@@ -10,13 +10,13 @@ import { DEMO_TENANT } from './demo-data.js';
  * which the demo does not have.
  */
 export async function createCalls(app: INestApplication, { alice }: DemoClients): Promise<void> {
-  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(DEMO_TENANT.slug);
+  const tenantId = await app.get(TenantsApi).idBySlug(DEMO_TENANT.slug);
   const { rooms } = await alice.call<{ rooms: { id: string; name: string }[] }>('GET', '/chat/rooms');
   const room = rooms.find(({ name }) => name === CALL.room);
   if (!tenantId || !room) throw new Error(`the demo has no room ${CALL.room}`);
   const { title, minutes } = CALL;
   const ctx = { tenantId, userId: alice.id };
-  await app.get(CallsApi, { strict: false }).recordPast(ctx, { roomId: room.id, title, minutes });
+  await app.get(CallsApi).recordPast(ctx, { roomId: room.id, title, minutes });
   const path = `/chat/rooms/${room.id}/external_invites`;
   const { invites } = await alice.post<{ invites: { token: string }[] }>(path, GUEST_LINK.invite);
   await alice.post(`/call/external/${invites[0]?.token}/claim`, GUEST_LINK.claim);

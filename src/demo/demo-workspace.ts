@@ -18,7 +18,7 @@ import { createMail } from './demo-mail.js';
  * @param options.mail whether to send mail, which only the embedded mail service delivers to these addresses
  */
 export async function createDemoWorkspace(app: INestApplication, { mail }: { mail: boolean }): Promise<void> {
-  if (await app.get(TenantsApi, { strict: false }).idBySlug(DEMO_TENANT.slug)) return;
+  if (await app.get(TenantsApi).idBySlug(DEMO_TENANT.slug)) return;
   const users = DEMO_USERS.map((user) => ({ ...user, password: DEMO_PASSWORD }));
   const { users: created } = await provision(app, { tenants: [{ ...DEMO_TENANT, users }] }, true);
   const { port } = app.getHttpServer().address() as AddressInfo;
@@ -37,9 +37,9 @@ export async function createDemoWorkspace(app: INestApplication, { mail }: { mai
 
 /** An access token for the first demo user. */
 export async function demoToken(app: INestApplicationContext): Promise<string | null> {
-  const identity = app.get(IdentityApi, { strict: false });
+  const identity = app.get(IdentityApi);
   const account = await identity.findByEmail(DEMO_USERS[0].email);
-  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(DEMO_TENANT.slug);
+  const tenantId = await app.get(TenantsApi).idBySlug(DEMO_TENANT.slug);
   if (!account || !tenantId) return null;
   const [token] = await identity.issueTokens([{ accountId: account.id, tenantId }], 'demo');
   return token ?? null;

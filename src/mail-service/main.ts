@@ -60,7 +60,7 @@ async function start({ start: options }: MailServiceCommand): Promise<void> {
     telemetry = await startTelemetry(config, log, 'mail-service');
     service = startMailService(config, options);
     const { port, nest } = await service;
-    const metrics = nest.get(Metrics, { strict: false });
+    const metrics = nest.get(Metrics);
     sendMetricsTo(process, metrics);
     telemetry?.exportMetrics(metrics);
     collectStartupGarbage();

@@ -42,7 +42,7 @@ export async function exportWorkspace(
   report: Report,
 ): Promise<BackupSummary> {
   const { app, cells, db, open } = installation;
-  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
+  const tenantId = await app.get(TenantsApi).idBySlug(slug);
   if (tenantId === null) throw new BackupError(`The workspace "${slug}" does not exist.`);
   const cell = await cells.cell(await cells.cellOf(tenantId));
   const store = await BackupStore.open(to);
