@@ -4,7 +4,7 @@ import { Config } from '../../config/config.js';
 import { createDataSource } from '../database/data-source.js';
 import { Db, MAIN } from '../database/db.js';
 import { migrate } from '../database/schema/migrate.js';
-import type { Schema } from '../database/schema/schema-part.js';
+import { Schema } from '../database/schema/schema-part.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import { CELL_URLS, Cells } from './cells.js';
 import { type CellState, CellsRepository, type StoredCell } from './cells.repository.js';
