@@ -56,8 +56,7 @@ export async function exportWorkspace(
     await last.excludeOtherBackups();
     const id = snapshotIdOf(first.takenAt);
     const work: Export = { store, id, tenantId, cell: first, directory: last, report };
-    const manifest = await write(installation, work, scratch, snapshots);
-    return manifest;
+    return await write(installation, work, scratch, snapshots);
   } finally {
     for (const snapshot of snapshots) await snapshot.close();
     await rm(scratch, { recursive: true, force: true });
