@@ -20,6 +20,6 @@ export const mailServiceSchema = wholeSchema([
       CalendarParts1797000000001: '0004-calendar-parts',
       MailJobOutcomes1798022300002: '0005-job-outcomes',
     }),
-    sql: sqlFiles('mail_service', new URL('sql/', import.meta.url), 'messages', 'release-0.1.0'),
+    sql: sqlFiles('mail_service', import.meta.url, 'messages', 'release-0.1.0'),
   },
 ]);

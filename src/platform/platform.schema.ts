@@ -23,8 +23,6 @@ import {
   UserFileUsageRow,
 } from './platform.entities.js';
 
-const SQL = new URL('sql/', import.meta.url);
-
 export const platformSchema: SchemaPart = {
   owner: 'platform',
   // Functions of the domains number the feeds and append events in the statement that writes.
@@ -77,8 +75,8 @@ export const platformSchema: SchemaPart = {
     DirectoryJobs1798500000021: '0014-directory-jobs',
   }),
   sql: [
-    ...sqlFiles('either', SQL, 'values'),
-    ...sqlFiles('workspace', SQL, 'idempotency', 'blobs', 'sync-heads'),
-    ...sqlFiles('directory', SQL, 'rate-limits'),
+    ...sqlFiles('either', import.meta.url, 'values'),
+    ...sqlFiles('workspace', import.meta.url, 'idempotency', 'blobs', 'sync-heads'),
+    ...sqlFiles('directory', import.meta.url, 'rate-limits'),
   ],
 };

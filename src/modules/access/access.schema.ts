@@ -17,5 +17,5 @@ export const accessSchema: SchemaPart = {
     Invitations1797100000001: '0003-invitations',
     ResentInvitations1798800000011: '0004-resent-invitations',
   }),
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'groups'),
+  sql: sqlFiles('workspace', import.meta.url, 'groups'),
 };

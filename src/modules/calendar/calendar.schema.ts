@@ -55,7 +55,7 @@ export const calendarSchema: SchemaPart = {
   }),
   sql: sqlFiles(
     'workspace',
-    new URL('sql/', import.meta.url),
+    import.meta.url,
     'calendar-access',
     'event-records',
     'calendar-write',

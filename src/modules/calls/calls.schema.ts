@@ -48,8 +48,5 @@ export const callsSchema: SchemaPart = {
     }),
     ...guestsSchema.migrations,
   ],
-  sql: [
-    ...sqlFiles('workspace', new URL('sql/', import.meta.url), 'call-views'),
-    ...(guestsSchema.sql ?? []),
-  ],
+  sql: [...sqlFiles('workspace', import.meta.url, 'call-views'), ...(guestsSchema.sql ?? [])],
 };

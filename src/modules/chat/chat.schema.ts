@@ -15,5 +15,5 @@ export const chatSchema: SchemaPart = {
     ChatMemberAge1797200000016: '0004-member-age',
     ChatThumbnails1797200000017: '0005-thumbnails',
   }),
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'chat-values', 'chat-views', 'chat-messages'),
+  sql: sqlFiles('workspace', import.meta.url, 'chat-values', 'chat-views', 'chat-messages'),
 };

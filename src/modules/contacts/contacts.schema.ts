@@ -39,5 +39,5 @@ export const contactsSchema: SchemaPart = {
     FormerRevisions1798800000072: '0006-former-revisions',
     AddressesOfDeletedContacts1798800000073: '0007-addresses-of-deleted-contacts',
   }),
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'contact-writes'),
+  sql: sqlFiles('workspace', import.meta.url, 'contact-writes'),
 };

@@ -38,7 +38,7 @@ export const formsSchema: SchemaPart = {
   }),
   sql: sqlFiles(
     'workspace',
-    new URL('sql/', import.meta.url),
+    import.meta.url,
     'form-access',
     'form-closings',
     'form-submit-steps',

@@ -12,5 +12,5 @@ export const mailSchema: SchemaPart = {
     CalendarMail1797000000002: '0303-calendar-mail',
     CalendarMailWalks1797100000020: '0304-calendar-mail-walks',
   }),
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'recipients'),
+  sql: sqlFiles('workspace', import.meta.url, 'recipients'),
 };

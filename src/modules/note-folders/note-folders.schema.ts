@@ -11,5 +11,5 @@ export const noteFoldersSchema: SchemaPart = {
     NoteFolders1795000000004: '0001-note-folders',
     NoteFolderDevices1796200000001: '0002-note-folder-devices',
   }),
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'live-note-folders'),
+  sql: sqlFiles('workspace', import.meta.url, 'live-note-folders'),
 };

@@ -21,7 +21,7 @@ export const notesSchema: SchemaPart = {
   }),
   sql: sqlFiles(
     'workspace',
-    new URL('sql/', import.meta.url),
+    import.meta.url,
     'note-writes',
     'note-fields',
     'note-views',

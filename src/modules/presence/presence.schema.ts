@@ -10,5 +10,5 @@ export const presenceSchema: SchemaPart = {
   migrations: sqlMigrations(import.meta.url, {
     Presence1796950000003: '0001-presence',
   }),
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'presence-views', 'presence-writes'),
+  sql: sqlFiles('workspace', import.meta.url, 'presence-views', 'presence-writes'),
 };

@@ -11,5 +11,5 @@ export const settingsSchema: SchemaPart = {
   migrations: sqlMigrations(import.meta.url, {
     Settings1795700000003: '0001-settings',
   }),
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'member-locales'),
+  sql: sqlFiles('workspace', import.meta.url, 'member-locales'),
 };

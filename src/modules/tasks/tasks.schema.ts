@@ -35,7 +35,7 @@ export const tasksSchema: SchemaPart = {
   }),
   sql: sqlFiles(
     'workspace',
-    new URL('sql/', import.meta.url),
+    import.meta.url,
     'task-titles',
     'task-views',
     'task-write-steps',

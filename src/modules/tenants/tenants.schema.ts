@@ -4,8 +4,6 @@ import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 import { TenantPolicy } from './tenant-policy.entity.js';
 import { Tenant, TenantDomain, TenantLogo, TenantMember } from './tenant.entity.js';
 
-const SQL = new URL('sql/', import.meta.url);
-
 export const tenantsSchema: SchemaPart = {
   owner: 'tenants',
   publishes: ['member_profiles', 'inactive_members', 'tenant_names'],
@@ -19,5 +17,8 @@ export const tenantsSchema: SchemaPart = {
     MemberErasure1798112308251: '0301-erasure',
     SeparateEnds1798800000012: '0302-separate-ends',
   }),
-  sql: [...sqlFiles('workspace', SQL, 'member-profiles'), ...sqlFiles('directory', SQL, 'tenant-names')],
+  sql: [
+    ...sqlFiles('workspace', import.meta.url, 'member-profiles'),
+    ...sqlFiles('directory', import.meta.url, 'tenant-names'),
+  ],
 };

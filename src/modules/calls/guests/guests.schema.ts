@@ -10,7 +10,7 @@ export const guestsSchema: Pick<SchemaPart, 'migrations' | 'sql'> = {
   }),
   sql: sqlFiles(
     'workspace',
-    new URL('sql/', import.meta.url),
+    import.meta.url,
     'guest-limits',
     'guest-invites',
     'guest-codes',
