@@ -65,7 +65,7 @@ export class AppModule {
         ConfigModule.of(config),
         DatabaseModule.forRoot(databaseUrl, schema),
         SecretsModule,
-        CellsModule.forRoot(schema),
+        CellsModule,
         PlatformModule,
         JobsModule,
         EventsModule,

@@ -11,7 +11,7 @@ import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { CellAdministration } from './platform/cells/cell-administration.js';
 import { CELL_URLS } from './platform/cells/cells.js';
 import { Db } from './platform/database/db.js';
-import { createDataSource, searchPath } from './platform/database/data-source.js';
+import { createDataSource, searchPath, withDataSource } from './platform/database/data-source.js';
 import { migrate } from './platform/database/schema/migrate.js';
 import { type MigrationPlan, planMigration } from './platform/database/schema/migration-plan.js';
 import type { Schema } from './platform/database/schema/schema-part.js';
@@ -32,12 +32,8 @@ export async function migrateDatabase(
   databaseUrl: string,
   wanted: Schema = schema,
 ): Promise<string[]> {
-  const dataSource = await createDataSource(config, databaseUrl, wanted, { timeouts: false }).initialize();
-  try {
-    return await migrate(dataSource, wanted.sql);
-  } finally {
-    await dataSource.destroy();
-  }
+  const created = createDataSource(config, databaseUrl, wanted, { timeouts: false });
+  return withDataSource(created, (dataSource) => migrate(dataSource, wanted.sql));
 }
 
 /** Compares a database with this version. Reads only. @param namespace the schema of a cell that is not a whole database */
@@ -46,12 +42,8 @@ export async function planDatabase(
   databaseUrl: string,
   namespace?: string,
 ): Promise<MigrationPlan> {
-  const dataSource = await createDataSource(config, databaseUrl, schema, { schema: namespace }).initialize();
-  try {
-    return await planMigration(dataSource, schema.sql);
-  } finally {
-    await dataSource.destroy();
-  }
+  const created = createDataSource(config, databaseUrl, schema, { schema: namespace });
+  return withDataSource(created, (dataSource) => planMigration(dataSource, schema.sql));
 }
 
 /**
@@ -120,13 +112,7 @@ async function withoutModules<T>(
   databaseUrl: string,
   work: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {
-  const part = { entities: [], migrations: [] };
-  const dataSource = await createDataSource(config, databaseUrl, part).initialize();
-  try {
-    return await work(dataSource);
-  } finally {
-    await dataSource.destroy();
-  }
+  return withDataSource(createDataSource(config, databaseUrl, { entities: [], migrations: [] }), work);
 }
 
 /**

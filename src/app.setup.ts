@@ -56,7 +56,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   const dependencies = nest.get(Dependencies);
   nest.useGlobalFilters(new ApiExceptionFilter(() => dependencies.reportFull(DATABASE_STORAGE)));
   serveDocs(nest, config);
-  const signIn = nest.get(SignInServer, { strict: false });
+  const signIn = nest.get(SignInServer);
   if (signIn.enabled) nest.use(OIDC_PATH, signIn.handle);
   await nest.init();
   nest.use(notFoundOutsidePrefix);

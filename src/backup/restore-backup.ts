@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.js';
-import { openObjectStore } from '../platform/blobs/store/open-blob-store.js';
 import { BackupError } from './backup-error.js';
 import { BackupStore } from './store/backup-store.js';
 import { connect } from './database/connection.js';
@@ -60,7 +59,7 @@ export async function restoreBackup(
     try {
       await rejectUsedDatabase(client, manifest);
       await rejectFaults(store, manifest, report);
-      const { files, faults } = await copyFiles(config, store, manifest, report);
+      const { files, faults } = await restoreFiles(config, store, manifest.files, report);
       if (faults.length > 0 && !options.allowDamagedFiles) throw damagedFiles(faults);
       await migrateAsBackup(config, databaseUrl, manifest);
       // The copy of the files may take hours: a server may have been started meanwhile.
@@ -79,20 +78,6 @@ export async function restoreBackup(
 }
 
 const isIn = ({ schemas }: Manifest, name: string): boolean => schemas.some((schema) => schema.name === name);
-
-async function copyFiles(
-  config: Config,
-  store: BackupStore,
-  manifest: Manifest,
-  report: Report,
-): Promise<{ files: number; faults: Fault[] }> {
-  const target = await openObjectStore(config.blobStore);
-  try {
-    return await restoreFiles(store, target, manifest, report);
-  } finally {
-    target.close();
-  }
-}
 
 /** Creates the tables as they were at the time of the backup, without the stored functions and views. */
 async function migrateAsBackup(config: Config, databaseUrl: string, manifest: Manifest): Promise<void> {

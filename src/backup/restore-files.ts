@@ -1,8 +1,10 @@
+import type { Config } from '../config/config.js';
+import { openObjectStore } from '../platform/blobs/store/open-blob-store.js';
 import { BlobMissingError, type ObjectStore } from '../platform/blobs/store/object-store.js';
 import { BackupError } from './backup-error.js';
 import { type BackupStore, FILES, measuredAll } from './store/backup-store.js';
 import { CONCURRENT_FILES } from './store/copy-files.js';
-import type { Manifest, StoredObject } from './store/manifest.js';
+import type { FileSet, StoredObject } from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
 import { mapInOrder } from './store/streams.js';
 
@@ -11,25 +13,30 @@ import { mapInOrder } from './store/streams.js';
  * content are not copied again. A damaged file is not stored.
  */
 export async function restoreFiles(
+  config: Config,
   store: BackupStore,
-  target: ObjectStore,
-  manifest: Manifest,
+  sets: readonly FileSet[],
   report: Report,
 ): Promise<{ files: number; faults: Fault[] }> {
   const faults: Fault[] = [];
   let files = 0;
-  for (const { index } of manifest.files) {
-    const results = mapInOrder(store.readLines<StoredObject>(index), CONCURRENT_FILES, async (object) => ({
-      object,
-      reason: await restoreFile(store, target, object),
-    }));
-    for await (const { object, reason } of results) {
-      if (reason) faults.push({ name: object.name, reason });
-      else files += 1;
-      await report({ phase: 'file', name: object.name, amount: object.bytes });
+  const target = await openObjectStore(config.blobStore);
+  try {
+    for (const { index } of sets) {
+      const results = mapInOrder(store.readLines<StoredObject>(index), CONCURRENT_FILES, async (object) => ({
+        object,
+        reason: await restoreFile(store, target, object),
+      }));
+      for await (const { object, reason } of results) {
+        if (reason) faults.push({ name: object.name, reason });
+        else files += 1;
+        await report({ phase: 'file', name: object.name, amount: object.bytes });
+      }
     }
+    return { files, faults };
+  } finally {
+    target.close();
   }
-  return { files, faults };
 }
 
 async function restoreFile(

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import { AccountRecovery } from '../modules/account-security/index.js';
-import { IdentityApi } from '../modules/identity/index.js';
 import { ApiError } from '../platform/http/api-error.js';
-import { withApp } from './context.js';
+import { accountOf } from './accounts.js';
+import { print, withApp } from './context.js';
 
 /** Adds commands for users who are locked out. */
 export function addAccountSecurity(program: Command, user: Command, loadConfig: () => Config): void {
@@ -16,7 +16,7 @@ export function addAccountSecurity(program: Command, user: Command, loadConfig: 
     .action(async ({ email }: { email: string }) => {
       const password = (await text(process.stdin)).replace(/\r?\n$/, '');
       await withApp(loadConfig(), async (app) => {
-        const id = await accountId(app, email);
+        const { id } = await accountOf(app, email);
         await recovery(app).setPassword(id, password).catch(toPasswordError);
       });
       print({ email, password: 'set' });
@@ -30,26 +30,15 @@ export function addAccountSecurity(program: Command, user: Command, loadConfig: 
     .requiredOption('--email <address>')
     .action(async ({ email }: { email: string }) => {
       const removed = await withApp(loadConfig(), async (app) =>
-        recovery(app).removeSecondFactor(await accountId(app, email)),
+        recovery(app).removeSecondFactor((await accountOf(app, email)).id),
       );
       print({ email, removed });
     });
 }
 
-const recovery = (app: INestApplicationContext): AccountRecovery =>
-  app.get(AccountRecovery, { strict: false });
-
-async function accountId(app: INestApplicationContext, email: string): Promise<string> {
-  const account = await app.get(IdentityApi, { strict: false }).findByEmail(email);
-  if (!account) throw new Error(`No account has the address ${email}.`);
-  return account.id;
-}
+const recovery = (app: INestApplicationContext): AccountRecovery => app.get(AccountRecovery);
 
 function toPasswordError(error: unknown): never {
   const [detail] = error instanceof ApiError ? (error.extras.details ?? []) : [];
   throw detail ? new Error(`The password ${detail.message.replace(/^\w+ /, '')}.`) : error;
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

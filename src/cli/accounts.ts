@@ -4,7 +4,7 @@ import { TenantsApi } from '../modules/tenants/index.js';
 
 /** @throws Error with a message for the operator */
 export async function accountOf(app: INestApplicationContext, email: string) {
-  const account = await app.get(IdentityApi, { strict: false }).findByEmail(email);
+  const account = await app.get(IdentityApi).findByEmail(email);
   if (!account) throw new Error(`No account has the address ${email}.`);
   return account;
 }
@@ -16,14 +16,14 @@ export async function tenantOf(
   accountId: string,
 ): Promise<string> {
   const tenantId = await tenantNamed(app, slug);
-  if (!(await app.get(TenantsApi, { strict: false }).activeRole(tenantId, accountId)))
+  if (!(await app.get(TenantsApi).activeRole(tenantId, accountId)))
     throw new Error(`This account is not an active member of "${slug}".`);
   return tenantId;
 }
 
 /** The id of a workspace, by its slug. */
 export async function tenantNamed(app: INestApplicationContext, slug: string): Promise<string> {
-  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
+  const tenantId = await app.get(TenantsApi).idBySlug(slug);
   if (!tenantId) throw new Error(`The workspace "${slug}" does not exist.`);
   return tenantId;
 }

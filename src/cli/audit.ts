@@ -6,7 +6,7 @@ import { auditCsvHeader, auditCsvLine } from '../platform/audit/audit-csv.js';
 import { type AuditEvent, type AuditFilter, AuditReader } from '../platform/audit/audit-reader.js';
 import { timeOfId } from '../platform/audit/audit.js';
 import { tenantNamed } from './accounts.js';
-import { withApp } from './context.js';
+import { wholeNumber, withApp } from './context.js';
 
 const PAGE = 500;
 const FOLLOW_MS = 1_000;
@@ -44,7 +44,12 @@ export function addAudit(program: Command, loadConfig: () => Config): void {
     .option('--action <name>', 'events with this action, e.g. rbac.member.added')
     .option('--object <kind[:id]>', 'events about these objects, e.g. group or user:<id>')
     .option('--since <time>', 'events from this time on, RFC 3339', time)
-    .option('--limit <count>', 'maximum number of the newest events', count, 1_000)
+    .option(
+      '--limit <count>',
+      'maximum number of the newest events',
+      wholeNumber(100_000, '1 to 100000'),
+      1_000,
+    )
     .option('--follow', 'then print new events until interrupted')
     .addOption(
       new Option('--format <name>', 'jsonl: one JSON object per line; csv: with a line of column names')
@@ -53,7 +58,7 @@ export function addAudit(program: Command, loadConfig: () => Config): void {
     )
     .action(async (options: AuditOptions) => {
       await withApp(loadConfig(), async (app) => {
-        const identity = app.get(IdentityApi, { strict: false });
+        const identity = app.get(IdentityApi);
         const tenantId = options.tenant === undefined ? null : await tenantNamed(app, options.tenant);
         const actor = options.actor === undefined ? undefined : await identity.findByEmail(options.actor);
         if (actor === null) throw new Error(`No account has the address ${options.actor}.`);
@@ -65,7 +70,7 @@ export function addAudit(program: Command, loadConfig: () => Config): void {
           objectId,
           since: options.since,
         };
-        const reader = app.get(AuditReader, { strict: false });
+        const reader = app.get(AuditReader);
         const before = options.follow ? await recent(reader, tenantId, filter) : [];
         const events = await newest(reader, tenantId, filter, options.limit);
         const line = LINES[options.format];
@@ -128,11 +133,4 @@ function time(text: string): Date {
   if (Number.isNaN(date.getTime()))
     throw new InvalidArgumentError('must be a time such as 2026-01-31T12:00:00Z.');
   return date;
-}
-
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 100_000)
-    throw new InvalidArgumentError('must be 1 to 100000.');
-  return value;
 }

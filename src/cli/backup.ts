@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { Fault, Progress, Report } from '../backup/progress.js';
 import type { RestoreOptions } from '../backup/restore-backup.js';
 import type { Config } from '../config/config.js';
-import { withDatabase } from './context.js';
+import { print, wholeNumber, withDatabase } from './context.js';
 
 /** Exit code of a backup that is complete except for files that the installation has lost. */
 export const FILES_MISSING = 3;
@@ -23,7 +23,11 @@ export function addBackup(program: Command, loadConfig: () => Config): void {
       'copy database, mail and files beside running servers, or verify a backup; exit code 3: files of the installation are missing',
     )
     .option('--to <place>', 'a directory, or s3://bucket/prefix with the parameters of BLOB_STORE_URL')
-    .option('--keep <count>', 'then remove all but the newest snapshots', count)
+    .option(
+      '--keep <count>',
+      'then remove all but the newest snapshots',
+      wholeNumber(Infinity, 'a number from 1'),
+    )
     .option('--verify <place>', 'read a backup and compare its checksums')
     .option('--snapshot <id>', 'with --verify; default: the newest')
     .action(async ({ to, verify, snapshot, keep }: BackupCommand) => {
@@ -56,7 +60,7 @@ export function addBackup(program: Command, loadConfig: () => Config): void {
 
 /** Prints the summary. @param exitCode with faults */
 export function finish(summary: { faults: Fault[] }, exitCode: number): void {
-  process.stdout.write(`${JSON.stringify(summary)}\n`);
+  print(summary);
   if (summary.faults.length > 0) process.exitCode = exitCode;
 }
 
@@ -74,10 +78,4 @@ export function reporter(): Report {
       `tables: ${table.count} (${table.amount} rows), files: ${file.count} (${Math.round(file.amount / 1_048_576)} MiB); ${name}\n`,
     );
   };
-}
-
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('must be a number from 1.');
-  return value;
 }

@@ -4,14 +4,14 @@ import { cellAddresses, migrateCells, planDatabase } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
 import { CellAdministration } from '../platform/cells/cell-administration.js';
 import type { MigrationPlan } from '../platform/database/schema/migration-plan.js';
-import { withApp } from './context.js';
+import { print, withApp } from './context.js';
 
 /** Adds `workspace cell add|list|drain|open|remove` (docs/scaling.md). */
 export function addCells(program: Command, loadConfig: () => Config): void {
   const command = program.command('cell').description('databases of workspaces');
   const change = async (work: (cells: CellAdministration) => Promise<unknown>): Promise<void> =>
     withApp(loadConfig(), async (app: INestApplicationContext) => {
-      const cells = app.get(CellAdministration, { strict: false });
+      const cells = app.get(CellAdministration);
       await work(cells);
       print({ cells: await cells.list() });
     });
@@ -79,8 +79,4 @@ export async function planAllCells(config: Config, url: string): Promise<Record<
       throw new Error(`cell ${name}: ${(error as Error).message}`, { cause: error });
     });
   return plans;
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { CLIENT_KINDS, type ClientKind, OidcClientsApi } from '../modules/sign-in/index.js';
 import { tenantNamed } from './accounts.js';
-import { withApp } from './context.js';
+import { print, withApp } from './context.js';
 
 interface AddOptions {
   kind: ClientKind;
@@ -19,7 +19,7 @@ interface AddOptions {
 /** Adds `workspace client`: OAuth clients of users and services. */
 export function addClients(program: Command, loadConfig: () => Config): void {
   const client = program.command('client').description('OAuth clients of users and services');
-  const clients = (app: INestApplicationContext) => app.get(OidcClientsApi, { strict: false });
+  const clients = (app: INestApplicationContext) => app.get(OidcClientsApi);
 
   client
     .command('add')
@@ -73,8 +73,4 @@ export function addClients(program: Command, loadConfig: () => Config): void {
       if (ended === null) throw new Error(`The client "${id}" does not exist in the database.`);
       print({ client_id: id, ended_sessions: ended });
     });
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -1,10 +1,14 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { InvalidArgumentError } from 'commander';
 import { migrateDatabase, withModules } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
 import { EmbeddedDatabase } from '../platform/database/embedded/embedded-database.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const INTERRUPTED = 130;
+
+/** Writes the result of a command to stdout, a line of JSON. */
+export const print = (result: unknown) => void process.stdout.write(`${JSON.stringify(result)}\n`);
 
 const stderr = (message: string) => void process.stderr.write(`${message}\n`);
 
@@ -28,6 +32,14 @@ export async function withDatabase<T>(config: Config, work: (url: string) => Pro
     await database.close();
   }
 }
+
+/** Parses an option: a whole number from 1 to `max`. @param range for the message */
+export const wholeNumber = (max: number, range: string) => (text: string) => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > max)
+    throw new InvalidArgumentError(`must be ${range}.`);
+  return value;
+};
 
 /**
  * Runs `work` with the modules of the application on a migrated database, without an HTTP server.

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Config } from '../config/config.js';
 import { PersonalErasures } from '../modules/personal-data/index.js';
 import { accountOf, tenantNamed } from './accounts.js';
-import { withApp } from './context.js';
+import { print, withApp } from './context.js';
 
 interface EraseOptions {
   email: string;
@@ -24,8 +24,8 @@ export function addErasure(user: Command, loadConfig: () => Config): void {
       const erasures = await withApp(loadConfig(), async (app) => {
         const { id } = await accountOf(app, email);
         const tenantId = tenant === undefined ? undefined : await tenantNamed(app, tenant);
-        return app.get(PersonalErasures, { strict: false }).request(id, { tenantId, now });
+        return app.get(PersonalErasures).request(id, { tenantId, now });
       });
-      process.stdout.write(`${JSON.stringify({ email, erasures })}\n`);
+      print({ email, erasures });
     });
 }

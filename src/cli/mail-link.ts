@@ -39,13 +39,13 @@ export async function linkMail(
   const account = await accountOf(app, email);
   const tenantId =
     tenant === undefined ? await onlyWorkspace(app, account.id) : await tenantOf(app, tenant, account.id);
-  const mail = app.get(MailApi, { strict: false });
+  const mail = app.get(MailApi);
   const { mailUserId } = await mail.linkAccount({ tenantId, userId: account.id }, username, password);
   return { email, username, mail_user_id: mailUserId };
 }
 
 async function onlyWorkspace(app: INestApplicationContext, userId: string): Promise<string> {
-  const [only, ...others] = await app.get(TenantsApi, { strict: false }).workspacesOf(userId);
+  const [only, ...others] = await app.get(TenantsApi).workspacesOf(userId);
   if (only === undefined) throw new Error('This account is a member of no workspace.');
   if (others.length > 0)
     throw new Error('This account is a member of several workspaces: choose one with --tenant.');

@@ -3,7 +3,7 @@ import { migrateDatabase, planDatabase } from '../app.prepare.js';
 import type { Config } from '../config/config.js';
 import { needsMigration } from '../platform/database/schema/migration-plan.js';
 import { migrateAllCells, planAllCells } from './cell.js';
-import { withDatabase } from './context.js';
+import { print, withDatabase } from './context.js';
 
 /** Exit code of `migrate --plan` when `migrate` would change the database. */
 const PENDING = 2;
@@ -28,8 +28,4 @@ export function addMigrate(program: Command, loadConfig: () => Config): void {
         if ([directory, ...Object.values(cells)].some(needsMigration)) process.exitCode = PENDING;
       });
     });
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

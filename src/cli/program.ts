@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
 import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
@@ -12,7 +12,7 @@ import { addAudit } from './audit.js';
 import { addBackup } from './backup.js';
 import { addCells } from './cell.js';
 import { addClients } from './client.js';
-import { withApp } from './context.js';
+import { print, wholeNumber, withApp } from './context.js';
 import { addDoctor } from './doctor/doctor.js';
 import { accountOf, tenantNamed, tenantOf } from './accounts.js';
 import { linkMail, type MailLink, passwordFor } from './mail-link.js';
@@ -55,7 +55,11 @@ export function createProgram(loadConfig: () => Config): Command {
     .description('print an access token')
     .requiredOption('--email <address>')
     .option('--tenant <slug>', 'workspace of the token; default: none')
-    .option('--ttl <seconds>', 'lifetime; default TOKEN_TTL', seconds)
+    .option(
+      '--ttl <seconds>',
+      'lifetime; default TOKEN_TTL',
+      wholeNumber(31_536_000, '1 to 31536000 seconds'),
+    )
     .option('--aal2', 'with the second factor proven; default: the account must prove its factor, if any')
     .action(async ({ email, tenant, ttl, aal2 }: TokenOptions) => {
       const token = await withApp(loadConfig(), async (app) => {
@@ -63,7 +67,7 @@ export function createProgram(loadConfig: () => Config): Command {
         if (account.status !== 'active') throw new Error(`The account ${email} is deactivated.`);
         const tenantId = tenant === undefined ? null : await tenantOf(app, tenant, account.id);
         const [issued] = await app
-          .get(IdentityApi, { strict: false })
+          .get(IdentityApi)
           .issueTokens([{ accountId: account.id, tenantId, aal2 }], CLIENT, ttl);
         return issued;
       });
@@ -78,7 +82,7 @@ export function createProgram(loadConfig: () => Config): Command {
     .requiredOption('--email <address>')
     .action(async ({ email }: { email: string }) => {
       const revoked = await withApp(loadConfig(), async (app) =>
-        app.get(IdentityApi, { strict: false }).revokeSessions((await accountOf(app, email)).id),
+        app.get(IdentityApi).revokeSessions((await accountOf(app, email)).id),
       );
       print({ email, revoked_sessions: revoked });
     });
@@ -112,7 +116,7 @@ export function createProgram(loadConfig: () => Config): Command {
     .description('sign new tokens with a new key; existing tokens stay valid')
     .action(async () =>
       print({
-        kid: await withApp(loadConfig(), (app) => app.get(IdentityApi, { strict: false }).rotateSigningKey()),
+        kid: await withApp(loadConfig(), (app) => app.get(IdentityApi).rotateSigningKey()),
       }),
     );
 
@@ -122,7 +126,7 @@ export function createProgram(loadConfig: () => Config): Command {
     .command('expire')
     .description('make clients rebuild their indexes, after restoring a backup and before the servers start')
     .action(async () => {
-      await withApp(loadConfig(), (app) => app.get(SyncCursors, { strict: false }).expireAll());
+      await withApp(loadConfig(), (app) => app.get(SyncCursors).expireAll());
       print({ cursors: 'expired' });
     });
 
@@ -166,11 +170,7 @@ async function setStatus(
   slug: string | undefined,
   status: MemberStatus,
 ): Promise<void> {
-  const [identity, tenants, audit] = [
-    app.get(IdentityApi, { strict: false }),
-    app.get(TenantsApi, { strict: false }),
-    app.get(Audit, { strict: false }),
-  ];
+  const [identity, tenants, audit] = [app.get(IdentityApi), app.get(TenantsApi), app.get(Audit)];
   const tenantId = slug === undefined ? null : await tenantNamed(app, slug);
   const isActive = status === 'active';
   await app.get(Db).tx(async (tx) => {
@@ -196,15 +196,4 @@ async function setStatus(
     }
     await audit.record(tx, operator(tenantId), entry);
   });
-}
-
-function seconds(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 31_536_000)
-    throw new InvalidArgumentError('must be 1 to 31536000 seconds.');
-  return value;
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import { SLUG } from '../provision/provision-file.js';
 import type { ImportOptions } from '../backup/workspace/import-workspace.js';
 import { FILES_MISSING, finish, reporter } from './backup.js';
-import { withApp } from './context.js';
+import { print, withApp } from './context.js';
 
 /** Adds `workspace tenant export` and `workspace tenant import`. Their code is loaded when it is needed. */
 export function addTransfer(program: Command, loadConfig: () => Config): void {
@@ -39,7 +39,7 @@ export function addTransfer(program: Command, loadConfig: () => Config): void {
         const { importWorkspace } = await import('../backup/workspace/import-workspace.js');
         return importWorkspace(new Installation(app, url), options, reporter());
       });
-      process.stdout.write(`${JSON.stringify(summary)}\n`);
+      print(summary);
     });
 }
 

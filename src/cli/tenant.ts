@@ -7,7 +7,7 @@ import { type MoveProgress, WorkspaceMoves } from '../platform/cells/move/worksp
 import { ApiError } from '../platform/http/api-error.js';
 import { validated } from '../platform/http/input.pipe.js';
 import { tenantNamed } from './accounts.js';
-import { withApp } from './context.js';
+import { print, withApp } from './context.js';
 import { addTransfer } from './tenant-transfer.js';
 
 interface UpdateOptions {
@@ -39,10 +39,10 @@ function addMove(program: Command, loadConfig: () => Config): void {
           process.stderr.write(
             `${seconds.toFixed(1)} s  ${phase}${rows === undefined ? '' : `, ${rows} rows`}\n`,
           );
-        const moves = app.get(WorkspaceMoves, { strict: false });
+        const moves = app.get(WorkspaceMoves);
         return moves.move(await tenantNamed(app, slug), to, report);
       });
-      process.stdout.write(`${JSON.stringify({ slug, ...result })}\n`);
+      print({ slug, ...result });
     });
 }
 
@@ -66,7 +66,7 @@ function addLimits(program: Command, loadConfig: () => Config): void {
     .action(async ({ tenant, files, userFiles }: LimitOptions) => {
       const usage = await withApp(loadConfig(), async (app) => {
         const tenantId = await tenantNamed(app, tenant);
-        const service = app.get(TenantFiles, { strict: false });
+        const service = app.get(TenantFiles);
         const limits = {
           ...(files !== undefined && { limit_bytes: ownLimit(files) }),
           ...(userFiles !== undefined && { user_limit_bytes: ownLimit(userFiles) }),
@@ -76,9 +76,7 @@ function addLimits(program: Command, loadConfig: () => Config): void {
           : service.change({ tenantId, userId: null, origin: 'cli' }, limits);
       });
       const { bytes, count, limit_bytes, user_limit_bytes } = usage;
-      process.stdout.write(
-        `${JSON.stringify({ slug: tenant, bytes, count, limit_bytes, user_limit_bytes })}\n`,
-      );
+      print({ slug: tenant, bytes, count, limit_bytes, user_limit_bytes });
     });
 }
 
@@ -107,14 +105,14 @@ function addUpdate(program: Command, loadConfig: () => Config): void {
       const picture = typeof logo === 'string' ? readFileSync(logo) : undefined;
       const result = await withApp(loadConfig(), async (app) => {
         const tenantId = await tenantNamed(app, tenant);
-        const service = app.get(TenantProfileService, { strict: false });
+        const service = app.get(TenantProfileService);
         const operator = { tenantId, userId: null, origin: 'cli' } as const;
         if (picture) await service.setLogo(operator, picture);
         if (logo === false) await service.removeLogo(operator);
         return service.update(operator, input);
       });
       const { id, slug, name: now, branding: look } = result.tenant;
-      process.stdout.write(`${JSON.stringify({ id, slug, name: now, branding: look })}\n`);
+      print({ id, slug, name: now, branding: look });
     });
 }
 

@@ -17,7 +17,7 @@ export async function createCalls(
   if (!room) throw new Error(`the demo has no room ${CALL.room}`);
   const { title, minutes } = CALL;
   const ctx = { tenantId, userId: alice.id };
-  await app.get(CallsApi, { strict: false }).recordPast(ctx, { roomId: room.id, title, minutes });
+  await app.get(CallsApi).recordPast(ctx, { roomId: room.id, title, minutes });
   const path = `/chat/rooms/${room.id}/external_invites`;
   const { invites } = await alice.post<{ invites: { token: string }[] }>(path, GUEST_LINK.invite);
   await alice.post(`/call/external/${invites[0]?.token}/claim`, GUEST_LINK.claim);

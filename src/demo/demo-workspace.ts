@@ -34,7 +34,7 @@ const KEPT = ['blobs', 'file_usage', 'user_file_usage', 'mail_accounts'];
  * @param options.mail whether to send mail, which only the embedded mail service delivers to these addresses
  */
 export async function createDemoWorkspace(app: INestApplication, { mail }: { mail: boolean }): Promise<void> {
-  const tenants = app.get(TenantsApi, { strict: false });
+  const tenants = app.get(TenantsApi);
   const session = await openSession(app.get(Db).main, 'demo workspace');
   try {
     await session.query('SELECT pg_advisory_lock($1)', [LOCK]);
@@ -45,7 +45,7 @@ export async function createDemoWorkspace(app: INestApplication, { mail }: { mai
 }
 
 async function createOrRepeat(app: INestApplication, mail: boolean): Promise<void> {
-  const tenants = app.get(TenantsApi, { strict: false });
+  const tenants = app.get(TenantsApi);
   const isInterrupted = (await tenants.idBySlug(UNFINISHED.slug)) !== null;
   if (!isInterrupted || (await isEmptied(app, mail))) await createAll(app, mail);
   await provision(app, { accounts: DEMO_USERS.map((user) => ({ ...user, password: DEMO_PASSWORD })) });
@@ -88,18 +88,18 @@ async function empty(app: INestApplication, mail: boolean): Promise<void> {
   const db = app.get(Db);
   const { users } = await provision(app, { tenants: [UNFINISHED] });
   const tenantId = users[0]!.tenant_id as string;
-  await app.get(WorkspaceMoves, { strict: false }).empty(tenantId, KEPT);
+  await app.get(WorkspaceMoves).empty(tenantId, KEPT);
   if (mail)
-    for (const source of app.get(PersonalData, { strict: false }).erasureOrder)
+    for (const source of app.get(PersonalData).erasureOrder)
       for (const { id: userId, email } of users) await source.erase({ tenantId, userId, email }, db);
-  await db.tx((tx) => app.get(Blobs, { strict: false }).releaseAll(tx, tenantId));
+  await db.tx((tx) => app.get(Blobs).releaseAll(tx, tenantId));
 }
 
 /** An access token for the first demo user. */
 export async function demoToken(app: INestApplicationContext): Promise<string | null> {
-  const identity = app.get(IdentityApi, { strict: false });
+  const identity = app.get(IdentityApi);
   const account = await identity.findByEmail(DEMO_USERS[0].email);
-  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(DEMO_TENANT.slug);
+  const tenantId = await app.get(TenantsApi).idBySlug(DEMO_TENANT.slug);
   if (!account || !tenantId) return null;
   const [token] = await identity.issueTokens([{ accountId: account.id, tenantId }], 'demo');
   return token ?? null;

@@ -25,6 +25,14 @@ const purgeSystemMessages: Sweep = mailService.statement(
   deletion('system_messages', `created_at < now() - interval '30 days'`),
 );
 
+/** Jobs of each day, by name. */
+const DAILY: Readonly<Record<string, Sweep>> = {
+  'purge-tokens': purgeTokens,
+  'purge-calendar-parts': purgeCalendarParts,
+  'purge-threads': purgeThreads,
+  'purge-system-messages': purgeSystemMessages,
+};
+
 /** Deletes expired messages, expired tokens, old calendars, unused thread keys and old ids of system messages. */
 @Injectable()
 export class Housekeeping implements OnModuleInit {
@@ -34,26 +42,9 @@ export class Housekeeping implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({
-      name: 'expire-messages',
-      everySeconds: 60,
-      run: () => this.messages.removeExpired(),
-    });
-    this.jobs.register({ name: 'purge-tokens', everySeconds: DAY, deletes: purgeTokens });
-    this.jobs.register({
-      name: 'purge-calendar-parts',
-      everySeconds: DAY,
-      deletes: purgeCalendarParts,
-    });
-    this.jobs.register({
-      name: 'purge-threads',
-      everySeconds: DAY,
-      deletes: purgeThreads,
-    });
-    this.jobs.register({
-      name: 'purge-system-messages',
-      everySeconds: DAY,
-      deletes: purgeSystemMessages,
-    });
+    const run = () => this.messages.removeExpired();
+    this.jobs.register({ name: 'expire-messages', everySeconds: 60, run });
+    for (const [name, deletes] of Object.entries(DAILY))
+      this.jobs.register({ name, everySeconds: DAY, deletes });
   }
 }

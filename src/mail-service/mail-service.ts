@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import type { Config } from '../config/config.js';
-import { createDataSource } from '../platform/database/data-source.js';
+import { createDataSource, withDataSource } from '../platform/database/data-source.js';
 import { migrate } from '../platform/database/schema/migrate.js';
 import type { Schema } from '../platform/database/schema/schema-part.js';
 import { tracer } from '../platform/telemetry/tracer.js';
@@ -90,15 +90,12 @@ export async function migrateMailService(
   schema: Schema = mailServiceSchema,
 ): Promise<void> {
   const options = { timeouts: false, schema: MAIL_SCHEMA };
-  const dataSource = await createDataSource(config, databaseUrl, schema, options).initialize();
-  try {
+  await withDataSource(createDataSource(config, databaseUrl, schema, options), async (dataSource) => {
     // Concurrent CREATE SCHEMA IF NOT EXISTS statements fail.
     await dataSource.transaction(async (manager) => {
       await manager.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
       await manager.query(`CREATE SCHEMA IF NOT EXISTS ${MAIL_SCHEMA}`);
     });
     await migrate(dataSource, schema.sql);
-  } finally {
-    await dataSource.destroy();
-  }
+  });
 }

@@ -7,8 +7,6 @@ const JSON_OVERHEAD = 1.4;
 
 /** The settings of the mail service. */
 export class MailSettings {
-  /** The service token. Never logged. */
-  readonly token: string;
   /** Maximum size of a message, bytes. */
   readonly messageBytes: number;
   /** Maximum size of a request body, bytes. */
@@ -27,10 +25,10 @@ export class MailSettings {
 
   constructor(
     config: Config,
-    token: string,
+    /** The service token. Never logged. */
+    readonly token: string,
     readonly databaseUrl: string,
   ) {
-    this.token = token;
     this.messageBytes = config.MAIL_MESSAGE_MB * MB;
     this.bodyBytes = Math.ceil(this.messageBytes * JSON_OVERHEAD) + MB;
     const { embeddedDatabase, BLOB_STORE_URL, DATA_DIR } = config;

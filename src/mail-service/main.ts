@@ -11,12 +11,12 @@ import { type MailService, type MailServiceOptions, startMailService } from './m
 const DRAIN_MS = 10_000;
 
 /** The first message of the parent process. It carries the token, since other users of the machine can read arguments. */
-export interface MailServiceCommand {
+interface MailServiceCommand {
   start: MailServiceOptions;
 }
 
 /** Messages to the parent process: the port, or a line for the operator. */
-export type MailServiceEvent = { port: number } | { failure: string };
+type MailServiceEvent = { port: number } | { failure: string };
 
 // The process of the mail service. It ends when its parent process ends, also after kill -9.
 showSourcePositions();
@@ -60,7 +60,7 @@ async function start({ start: options }: MailServiceCommand): Promise<void> {
     telemetry = await startTelemetry(config, log, 'mail-service');
     service = startMailService(config, options);
     const { port, nest } = await service;
-    const metrics = nest.get(Metrics, { strict: false });
+    const metrics = nest.get(Metrics);
     sendMetricsTo(process, metrics);
     telemetry?.exportMetrics(metrics);
     collectStartupGarbage();

@@ -7,7 +7,7 @@ import {
   WorkspaceMoveRow,
 } from './cells/cell.entity.js';
 import { GuessLockRow, RateLimitRow } from './rate-limits/rate-limit.entity.js';
-import { sqlMigration } from './database/schema/sql-migration.js';
+import { sqlMigrations } from './database/schema/sql-migration.js';
 import { SocketTokenRow } from './realtime/socket-token.entity.js';
 import { SystemMailRow } from './system-mail/system-mail.entity.js';
 import { sqlFiles } from './database/schema/stored-sql.js';
@@ -22,8 +22,6 @@ import {
   SyncHead,
   UserFileUsageRow,
 } from './platform.entities.js';
-
-const SQL = new URL('sql/', import.meta.url);
 
 export const platformSchema: SchemaPart = {
   owner: 'platform',
@@ -61,33 +59,24 @@ export const platformSchema: SchemaPart = {
     ],
     either: [OutboxEvent, JobRun, AuditLogEntry],
   },
-  migrations: [
-    sqlMigration('Platform1795000000001', new URL('migrations/0001-platform.sql', import.meta.url)),
-    sqlMigration('RateLimits1795500000001', new URL('migrations/0004-rate-limits.sql', import.meta.url)),
-    sqlMigration('Audit1795700000001', new URL('migrations/0005-audit.sql', import.meta.url)),
-    sqlMigration('Blobs1795200000001', new URL('migrations/0003-blobs.sql', import.meta.url)),
-    sqlMigration(
-      'IdempotencyObjects1796100000000',
-      new URL('migrations/0006-idempotency-objects.sql', import.meta.url),
-    ),
-    sqlMigration('SocketTokens1796800000002', new URL('migrations/0007-socket-tokens.sql', import.meta.url)),
-    sqlMigration('SystemMails1796900000002', new URL('migrations/0008-system-mails.sql', import.meta.url)),
-    sqlMigration('HeadNotices1796950000001', new URL('migrations/0009-head-notices.sql', import.meta.url)),
-    sqlMigration(
-      'AuditTriggers1797300000003',
-      new URL('migrations/0010-audit-triggers.sql', import.meta.url),
-    ),
-    sqlMigration('JobOutcomes1798022300001', new URL('migrations/0011-job-outcomes.sql', import.meta.url)),
-    sqlMigration('FileUsage1798300000012', new URL('migrations/0012-file-usage.sql', import.meta.url)),
-    sqlMigration('Cells1798400000001', new URL('migrations/0013-cells.sql', import.meta.url)),
-    sqlMigration(
-      'DirectoryJobs1798500000021',
-      new URL('migrations/0014-directory-jobs.sql', import.meta.url),
-    ),
-  ],
+  migrations: sqlMigrations(import.meta.url, {
+    Platform1795000000001: '0001-platform',
+    RateLimits1795500000001: '0004-rate-limits',
+    Audit1795700000001: '0005-audit',
+    Blobs1795200000001: '0003-blobs',
+    IdempotencyObjects1796100000000: '0006-idempotency-objects',
+    SocketTokens1796800000002: '0007-socket-tokens',
+    SystemMails1796900000002: '0008-system-mails',
+    HeadNotices1796950000001: '0009-head-notices',
+    AuditTriggers1797300000003: '0010-audit-triggers',
+    JobOutcomes1798022300001: '0011-job-outcomes',
+    FileUsage1798300000012: '0012-file-usage',
+    Cells1798400000001: '0013-cells',
+    DirectoryJobs1798500000021: '0014-directory-jobs',
+  }),
   sql: [
-    ...sqlFiles('either', SQL, 'values'),
-    ...sqlFiles('workspace', SQL, 'idempotency', 'blobs', 'sync-heads'),
-    ...sqlFiles('directory', SQL, 'rate-limits'),
+    ...sqlFiles('either', import.meta.url, 'values'),
+    ...sqlFiles('workspace', import.meta.url, 'idempotency', 'blobs', 'sync-heads'),
+    ...sqlFiles('directory', import.meta.url, 'rate-limits'),
   ],
 };

@@ -30,9 +30,9 @@ export async function provision(
 ): Promise<{ users: ProvisionedUser[] }> {
   const [db, identity, tenants, audit] = [
     app.get(Db),
-    app.get(IdentityApi, { strict: false }),
-    app.get(TenantsApi, { strict: false }),
-    app.get(Audit, { strict: false }),
+    app.get(IdentityApi),
+    app.get(TenantsApi),
+    app.get(Audit),
   ];
   const accounts: AccountSpec[] = [
     ...(file.tenants ?? []).flatMap((tenant) => tenant.users ?? []),

@@ -50,6 +50,12 @@ export async function sequencesOf(client: pg.Client, schema: string): Promise<Se
   return values;
 }
 
+/** The schema that the connection uses. */
+export async function currentSchema(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ schema: string }>('SELECT current_schema() AS schema');
+  return rows[0]!.schema;
+}
+
 /** Names of the applied migrations. Empty: the schema does not exist. */
 export async function appliedMigrations(client: pg.Client, schema: string): Promise<string[]> {
   const table = qualified(schema, 'schema_migrations');

@@ -2,7 +2,15 @@ import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { BackupError } from '../backup-error.js';
 import type { BackupStore } from '../store/backup-store.js';
-import { appliedMigrations, columnList, qualified, sequencesOf, type Table, tablesOf } from './catalog.js';
+import {
+  appliedMigrations,
+  columnList,
+  currentSchema,
+  qualified,
+  sequencesOf,
+  type Table,
+  tablesOf,
+} from './catalog.js';
 import type { SchemaBackup, TableObject } from '../store/manifest.js';
 import type { Report } from '../progress.js';
 import { OWN_SCHEMAS } from './schemas.js';
@@ -24,9 +32,8 @@ export async function exportTables(
     if (migrations.length === 0) continue;
     const tables: TableObject[] = [];
     for (const table of found) {
-      const copied = await exportTable(snapshot, store, id, name, table);
-      await report({ phase: 'table', name: `${name}.${table.name}`, amount: copied.rows });
-      tables.push(copied);
+      const source = `${qualified(name, table.name)} (${columnList(table.columns)})`;
+      tables.push(await copyRows(snapshot, store, id, { schema: name, table, source }, report));
     }
     const sequences = await snapshot.read((client) => sequencesOf(client, name));
     schemas.push({ name, migrations, tables, sequences });
@@ -50,17 +57,9 @@ export async function exportCell(
     // Tables of the directory with this column are copied too: they have no rows in a cell.
     if (!table.columns.includes('tenant_id')) continue;
     const source = `${pg.escapeIdentifier(table.name)} (${columnList(table.columns)})`;
-    const schema = `cells.${cell}`;
-    const copied = await copyRows(snapshot, store, id, { schema, table, source });
-    await report({ phase: 'table', name: `${schema}.${table.name}`, amount: copied.rows });
-    tables.push(copied);
+    tables.push(await copyRows(snapshot, store, id, { schema: `cells.${cell}`, table, source }, report));
   }
   return { name: OWN_SCHEMAS[0]!.name, cell, migrations, tables, sequences: [] };
-}
-
-async function currentSchema(client: pg.Client): Promise<string> {
-  const { rows } = await client.query<{ schema: string }>('SELECT current_schema() AS schema');
-  return rows[0]!.schema;
 }
 
 /** @throws BackupError when the migrations of the database are no longer those of the snapshot */
@@ -72,30 +71,22 @@ export async function rejectMigrated(snapshot: Snapshot, schemas: readonly Schem
   }
 }
 
-async function exportTable(
-  snapshot: Snapshot,
-  store: BackupStore,
-  id: string,
-  schema: string,
-  table: Table,
-): Promise<TableObject> {
-  const source = `${qualified(schema, table.name)} (${columnList(table.columns)})`;
-  return copyRows(snapshot, store, id, { schema, table, source });
-}
-
-/** Copies rows of a table. @param rows.source for COPY: the table with its columns, or a SELECT in parentheses */
+/** Copies rows of a table and reports it. @param rows.source for COPY: the table with its columns, or a SELECT in parentheses */
 export async function copyRows(
   snapshot: Snapshot,
   store: BackupStore,
   id: string,
   { schema, table, source }: { schema: string; table: Table; source: string },
+  report: Report,
 ): Promise<TableObject> {
   const { name, columns } = table;
-  return snapshot.read(async (client) => {
+  const copied = await snapshot.read(async (client) => {
     const rows = client.query(copyTo(`COPY ${source} TO STDOUT`));
     // When the destination fails, nothing reads the stream, and the end of the connection ends it with an error.
     rows.on('error', () => undefined);
     const object = await store.writeCompressed(id, `tables/${schema}.${name}.copy`, rows);
     return { ...object, table: name, columns, rows: rows.rowCount };
   });
+  await report({ phase: 'table', name: `${schema}.${name}`, amount: copied.rows });
+  return copied;
 }

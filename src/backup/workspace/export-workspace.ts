@@ -42,7 +42,7 @@ export async function exportWorkspace(
   report: Report,
 ): Promise<BackupSummary> {
   const { app, cells, db, open } = installation;
-  const tenantId = await app.get(TenantsApi, { strict: false }).idBySlug(slug);
+  const tenantId = await app.get(TenantsApi).idBySlug(slug);
   if (tenantId === null) throw new BackupError(`The workspace "${slug}" does not exist.`);
   const cell = await cells.cell(await cells.cellOf(tenantId));
   const store = await BackupStore.open(to);
@@ -56,8 +56,7 @@ export async function exportWorkspace(
     await last.excludeOtherBackups();
     const id = snapshotIdOf(first.takenAt);
     const work: Export = { store, id, tenantId, cell: first, directory: last, report };
-    const manifest = await write(installation, work, scratch, snapshots);
-    return manifest;
+    return await write(installation, work, scratch, snapshots);
   } finally {
     for (const snapshot of snapshots) await snapshot.close();
     await rm(scratch, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { appliedMigrations, type Table } from '../database/catalog.js';
+import { appliedMigrations, currentSchema, type Table } from '../database/catalog.js';
 import { copyRows } from '../database/export-tables.js';
 import type { Snapshot } from '../database/snapshot.js';
 import type { Report } from '../progress.js';
@@ -19,20 +19,17 @@ export interface Export {
   readonly report: Report;
 }
 
-/** Copies rows of one table and reports it. @param rows see `copyRows` */
+/** Copies rows of one table of an export. @param rows see `copyRows` */
 export async function exportTable(
   { store, id, report }: Export,
   snapshot: Snapshot,
   part: string,
   rows: { table: Table; source: string },
 ): Promise<TableObject> {
-  const copied = await copyRows(snapshot, store, id, { schema: part, ...rows });
-  await report({ phase: 'table', name: `${part}.${rows.table.name}`, amount: copied.rows });
-  return copied;
+  return copyRows(snapshot, store, id, { schema: part, ...rows }, report);
 }
 
 /** Names of the migrations in the schema that the connection uses. */
 export async function currentMigrations(client: pg.Client): Promise<string[]> {
-  const { rows } = await client.query<{ schema: string }>('SELECT current_schema() AS schema');
-  return appliedMigrations(client, rows[0]!.schema);
+  return appliedMigrations(client, await currentSchema(client));
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { MAIL_SCHEMA } from '../../mail-service/mail-service.schema.js';
-import { openObjectStore } from '../../platform/blobs/store/open-blob-store.js';
 import type { Config } from '../../config/config.js';
 import { BackupError } from '../backup-error.js';
 import { stopCollectors } from '../database/connection.js';
@@ -64,18 +63,13 @@ export class ImportedFiles {
       await stopCollectors(kind.client);
       await this.each(set, (ids) => this.reserve(kind, ids));
     }
-    const target = await openObjectStore(config.blobStore);
-    try {
-      const files = this.sets().map(([set]) => set);
-      const result = await restoreFiles(this.store, target, { ...this.manifest, files }, report);
-      if (result.faults.length > 0) {
-        const list = result.faults.slice(0, 10).map(({ name, reason }) => `${name} is ${reason}`);
-        throw new BackupError(`Files of the export are missing or damaged: ${list.join('; ')}.`);
-      }
-      return result.files;
-    } finally {
-      target.close();
+    const sets = this.sets().map(([set]) => set);
+    const { files, faults } = await restoreFiles(config, this.store, sets, report);
+    if (faults.length > 0) {
+      const list = faults.slice(0, 10).map(({ name, reason }) => `${name} is ${reason}`);
+      throw new BackupError(`Files of the export are missing or damaged: ${list.join('; ')}.`);
     }
+    return files;
   }
 
   /** Removes the reservations in the transaction that writes the rows. Raw messages keep theirs: their collector checks references. */

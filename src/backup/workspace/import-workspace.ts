@@ -133,10 +133,10 @@ async function importRows(
   for (const object of partNamed(manifest, WORKSPACE_PART).tables) await loadRows(work, cell, object);
   const tx = asTx(cell, directory);
   if (work.ids.size > 0) await sortDirectKeys(work);
-  await app.get(RespondentKeys, { strict: false }).restore(tx, workspace.id);
-  const mail = withMail ? await importMail(work, app.get(MailApi, { strict: false })) : null;
+  await app.get(RespondentKeys).restore(tx, workspace.id);
+  const mail = withMail ? await importMail(work, app.get(MailApi)) : null;
   await importDirectory(work, accounts.created, slug);
-  const repository = app.get(CellsRepository, { strict: false });
+  const repository = app.get(CellsRepository);
   await repository.placeIn(tx, workspace.id, cellName);
   if (cellName !== MAIN)
     await repository.addAccounts(tx, [...accounts.created, ...accounts.matched].toSorted(), cellName);
@@ -184,9 +184,9 @@ async function sortDirectKeys({ cell, workspace }: Import): Promise<void> {
 async function recordImport({ app }: Installation, work: Import, accounts: ImportedAccounts): Promise<void> {
   const { cell, directory, workspace, manifest } = work;
   const tx = asTx(cell, directory);
-  const identity = app.get(IdentityApi, { strict: false });
+  const identity = app.get(IdentityApi);
   for (const account of accounts.matched) await identity.recordAccessChange(tx, account, workspace.id);
-  await app.get(Audit, { strict: false }).record(tx, operator(workspace.id), {
+  await app.get(Audit).record(tx, operator(workspace.id), {
     action: 'tenant.imported',
     objectKind: 'tenant',
     objectId: workspace.id,
@@ -200,7 +200,7 @@ async function recordImport({ app }: Installation, work: Import, accounts: Impor
 }
 
 async function openCell({ app }: Installation): Promise<string> {
-  const cells = await app.get(CellsRepository, { strict: false }).list();
+  const cells = await app.get(CellsRepository).list();
   const [cell] = cells
     .filter(({ state }) => state === 'open')
     .toSorted((a, b) => a.workspaces - b.workspaces || a.name.localeCompare(b.name));

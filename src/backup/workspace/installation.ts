@@ -21,9 +21,9 @@ export class Installation {
     readonly app: INestApplicationContext,
     readonly databaseUrl: string,
   ) {
-    this.config = app.get(Config, { strict: false });
-    this.db = app.get(Db, { strict: false });
-    this.cells = app.get(Cells, { strict: false });
+    this.config = app.get(Config);
+    this.db = app.get(Db);
+    this.cells = app.get(Cells);
   }
 
   /** Opens a connection without time limits. */

@@ -7,6 +7,7 @@ import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
 import { Area, type Finding, reasonOf } from './finding.js';
 import { checkCellWork } from './work-checks.js';
 
+const area = new Area('cells');
 /** Age of a prepared transaction after which a running server would have finished it, seconds. */
 const ABANDONED_SECONDS = 600;
 
@@ -19,7 +20,6 @@ export async function checkCells(
   databaseUrl: string,
   directory: pg.Client,
 ): Promise<Finding[]> {
-  const area = new Area('cells');
   let addresses: CellAddress[];
   try {
     addresses = await cellAddresses(config, databaseUrl);
@@ -41,7 +41,6 @@ async function checkCell(
   { name, url, schema, connection }: CellAddress,
   directory: pg.Client,
 ): Promise<Finding[]> {
-  const area = new Area('cells');
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: TIMEOUTS.connect });
   client.on('error', () => undefined);
   try {

@@ -2,5 +2,5 @@ export { toAttachmentLinks, toContentIdLinks } from './attachment-links.js';
 export { cleanHtml } from './clean.js';
 export { type HtmlTooComplexCode, HtmlTooComplexError } from './errors.js';
 export { isPlainlyClean } from './fast-path.js';
-export { plainText, textPieces } from './text.js';
+export { escapeHtml, plainText, textPieces } from './text.js';
 export { parseHtml } from './tree.js';

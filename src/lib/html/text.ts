@@ -1,4 +1,5 @@
 import { parseFragment } from 'parse5';
+import { ENTITIES } from '../xml/index.js';
 
 /** Inline elements: a word may begin inside and end outside of them. All other tags separate words. */
 const INLINE = new Set(
@@ -8,6 +9,7 @@ const INLINE = new Set(
 );
 const [EXCLAMATION, SLASH, EQUALS, GREATER, QUESTION] = [0x21, 0x2f, 0x3d, 0x3e, 0x3f] as const;
 const ENTITY = /&(?:#\d+;?|#[xX][\da-fA-F]+;?|[a-zA-Z][a-zA-Z\d]{1,31};?)/g;
+const ESCAPES: Record<string, string> = { ...ENTITIES, "'": '&#39;' };
 const COMMON: Record<string, string> = {
   '&amp;': '&',
   '&lt;': '<',
@@ -142,6 +144,10 @@ function character(reference: string): string {
   if (reference.endsWith(';') && !reference.startsWith('&#') && text.length <= 2) named.set(reference, text);
   return text;
 }
+
+/** Text as the content of an element, or as an attribute value between quotes. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
 
 /** The readable text of HTML: one line for each block, no empty lines at the ends, at most one between blocks. */
 export function plainText(html: string): string {

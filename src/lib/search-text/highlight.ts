@@ -1,5 +1,5 @@
 import { fold } from './fold.js';
-import { textPieces } from '../html/index.js';
+import { escapeHtml, textPieces } from '../html/index.js';
 import type { SearchQuery, Term } from './search-query.js';
 import { type Span, spans } from './tokens.js';
 
@@ -63,7 +63,7 @@ export function snippet(html: string, query: SearchQuery): Snippet {
 
 function opening(text: string): string {
   const end = wordEnd(text, SNIPPET);
-  return escaped(text.slice(0, end)) + (end < text.length ? ELLIPSIS : '');
+  return escapeHtml(text.slice(0, end)) + (end < text.length ? ELLIPSIS : '');
 }
 
 /** The beginning of the text of a body: not HTML, white space collapsed. Ends with … when it is cut. */
@@ -220,24 +220,12 @@ function marked(text: string, from: number, to: number, marks: Mark[]): string {
     if (begin >= stop) continue;
     const isAdjacent = begin === at && html.endsWith(MARK[1]);
     if (isAdjacent) html = html.slice(0, -MARK[1].length);
-    else html += escaped(text.slice(at, begin)) + MARK[0];
-    html += escaped(text.slice(begin, stop)) + MARK[1];
+    else html += escapeHtml(text.slice(at, begin)) + MARK[0];
+    html += escapeHtml(text.slice(begin, stop)) + MARK[1];
     at = stop;
   }
-  return html + escaped(text.slice(at, to));
+  return html + escapeHtml(text.slice(at, to));
 }
 
 /** White space collapsed. Most of it is one space, which the pattern leaves. */
 const squeezed = (text: string): string => text.replace(/\s{2,}|[^\S ]/g, ' ');
-
-const ESCAPES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
-}

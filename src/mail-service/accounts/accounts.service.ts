@@ -2,13 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { mailErrors } from '../mail-error.js';
 import { newId } from '../ids.js';
 import { AccessTokens } from '../http/access-tokens.js';
+import { RateWindow } from '../rate-window.js';
 import { AccountCreations } from './account-creations.js';
 import { type Account, AccountsRepository, type FirstMailbox } from './accounts.repository.js';
 import { normalizeAddress } from './addresses.js';
-import { FailedLogins } from './failed-logins.js';
 import { hashPassword, verifyPassword } from './passwords.js';
 
 const MONTH_MS = 2_592_000_000;
+/** Failed logins of an account from one client address, and their window. */
+const FAILED_LOGINS = 12;
+const FAILURE_WINDOW_MS = 120_000;
 
 export interface NewAccount {
   username: string;
@@ -28,7 +31,7 @@ export interface Login {
 /** Accounts and logins. */
 @Injectable()
 export class AccountsService {
-  private readonly failures = new FailedLogins();
+  private readonly failures = new RateWindow(FAILED_LOGINS, FAILURE_WINDOW_MS);
 
   constructor(
     private readonly accounts: AccountsRepository,
@@ -86,12 +89,12 @@ export class AccountsService {
   async authenticate(input: Login): Promise<Record<string, unknown>> {
     const account = await this.accounts.findByLogin(normalizeAddress(input.username));
     const key = `${account?.id ?? input.username} ${input.ip ?? ''}`;
-    if (this.failures.blocked(key)) throw mailErrors.authRateLimited();
+    if (this.failures.isFull(key)) throw mailErrors.authRateLimited();
     if (!account?.password || !(await verifyPassword(account.password, input.password))) {
-      this.failures.add(key);
+      this.failures.take(key);
       throw mailErrors.authFailed(account?.id);
     }
-    this.failures.clear(key);
+    this.failures.forget(key);
     return {
       success: true,
       id: account.id,

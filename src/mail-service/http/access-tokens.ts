@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Db } from '../../platform/database/db.js';
 import { mailService } from '../mail-service.schema.js';
 import { deletion, type Sweep } from '../../platform/jobs/sweep.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
+import { hashOf } from '../../platform/secrets/workspace-token.js';
 
 const TOKEN = /^[0-9a-f]{40}$/;
 
@@ -70,5 +71,3 @@ export class AccessTokens {
     this.clearCache();
   }
 }
-
-const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();

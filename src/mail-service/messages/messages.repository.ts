@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { mailService } from '../mail-service.schema.js';
-import type { Address, AttachmentInfo } from '../mime/message.js';
-import type { UidSet } from './uid-set.js';
+import type { AttachmentInfo, ParsedMessage } from '../mime/message.js';
+import { listOf, type UidSet } from './uid-set.js';
 
 /** A message; int8 columns are text. */
 export interface MessageRow {
@@ -21,17 +21,10 @@ export interface MessageRow {
   draft: boolean;
   answered: boolean;
   forwarded: boolean;
-  summary: {
-    from: Address | null;
-    replyTo: Address[];
-    to: Address[];
-    cc: Address[];
-    bcc: Address[];
-    references: string[];
-    contentType: unknown;
-    attachments: AttachmentInfo[];
-    envelope: unknown;
-  };
+  summary: Pick<
+    ParsedMessage,
+    'from' | 'replyTo' | 'to' | 'cc' | 'bcc' | 'references' | 'contentType' | 'attachments'
+  > & { envelope: unknown };
   /** Values by lower-case name. */
   headers: Record<string, string[]>;
   body_text: string;
@@ -115,7 +108,7 @@ export class MessagesRepository {
         ? await this.db.single((tx) => tx.query(move, values))
         : await this.db.tx(async (tx) => {
             const done = await tx.query(move, values);
-            const arrived = { uids: done.map((row) => Number(row.new_uid)), low: null, high: null };
+            const arrived = listOf(done.map((row) => Number(row.new_uid)));
             if (done[0]?.outcome === 'ok') await tx.query(flag, flagValues(userId, to, arrived, change));
             return done;
           });
@@ -141,7 +134,7 @@ export class MessagesRepository {
   async removeExpired(): Promise<number> {
     let deleted = 0;
     for (const { user_id, mailbox_id, uids } of await this.db.query(expired, []))
-      deleted += await this.remove(user_id, mailbox_id, { uids: uids.map(Number), low: null, high: null });
+      deleted += await this.remove(user_id, mailbox_id, listOf(uids.map(Number)));
     return deleted;
   }
 }

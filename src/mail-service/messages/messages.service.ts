@@ -7,7 +7,7 @@ import { openAttachment } from '../mime/attachments.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import { presentMessage } from './message.presenter.js';
 import { type FlagChange, type MessageRow, MessagesRepository } from './messages.repository.js';
-import { parseUids, type UidSet } from './uid-set.js';
+import { listOf, parseUids, type UidSet } from './uid-set.js';
 
 /** Fields of a PUT on messages. */
 export interface UpdateRequest {
@@ -42,7 +42,7 @@ export class MessagesService {
   ): Promise<Record<string, unknown>> {
     const row = await this.find(userId, mailbox, uid);
     if (markAsSeen && !row.seen) {
-      await this.messages.flag(userId, mailbox, only(uid), { seen: true });
+      await this.messages.flag(userId, mailbox, listOf([uid]), { seen: true });
       row.seen = true;
     }
     return presentMessage(userId, row);
@@ -81,7 +81,9 @@ export class MessagesService {
   }
 
   async remove(userId: string, mailbox: string, uid: number): Promise<{ success: true }> {
-    const removed = Number.isSafeInteger(uid) ? await this.messages.remove(userId, mailbox, only(uid)) : 0;
+    const removed = Number.isSafeInteger(uid)
+      ? await this.messages.remove(userId, mailbox, listOf([uid]))
+      : 0;
     if (removed === 0) throw mailErrors.notDeleted();
     return { success: true };
   }
@@ -107,8 +109,6 @@ export class MessagesService {
     return { success: true, mailbox: to, id: moved };
   }
 }
-
-const only = (uid: number): UidSet => ({ uids: [uid], low: null, high: null });
 
 /** As in WildDuck 1.46, `draft` changes `flagged`: stored messages, whose From may be forged, must not become drafts. */
 function flagsOf(request: UpdateRequest): FlagChange {

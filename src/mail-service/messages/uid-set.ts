@@ -8,9 +8,11 @@ export interface UidSet {
 
 const clamp = (text: string): number => Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 
+export const listOf = (uids: number[]): UidSet => ({ uids, low: null, high: null });
+
 /** @param text `1,2,3` or `3:15` or `3:*` */
 export function parseUids(text: string): UidSet {
-  if (!text.includes(':')) return { uids: [...new Set(text.split(',').map(clamp))], low: null, high: null };
+  if (!text.includes(':')) return listOf([...new Set(text.split(',').map(clamp))]);
   const [from = '', to = ''] = text.split(':');
   const ends = [clamp(from), to === '*' ? Number.MAX_SAFE_INTEGER : clamp(to)];
   return { uids: [], low: Math.min(...ends), high: Math.max(...ends) };

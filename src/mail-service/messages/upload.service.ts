@@ -19,6 +19,7 @@ import { type Scratch, Spool } from '../storage/spool.js';
 import { MessageStore } from '../message-store.js';
 import { MessagesRepository } from './messages.repository.js';
 import { derivedFrom, type Origin, type Reference } from './reference.js';
+import { listOf } from './uid-set.js';
 import { rejectUnusable } from './upload.fields.js';
 
 /** Headers that the service sets, from the structured fields or itself. */
@@ -173,10 +174,9 @@ export class UploadService {
   /** The new message is stored already, so a failure is only reported in the response. */
   private async removePrevious(userId: string, mailbox: string, previous: { mailbox?: string; id: number }) {
     const { id } = previous;
-    const set = { uids: [id], low: null, high: null };
     try {
       const deleted = Number.isSafeInteger(id)
-        ? await this.messages.remove(userId, previous.mailbox ?? mailbox, set)
+        ? await this.messages.remove(userId, previous.mailbox ?? mailbox, listOf([id]))
         : 0;
       return deleted > 0
         ? { previousDeleted: true }

@@ -21,7 +21,7 @@ import { MimeWorkers } from '../mime/mime-workers.js';
 import { bufferOf, type Bytes, gatherInto, sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import { type Scratch, Spool } from '../storage/spool.js';
-import { RateWindow } from './rate-window.js';
+import { RateWindow } from '../rate-window.js';
 
 const MAX_CLIENTS = 100;
 const MAX_RECIPIENTS = 100;

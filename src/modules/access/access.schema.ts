@@ -1,5 +1,5 @@
 import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
-import { sqlMigration } from '../../platform/database/schema/sql-migration.js';
+import { sqlMigrations } from '../../platform/database/schema/sql-migration.js';
 import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 import { TenantInvitation } from './invitations/invitation.entity.js';
 import { SecondFactorReset } from './members/second-factor-reset.entity.js';
@@ -11,17 +11,11 @@ export const accessSchema: SchemaPart = {
   entities: {
     workspace: [TenantRbac, RbacGroup, RbacMember, RbacGrant, TenantInvitation, SecondFactorReset],
   },
-  migrations: [
-    sqlMigration('Access1795700000002', new URL('migrations/0001-access.sql', import.meta.url)),
-    sqlMigration(
-      'TransferPermission1796000000002',
-      new URL('migrations/0002-transfer-permission.sql', import.meta.url),
-    ),
-    sqlMigration('Invitations1797100000001', new URL('migrations/0003-invitations.sql', import.meta.url)),
-    sqlMigration(
-      'ResentInvitations1798800000011',
-      new URL('migrations/0004-resent-invitations.sql', import.meta.url),
-    ),
-  ],
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'groups'),
+  migrations: sqlMigrations(import.meta.url, {
+    Access1795700000002: '0001-access',
+    TransferPermission1796000000002: '0002-transfer-permission',
+    Invitations1797100000001: '0003-invitations',
+    ResentInvitations1798800000011: '0004-resent-invitations',
+  }),
+  sql: sqlFiles('workspace', import.meta.url, 'groups'),
 };

@@ -1,5 +1,5 @@
 import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
-import { sqlMigration } from '../../platform/database/schema/sql-migration.js';
+import { sqlMigrations } from '../../platform/database/schema/sql-migration.js';
 import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 import {
   Calendar,
@@ -43,28 +43,19 @@ export const calendarSchema: SchemaPart = {
       SchedulingDelivery,
     ],
   },
-  migrations: [
-    sqlMigration('Calendar1796400000001', new URL('migrations/0001-calendar.sql', import.meta.url)),
-    sqlMigration(
-      'CalendarFeeds1796400000002',
-      new URL('migrations/0002-calendar-feeds.sql', import.meta.url),
-    ),
-    sqlMigration('Polls1796400000003', new URL('migrations/0003-polls.sql', import.meta.url)),
-    sqlMigration('Scheduling1797000000010', new URL('migrations/0010-scheduling.sql', import.meta.url)),
-    sqlMigration('EventReminders1797000000011', new URL('migrations/0011-reminders.sql', import.meta.url)),
-    sqlMigration('PollHolds1797000000012', new URL('migrations/0012-poll-holds.sql', import.meta.url)),
-    sqlMigration(
-      'CalendarNotices1797000000013',
-      new URL('migrations/0013-calendar-notices.sql', import.meta.url),
-    ),
-    sqlMigration(
-      'InstanceAttendees1798300000014',
-      new URL('migrations/0014-instance-attendees.sql', import.meta.url),
-    ),
-  ],
+  migrations: sqlMigrations(import.meta.url, {
+    Calendar1796400000001: '0001-calendar',
+    CalendarFeeds1796400000002: '0002-calendar-feeds',
+    Polls1796400000003: '0003-polls',
+    Scheduling1797000000010: '0010-scheduling',
+    EventReminders1797000000011: '0011-reminders',
+    PollHolds1797000000012: '0012-poll-holds',
+    CalendarNotices1797000000013: '0013-calendar-notices',
+    InstanceAttendees1798300000014: '0014-instance-attendees',
+  }),
   sql: sqlFiles(
     'workspace',
-    new URL('sql/', import.meta.url),
+    import.meta.url,
     'calendar-access',
     'event-records',
     'calendar-write',

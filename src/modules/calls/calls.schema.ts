@@ -1,5 +1,5 @@
 import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
-import { sqlMigration } from '../../platform/database/schema/sql-migration.js';
+import { sqlMigrations } from '../../platform/database/schema/sql-migration.js';
 import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 import {
   Call,
@@ -40,20 +40,13 @@ export const callsSchema: SchemaPart = {
     ],
   },
   migrations: [
-    sqlMigration('Calls1796900000001', new URL('migrations/0001-calls.sql', import.meta.url)),
-    sqlMigration(
-      'ReusableCalls1796900000031',
-      new URL('migrations/0002-reusable-calls.sql', import.meta.url),
-    ),
-    sqlMigration('CallDeclines1796900000041', new URL('migrations/0003-call-declines.sql', import.meta.url)),
-    sqlMigration(
-      'FailedRecordings1798800000071',
-      new URL('migrations/0004-failed-recordings.sql', import.meta.url),
-    ),
+    ...sqlMigrations(import.meta.url, {
+      Calls1796900000001: '0001-calls',
+      ReusableCalls1796900000031: '0002-reusable-calls',
+      CallDeclines1796900000041: '0003-call-declines',
+      FailedRecordings1798800000071: '0004-failed-recordings',
+    }),
     ...guestsSchema.migrations,
   ],
-  sql: [
-    ...sqlFiles('workspace', new URL('sql/', import.meta.url), 'call-views'),
-    ...(guestsSchema.sql ?? []),
-  ],
+  sql: [...sqlFiles('workspace', import.meta.url, 'call-views'), ...(guestsSchema.sql ?? [])],
 };

@@ -1,5 +1,5 @@
 import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
-import { sqlMigration } from '../../platform/database/schema/sql-migration.js';
+import { sqlMigrations } from '../../platform/database/schema/sql-migration.js';
 import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 import { ReceivedAddress, ReceivedAddressScan } from './collected/received.entity.js';
 import { ContactImport, ContactImportItem } from './phone/import.entity.js';
@@ -30,29 +30,14 @@ export const contactsSchema: SchemaPart = {
       ContactImportItem,
     ],
   },
-  migrations: [
-    sqlMigration('Contacts1796200000001', new URL('migrations/0001-contacts.sql', import.meta.url)),
-    sqlMigration(
-      'ContactImports1796200000004',
-      new URL('migrations/0002-phone-imports.sql', import.meta.url),
-    ),
-    sqlMigration('ContactPhotos1796300001401', new URL('migrations/0003-photos.sql', import.meta.url)),
-    sqlMigration(
-      'ReceivedAddresses1796300001402',
-      new URL('migrations/0004-received-addresses.sql', import.meta.url),
-    ),
-    sqlMigration(
-      'CollectedBooks1798022304571',
-      new URL('migrations/0005-collected-books.sql', import.meta.url),
-    ),
-    sqlMigration(
-      'FormerRevisions1798800000072',
-      new URL('migrations/0006-former-revisions.sql', import.meta.url),
-    ),
-    sqlMigration(
-      'AddressesOfDeletedContacts1798800000073',
-      new URL('migrations/0007-addresses-of-deleted-contacts.sql', import.meta.url),
-    ),
-  ],
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'contact-writes'),
+  migrations: sqlMigrations(import.meta.url, {
+    Contacts1796200000001: '0001-contacts',
+    ContactImports1796200000004: '0002-phone-imports',
+    ContactPhotos1796300001401: '0003-photos',
+    ReceivedAddresses1796300001402: '0004-received-addresses',
+    CollectedBooks1798022304571: '0005-collected-books',
+    FormerRevisions1798800000072: '0006-former-revisions',
+    AddressesOfDeletedContacts1798800000073: '0007-addresses-of-deleted-contacts',
+  }),
+  sql: sqlFiles('workspace', import.meta.url, 'contact-writes'),
 };

@@ -1,5 +1,5 @@
 import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
-import { sqlMigration } from '../../platform/database/schema/sql-migration.js';
+import { sqlMigrations } from '../../platform/database/schema/sql-migration.js';
 import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 import {
   Form,
@@ -30,18 +30,15 @@ export const formsSchema: SchemaPart = {
       FormViews,
     ],
   },
-  migrations: [
-    sqlMigration('Forms1796100000015', new URL('migrations/0001-forms.sql', import.meta.url)),
-    sqlMigration('FormViews1796100000115', new URL('migrations/0002-form-views.sql', import.meta.url)),
-    sqlMigration('FormClosings1797100000015', new URL('migrations/0003-form-closings.sql', import.meta.url)),
-    sqlMigration(
-      'FormPublishedSearchText1798700000061',
-      new URL('migrations/0004-published-search-text.sql', import.meta.url),
-    ),
-  ],
+  migrations: sqlMigrations(import.meta.url, {
+    Forms1796100000015: '0001-forms',
+    FormViews1796100000115: '0002-form-views',
+    FormClosings1797100000015: '0003-form-closings',
+    FormPublishedSearchText1798700000061: '0004-published-search-text',
+  }),
   sql: sqlFiles(
     'workspace',
-    new URL('sql/', import.meta.url),
+    import.meta.url,
     'form-access',
     'form-closings',
     'form-submit-steps',

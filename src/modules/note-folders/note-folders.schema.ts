@@ -1,5 +1,5 @@
 import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
-import { sqlMigration } from '../../platform/database/schema/sql-migration.js';
+import { sqlMigrations } from '../../platform/database/schema/sql-migration.js';
 import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 import { NoteFolder } from './note-folder.entity.js';
 
@@ -7,12 +7,9 @@ export const noteFoldersSchema: SchemaPart = {
   owner: 'note-folders',
   publishes: ['live_note_folders'],
   entities: { workspace: [NoteFolder] },
-  migrations: [
-    sqlMigration('NoteFolders1795000000004', new URL('migrations/0001-note-folders.sql', import.meta.url)),
-    sqlMigration(
-      'NoteFolderDevices1796200000001',
-      new URL('migrations/0002-note-folder-devices.sql', import.meta.url),
-    ),
-  ],
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'live-note-folders'),
+  migrations: sqlMigrations(import.meta.url, {
+    NoteFolders1795000000004: '0001-note-folders',
+    NoteFolderDevices1796200000001: '0002-note-folder-devices',
+  }),
+  sql: sqlFiles('workspace', import.meta.url, 'live-note-folders'),
 };

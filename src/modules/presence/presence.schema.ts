@@ -1,5 +1,5 @@
 import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
-import { sqlMigration } from '../../platform/database/schema/sql-migration.js';
+import { sqlMigrations } from '../../platform/database/schema/sql-migration.js';
 import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 import { PresenceDevice, PresenceUser } from './presence.entity.js';
 
@@ -7,8 +7,8 @@ export const presenceSchema: SchemaPart = {
   owner: 'presence',
   publishes: ['presence_views', 'presence_viewers'],
   entities: { workspace: [PresenceUser, PresenceDevice] },
-  migrations: [
-    sqlMigration('Presence1796950000003', new URL('migrations/0001-presence.sql', import.meta.url)),
-  ],
-  sql: sqlFiles('workspace', new URL('sql/', import.meta.url), 'presence-views', 'presence-writes'),
+  migrations: sqlMigrations(import.meta.url, {
+    Presence1796950000003: '0001-presence',
+  }),
+  sql: sqlFiles('workspace', import.meta.url, 'presence-views', 'presence-writes'),
 };

@@ -30,20 +30,24 @@ export interface AuditFilter {
 const COLUMNS =
   'id, occurred_at, origin, actor_id, session_id, request_id, ip, action, object_kind, object_id, data';
 
+/** Filters by a value, and their columns. */
+const FILTERS = [
+  ['actorId', 'actor_id'],
+  ['action', 'action'],
+  ['objectKind', 'object_kind'],
+  ['objectId', 'object_id'],
+] as const;
+
 /** A statement with only the given filters. Each filter has an index that is ordered by id. */
-function pageOf(filters: readonly Condition[]) {
-  const given = CONDITIONS.filter((condition) => filters.includes(condition));
-  const where = given.map((condition, n) => ` AND ${condition} $${n + 5}`).join('');
-  const mark = CONDITIONS.map((condition) => (filters.includes(condition) ? 1 : 0)).join('');
+function pageOf(given: readonly (typeof FILTERS)[number][]) {
+  const where = given.map(([, column], n) => ` AND ${column} = $${n + 5}`).join('');
+  const mark = FILTERS.map((filter) => (given.includes(filter) ? 1 : 0)).join('');
   return either.statement<AuditEvent>(
     `audit.page_${mark}`,
     `SELECT ${COLUMNS} FROM audit_log
       WHERE tenant_id = $1 AND id < $2 AND id >= $3${where} ORDER BY id DESC LIMIT $4`,
   );
 }
-
-const CONDITIONS = ['actor_id =', 'action =', 'object_kind =', 'object_id ='] as const;
-type Condition = (typeof CONDITIONS)[number];
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -73,20 +77,14 @@ export class AuditReader {
     limit: number,
     before?: string,
   ): Promise<AuditEvent[]> {
-    const wanted = new Map<Condition, string | undefined>([
-      ['actor_id =', filter.actorId],
-      ['action =', filter.action],
-      ['object_kind =', filter.objectKind],
-      ['object_id =', filter.objectId],
-    ]);
-    const given = CONDITIONS.filter((condition) => wanted.get(condition) !== undefined);
+    const given = FILTERS.filter(([name]) => filter[name] !== undefined);
     const until = filter.until ? firstIdOf(filter.until) : LAST_ID;
     const values = [
       tenantId ?? NO_TENANT,
       before !== undefined && before < until ? before : until,
       firstIdOf(filter.since ?? new Date(0)),
       limit,
-      ...given.map((condition) => wanted.get(condition)),
+      ...given.map(([name]) => filter[name]),
     ];
     return this.db.query(pageOf(given), values);
   }

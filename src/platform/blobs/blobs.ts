@@ -84,7 +84,7 @@ export class Blobs {
     try {
       await this.store.write(key, bytes);
     } catch (error) {
-      await this.removeNow(key);
+      await this.discard(tenantId, key);
       if (error instanceof TooManyBytesError)
         throw left && left.bytes < maxBytes ? left.reached : fileTooLarge(maxBytes);
       throw error instanceof BlobStoreError ? this.unavailable('write', error) : error;
@@ -126,7 +126,14 @@ export class Blobs {
    * transaction without a response from the database may have committed.
    */
   async discard(tenantId: string, { id }: Pick<StoredBlob, 'id'>): Promise<void> {
-    await this.removeNow({ tenantId, id });
+    const key = { tenantId, id };
+    try {
+      if (!(await this.repository.abandon(key))) return;
+      await this.store.remove(key);
+      await this.repository.forget(key);
+    } catch (error) {
+      this.logger.debug({ err: error, ...key }, 'removal of a blob failed; the collector will retry');
+    }
   }
 
   /**
@@ -150,16 +157,6 @@ export class Blobs {
     this.repository
       .renew(key)
       .catch((error: unknown) => this.logger.warn({ err: error, ...key }, 'renewal of a blob failed'));
-  }
-
-  private async removeNow(key: BlobKey): Promise<void> {
-    try {
-      if (!(await this.repository.abandon(key))) return;
-      await this.store.remove(key);
-      await this.repository.forget(key);
-    } catch (error) {
-      this.logger.debug({ err: error, ...key }, 'removal of a blob failed; the collector will retry');
-    }
   }
 
   private unavailable(operation: 'read' | 'write', error: Error): ApiError {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import pg from 'pg';
 import { Db } from '../database/db.js';
@@ -120,9 +121,7 @@ export class PgBus extends Bus implements OnModuleDestroy {
         );
         this.hasLost = true;
         if (this.closed) return;
-        await new Promise((resolve) => {
-          setTimeout(resolve, MAX_RETRY_MS / 5).unref();
-        });
+        await delay(MAX_RETRY_MS / 5, undefined, { ref: false });
       }
     }
   }

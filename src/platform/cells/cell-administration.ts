@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { Config } from '../../config/config.js';
-import { createDataSource } from '../database/data-source.js';
+import { createDataSource, withDataSource } from '../database/data-source.js';
 import { Db, MAIN } from '../database/db.js';
 import { migrate } from '../database/schema/migrate.js';
-import type { Schema } from '../database/schema/schema-part.js';
+import { Schema } from '../database/schema/schema-part.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import { CELL_URLS, Cells } from './cells.js';
 import { type CellState, CellsRepository, type StoredCell } from './cells.repository.js';
@@ -65,17 +65,14 @@ export class CellAdministration {
       if (placeOf(known.url, known.schema) === place)
         throw new CellError(`The cell "${other}" is in this database already.`);
     }
-    const dataSource = await this.connected(url, schema);
-    try {
+    await withDataSource(this.cellAt(url, schema), async (dataSource) => {
       await rejectUnsuitable(dataSource);
       if (schema !== undefined) await prepareSchema(dataSource, schema);
       await migrate(dataSource, this.schema.sql);
       // The migrations insert rows of the directory, which a cell does not have.
       await dataSource.query('DELETE FROM workspace_cells');
       await dataSource.query('DELETE FROM cells');
-    } finally {
-      await dataSource.destroy();
-    }
+    });
     const sealed = this.secrets.seal(CELL_URLS, name, Buffer.from(url));
     if (!(await this.repository.add(name, sealed, schema ?? null)))
       throw new CellError(`There is a cell "${name}" already.`);
@@ -119,12 +116,9 @@ export class CellAdministration {
     for (const name of this.db.cells.filter((cell) => cell !== MAIN)) {
       const { url, schema } = this.cells.urlOf(name);
       try {
-        const dataSource = await this.connected(url, schema);
-        try {
-          results[name] = await migrate(dataSource, this.schema.sql);
-        } finally {
-          await dataSource.destroy();
-        }
+        results[name] = await withDataSource(this.cellAt(url, schema), (dataSource) =>
+          migrate(dataSource, this.schema.sql),
+        );
       } catch (error) {
         results[name] = error instanceof Error ? error : new Error(String(error));
       }
@@ -132,12 +126,11 @@ export class CellAdministration {
     return results;
   }
 
-  private async connected(url: string, schema: string | undefined): Promise<DataSource> {
-    const dataSource = createDataSource(this.config.with({ DATABASE_POOL_MAX: 2 }), url, this.schema, {
+  private cellAt(url: string, schema: string | undefined): DataSource {
+    return createDataSource(this.config.with({ DATABASE_POOL_MAX: 2 }), url, this.schema, {
       timeouts: false,
       schema,
     });
-    return dataSource.initialize();
   }
 
   private async responds(name: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import { CellUnavailableError } from '../database/database-errors.js';
 import { Db, MAIN } from '../database/db.js';
 import { needsMigration, planMigration } from '../database/schema/migration-plan.js';
 import type { Router } from '../database/router.js';
-import type { Schema } from '../database/schema/schema-part.js';
+import { Schema } from '../database/schema/schema-part.js';
 import type { Statement } from '../database/statement.js';
 import type { Reader, Tx } from '../database/tx.js';
 import { SecretBox } from '../secrets/secret-box.js';

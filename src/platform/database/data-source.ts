@@ -15,6 +15,19 @@ export const TIMEOUTS = {
 /** The option of a connection that finds the tables of a cell in its schema. */
 export const searchPath = (namespace: string): string => `-c search_path=${namespace},ext`;
 
+/** Opens a created pool, and closes it after `work`. */
+export async function withDataSource<T>(
+  created: DataSource,
+  work: (dataSource: DataSource) => Promise<T>,
+): Promise<T> {
+  const dataSource = await created.initialize();
+  try {
+    return await work(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
 /**
  * Creates the pool of a database. TypeORM and the named statements share it.
  * @param options.timeouts false for migrations, whose statements may take long

@@ -2,7 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config.js';
 import { createDataSource } from './data-source.js';
-import type { Schema } from './schema/schema-part.js';
+import { Schema } from './schema/schema-part.js';
 import { Db } from './db.js';
 
 /** Opens the pool before anything else starts; closes it after everything else has stopped. */
@@ -19,8 +19,9 @@ export class DatabaseModule {
           useFactory: (config: Config) => createDataSource(config, url, schema).initialize(),
         },
         Db,
+        { provide: Schema, useValue: schema },
       ],
-      exports: [Db],
+      exports: [Db, Schema],
     };
   }
 }

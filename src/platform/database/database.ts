@@ -1,7 +1,7 @@
 import type { Client, Pool } from 'pg';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { tracedStatement, tracer } from '../telemetry/tracer.js';
+import { tracedStatement } from '../telemetry/tracer.js';
 import {
   DatabaseBusyError,
   isConnectionError,
@@ -89,10 +89,7 @@ export class Database {
   /** Runs one statement on any connection. @throws DatabaseBusyError */
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     this.rejectWhenOverloaded();
-    const tracing = tracer();
-    return tracing
-      ? tracedStatement(tracing, statement, () => this.run(statement, values))
-      : this.run(statement, values);
+    return tracedStatement(statement, () => this.run(statement, values));
   }
 
   /** Runs one statement on the pool, also while requests are rejected. It is not counted as a round trip of a request. */

@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { Client } from 'pg';
-import { tracedStatement, tracer } from '../telemetry/tracer.js';
+import { tracedStatement } from '../telemetry/tracer.js';
 import { isReadOnly, isResponseTimeout } from './database-errors.js';
 import { runOn } from './run-on.js';
 import { either, type Statement } from './statement.js';
@@ -71,10 +71,7 @@ export class OpenTx extends Tx {
 
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     this.count();
-    const tracing = tracer();
-    return tracing
-      ? tracedStatement(tracing, statement, () => this.run(statement, values))
-      : this.run(statement, values);
+    return tracedStatement(statement, () => this.run(statement, values));
   }
 
   managerOf(): EntityManager {

@@ -1,19 +1,11 @@
+import { escapeHtml } from '../../lib/html/index.js';
+
 /** Safe HTML: created only by `html`, which escapes all values. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Piece = Html | string | number | false | null | undefined | readonly Html[];
-
-const ESCAPES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 
 /**
  * Template tag that escapes text, keeps `Html` and omits `false`, `null` and `undefined`. Smaller than a template library,
@@ -31,5 +23,5 @@ function render(piece: Piece): string {
   if (piece === false || piece === null || piece === undefined) return '';
   if (piece instanceof Html) return piece.text;
   if (typeof piece === 'object') return piece.map(({ text }) => text).join('');
-  return escape(String(piece));
+  return escapeHtml(String(piece));
 }

@@ -82,11 +82,14 @@ export const Text = (max: number, options: FieldOptions & { minLength?: number }
   return field({ maxLength: max }, options, (own) => [IsString(own), length]);
 };
 
-/** A whole number. */
+/** A whole number. `message` also replaces the messages about its limits. */
 export const IntegerFrom = (min: number, max?: number | FieldOptions, options: FieldOptions = {}) => {
   const [maximum, docs] = typeof max === 'object' ? [undefined, max] : [max, options];
-  const limits = maximum === undefined ? [Min(min)] : [Min(min), Max(maximum)];
-  return field({ type: 'integer', minimum: min, maximum }, docs, (own) => [IsInt(own), ...limits]);
+  return field({ type: 'integer', minimum: min, maximum }, docs, (own) => [
+    IsInt(own),
+    Min(min, own),
+    ...(maximum === undefined ? [] : [Max(maximum, own)]),
+  ]);
 };
 
 /** A UUID of any version. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { isStorageFull } from '../database/storage-full.js';
 
@@ -47,13 +48,8 @@ export class Dependencies {
   private async stateOf(name: string, dependency: Dependency): Promise<DependencyState> {
     if (performance.now() - dependency.checkedAt < FRESH_MS) return dependency.state;
     dependency.pending ??= this.examine(name, dependency).finally(() => delete dependency.pending);
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<DependencyState>((resolve) => {
-      timer = setTimeout(() => resolve('unavailable'), TIMEOUT_MS);
-    });
-    const state = await Promise.race([dependency.pending.then(() => dependency.state), timeout]);
-    clearTimeout(timer);
-    return state;
+    const late = delay(TIMEOUT_MS, 'unavailable' as const, { ref: false });
+    return Promise.race([dependency.pending.then(() => dependency.state), late]);
   }
 
   private async examine(name: string, dependency: Dependency): Promise<void> {

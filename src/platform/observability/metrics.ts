@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Config } from '../../config/config.js';
@@ -118,14 +119,9 @@ export class Metrics implements MetricsReader {
 
   /** @returns whether all queries succeeded in time */
   private async refresh(): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), TIMEOUT_MS);
-    });
     const results = Promise.all(this.refreshers.map((refresh) => refresh()));
-    const succeeded = await Promise.race([results.then((each) => each.every(Boolean)), timeout]);
-    clearTimeout(timer);
-    return succeeded;
+    const late = delay(TIMEOUT_MS, false, { ref: false });
+    return Promise.race([results.then((each) => each.every(Boolean)), late]);
   }
 }
 

@@ -1,7 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import { IsOptional } from 'class-validator';
 import { Errors } from '../http/errors.js';
-import { Text, WholeNumber } from '../http/input.decorators.js';
+import { IntegerFrom, Text, WholeNumber } from '../http/input.decorators.js';
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 200;
@@ -10,19 +9,14 @@ export const MAX_LIMIT = 200;
 export class PageQuery {
   static readonly documentedErrors = [Errors.invalidCursor];
 
-  @ApiProperty({
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_LIMIT,
+  @IsOptional()
+  @WholeNumber()
+  @IntegerFrom(1, MAX_LIMIT, {
     default: DEFAULT_LIMIT,
     required: false,
     description: 'Maximum number of items.',
+    message: 'limit must be a whole number from 1 to 200',
   })
-  @IsOptional()
-  @WholeNumber()
-  @Min(1, { message: 'limit must be a whole number from 1 to 200' })
-  @Max(MAX_LIMIT, { message: 'limit must be a whole number from 1 to 200' })
-  @IsInt({ message: 'limit must be a whole number from 1 to 200' })
   limit: number = DEFAULT_LIMIT;
 
   /** The `next` of the previous page. */

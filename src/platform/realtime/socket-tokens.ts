@@ -1,16 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { parse, stringify } from 'uuid';
 import type { RequestContext } from '../context/request-context.js';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../jobs/sweep.js';
+import { newToken, readToken } from '../secrets/workspace-token.js';
 
 /** Lifetime of an unused token, seconds. */
 export const TOKEN_SECONDS = 60;
-const TENANT_BYTES = 16;
-const SECRET_BYTES = 32;
 const FORM = /^[\w-]{64}$/;
 
 /** The account that a token was issued to. */
@@ -65,8 +62,8 @@ export class SocketTokens implements OnModuleInit {
   }
 
   async issue({ tenantId, userId, sessionId }: RequestContext): Promise<string> {
-    const token = Buffer.concat([parse(tenantId), randomBytes(SECRET_BYTES)]).toString('base64url');
-    const values = [tenantId, hashOf(token), userId, sessionId, TOKEN_SECONDS];
+    const { token, hash } = newToken(tenantId);
+    const values = [tenantId, hash, userId, sessionId, TOKEN_SECONDS];
     await this.db.single((tx) => tx.query(insert, values));
     return token;
   }
@@ -74,20 +71,8 @@ export class SocketTokens implements OnModuleInit {
   /** @returns undefined for a token that is unknown, used or expired */
   async use(token: unknown): Promise<SocketIdentity | undefined> {
     if (typeof token !== 'string' || !FORM.test(token)) return undefined;
-    const tenantId = tenantOf(token);
-    if (tenantId === undefined) return undefined;
-    const [row] = await this.db.single((tx) => tx.query(use, [tenantId, hashOf(token)]));
+    const { tenantId, hash } = readToken(token);
+    const [row] = await this.db.single((tx) => tx.query(use, [tenantId, hash]));
     return row && { tenantId, userId: row.user_id, sessionId: row.session_id, issuedAt: row.created_at };
-  }
-}
-
-const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
-
-/** The id of the workspace in a token; undefined where its bytes are no UUID. */
-function tenantOf(token: string): string | undefined {
-  try {
-    return stringify(Buffer.from(token, 'base64url').subarray(0, TENANT_BYTES));
-  } catch {
-    return undefined;
   }
 }

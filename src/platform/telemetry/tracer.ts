@@ -47,22 +47,21 @@ const NO_SPAN: OpenSpan = { set: () => undefined, fail: () => undefined, inject:
 export const traced = <T>(options: () => SpanOptions, work: (span: OpenSpan) => Promise<T>): Promise<T> =>
   current ? current.span(options(), work) : work(NO_SPAN);
 
-/** Runs a statement as a span with its name. Values and text are not recorded. */
+/** Runs a statement as a span with its name when traces are on. Values and text are not recorded. */
 export const tracedStatement = <T>(
-  active: Tracer,
-  statement: { name: string; home: string },
+  { name, home }: { name: string; home: string },
   work: () => Promise<T>,
 ): Promise<T> =>
-  active.span(
-    {
-      name: statement.name || 'unnamed statement',
+  traced(
+    () => ({
+      name: name || 'unnamed statement',
       kind: 'client',
       attributes: {
         'db.system.name': 'postgresql',
-        'db.query.summary': statement.name || 'unnamed statement',
-        'workspace.database': statement.home,
+        'db.query.summary': name || 'unnamed statement',
+        'workspace.database': home,
       },
       position: 'child',
-    },
+    }),
     work,
   );

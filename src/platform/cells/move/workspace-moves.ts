@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { isConnectionError } from '../../database/database-errors.js';
 import { Db, MAIN } from '../../database/db.js';
 import { asTx, openSession, replicate } from '../../database/long-session.js';
-import type { Schema } from '../../database/schema/schema-part.js';
+import { Schema } from '../../database/schema/schema-part.js';
 import { gidOf } from '../../database/spanning-tx.js';
 import { PeriodicJobs } from '../../jobs/periodic-jobs.js';
 import { CellError } from '../cell-administration.js';

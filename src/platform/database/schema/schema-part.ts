@@ -20,11 +20,11 @@ export interface SchemaPart {
 }
 
 /** A whole database. */
-export interface Schema {
-  parts: SchemaPart[];
-  entities: EntityClass[];
-  migrations: MigrationClass[];
-  sql: SqlFile[];
+export abstract class Schema {
+  abstract parts: SchemaPart[];
+  abstract entities: EntityClass[];
+  abstract migrations: MigrationClass[];
+  abstract sql: SqlFile[];
 }
 
 const homes = new WeakMap<EntityClass, HomeName>();

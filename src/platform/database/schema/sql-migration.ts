@@ -21,3 +21,11 @@ export function sqlMigration(name: string, file: URL): MigrationClass {
     }
   };
 }
+
+/**
+ * The migrations in the folder `migrations` beside the file of a schema.
+ * @param schema `import.meta.url` of that file
+ * @param files names of the files, without `.sql`, by the names of the migrations
+ */
+export const sqlMigrations = (schema: string, files: Readonly<Record<string, string>>): MigrationClass[] =>
+  Object.entries(files).map(([name, file]) => sqlMigration(name, new URL(`migrations/${file}.sql`, schema)));

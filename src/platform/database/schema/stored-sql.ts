@@ -13,11 +13,15 @@ export interface SqlFile {
 
 /**
  * @param home of the tables that the functions and views use
- * @param folder the `sql/` folder of a domain
+ * @param schema `import.meta.url` of the file of the schema, which has a folder `sql` beside it
  * @param names files without `.sql`, each after the files whose views, types and SQL functions it uses
  */
-export function sqlFiles(home: HomeName, folder: URL, ...names: string[]): SqlFile[] {
-  return names.map((name) => ({ home, name, text: readFileSync(new URL(`${name}.sql`, folder), 'utf8') }));
+export function sqlFiles(home: HomeName, schema: string, ...names: string[]): SqlFile[] {
+  return names.map((name) => ({
+    home,
+    name,
+    text: readFileSync(new URL(`sql/${name}.sql`, schema), 'utf8'),
+  }));
 }
 
 /** A table with one row: the set that was applied last, and the objects that it created, in the order of creation. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { growingTo } from '../../platform/memory/cache-size.js';
+import { growingTo } from '../platform/memory/cache-size.js';
 
-/** Limits events per key in a window of time. */
+/** Limits events per key in a window of time, which begins at the first event. */
 export class RateWindow {
   private readonly counts: LRUCache<string, { used: number }>;
 
@@ -19,5 +19,14 @@ export class RateWindow {
     else if (entry.used >= this.allowed) return false;
     else entry.used += 1;
     return true;
+  }
+
+  /** Whether the limit is reached. */
+  isFull(key: string): boolean {
+    return (this.counts.get(key)?.used ?? 0) >= this.allowed;
+  }
+
+  forget(key: string): void {
+    this.counts.delete(key);
   }
 }
