@@ -247,8 +247,12 @@ export function spanOf(record: EventRecord): Span | null {
   };
 }
 
-/** Seconds before a window from which on the spans of overlapping events that are not wide begin. */
-export const NARROW_REACH = WIDE + 2 * MARGIN;
+/** A window as queries take it. Spans of overlapping events that are not wide begin at `reach` or later. */
+export const rangeOf = ({ from, to }: Pick<TimeWindow, 'from' | 'to'>) => ({
+  from: formatInstant(from),
+  to: formatInstant(to),
+  reach: formatInstant(from - WIDE - 2 * MARGIN),
+});
 
 const compact = (text: string): string => text.replaceAll(/[-:]/g, '');
 
