@@ -8,7 +8,8 @@ import type { TimeInput } from './event-input-times.js';
 import type { EventRecord } from '../model/event-record.js';
 import { isSeries, keyAt, occurrenceOf } from '../model/event-series.js';
 import { hasOffset, isDay, parseInstant } from '../model/event-times.js';
-import { keysOf } from './event-patch.js';
+import type { Scope } from './event-fields.dto.js';
+import { invalidField, keysOf } from './event-patch.js';
 
 /** The event of a path: the UUID of an event, or the id of an instance: a UUID and the nominal start. */
 export interface EventRef {
@@ -71,6 +72,18 @@ export function instanceKey(
   const key = keyOfTime(record, named);
   if (key === null) throw CalendarErrors.notAnInstance.with();
   return key;
+}
+
+/**
+ * The instances that a change concerns.
+ * @param key of the named instance
+ * @throws ApiError 422 if the scope needs an instance
+ */
+export function scopeOf(named: Scope | undefined, key: string | null): Scope {
+  const scope = named ?? (key === null ? 'all' : 'this');
+  if (scope !== 'all' && key === null)
+    throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
+  return scope;
 }
 
 const existing = (record: EventRecord, key: string | null): string | null =>

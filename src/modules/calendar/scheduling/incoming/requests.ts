@@ -7,6 +7,7 @@ import {
   sameMailbox,
 } from '../../../../lib/itip/index.js';
 import { changeAll, changeOne } from '../../changes/event-change.js';
+import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
 import type { EventRecord } from '../../model/event-record.js';
 import { instanceAt, isSeries, occurrenceOf } from '../../model/event-series.js';
@@ -143,19 +144,9 @@ function newRecord(
     organizer_email: organizer?.email ?? (owner.emails[0] as string),
     organizer_name: organizer?.name ?? '',
     origin: organizer ? 'external' : 'published',
-    custom: content.custom,
     proposals_allowed: true,
     ...NO_VERSION,
-    split_from: null,
-    participants_count: 0,
-    overrides_count: 0,
-    title_key: '',
-    revision: 1,
-    created_by: owner.userId,
-    updated_by: owner.userId,
-    created_at: now,
-    updated_at: now,
-    deleted_at: null,
+    ...newColumns(owner.userId, now),
     participants: [],
     overrides: [],
   };
