@@ -14,6 +14,7 @@ import {
   isDay,
   lengthAt,
   nominalLength,
+  timesAt,
   wallIn,
   wallOf,
   wallText,
@@ -94,14 +95,8 @@ export function seriesOf(row: SeriesRow): Series {
 export function contentOf(record: EventRow, occurrence: Occurrence): EventContent {
   const own = occurrence.override?.patch;
   if (occurrence.key === null) return record;
-  const times = own?.starts === undefined ? shifted(record, occurrence.wall) : {};
+  const times = own?.starts === undefined ? timesAt(record, occurrence.wall) : {};
   return { ...record, ...times, ...own };
-}
-
-/** The times of a series at another start. */
-function shifted(times: EventTimes, wall: number): Pick<EventTimes, 'starts' | 'ends'> {
-  const isDate = isDay(times.starts);
-  return { starts: wallText(wall, isDate), ends: wallText(wall + nominalLength(times), isDate) };
 }
 
 /**

@@ -11,8 +11,8 @@ import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
 import type { EventRecord } from '../../model/event-record.js';
 import { instanceAt, isSeries, occurrenceOf } from '../../model/event-series.js';
-import { isDay, nominalLength, wallOf, wallText } from '../../model/event-times.js';
-import { laterKeys, timesAt } from '../../model/following.js';
+import { isDay, nominalLength, timesAt, wallOf, wallText } from '../../model/event-times.js';
+import { laterKeys } from '../../model/following.js';
 import {
   type Applied,
   assertOrganizer,
@@ -184,7 +184,7 @@ function withInstance(
   const shift = wallOf(read.times.starts) - wallOf(key);
   let next = holder;
   for (const each of ranged) {
-    const times = each === key ? read.times : timesAt(read.times, wallOf(each) + shift);
+    const times = each === key ? read.times : { ...read.times, ...timesAt(read.times, wallOf(each) + shift) };
     const changed = changeOne(next, each, { content: read.content, times }, now);
     const overrides = (changed?.record ?? next).overrides.map((override) =>
       override.recurrence_key === each ? { ...override, ...version } : override,
