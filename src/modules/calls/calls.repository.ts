@@ -93,8 +93,8 @@ export class CallsRepository {
   }
 
   /** JSON of a call, without a check of access. */
-  async shown({ tenantId, callId }: CallKey, reader: Reader = this.db): Promise<string | undefined> {
-    return (await reader.query(shown, [tenantId, callId]))[0]?.call;
+  async shown({ tenantId, callId }: CallKey): Promise<string | undefined> {
+    return (await this.db.query(shown, [tenantId, callId]))[0]?.call;
   }
 
   /** The live calls of workspaces. @param seconds age up to which a start is recent */

@@ -134,7 +134,7 @@ export class SubtasksService {
   private resolved(ctx: RequestContext, body: Checked<UpdateSubtask>): Promise<Checked<Resolved>> {
     return body.map(async ({ assignee, ...fields }) => {
       if (!assignee) return { ...fields, assigneeId: assignee };
-      return { ...fields, assigneeId: await this.inputs.namedOne(ctx, 'assignee', assignee) };
+      return { ...fields, assigneeId: await this.inputs.assignee(ctx, assignee) };
     });
   }
 }
