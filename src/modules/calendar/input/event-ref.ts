@@ -96,7 +96,7 @@ function keyOfText(record: EventRecord, text: string): string | null {
   const wall = `${date}T${hour}:${minute}:${second}`;
   if (isDay(record.starts) || checked(wall) === null) return null;
   const instant = utc ? parseInstant(`${wall}Z`) : null;
-  return existing(record, instant === null ? wall : keyAt(record, instant, 'UTC'));
+  return existing(record, instant === null ? wall : keyAt(record, instant));
 }
 
 /** The text if it is an existing time, else null. */
@@ -106,6 +106,6 @@ const checked = (text: string): string | null =>
 function keyOfTime(record: EventRecord, time: TimeInput): string | null {
   const text = typeof time === 'string' ? time : 'date_time' in time ? time.date_time : time.date;
   if (text && hasOffset(text) && !isDay(record.starts))
-    return existing(record, keyAt(record, parseInstant(text) as number, 'UTC'));
+    return existing(record, keyAt(record, parseInstant(text) as number));
   return existing(record, keysOf(time, record, null)[0] ?? null);
 }

@@ -202,8 +202,8 @@ export function instanceAt(record: SeriesRow, key: string): Instance | null {
 }
 
 /** The key of the instance that starts nominally at this instant, or null. */
-export function keyAt(record: SeriesRow, instant: number, readerZone: string): string | null {
-  const [found] = instancesOf(seriesOf(record), { from: instant, to: instant + 1, readerZone });
+export function keyAt(record: SeriesRow, instant: number): string | null {
+  const [found] = instancesOf(seriesOf(record), { from: instant, to: instant + 1 });
   return found ? wallText(found.key, isDay(record.starts)) : null;
 }
 
