@@ -12,7 +12,7 @@ import { OwnMail } from '../../mail/index.js';
 import { CalendarEvents, type MessageDue } from '../calendar.events.js';
 import { EventsRepository } from '../events.repository.js';
 import { FOLLOWING, participantOf } from '../model/event-policy.js';
-import type { EventRecord, ProposalRow } from '../model/event-record.js';
+import type { ProposalRow } from '../model/event-record.js';
 import { stamp } from '../model/vevent.js';
 import { DELIVERIES_JOB } from './deliveries.js';
 import { outgoingCalendar, responseOf } from './outgoing/outgoing-calendar.js';
