@@ -1,11 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import {
-  attendeesOf,
-  compareVersions,
-  type ItipPart,
-  type Organizer,
-  sameMailbox,
-} from '../../../../lib/itip/index.js';
+import { attendeesOf, compareVersions, type ItipPart, type Organizer } from '../../../../lib/itip/index.js';
 import { changeAll, changeOne } from '../../changes/event-change.js';
 import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
@@ -44,9 +38,7 @@ export function applyRequest(current: EventRecord | null, calendarId: string, in
   const isPublished = message.method === 'PUBLISH';
   if (isPublished && from !== null) throw new RejectedMessageError('published_by_mail');
   const [first] = message.parts as [ItipPart];
-  const organizer = isPublished ? null : assertOrganizer(first, incoming);
-  if (organizer && current && !sameMailbox(current.organizer_email, organizer.email))
-    throw new RejectedMessageError('sender_mismatch');
+  const organizer = isPublished ? null : assertOrganizer(first, current, incoming);
   if (organizer && from !== null && !message.parts.some((part) => ownAttendee(part, incoming)))
     throw new RejectedMessageError('not_an_attendee');
   let record = current;
