@@ -14,7 +14,11 @@ export class ScanSlots {
   /** Runs a scan in a slot. @throws ApiError 503 `overloaded` */
   async run<T>(tenantId: string, scan: () => Promise<T>): Promise<T> {
     const release = this.take(tenantId);
-    return scan().finally(release);
+    try {
+      return await scan();
+    } finally {
+      release();
+    }
   }
 
   /** @returns a function that releases the slot @throws ApiError 503 `overloaded` */
