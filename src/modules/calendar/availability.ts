@@ -7,8 +7,8 @@ import { type WorkingHours, WorkingHoursApi } from '../settings/index.js';
 import { AvailabilityRepository, type BusyPlacement } from './availability.repository.js';
 import { type BusyTime, busyTimes, merged } from './model/busy-times.js';
 import type { CalendarContext } from './model/event-record.js';
-import { NARROW_REACH } from './model/event-series.js';
-import { formatInstant, instantOf, wallText, zoneNamed } from './model/event-times.js';
+import { rangeOf } from './model/event-series.js';
+import { instantOf, wallText, zoneNamed } from './model/event-times.js';
 import { EventsRepository, type MemberRow } from './events.repository.js';
 
 /** The address or id of a member, or the id of a calendar. */
@@ -89,11 +89,7 @@ export class Availability {
   ): Promise<void> {
     const users = [...new Set(subjects.flatMap(({ member }) => member?.user_id ?? []))];
     const calendars = subjects.flatMap(({ calendar }) => calendar?.id ?? []);
-    const range = {
-      from: formatInstant(from),
-      to: formatInstant(to),
-      reach: formatInstant(from - NARROW_REACH),
-    };
+    const range = rangeOf({ from, to });
     const placements = await this.repository.placements(this.db, ctx.tenantId, users, calendars, range);
     const days = await this.holidays.busyDays(
       ctx.tenantId,

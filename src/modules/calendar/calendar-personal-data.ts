@@ -127,11 +127,9 @@ const eraseVoter = workspace.statement<never>(
     WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-const eraseCalendarFeeds = eraseUserRows('calendar.erase_calendar_feeds', 'calendar_feeds');
-
-const eraseCalendarPreferences = eraseUserRows('calendar.erase_calendar_preferences', 'calendar_preferences');
-
-const eraseSchedulingMessages = eraseUserRows('calendar.erase_scheduling_messages', 'scheduling_messages');
+const eraseUserTables = ['calendar_feeds', 'calendar_preferences', 'scheduling_messages'].map((table) =>
+  eraseUserRows(`calendar.erase_${table}`, table),
+);
 
 /** The calendars of a user as JSON and as iCalendar, with responses, proposals and votes of the user. */
 @Injectable()
@@ -162,9 +160,7 @@ export class CalendarPersonalData extends PersonalDataSource {
           eraseProposals,
           erasePolls,
           eraseVoter,
-          eraseCalendarFeeds,
-          eraseCalendarPreferences,
-          eraseSchedulingMessages,
+          ...eraseUserTables,
         ],
       },
     });

@@ -6,8 +6,7 @@ import { recordIn } from './model/attendance.js';
 import type { CalendarContext, EventRecord } from './model/event-record.js';
 import type { FoundEvent } from './events.repository.js';
 import { EventsRepository } from './events.repository.js';
-import { NARROW_REACH, type Occurrence, occurrencesIn } from './model/event-series.js';
-import { formatInstant } from './model/event-times.js';
+import { type Occurrence, occurrencesIn, rangeOf } from './model/event-series.js';
 
 const DAY = 86_400;
 /** The longest window of a request, seconds. */
@@ -50,13 +49,7 @@ export class CalendarsApi {
   ): Promise<{ calendar: CalendarContext; instances: FoundInstance[]; readerZone: string }> {
     const { from, to } = window;
     if (to - from > MAX_WINDOW) throw CalendarErrors.windowTooLarge.with();
-    const query = {
-      from: formatInstant(from),
-      to: formatInstant(to),
-      reach: formatInstant(from - NARROW_REACH),
-      limit: MAX_INSTANCES + 1,
-      eventId,
-    };
+    const query = { ...rangeOf(window), limit: MAX_INSTANCES + 1, eventId };
     const read = await this.events.window(reader, ctx, calendarId, query);
     if (!read) throw CalendarErrors.calendarNotFound.with();
     const readerZone = window.readerZone ?? read.calendar.time_zone;

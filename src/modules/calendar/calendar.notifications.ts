@@ -4,7 +4,7 @@ import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { Reader } from '../../platform/database/tx.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
-import { ReferenceTitles } from '../../platform/references/reference-titles.js';
+import { ReferenceTitles, titlesBy } from '../../platform/references/reference-titles.js';
 import { CalendarEvents, type ItemEvent, type ReminderDue } from './calendar.events.js';
 
 const EVENT = 'calendar_event';
@@ -164,9 +164,6 @@ export class CalendarNotifications implements OnModuleInit {
 
   onModuleInit(): void {
     this.notifications.register(...TYPES);
-    this.references.register(EVENT, async (reader, { tenantId, userId }, ids) => {
-      const rows = await reader.query(titles, [tenantId, userId, ids]);
-      return new Map(rows.map(({ id, title }) => [id, title]));
-    });
+    this.references.register(EVENT, titlesBy(titles));
   }
 }

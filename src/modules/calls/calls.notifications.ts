@@ -1,11 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
-import { ReferenceTitles } from '../../platform/references/reference-titles.js';
+import { ReferenceTitles, titlesBy } from '../../platform/references/reference-titles.js';
 import { CALL_ENDED, CALL_STARTED, RECORDING_FAILED, RECORDING_READY } from './model/call-events.js';
 
 /** A call with more users has no recipients. */
@@ -155,17 +154,7 @@ export class CallNotifications implements OnModuleInit {
 
   onModuleInit(): void {
     this.notifications.register(...CALL_NOTIFICATIONS);
-    this.titles.register('call', (reader, ctx, ids) => titlesBy(titles, reader, ctx, ids));
-    this.titles.register('recording', (reader, ctx, ids) => titlesBy(recordingTitles, reader, ctx, ids));
+    this.titles.register('call', titlesBy(titles));
+    this.titles.register('recording', titlesBy(recordingTitles));
   }
-}
-
-async function titlesBy(
-  statement: typeof titles,
-  reader: Reader,
-  { tenantId, userId }: RequestContext,
-  ids: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await reader.query(statement, [tenantId, userId, ids]);
-  return new Map(rows.map(({ id, title }) => [id, title]));
 }

@@ -17,11 +17,6 @@ export interface AccessibleCall {
   state: CallState;
 }
 
-/** A live call and the time since when it is empty. */
-export interface LiveCall extends CallKey {
-  emptySeconds: number | null;
-}
-
 export interface ShownLiveCall {
   tenant_id: string;
   id: string;
@@ -76,9 +71,9 @@ const openIn = workspace.statement<{ id: string }>(
 );
 
 // Index: calls_to_reconcile.
-const live = workspace.statement<{ tenant_id: string; id: string; empty_seconds: number | null }>(
+const live = workspace.statement<CallKey>(
   'calls.live',
-  `SELECT tenant_id, id, extract(epoch FROM now() - empty_since)::float8 AS empty_seconds
+  `SELECT tenant_id AS "tenantId", id AS "callId"
      FROM calls WHERE state = 'live' AND ($1::uuid IS NULL OR (id, tenant_id) > ($1, $2::uuid)) ORDER BY id, tenant_id LIMIT $3`,
   { reach: 'cell' },
 );
@@ -98,8 +93,8 @@ export class CallsRepository {
   }
 
   /** JSON of a call, without a check of access. */
-  async shown({ tenantId, callId }: CallKey, reader: Reader = this.db): Promise<string | undefined> {
-    return (await reader.query(shown, [tenantId, callId]))[0]?.call;
+  async shown({ tenantId, callId }: CallKey): Promise<string | undefined> {
+    return (await this.db.query(shown, [tenantId, callId]))[0]?.call;
   }
 
   /** The live calls of workspaces. @param seconds age up to which a start is recent */
@@ -144,8 +139,7 @@ export class CallsRepository {
   }
 
   /** Live calls of all workspaces, by id. */
-  async live(after: CallKey | null, limit: number): Promise<LiveCall[]> {
-    const rows = await this.db.query(live, [after?.callId ?? null, after?.tenantId ?? null, limit]);
-    return rows.map((row) => ({ tenantId: row.tenant_id, callId: row.id, emptySeconds: row.empty_seconds }));
+  async live(after: CallKey | null, limit: number): Promise<CallKey[]> {
+    return this.db.query(live, [after?.callId ?? null, after?.tenantId ?? null, limit]);
   }
 }

@@ -5,11 +5,6 @@ import type { Reader, Tx } from '../../platform/database/tx.js';
 import { type CallIdentity, type CallKey, identityOf } from './model/call-identity.js';
 import type { ServerParticipant } from './call-server.js';
 
-/** A connected participant who may not be in the call any more. */
-interface UnwantedParticipant {
-  identity: string;
-}
-
 // A later connection of an identity replaces an earlier one. A connection that has ended does not become connected again.
 const seen = workspace.statement<{ identity: string }>(
   'call_participants.seen',
@@ -77,7 +72,7 @@ const guestConnected = workspace.statement<never>(
 
 // Users without access to the call; guests and viewers who are not admitted, who are banned, or whose invite is revoked (also because
 // its creator has lost access). Each invite is evaluated once. Index: guests_call.
-const unwanted = workspace.statement<UnwantedParticipant>(
+const unwanted = workspace.statement<{ identity: string }>(
   'call_participants.unwanted',
   `WITH invites AS MATERIALIZED (
      SELECT invite.id FROM guest_invite_states invite

@@ -2,19 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { ChatChanges } from './chat-changes.js';
-import type { ChatRole, RoomType } from './chat.entity.js';
-import { type CallEvent, RoomsRepository } from './rooms/rooms.repository.js';
-
-/** A room as one of its members sees it. */
-export interface MemberRoom {
-  id: string;
-  type: RoomType;
-  /** Null for a direct room. */
-  name: string | null;
-  archived: boolean;
-  /** Role of the caller. */
-  role: ChatRole;
-}
+import type { ChatRole } from './chat.entity.js';
+import { type CallEvent, type MemberRoom, RoomsRepository } from './rooms/rooms.repository.js';
 
 /** Rooms for other domains. */
 @Injectable()

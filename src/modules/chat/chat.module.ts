@@ -11,7 +11,6 @@ import { ChatNotifier } from './chat-notifier.js';
 import { ChatNotifications } from './chat.notifications.js';
 import { GuestChatApi } from './guest-chat.api.js';
 import { FanoutRepository } from './messages/fanout.repository.js';
-import { GuestMessages } from './messages/guest-messages.js';
 import { MessageSockets } from './messages/message-sockets.js';
 import { ResumeService } from './messages/resume.js';
 import { RoomCatchUp } from './messages/room-catch-up.js';
@@ -71,7 +70,6 @@ import { ChatPersonalData } from './chat-personal-data.js';
     RoomCatchUp,
     ResumeService,
     MessageSockets,
-    GuestMessages,
     GuestChatApi,
     RoomPresenceRepository,
     RoomPresenceService,

@@ -4,7 +4,7 @@ import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type { NotificationType } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
-import { ReferenceTitles } from '../../platform/references/reference-titles.js';
+import { ReferenceTitles, titlesBy } from '../../platform/references/reference-titles.js';
 
 export const CHAT_ROOM = 'chat_room';
 
@@ -72,10 +72,7 @@ export class ChatNotifications implements OnModuleInit {
 
   onModuleInit(): void {
     this.notifications.register(CHAT_MESSAGE, CHAT_MENTION, ROOM_ADDED_TYPE);
-    this.references.register(CHAT_ROOM, async (reader, { tenantId, userId }, ids) => {
-      const rows = await reader.query(titles, [tenantId, userId, ids]);
-      return new Map(rows.map(({ id, title }) => [id, title]));
-    });
+    this.references.register(CHAT_ROOM, titlesBy(titles));
   }
 
   /** Notifies users that became members of a room. */

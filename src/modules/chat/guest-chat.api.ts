@@ -1,38 +1,88 @@
 import { Injectable } from '@nestjs/common';
 import type { UploadForm } from '../../platform/blobs/uploads/upload-form.js';
+import { Db } from '../../platform/database/db.js';
+import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { Errors } from '../../platform/http/errors.js';
 import type { ContentReply } from '../../platform/http/replies/content-reply.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
-import { GuestMessages, type GuestMessagesQuery } from './messages/guest-messages.js';
+import { ChatChanges } from './chat-changes.js';
+import { ChatErrors } from './chat.errors.js';
+import { messageInput } from './messages/message-input.js';
 import { SendMessage } from './messages/messages.dto.js';
+import type { ChatOutcome } from './messages/messages.repository.js';
+import { REJECTIONS } from './messages/messages.service.js';
 import type { RoomGuest } from './room-guest.js';
 
-/** The chat of guests from outside. The calling module decides about their access, at each call. */
+/** Positions of a page of messages, exclusive; the newest page without any. */
+export interface GuestMessagesQuery {
+  before_seq?: number;
+  after_seq?: number;
+  limit: number;
+}
+
+const send = workspace.statement<ChatOutcome>(
+  'chat_guests.send',
+  `SELECT outcome, mod_seq::float8 AS mod_seq, message FROM chat_send_guest($1, $2, $3, $4, $5)`,
+);
+
+// $6: messages up to this number are not shown. Index: the primary key.
+const pageOf = (name: string, condition: string, order: string): Statement<{ message: string }> =>
+  workspace.statement<{ message: string }>(
+    `chat_guests.${name}`,
+    `SELECT (view.message::jsonb || jsonb_build_object('own', view.sender_id = $2))::text AS message
+       FROM chat_guest_message_views view
+      WHERE view.tenant_id = $1 AND view.room_id = $3 AND view.seq > $6 AND ${condition} ORDER BY view.seq ${order} LIMIT $5`,
+    { pipelined: true },
+  );
+const before = pageOf('before', 'view.seq < $4', 'DESC');
+const after = pageOf('after', 'view.seq > $4', 'ASC');
+
+/**
+ * The chat of guests from outside: they see text messages since their admission. The calling module decides about their access, at
+ * each call.
+ */
 @Injectable()
 export class GuestChatApi {
   constructor(
-    private readonly messages: GuestMessages,
     private readonly attachments: ChatAttachmentsService,
+    private readonly changes: ChatChanges,
+    private readonly db: Db,
   ) {}
 
   /**
-   * Adds a plain text message, as members do.
+   * Adds a plain text message, as members do, or returns the one with the same `client_msg_id`.
    * @param name of the guest, as members see it
    * @returns `message`: JSON as guests see it
    * @throws ApiError 404, 409 `room_archived`, `idempotency_key_reused`, 422
    */
   async send(
     tx: Tx,
-    guest: RoomGuest,
+    { tenantId, guestId, roomId }: RoomGuest,
     name: string,
     input: Pick<SendMessage, 'client_msg_id' | 'body' | 'attachment_ids'>,
   ): Promise<{ message: string; isDuplicate: boolean }> {
-    return this.messages.send(tx, guest, name, Object.assign(new SendMessage(), input));
+    const checked = await messageInput(Object.assign(new SendMessage(), input));
+    const [result] = await tx.query(send, [tenantId, guestId, name, roomId, checked]);
+    const { outcome, mod_seq: modSeq, message } = result as ChatOutcome;
+    if (outcome === 'not_found') throw ChatErrors.roomNotFound.with();
+    if (outcome !== 'ok' && outcome !== 'duplicate') throw (REJECTIONS[outcome] ?? Errors.internal).with();
+    // Also for a repeated request, as `MessagesService` does.
+    this.changes.changed(tx, { tenantId }, roomId, modSeq as number);
+    return { message: message as string, isDuplicate: outcome === 'duplicate' };
   }
 
-  /** JSON of text messages since the admission, in ascending order. */
-  async list(guest: RoomGuest, query: GuestMessagesQuery): Promise<{ messages: string[]; hasMore: boolean }> {
-    return this.messages.list(guest, query);
+  /** JSON of messages in ascending order. */
+  async list(
+    { tenantId, guestId, roomId, afterSeq }: RoomGuest,
+    { before_seq, after_seq, limit }: GuestMessagesQuery,
+  ): Promise<{ messages: string[]; hasMore: boolean }> {
+    const isForward = after_seq !== undefined;
+    const from = after_seq ?? before_seq ?? Number.MAX_SAFE_INTEGER;
+    const values = [tenantId, guestId, roomId, from, limit + 1, afterSeq];
+    const rows = await this.db.query(isForward ? after : before, values);
+    const messages = rows.slice(0, limit).map(({ message }) => message);
+    return { messages: isForward ? messages : messages.toReversed(), hasMore: rows.length > limit };
   }
 
   /**

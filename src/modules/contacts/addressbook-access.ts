@@ -60,8 +60,8 @@ export class AddressbookAccess {
   }
 
   /** @throws ApiError 404, 403 */
-  async writable(ctx: RequestContext, bookId: string, reader: Reader = this.db): Promise<AccessedBook> {
-    const book = await this.readable(ctx, bookId, reader);
+  async writable(ctx: RequestContext, bookId: string): Promise<AccessedBook> {
+    const book = await this.readable(ctx, bookId);
     if (book.role === 'reader') throw Errors.forbidden.with();
     return book;
   }
@@ -83,14 +83,9 @@ export class AddressbookAccess {
   }
 
   /** @throws ApiError 404 */
-  async found(
-    ctx: RequestContext,
-    bookId: string,
-    externalId: string,
-    reader: Reader = this.db,
-  ): Promise<FoundContact> {
+  async found(ctx: RequestContext, bookId: string, externalId: string): Promise<FoundContact> {
     const read = async (): Promise<AccessedRow[]> => {
-      const row = await this.contacts.read(ctx, bookId, externalId, reader);
+      const row = await this.contacts.read(ctx, bookId, externalId);
       return row ? [row] : [];
     };
     const [{ role, default_country: country, ...row }] = await this.reading(ctx, bookId, read);
@@ -99,13 +94,8 @@ export class AddressbookAccess {
   }
 
   /** @throws ApiError 404, 403 */
-  async editable(
-    ctx: RequestContext,
-    bookId: string,
-    externalId: string,
-    reader?: Reader,
-  ): Promise<FoundContact> {
-    const found = await this.found(ctx, bookId, externalId, reader);
+  async editable(ctx: RequestContext, bookId: string, externalId: string): Promise<FoundContact> {
+    const found = await this.found(ctx, bookId, externalId);
     if (!canEdit(found.role, found.row)) throw Errors.forbidden.with();
     return found;
   }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { CardPhoto } from '../../lib/vcard/index.js';
@@ -57,7 +58,7 @@ export class ContactPhotos implements OnModuleInit {
   /** @returns the id of the new photo @throws ApiError 422 `invalid_image`, 503 */
   async encode(tenantId: string, image: Uint8Array): Promise<string> {
     const { bytes, width, height } = await this.images.jpeg(image, { side: SIDE, bytes: STORED_BYTES });
-    const blob = await this.blobs.put(tenantId, oneChunk(bytes), { maxBytes: bytes.length });
+    const blob = await this.blobs.put(tenantId, Readable.from([bytes]), { maxBytes: bytes.length });
     const { id: blobId, size, sha256 } = blob;
     const source = hash('sha256', image, 'buffer');
     return this.db.tx(async (tx) => {
@@ -91,8 +92,4 @@ export class ContactPhotos implements OnModuleInit {
       });
     }
   }
-}
-
-async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
 }

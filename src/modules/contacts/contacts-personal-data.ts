@@ -46,18 +46,13 @@ const erasePrivateBooks = workspace.statement<never>(
    DELETE FROM addressbooks USING private WHERE addressbooks.tenant_id = $1 AND addressbooks.id = private.id`,
 );
 
-const eraseReceivedAddresses = eraseUserRows('contacts.erase_received_addresses', 'received_addresses');
-
-const eraseReceivedAddressScans = eraseUserRows(
-  'contacts.erase_received_address_scans',
+const eraseUserTables = [
+  'received_addresses',
   'received_address_scans',
-);
-
-const eraseSuppressedAddresses = eraseUserRows('contacts.erase_suppressed_addresses', 'suppressed_addresses');
-
-const eraseContactImports = eraseUserRows('contacts.erase_contact_imports', 'contact_imports');
-
-const eraseContactMerges = eraseUserRows('contacts.erase_contact_merges', 'contact_merges');
+  'suppressed_addresses',
+  'contact_imports',
+  'contact_merges',
+].map((table) => eraseUserRows(`contacts.erase_${table}`, table));
 
 /** The address books of a user as JSON and, with photos, as vCard. */
 @Injectable()
@@ -72,14 +67,7 @@ export class ContactsPersonalData extends PersonalDataSource {
       name: 'contacts',
       rows: { 'address-books.json': books, 'contacts.json': contacts, 'senders.json': addresses },
       erasure: {
-        rows: [
-          erasePrivateBooks,
-          eraseReceivedAddresses,
-          eraseReceivedAddressScans,
-          eraseSuppressedAddresses,
-          eraseContactImports,
-          eraseContactMerges,
-        ],
+        rows: [erasePrivateBooks, ...eraseUserTables],
       },
     });
   }

@@ -146,9 +146,8 @@ export class ContactsRepository {
     { tenantId, userId }: RequestContext,
     bookId: string,
     externalId: string,
-    reader: Reader = this.db,
   ): Promise<AccessedRow | undefined> {
-    return (await reader.query(read, [tenantId, userId, bookId, externalId]))[0];
+    return (await this.db.query(read, [tenantId, userId, bookId, externalId]))[0];
   }
 
   /**

@@ -8,7 +8,7 @@ import type {
   NotificationType,
 } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
-import { ReferenceTitles } from '../../platform/references/reference-titles.js';
+import { ReferenceTitles, titlesBy } from '../../platform/references/reference-titles.js';
 
 // Owner and editors of forms, without the respondents of the responses.
 const editors = workspace.statement<{ position: number; user_ids: string[] }>(
@@ -194,13 +194,7 @@ export class FormNotifications implements OnModuleInit {
 
   onModuleInit(): void {
     this.notifications.register(...TYPES);
-    for (const [kind, statement] of [
-      ['form', titlesOfForms],
-      ['report', titlesOfReports],
-    ] as const)
-      this.titles.register(kind, async (reader, { tenantId, userId }, ids) => {
-        const rows = await reader.query(statement, [tenantId, userId, ids]);
-        return new Map(rows.map(({ id, title }) => [id, title]));
-      });
+    this.titles.register('form', titlesBy(titlesOfForms));
+    this.titles.register('report', titlesBy(titlesOfReports));
   }
 }

@@ -117,11 +117,11 @@ export class TaskInputs {
     return found as string[];
   }
 
-  /** Looks up one member of the workspace, as `named` does for a list. @throws ApiError 422 `unknown_user` */
-  async namedOne(ctx: RequestContext, field: string, named: NamedUser): Promise<string> {
+  /** Looks up the assignee of a subtask, as `named` does for a list. @throws ApiError 422 `unknown_user` */
+  async assignee(ctx: RequestContext, named: NamedUser): Promise<string> {
     const [id] = await this.members(ctx, [named]);
     if (id !== undefined) return id;
-    const details = [{ field, code: 'unknown_user', message: `${field} ${NOT_A_MEMBER}` }];
+    const details = [{ field: 'assignee', code: 'unknown_user', message: `assignee ${NOT_A_MEMBER}` }];
     throw TaskErrors.unknownUser.with({ details });
   }
 

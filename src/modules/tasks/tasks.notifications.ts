@@ -3,7 +3,7 @@ import { workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
-import { ReferenceTitles } from '../../platform/references/reference-titles.js';
+import { ReferenceTitles, titlesBy } from '../../platform/references/reference-titles.js';
 import { TASK_FOLDER_SHARED, TaskEvents } from './tasks.events.js';
 
 const titlesOfFolders = workspace.statement<{ id: string; title: string }>(
@@ -114,9 +114,6 @@ export class TaskNotifications implements OnModuleInit {
 
   onModuleInit(): void {
     this.notifications.register(...TYPES);
-    this.titles.register('task_folder', async (reader, { tenantId, userId }, ids) => {
-      const rows = await reader.query(titlesOfFolders, [tenantId, userId, ids]);
-      return new Map(rows.map(({ id, title }) => [id, title]));
-    });
+    this.titles.register('task_folder', titlesBy(titlesOfFolders));
   }
 }

@@ -5,6 +5,7 @@ import { isStorageFull } from '../database/storage-full.js';
 import type { Tx } from '../database/tx.js';
 import type { ApiError } from '../http/api-error.js';
 import { Errors } from '../http/errors.js';
+import { ContentReply } from '../http/replies/content-reply.js';
 import { STORAGE_RETRY_AFTER } from '../http/server/exception.filter.js';
 import { Dependencies } from '../observability/dependencies.js';
 import { type BlobKey, BlobStore } from './store/blob-store.js';
@@ -38,6 +39,16 @@ export interface StoredBlob {
   readonly head: Buffer;
   /** The uploader, null for no user, when limits apply. */
   readonly userId?: string | null | undefined;
+}
+
+/** A kept blob, as a row names it. */
+export interface StoredFile {
+  blob_id: string;
+  name: string;
+  size: number;
+  content_type: string;
+  /** Hexadecimal. */
+  sha256: string;
 }
 
 /**
@@ -134,6 +145,18 @@ export class Blobs {
     } catch (error) {
       this.logger.debug({ err: error, ...key }, 'removal of a blob failed; the collector will retry');
     }
+  }
+
+  /** The download of a kept blob. */
+  download(tenantId: string, file: StoredFile): ContentReply {
+    const { name, size, content_type: contentType, sha256, blob_id: id } = file;
+    return new ContentReply({
+      name,
+      size,
+      contentType,
+      sha256,
+      open: (range) => this.open(tenantId, id, range),
+    });
   }
 
   /**

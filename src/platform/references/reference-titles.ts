@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
+import type { Statement } from '../database/statement.js';
 import type { Reader } from '../database/tx.js';
 
 /** @returns titles by id of the objects that the caller can read */
@@ -8,6 +9,14 @@ type TitleSource = (
   ctx: RequestContext,
   ids: readonly string[],
 ) => Promise<Map<string, string>>;
+
+/** A source of the rows of a statement. @param statement its parameters: the workspace, the caller, the ids */
+export const titlesBy =
+  (statement: Statement<{ id: string; title: string }>): TitleSource =>
+  async (reader, { tenantId, userId }, ids) => {
+    const rows = await reader.query(statement, [tenantId, userId, ids]);
+    return new Map(rows.map(({ id, title }) => [id, title]));
+  };
 
 /** @returns the ids of the objects that the caller may edit */
 type EditableSource = (reader: Reader, ctx: RequestContext, ids: readonly string[]) => Promise<string[]>;

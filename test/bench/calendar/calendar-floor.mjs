@@ -1,8 +1,8 @@
 // The floor of the calendar bench: a bare HTTP server with the repositories' statements, without token and checks.
 import { finished, newEntry, writeJson } from '../../../dist/modules/calendar/changes/event-write.js';
 import { EventsRepository } from '../../../dist/modules/calendar/events.repository.js';
-import { occurrencesIn, NARROW_REACH } from '../../../dist/modules/calendar/model/event-series.js';
-import { formatInstant, parseInstant } from '../../../dist/modules/calendar/model/event-times.js';
+import { occurrencesIn, rangeOf } from '../../../dist/modules/calendar/model/event-series.js';
+import { parseInstant } from '../../../dist/modules/calendar/model/event-times.js';
 import { eventResponse, instanceResponse } from '../../../dist/modules/calendar/responses/event.presenter.js';
 import { CalendarSyncRepository } from '../../../dist/modules/calendar/sync/calendar-sync.repository.js';
 import { floorDatabase, floorPool, serveFloor } from '../support/floor-server.mjs';
@@ -13,12 +13,7 @@ const feed = new CalendarSyncRepository(db);
 
 async function month(ctx, id, query) {
   const [from, to] = [parseInstant(query.get('from')), parseInstant(query.get('to'))];
-  const window = {
-    from: formatInstant(from),
-    to: formatInstant(to),
-    reach: formatInstant(from - NARROW_REACH),
-    limit: 10_001,
-  };
+  const window = { ...rangeOf({ from, to }), limit: 10_001 };
   const { calendar, found } = await events.window(db, ctx, id, window);
   const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
   const instances = found

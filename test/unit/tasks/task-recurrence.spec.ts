@@ -1,10 +1,13 @@
 import fc from 'fast-check';
-import { dayIn } from '../../../src/modules/tasks/schedule/calendar.js';
 import {
   canonicalRule,
   nextOccurrence,
   type Repeating,
 } from '../../../src/modules/tasks/schedule/task-recurrence.js';
+
+/** `YYYY-MM-DD` */
+const dayIn = (timeZone: string, moment: Date): string =>
+  new Intl.DateTimeFormat('sv', { timeZone }).format(moment);
 
 const base: Repeating = {
   rrule: 'FREQ=DAILY',

@@ -7,7 +7,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { Errors, fieldError } from '../../../platform/http/errors.js';
 import { type Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
@@ -140,15 +140,7 @@ export class CalendarsService {
       if (calendar.is_default) throw CalendarErrors.defaultCalendar.with();
       const receiver = target === null ? null : await this.calendars.find(tx, ctx, target);
       if (target !== null && (receiver?.owner_id !== ctx.userId || target === id))
-        throw Errors.validationFailed.with({
-          details: [
-            {
-              field: 'move_events_to',
-              code: 'unknown_calendar',
-              message: 'must be another calendar of yours',
-            },
-          ],
-        });
+        throw fieldError('move_events_to', 'unknown_calendar', 'must be another calendar of yours');
       this.outbox.notice(tx);
       await this.calendars.delete(tx, ctx, id, target);
       await this.audit.record(tx, ctx, {

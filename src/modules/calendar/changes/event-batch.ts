@@ -8,14 +8,14 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Checked, validated } from '../../../platform/http/input.pipe.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
-import { eventResponse, shown } from '../responses/event.presenter.js';
+import { eventResponse, shown, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { EventOperations } from './event-operations.js';
 import type { CalendarContext } from '../model/event-record.js';
 import { parseEventRef } from '../input/event-ref.js';
 import { EventRemovals } from './event-removals.js';
 import { EventUpdates } from './event-updates.js';
-import { DuplicateUidError, EventWriter } from './event-writer.js';
+import { DuplicateUidError } from './event-writer.js';
 import { EventsRepository } from '../events.repository.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 
@@ -69,7 +69,6 @@ export class EventBatch {
     private readonly operations: EventOperations,
     private readonly updates: EventUpdates,
     private readonly removals: EventRemovals,
-    private readonly writer: EventWriter,
   ) {}
 
   /**
@@ -161,7 +160,7 @@ export class EventBatch {
     calendar: CalendarContext,
     operation: BatchOperation,
   ): Promise<{ status: number; event: CalendarEventResponse }> {
-    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const viewer = viewerOf(ctx, calendar);
     if (operation.op === 'create')
       return { status: 201, event: await this.create(tx, ctx, calendar, operation) };
     const ref = parseEventRef(operation.event_id ?? '');
@@ -187,12 +186,8 @@ export class EventBatch {
   ): Promise<CalendarEventResponse> {
     this.operations.assertWriter(calendar);
     const fields = validated(CreateEvent, { ...withoutUndefined({ id: event_id }), ...asObject(event) });
-    const organizer = { organizer_email: calendar.owner_email.toLowerCase() };
-    const participants = await this.writer.participants(tx, ctx, fields.attendees ?? [], organizer);
-    const now = new Date().toISOString();
-    const draft = this.operations.draft(ctx, calendar, fields, participants, now);
-    const { record, entry } = await this.operations.insert(tx, ctx, calendar, draft, fields, now);
-    return eventResponse(record, entry, { userId: ctx.userId, calendar, readerZone: calendar.time_zone });
+    const { record, entry } = await this.operations.create(tx, ctx, calendar, fields);
+    return eventResponse(record, entry, viewerOf(ctx, calendar));
   }
 
   /** The error 409 `duplicate_uid` with the event that has the uid. */
@@ -203,7 +198,7 @@ export class EventBatch {
     { eventId }: DuplicateUidError,
   ): Promise<ApiError> {
     const found = await this.events.find(tx, ctx, calendar.id, eventId);
-    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const viewer = viewerOf(ctx, calendar);
     const event = found?.record ? eventResponse(found.record, found.entry, viewer) : null;
     return CalendarErrors.duplicateUid.with({ body: { event } });
   }

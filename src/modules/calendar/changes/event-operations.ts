@@ -5,7 +5,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { CreateEvent } from '../input/event.dto.js';
 import type { CalendarContext, EventRecord, OwnedEntry, ParticipantRow } from '../model/event-record.js';
-import { type EventChange, newEntry } from './event-write.js';
+import { type EventChange, newColumns, newEntry } from './event-write.js';
 import { EventWriter, messagesFor } from './event-writer.js';
 import { isAtLeast } from '../model/event-policy.js';
 import { assertInstances, contentOf, recurrenceOf, timesOf } from '../input/event-patch.js';
@@ -57,19 +57,24 @@ export class EventOperations {
       proposals_allowed: fields.proposals_allowed ?? true,
       sequence: 0,
       dtstamp: now,
-      split_from: null,
-      participants_count: 0,
-      overrides_count: 0,
-      title_key: '',
-      revision: 1,
-      created_by: ctx.userId,
-      updated_by: ctx.userId,
-      created_at: now,
-      updated_at: now,
-      deleted_at: null,
+      ...newColumns(ctx.userId, now),
       participants,
       overrides: [],
     };
+  }
+
+  /** Creates an event. @throws as `draft` and `insert` */
+  async create(
+    tx: Tx,
+    ctx: RequestContext,
+    calendar: CalendarContext,
+    fields: CreateEvent,
+  ): Promise<Written> {
+    const now = new Date().toISOString();
+    const organizer = { organizer_email: calendar.owner_email.toLowerCase() };
+    const participants = await this.writer.participants(tx, ctx, fields.attendees ?? [], organizer);
+    const record = this.draft(ctx, calendar, fields, participants, now);
+    return this.insert(tx, ctx, calendar, record, fields, now);
   }
 
   /**

@@ -7,10 +7,10 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { EVENTS } from '../calendar.errors.js';
 import type { MessageDue } from '../calendar.events.js';
 import type { DeleteEvent } from '../input/event.dto.js';
-import { eventResponse } from '../responses/event.presenter.js';
+import { eventResponse, viewerOf } from '../responses/event.presenter.js';
 import { instanceAttendees, recordIn } from '../model/attendance.js';
 import { FOLLOWING, participantOf, permissionsOf, seesInstance } from '../model/event-policy.js';
-import { type EventRef, instanceKey } from '../input/event-ref.js';
+import { type EventRef, instanceKey, scopeOf } from '../input/event-ref.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
 import { hasInstances } from '../model/event-series.js';
 import { EventUpdates } from './event-updates.js';
@@ -19,7 +19,6 @@ import { type EventChange } from './event-write.js';
 import { EventWriter, messagesFor } from './event-writer.js';
 import { entryIn } from './event-operations.js';
 import { withoutOne, withResponse } from './event-change.js';
-import { invalidField } from '../input/event-patch.js';
 import { split } from './series-split.js';
 import type { LockedEvent } from '../events.repository.js';
 
@@ -51,20 +50,18 @@ export class EventRemovals {
     ref: EventRef,
     expected: ExpectedRevision | null,
     body: Checked<DeleteEvent>,
-    now = new Date().toISOString(),
   ): Promise<Updated> {
+    const now = new Date().toISOString();
     const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
     const { calendar, record, entries } = locked;
     const permissions = permissionsOf(record, calendar, ctx.userId);
     if (!permissions.delete) throw Errors.forbidden.with();
     const entry = entryIn(entries, calendarId);
-    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const viewer = viewerOf(ctx, calendar);
     if (expected) await EVENTS.checkWrite(record, expected, body, () => eventResponse(record, entry, viewer));
     const fields = body.value;
     const key = instanceKey(recordIn(record, calendar), ref, fields.recurrence_id);
-    const scope = fields.scope ?? (key === null ? 'all' : 'this');
-    if (scope !== 'all' && key === null)
-      throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
+    const scope = scopeOf(fields.scope, key);
     if (scope === 'this' && !seesInstance(record, calendar, ctx.userId, key as string))
       throw Errors.forbidden.with();
     const job = { tx, ctx, locked, fields, now };

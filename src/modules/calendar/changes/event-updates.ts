@@ -7,10 +7,10 @@ import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import type { UpdateEvent } from '../input/event.dto.js';
-import { eventResponse } from '../responses/event.presenter.js';
+import { eventResponse, viewerOf } from '../responses/event.presenter.js';
 import { recordIn } from '../model/attendance.js';
 import { isAtLeast, permissionsOf, seesInstance } from '../model/event-policy.js';
-import { type EventRef, instanceKey } from '../input/event-ref.js';
+import { type EventRef, instanceKey, scopeOf } from '../input/event-ref.js';
 import { withoutCall } from './event-calls.js';
 import type { EventRecord } from '../model/event-record.js';
 import { type EventChange } from './event-write.js';
@@ -57,20 +57,18 @@ export class EventUpdates {
     ref: EventRef,
     expected: ExpectedRevision | null,
     body: Checked<UpdateEvent>,
-    now = new Date().toISOString(),
   ): Promise<Updated> {
+    const now = new Date().toISOString();
     const locked = await this.locked(tx, ctx, calendarId, ref.id);
     const { calendar, record } = locked;
     const permissions = permissionsOf(record, calendar, ctx.userId);
     if (!permissions.see_details || !isAtLeast(calendar.role, 'writer')) throw Errors.forbidden.with();
     const entry = entryIn(locked.entries, calendarId);
-    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const viewer = viewerOf(ctx, calendar);
     if (expected) await EVENTS.checkWrite(record, expected, body, () => eventResponse(record, entry, viewer));
     const fields = body.value;
     const key = instanceKey(recordIn(record, calendar), ref, fields.recurrence_id);
-    const scope = fields.scope ?? (key === null ? 'all' : 'this');
-    if (scope !== 'all' && key === null)
-      throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
+    const scope = scopeOf(fields.scope, key);
     if (scope === 'this' && !seesInstance(record, calendar, ctx.userId, key as string))
       throw Errors.forbidden.with();
     const job = { tx, ctx, locked, fields, now };

@@ -52,6 +52,21 @@ export interface WriteJson {
   outbox: { type: string; payload: object }[];
 }
 
+/** The columns of a new event that no request sets. */
+export const newColumns = (userId: string, now: string) =>
+  ({
+    split_from: null,
+    participants_count: 0,
+    overrides_count: 0,
+    title_key: '',
+    revision: 1,
+    created_by: userId,
+    updated_by: userId,
+    created_at: now,
+    updated_at: now,
+    deleted_at: null,
+  }) satisfies Partial<EventRow>;
+
 /** A placement without settings of its own. */
 export function newEntry(record: EventRow, calendarId: string, ownerId: string): OwnedEntry {
   return {

@@ -5,7 +5,7 @@ import { CalendarErrors } from '../calendar.errors.js';
 import type { UpdateEvent } from '../input/event.dto.js';
 import { attendeesAt, recordIn } from '../model/attendance.js';
 import type { CalendarContext, OwnedEntry, ParticipantRow } from '../model/event-record.js';
-import { shown } from '../responses/event.presenter.js';
+import { shown, viewerOf } from '../responses/event.presenter.js';
 import { changeAll, changeOne } from './event-change.js';
 import { EventMoves } from './event-moves.js';
 import { entryIn, ownReminders } from './event-operations.js';
@@ -34,7 +34,7 @@ export class OwnSettings {
     const target = await this.moves.target(job);
     if (target && (target.owner_id !== ctx.userId || calendar.owner_id !== ctx.userId))
       throw Errors.forbidden.with();
-    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const viewer = viewerOf(ctx, calendar);
     const entry = entryIn(locked.entries, calendar.id);
     const seen = shown({ record, entry }, viewer, isOne ? key : null);
     return this.writePlacement(job, key, ownChanges(fields, seen), target);

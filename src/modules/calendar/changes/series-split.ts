@@ -2,7 +2,7 @@ import { formatRule, instancesOf, parseRule, type Rule, type Series } from '../.
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
 import { FOLLOWING, responseAt } from '../model/event-policy.js';
 import { hasInstances, seriesOf } from '../model/event-series.js';
-import { instantOf, isDay, nominalLength, wallOf, wallText } from '../model/event-times.js';
+import { instantOf, isDay, timesAt, wallOf } from '../model/event-times.js';
 
 /** In the gap of a clock change, a later wall time may be an earlier instant; seconds. */
 const CLOCK_CHANGE = 3 * 3600;
@@ -56,11 +56,6 @@ export function split(record: EventRecord, key: string, now: string): Split {
 
 type Pattern = Pick<EventRecord, 'starts' | 'ends' | 'rules' | 'added'>;
 
-const startingAt = (record: EventRecord, key: string): Pick<EventRecord, 'starts' | 'ends'> => ({
-  starts: key,
-  ends: wallText(wallOf(key) + nominalLength(record), isDay(record.starts)),
-});
-
 /** The first instance of the rules at a wall time or after it, which may be an excluded one. */
 function firstFrom(byRules: Series, at: number): number | null {
   const from = instantOf(Math.max(at, byRules.start), byRules.zone) - CLOCK_CHANGE;
@@ -78,14 +73,14 @@ function firstFrom(byRules: Series, at: number): number | null {
 function laterPattern(record: EventRecord, next: number | null, key: string, before: number): Pattern {
   const added = record.added.filter((other) => other >= key);
   if (next === null) return addedAlone(record, added);
-  const start = startingAt(record, wallText(next, isDay(record.starts)));
+  const start = timesAt(record, next);
   const rules = record.rules.map((text) => laterRule(parseRule(text), before));
   return { ...start, rules, added: added.filter((other) => other !== start.starts) };
 }
 
 /** A part that has added instances only. */
 function addedAlone(record: EventRecord, [first, ...added]: readonly string[]): Pattern {
-  return { ...startingAt(record, first ?? record.starts), rules: [], added };
+  return { ...timesAt(record, wallOf(first ?? record.starts)), rules: [], added };
 }
 
 /** A rule that ends with the last instance before the split; UNTIL is in UTC; for a series without a zone, a wall time. */

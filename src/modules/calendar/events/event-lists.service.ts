@@ -12,6 +12,7 @@ import {
   instanceResponse,
   overrideResponses,
   type Viewer,
+  viewerOf,
 } from '../responses/event.presenter.js';
 import { readTime } from '../input/event-input-times.js';
 import { recordIn } from '../model/attendance.js';
@@ -52,7 +53,7 @@ export class EventListsService {
     });
     if (!read) throw CalendarErrors.calendarNotFound.with();
     const { calendar, found } = read;
-    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const viewer = viewerOf(ctx, calendar);
     const page = found.slice(0, limit);
     const last = page.at(-1);
     const seq = Number(head ?? calendar.change_seq);

@@ -9,11 +9,11 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import type { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
 import {
-  type Viewer,
   eventResponse,
   overrideResponses,
   proposalResponse,
   shown,
+  viewerOf,
 } from '../responses/event.presenter.js';
 import { EventOperations } from '../changes/event-operations.js';
 import { recordIn } from '../model/attendance.js';
@@ -62,7 +62,7 @@ export class EventsService {
     const isSingle = participants.every(({ user_id }) => user_id === null || user_id === calendar.owner_id);
     const insert = async (tx: Tx): Promise<JsonReply> => {
       const { record: made, entry } = await this.operations.insert(tx, ctx, calendar, record, fields, now);
-      const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+      const viewer = viewerOf(ctx, calendar);
       return EVENTS.created(made.id, eventResponse(made, entry, viewer), {
         location: `/apis/v1/calendar/${calendarId}/events/${made.id}`,
       });
@@ -77,7 +77,7 @@ export class EventsService {
     const found = await this.found(ctx, calendarId, ref.id);
     const { entry, calendar } = found;
     const record = recordIn(found.record, calendar);
-    const viewer: Viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const viewer = viewerOf(ctx, calendar);
     const key = instanceKey(record, ref, query.recurrence_id);
     const include = new Set(query.include);
     const event = shown({ record, entry }, viewer, key);
@@ -135,7 +135,7 @@ export class EventsService {
     const { calendar, record, entry, key } = await this.db.tx((tx) =>
       this.removals.remove(tx, ctx, calendarId, ref, expected, body),
     );
-    const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+    const viewer = viewerOf(ctx, calendar);
     return EVENTS.deleted(shown({ record, entry }, viewer, key));
   }
 
@@ -156,7 +156,7 @@ export class EventsService {
       const found = await this.events.find(this.db, ctx, calendarId, error.eventId);
       if (!found) throw CalendarErrors.calendarNotFound.with();
       const { calendar } = found;
-      const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+      const viewer = viewerOf(ctx, calendar);
       // An invitation that the attendee has removed is not shown.
       const event = found.record && shown(found, viewer, null);
       throw CalendarErrors.duplicateUid.with({ body: { event } });
@@ -166,7 +166,7 @@ export class EventsService {
 
 /** The response to a change. */
 function updatedReply(ctx: RequestContext, { calendar, record, entry, key, later }: Updated): JsonReply {
-  const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+  const viewer = viewerOf(ctx, calendar);
   const new_event = later && eventResponse(later.record, later.entry, viewer);
   return EVENTS.response(shown({ record, entry }, viewer, key), {
     tag: record,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
 import { CalendarZones, component, type Component } from '../../../lib/icalendar/index.js';
 import { EMPTY } from '../changes/event-operations.js';
-import { type EventChange, newEntry } from '../changes/event-write.js';
+import { type EventChange, newColumns, newEntry } from '../changes/event-write.js';
 import { assertInstances } from '../input/event-patch.js';
 import {
   type CalendarContext,
@@ -111,16 +111,7 @@ export function createdEvent(
     organizer_name: isAttendee ? organizer.name : calendar.owner_name,
     origin: isAttendee ? 'external' : 'internal',
     participants: isOwn || isAttendee ? read.participants.map((row) => withUser(row, members)) : [],
-    split_from: null,
-    participants_count: 0,
-    overrides_count: 0,
-    title_key: '',
-    revision: 1,
-    created_by: userId,
-    updated_by: userId,
-    created_at: now,
-    updated_at: now,
-    deleted_at: null,
+    ...newColumns(userId, now),
   };
   assertInstances(record);
   const entry = { ...newEntry(record, calendar.id, calendar.owner_id), reminders: read.reminders };

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Checked } from '../../../platform/http/input.pipe.js';
@@ -10,11 +9,11 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import type { MessageDue } from '../calendar.events.js';
 import { UpdateEvent } from '../input/event.dto.js';
-import { proposalResponse, shown } from '../responses/event.presenter.js';
+import { proposalResponse, shown, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { recordFor } from '../model/attendance.js';
 import { FOLLOWING, participantOf, permissionsOf } from '../model/event-policy.js';
-import { type EventRef, instanceKey } from '../input/event-ref.js';
+import { type EventRef, instanceKey, scopeOf } from '../input/event-ref.js';
 import type { EventRecord, ParticipantRow, ProposalRow } from '../model/event-record.js';
 import { replyTo } from '../changes/event-removals.js';
 import { contentOf, occurrenceOf } from '../model/event-series.js';
@@ -24,7 +23,7 @@ import { entryIn } from '../changes/event-operations.js';
 import type { EventChange } from '../changes/event-write.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
 import { withResponse } from '../changes/event-change.js';
-import { timesOf, invalidField } from '../input/event-patch.js';
+import { timesOf } from '../input/event-patch.js';
 import type { ProposeTime, ProposedTime, RespondToEvent } from './events.dto.js';
 
 /** Responses of attendees, and proposals of other times. */
@@ -35,7 +34,6 @@ export class RsvpService {
     private readonly updates: EventUpdates,
     private readonly writer: EventWriter,
     private readonly writes: IdempotentWrites,
-    private readonly db: Db,
   ) {}
 
   /** @throws ApiError 404; 403 `not_attendee`, `proposals_disabled`; 409 `event_cancelled`; 422 */
@@ -51,9 +49,7 @@ export class RsvpService {
       const fields = body.value;
       const { attendee, instance } = attendeeOf(locked, ctx, ref, fields.recurrence_id);
       assertLive(locked.record);
-      const scope = fields.scope ?? (instance === null ? 'all' : 'this');
-      if (scope !== 'all' && instance === null)
-        throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
+      const scope = scopeOf(fields.scope, instance);
       assertOccurs(locked.record, instance);
       const now = new Date().toISOString();
       const responseKey =
@@ -175,7 +171,7 @@ export class RsvpService {
     });
     const ref = { id: record.id, instance: null };
     const updated = await this.updates.update(tx, ctx, calendar.id, ref, null, change);
-    const event = shown(updated, viewerOf(ctx, locked), key);
+    const event = shown(updated, viewerOf(ctx, locked.calendar), key);
     return reply(200, updated.record, { ...proposal, status: 'accepted' }, event);
   }
 
@@ -239,15 +235,9 @@ export class RsvpService {
     key: string | null,
   ): CalendarEventResponse {
     const entry = entryIn(done.entries, locked.calendar.id);
-    return shown({ record: done.record, entry }, viewerOf(ctx, locked), key);
+    return shown({ record: done.record, entry }, viewerOf(ctx, locked.calendar), key);
   }
 }
-
-const viewerOf = (ctx: RequestContext, { calendar }: LockedEvent) => ({
-  userId: ctx.userId,
-  calendar,
-  readerZone: calendar.time_zone,
-});
 
 /**
  * The caller as an attendee of the event, and the instance that the request names.

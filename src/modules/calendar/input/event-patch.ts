@@ -1,5 +1,5 @@
 import { formatRule, instancesOf, parseRule, RecurrenceError } from '../../../lib/recurrence/index.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import { CalendarErrors, RuleErrors } from '../calendar.errors.js';
 import type { EventFields } from './event-fields.dto.js';
 import type { RecurrenceFields } from './event-parts.dto.js';
@@ -12,7 +12,7 @@ export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
 
 /** 422 for one field. */
 export const invalidField = (field: string, code: string, message: string) =>
-  Errors.validationFailed.with({ details: [{ field, code, message: `${field} ${message}` }] });
+  fieldError(field, code, `${field} ${message}`);
 
 const TIMES_ERRORS = {
   mixed_days: 'must be a day where the start is a day, and a time where it is a time',

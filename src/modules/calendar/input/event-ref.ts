@@ -8,7 +8,8 @@ import type { TimeInput } from './event-input-times.js';
 import type { EventRecord } from '../model/event-record.js';
 import { isSeries, keyAt, occurrenceOf } from '../model/event-series.js';
 import { hasOffset, isDay, parseInstant } from '../model/event-times.js';
-import { keysOf } from './event-patch.js';
+import type { Scope } from './event-fields.dto.js';
+import { invalidField, keysOf } from './event-patch.js';
 
 /** The event of a path: the UUID of an event, or the id of an instance: a UUID and the nominal start. */
 export interface EventRef {
@@ -73,6 +74,18 @@ export function instanceKey(
   return key;
 }
 
+/**
+ * The instances that a change concerns.
+ * @param key of the named instance
+ * @throws ApiError 422 if the scope needs an instance
+ */
+export function scopeOf(named: Scope | undefined, key: string | null): Scope {
+  const scope = named ?? (key === null ? 'all' : 'this');
+  if (scope !== 'all' && key === null)
+    throw invalidField('recurrence_id', 'required', `names the instance for scope ${scope}`);
+  return scope;
+}
+
 const existing = (record: EventRecord, key: string | null): string | null =>
   key !== null && isSeries(record) && occurrenceOf(record, key, 'UTC') ? key : null;
 
@@ -83,7 +96,7 @@ function keyOfText(record: EventRecord, text: string): string | null {
   const wall = `${date}T${hour}:${minute}:${second}`;
   if (isDay(record.starts) || checked(wall) === null) return null;
   const instant = utc ? parseInstant(`${wall}Z`) : null;
-  return existing(record, instant === null ? wall : keyAt(record, instant, 'UTC'));
+  return existing(record, instant === null ? wall : keyAt(record, instant));
 }
 
 /** The text if it is an existing time, else null. */
@@ -93,6 +106,6 @@ const checked = (text: string): string | null =>
 function keyOfTime(record: EventRecord, time: TimeInput): string | null {
   const text = typeof time === 'string' ? time : 'date_time' in time ? time.date_time : time.date;
   if (text && hasOffset(text) && !isDay(record.starts))
-    return existing(record, keyAt(record, parseInstant(text) as number, 'UTC'));
+    return existing(record, keyAt(record, parseInstant(text) as number));
   return existing(record, keysOf(time, record, null)[0] ?? null);
 }

@@ -14,6 +14,7 @@ import {
   isDay,
   lengthAt,
   nominalLength,
+  timesAt,
   wallIn,
   wallOf,
   wallText,
@@ -94,14 +95,8 @@ export function seriesOf(row: SeriesRow): Series {
 export function contentOf(record: EventRow, occurrence: Occurrence): EventContent {
   const own = occurrence.override?.patch;
   if (occurrence.key === null) return record;
-  const times = own?.starts === undefined ? shifted(record, occurrence.wall) : {};
+  const times = own?.starts === undefined ? timesAt(record, occurrence.wall) : {};
   return { ...record, ...times, ...own };
-}
-
-/** The times of a series at another start. */
-function shifted(times: EventTimes, wall: number): Pick<EventTimes, 'starts' | 'ends'> {
-  const isDate = isDay(times.starts);
-  return { starts: wallText(wall, isDate), ends: wallText(wall + nominalLength(times), isDate) };
 }
 
 /**
@@ -207,8 +202,8 @@ export function instanceAt(record: SeriesRow, key: string): Instance | null {
 }
 
 /** The key of the instance that starts nominally at this instant, or null. */
-export function keyAt(record: SeriesRow, instant: number, readerZone: string): string | null {
-  const [found] = instancesOf(seriesOf(record), { from: instant, to: instant + 1, readerZone });
+export function keyAt(record: SeriesRow, instant: number): string | null {
+  const [found] = instancesOf(seriesOf(record), { from: instant, to: instant + 1 });
   return found ? wallText(found.key, isDay(record.starts)) : null;
 }
 
@@ -247,8 +242,12 @@ export function spanOf(record: EventRecord): Span | null {
   };
 }
 
-/** Seconds before a window from which on the spans of overlapping events that are not wide begin. */
-export const NARROW_REACH = WIDE + 2 * MARGIN;
+/** A window as queries take it. Spans of overlapping events that are not wide begin at `reach` or later. */
+export const rangeOf = ({ from, to }: Pick<TimeWindow, 'from' | 'to'>) => ({
+  from: formatInstant(from),
+  to: formatInstant(to),
+  reach: formatInstant(from - WIDE - 2 * MARGIN),
+});
 
 const compact = (text: string): string => text.replaceAll(/[-:]/g, '');
 

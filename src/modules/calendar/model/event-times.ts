@@ -67,6 +67,12 @@ export const wallText = (wall: number, isDate: boolean): string =>
 /** The difference of the wall times of end and start, seconds. */
 export const nominalLength = (times: EventTimes): number => wallOf(times.ends) - wallOf(times.starts);
 
+/** The times of an event, or of an instance, at another start. */
+export function timesAt(times: EventTimes, wall: number): Pick<EventTimes, 'starts' | 'ends'> {
+  const isDate = isDay(times.starts);
+  return { starts: wallText(wall, isDate), ends: wallText(wall + nominalLength(times), isDate) };
+}
+
 /** The length in seconds of a time that starts at this instant. */
 export function lengthAt(times: EventTimes, startWall: number, start: number, readerZone?: string): number {
   const length = nominalLength(times);

@@ -1,6 +1,5 @@
-import type { EventTimes } from './event-record.js';
 import { occurrencesIn, type SeriesRecord } from './event-series.js';
-import { instantOf, isDay, nominalLength, wallOf, wallText } from './event-times.js';
+import { instantOf, wallOf } from './event-times.js';
 
 /** Maximum number of instances that a change of an instance and all later ones covers. */
 const MAX_FOLLOWING = 1_000;
@@ -14,10 +13,3 @@ export function laterKeys(record: SeriesRecord, key: string): string[] {
     .filter((other) => other > key);
   return [key, ...later.toSorted().slice(0, MAX_FOLLOWING)];
 }
-
-/** The times of an instance at another start. */
-export const timesAt = (times: EventTimes, wall: number): EventTimes => ({
-  ...times,
-  starts: wallText(wall, isDay(times.starts)),
-  ends: wallText(wall + nominalLength(times), isDay(times.starts)),
-});

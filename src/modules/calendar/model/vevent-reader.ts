@@ -18,8 +18,8 @@ import {
 } from './event-record.js';
 import { contentOf, isSeries } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
-import { isDay, wallOf } from './event-times.js';
-import { laterKeys, timesAt } from './following.js';
+import { isDay, timesAt, wallOf } from './event-times.js';
+import { laterKeys } from './following.js';
 import { contentOfVevent, line, remindersOf } from './vevent-content.js';
 import { instanceRows, participantsOf, peopleOf } from './vevent-people.js';
 import { EventClock, type Recurrence, type Start } from './vevent-times.js';
@@ -103,7 +103,11 @@ export function readInstances(
     const times = clock.times(instance);
     const shift = wallOf(times.starts) - wallOf(key);
     for (const each of keys) {
-      const patch = differences(series, each, { ...content, ...timesAt(times, wallOf(each) + shift) });
+      const patch = differences(series, each, {
+        ...content,
+        ...times,
+        ...timesAt(times, wallOf(each) + shift),
+      });
       if (Object.keys(patch).length > 0)
         overrides.set(each, { recurrence_key: each, patch, ...versionOf(instance) });
       else overrides.delete(each);

@@ -5,10 +5,9 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { CreateEvent } from '../input/event.dto.js';
-import { eventResponse } from '../responses/event.presenter.js';
+import { eventResponse, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { EventOperations } from '../changes/event-operations.js';
-import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository } from '../events.repository.js';
 import { PollHolds, timesOfOption } from './poll-holds.js';
 import type { OptionRow, PollRecord } from './poll-record.js';
@@ -27,7 +26,6 @@ export class PollFinalization {
     private readonly events: EventsRepository,
     private readonly holds: PollHolds,
     private readonly operations: EventOperations,
-    private readonly writer: EventWriter,
     private readonly db: Db,
   ) {}
 
@@ -83,17 +81,13 @@ export class PollFinalization {
   ): Promise<CalendarEventResponse> {
     const calendar = await this.holds.calendar(tx, ctx, input.calendar_id?.toLowerCase() ?? poll.calendar_id);
     await this.holds.release(tx, ctx, poll.options);
-    const now = new Date().toISOString();
     const ids = poll.participants.flatMap(({ user_id: userId }) => userId ?? []);
     const members = await this.events.members(tx, ctx.tenantId, ids, []);
     const fields = eventOf(poll, option, input, new Set(members.map(({ user_id: userId }) => userId)));
-    const organizer = { organizer_email: calendar.owner_email.toLowerCase() };
-    const participants = await this.writer.participants(tx, ctx, fields.attendees ?? [], organizer);
-    const draft = this.operations.draft(ctx, calendar, fields, participants, now);
-    const { record, entry } = await this.operations.insert(tx, ctx, calendar, draft, fields, now);
+    const { record, entry } = await this.operations.create(tx, ctx, calendar, fields);
     const chosen = { optionId: option.id, eventId: record.id, calendarId: calendar.id };
     await this.polls.finalize(tx, ctx.tenantId, poll.id, chosen);
-    return eventResponse(record, entry, { userId: ctx.userId, calendar, readerZone: calendar.time_zone });
+    return eventResponse(record, entry, viewerOf(ctx, calendar));
   }
 
   /** The event of a poll that was finalized before, also if it was moved; null after its deletion or without access to it. */
@@ -107,7 +101,7 @@ export class PollFinalization {
     const found = await this.events.find(tx, ctx, place.calendar_id, place.event_id);
     if (!found?.record) return null;
     const { calendar, record, entry } = found;
-    return eventResponse(record, entry, { userId: ctx.userId, calendar, readerZone: calendar.time_zone });
+    return eventResponse(record, entry, viewerOf(ctx, calendar));
   }
 }
 

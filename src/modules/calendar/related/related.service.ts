@@ -16,7 +16,7 @@ import { readTime } from '../input/event-input-times.js';
 import { recordIn } from '../model/attendance.js';
 import { permissionsOf } from '../model/event-policy.js';
 import type { EventLink, EventRecord } from '../model/event-record.js';
-import { NARROW_REACH, occurrencesIn } from '../model/event-series.js';
+import { occurrencesIn, rangeOf } from '../model/event-series.js';
 import { formatInstant, instantOf, wallOf } from '../model/event-times.js';
 import type { RelatedQueryFields } from './related.dto.js';
 import { RelatedRepository } from './related.repository.js';
@@ -123,14 +123,8 @@ export class RelatedService {
   private async ofCalendars(ctx: RequestContext, { window, emails }: Subject): Promise<RelatedItem[]> {
     const found: RelatedItem[] = [];
     if (window) {
-      const { from, to } = window;
-      const range = {
-        from: formatInstant(from),
-        to: formatInstant(to),
-        reach: formatInstant(from - NARROW_REACH),
-      };
-      for (const record of await this.repository.inWindow(ctx, range)) {
-        const [first] = occurrencesIn(record, { from, to, readerZone: 'UTC' }, 1);
+      for (const record of await this.repository.inWindow(ctx, rangeOf(window))) {
+        const [first] = occurrencesIn(record, { ...window, readerZone: 'UTC' }, 1);
         if (first) found.push({ ...itemOf(record, first.start), reason: 'time', score: 0.9 });
       }
     }

@@ -1,3 +1,4 @@
+import type { RequestContext } from '../../../platform/context/request-context.js';
 import { describeRule, formatRule, textLocaleOf } from '../../../lib/recurrence/index.js';
 import type { CalendarReminderResponse } from './calendar.response.js';
 import type {
@@ -44,6 +45,13 @@ export interface Viewer {
   /** Zone in which floating times and days are read. */
   readerZone: string;
 }
+
+/** The caller as a reader in the zone of the calendar. */
+export const viewerOf = ({ userId }: RequestContext, calendar: CalendarContext): Viewer => ({
+  userId,
+  calendar,
+  readerZone: calendar.time_zone,
+});
 
 export type OwnEntry = Pick<EntryRow, 'show_as' | 'color' | 'reminders'>;
 

@@ -11,11 +11,11 @@ import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { OwnMail } from '../../mail/index.js';
 import { CalendarEvents, type MessageDue } from '../calendar.events.js';
 import { EventsRepository } from '../events.repository.js';
-import { FOLLOWING, participantOf, responseAt } from '../model/event-policy.js';
-import type { EventRecord, ProposalRow } from '../model/event-record.js';
+import { FOLLOWING, participantOf } from '../model/event-policy.js';
+import type { ProposalRow } from '../model/event-record.js';
 import { stamp } from '../model/vevent.js';
 import { DELIVERIES_JOB } from './deliveries.js';
-import { outgoingCalendar } from './outgoing/outgoing-calendar.js';
+import { outgoingCalendar, responseOf } from './outgoing/outgoing-calendar.js';
 import { mailText } from './outgoing/mail-text.js';
 import { parsedOf } from './parsed-message.js';
 import { type NewMessage, type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
@@ -94,7 +94,7 @@ export class OutgoingMessages implements OnModuleInit {
       key,
       comment,
       proposal,
-      response: responseOf(record, from, key),
+      response: responseOf(record, from, key)?.response ?? null,
       sender: name || from,
       locale: textLocaleOf(await this.repository.localeOf(tenantId, userId)),
       now: new Date(),
@@ -187,12 +187,6 @@ export class OutgoingMessages implements OnModuleInit {
     };
     await this.store(tx, tenantId, message, [organizer], true);
   }
-}
-
-function responseOf(record: EventRecord, email: string, key: string) {
-  const own = record.participants.filter((row) => row.email === email);
-  const exact = own.find(({ recurrence_key }) => recurrence_key === key);
-  return (exact ?? responseAt(own, key === '' ? null : key.replace(FOLLOWING, '')))?.response ?? null;
 }
 
 export const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

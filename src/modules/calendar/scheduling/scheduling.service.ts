@@ -22,7 +22,7 @@ import { invalidField } from '../input/event-patch.js';
 import { outsideAttendees, recordIn } from '../model/attendance.js';
 import { isAtLeast, participantOf, permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext, EventRecord } from '../model/event-record.js';
-import { eventResponse } from '../responses/event.presenter.js';
+import { eventResponse, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { IncomingMessages } from './incoming-messages.js';
 import { OutgoingMessages } from './outgoing-messages.js';
@@ -169,11 +169,7 @@ export class SchedulingService {
   ): Promise<CalendarEventResponse | null> {
     const found = await this.events.find(this.db, ctx, calendar.id, eventId);
     if (!found?.record) return null;
-    return eventResponse(found.record, found.entry, {
-      userId: ctx.userId,
-      calendar,
-      readerZone: calendar.time_zone,
-    });
+    return eventResponse(found.record, found.entry, viewerOf(ctx, calendar));
   }
 
   /** Messages show private events: only the owner of a calendar reads and sends them. @throws ApiError 404; 403 */

@@ -12,7 +12,7 @@ import {
   type SearchRow,
 } from '../../../platform/search/item-search.repository.js';
 import type { CalendarRole } from '../calendar.entity.js';
-import { eventResponse } from '../responses/event.presenter.js';
+import { eventResponse, viewerOf } from '../responses/event.presenter.js';
 import { recordIn } from '../model/attendance.js';
 import { permissionsOf } from '../model/event-policy.js';
 import { readTime } from '../input/event-input-times.js';
@@ -94,7 +94,7 @@ export class EventSearchService extends ItemSearch<EventSearchRow> {
     const items = rows.map(
       ({ shown: event, participants, overrides, calendar: own, role, locale, entry }) => {
         const calendar = { ...own, role, locale };
-        const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+        const viewer = viewerOf(ctx, calendar);
         return JSON.stringify(eventResponse(recordOf({ event, participants, overrides }), entry, viewer));
       },
     );

@@ -8,7 +8,7 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import { type CalendarPosition, CalendarTokens } from '../calendar-tokens.js';
-import { eventResponse, overrideResponses } from '../responses/event.presenter.js';
+import { eventResponse, overrideResponses, viewerOf } from '../responses/event.presenter.js';
 import { type BatchOperation, type BatchResult, EventBatch } from '../changes/event-batch.js';
 import { isAtLeast } from '../model/event-policy.js';
 import { type CalendarContext, type EventJson, recordOf } from '../model/event-record.js';
@@ -144,7 +144,7 @@ function changeResponse(
   const { event_id, entry } = change;
   if (change.is_gone || !change.event)
     return { op: 'delete', event_id, uid: isAtLeast(calendar.role, 'reader') ? change.uid : '' };
-  const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
+  const viewer = viewerOf(ctx, calendar);
   const record = recordOf(change as EventJson);
   return {
     op: 'upsert',

@@ -3,6 +3,7 @@ import { Bus } from '../../../platform/bus/bus.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import { Connection } from '../../../platform/realtime/connection.js';
 import { defineClientEvent, defineServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { SocketEvents } from '../../../platform/realtime/socket-events.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
@@ -77,8 +78,8 @@ export class CallDeclines implements OnModuleInit {
     const call = await this.calls.find(key);
     if (!call) return;
     const recipients = new Set([call.hostId, userId]);
-    for (const user of (await this.calls.audience(key)).filter((id) => recipients.has(id)))
-      for (const connection of this.connections.of(tenantId, user))
-        connection.send(DECLINED, { call_id: callId, user_id: userId });
+    const users = (await this.calls.audience(key)).filter((id) => recipients.has(id));
+    const declined = { call_id: callId, user_id: userId };
+    Connection.sendAll(this.connections.ofUsers(tenantId, users), DECLINED, declined);
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { CatchUp } from '../../../platform/realtime/catch-up.js';
+import { Connection } from '../../../platform/realtime/connection.js';
 import { defineServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
 import { type CallChange, CallChanges } from '../changes/call-changes.js';
@@ -61,9 +62,7 @@ export class CallFanout implements OnModuleInit {
     const call = JSON.parse(json) as CallEnvelope['call'];
     const audience = await this.calls.audience(key);
     this.keep(key, json, call.state === 'live');
-    for (const user of audience)
-      for (const connection of this.connections.of(key.tenantId, user))
-        connection.send(EVENTS[change], { call });
+    Connection.sendAll(this.connections.ofUsers(key.tenantId, audience), EVENTS[change], { call });
   }
 
   /** Sends changes of live calls that this process has missed. @param seconds age up to which a start may be missing */

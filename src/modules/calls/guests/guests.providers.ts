@@ -6,7 +6,6 @@ import { ApprovalsRepository } from './approvals/approvals.repository.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { GuestChatController } from './chat/guest-chat.controller.js';
 import { GuestChatService } from './chat/guest-chat.service.js';
-import { DomainNotifications } from './changes/domain-notifications.js';
 import { GuestCodes } from './guest-codes.js';
 import { GuestHousekeeping } from './guest-housekeeping.js';
 import { GuestLimits } from './guest-limits.js';
@@ -51,6 +50,5 @@ export const GUEST_PROVIDERS = [
   ApprovalsRepository,
   ApprovalsService,
   ApprovalChanges,
-  DomainNotifications,
   GuestHousekeeping,
 ];

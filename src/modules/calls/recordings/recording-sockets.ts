@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Connection } from '../../../platform/realtime/connection.js';
 import { defineClientEvent, defineServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { SocketEvents } from '../../../platform/realtime/socket-events.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
@@ -77,9 +78,8 @@ export class RecordingSockets implements OnModuleInit {
     const key = { tenantId, callId };
     const recording = await this.recordings.find(key, id);
     const users = recording ? await this.rows.audience(tenantId, id) : await this.calls.audience(key);
-    for (const user of users)
-      for (const connection of this.connections.of(tenantId, user))
-        if (recording) connection.send(UPDATED, { recording });
-        else connection.send(DELETED, { recording_id: id, call_id: callId });
+    const connections = this.connections.ofUsers(tenantId, users);
+    if (recording) Connection.sendAll(connections, UPDATED, { recording });
+    else Connection.sendAll(connections, DELETED, { recording_id: id, call_id: callId });
   }
 }

@@ -36,11 +36,9 @@ export interface RecordingFilter {
 
 export interface OpenRecording extends CallKey {
   id: string;
-  egressId: string | null;
   state: RecordingState;
   /** Seconds since its last change. */
   age: number;
-  isLive: boolean;
 }
 
 const COLUMNS = `recording.id, recording.call_id, recording.room_id, call.title, recording.state, recording.requested_by,
@@ -92,22 +90,13 @@ const started = workspace.statement<{ id: string }>(
 );
 
 // Index: recordings_open.
-const open = workspace.statement<{
-  tenant_id: string;
-  id: string;
-  call_id: string;
-  egress_id: string | null;
-  state: RecordingState;
-  age: number;
-  is_live: boolean;
-}>(
+const open = workspace.statement<OpenRecording>(
   'recordings.open',
-  `SELECT recording.tenant_id, recording.id, recording.call_id, recording.egress_id, recording.state,
-          extract(epoch FROM now() - recording.updated_at)::float8 AS age, call.state = 'live' AS is_live
-     FROM recordings recording JOIN calls call ON call.tenant_id = recording.tenant_id AND call.id = recording.call_id
-    WHERE recording.state IN ('starting', 'active', 'stopping', 'processing')
-      AND ($1::uuid IS NULL OR (recording.id, recording.tenant_id) > ($1, $2::uuid))
-    ORDER BY recording.id, recording.tenant_id LIMIT $3`,
+  `SELECT tenant_id AS "tenantId", id, call_id AS "callId", state, extract(epoch FROM now() - updated_at)::float8 AS age
+     FROM recordings
+    WHERE state IN ('starting', 'active', 'stopping', 'processing')
+      AND ($1::uuid IS NULL OR (id, tenant_id) > ($1, $2::uuid))
+    ORDER BY id, tenant_id LIMIT $3`,
   { reach: 'cell' },
 );
 
@@ -183,16 +172,7 @@ export class RecordingsRepository {
 
   /** Recordings of all workspaces that are not finished, by id. */
   async open(after: OpenRecording | null, limit: number): Promise<OpenRecording[]> {
-    const rows = await this.db.query(open, [after?.id ?? null, after?.tenantId ?? null, limit]);
-    return rows.map((row) => ({
-      tenantId: row.tenant_id,
-      callId: row.call_id,
-      id: row.id,
-      egressId: row.egress_id,
-      state: row.state,
-      age: row.age,
-      isLive: row.is_live,
-    }));
+    return this.db.query(open, [after?.id ?? null, after?.tenantId ?? null, limit]);
   }
 
   /** Deletes expired recordings. @returns the names of their files, at most `limit` */

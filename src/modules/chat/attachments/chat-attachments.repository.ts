@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { StoredBlob } from '../../../platform/blobs/blobs.js';
+import type { StoredBlob, StoredFile } from '../../../platform/blobs/blobs.js';
 import type { ReceivedFile } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -7,13 +7,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { RoomGuest } from '../room-guest.js';
 
-export interface StoredChatFile {
-  blob_id: string;
-  name: string;
-  size: number;
-  content_type: string;
-  /** Hexadecimal. */
-  sha256: string;
+interface StoredChatFile extends StoredFile {
   /** Null: the file has no thumbnail. */
   thumbnail_id: string | null;
   thumbnail_size: number | null;

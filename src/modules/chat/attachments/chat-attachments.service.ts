@@ -1,18 +1,18 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { Blobs } from '../../../platform/blobs/blobs.js';
+import { Blobs, type StoredFile } from '../../../platform/blobs/blobs.js';
 import type { UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { Uploads } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { ContentReply } from '../../../platform/http/replies/content-reply.js';
+import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ChatErrors } from '../chat.errors.js';
 import type { RoomGuest } from '../room-guest.js';
 import { THUMBNAIL_TYPE, Thumbnails } from './thumbnails.js';
-import { ChatAttachmentsRepository, type StoredChatFile } from './chat-attachments.repository.js';
+import { ChatAttachmentsRepository } from './chat-attachments.repository.js';
 
 /** Bytes of one file: 20 MiB. */
 export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;
@@ -20,8 +20,6 @@ const MAX_UNSENT = 50;
 /** Hours after which an unsent file is deleted. */
 const UNSENT_HOURS = 24;
 const SWEEP_BATCH = 500;
-
-type StoredBytes = Pick<StoredChatFile, 'blob_id' | 'name' | 'size' | 'content_type' | 'sha256'>;
 
 /** Files of messages. Until it is sent, only its owner can download a file. */
 @Injectable()
@@ -109,11 +107,9 @@ export class ChatAttachmentsService implements OnModuleInit {
     return this.content(guest.tenantId, await this.attachments.findForGuest(guest, id));
   }
 
-  private content(tenantId: string, file: StoredBytes | undefined): ContentReply {
+  private content(tenantId: string, file: StoredFile | undefined): ContentReply {
     if (!file) throw ChatErrors.attachmentNotFound.with();
-    const { name, size, content_type: contentType, sha256, blob_id: blob } = file;
-    const open: ContentReply['content']['open'] = (range) => this.blobs.open(tenantId, blob, range);
-    return new ContentReply({ name, size, contentType, sha256, open });
+    return this.blobs.download(tenantId, file);
   }
 
   /** Deletes files that were uploaded more than a day ago and not sent. */

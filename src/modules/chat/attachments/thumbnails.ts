@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Blobs, type StoredBlob } from '../../../platform/blobs/blobs.js';
@@ -53,7 +54,7 @@ export class Thumbnails implements OnModuleDestroy {
   private async store(tenantId: string, blobId: string): Promise<StoredBlob> {
     const image = await buffer((await this.blobs.open(tenantId, blobId)).stream);
     const { bytes } = await this.images.jpeg(image, { side: SIDE, bytes: MAX_BYTES });
-    return this.blobs.put(tenantId, oneChunk(bytes), { maxBytes: bytes.length });
+    return this.blobs.put(tenantId, Readable.from([bytes]), { maxBytes: bytes.length });
   }
 }
 
@@ -61,7 +62,3 @@ const isExpected = (error: unknown): boolean =>
   error instanceof QueueFullError ||
   error instanceof ClosedError ||
   (error instanceof ApiError && error.kind === ImageErrors.invalid);
-
-async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
-}

@@ -26,7 +26,6 @@ const MAX_REACTIONS = 20;
 /** A message after a write, as JSON. */
 export interface WrittenMessage {
   message: string;
-  modSeq: number;
   /** Whether the write changed the message. */
   changed: boolean;
 }
@@ -55,13 +54,7 @@ export class MessagesService {
   async send(ctx: RequestContext, roomId: string, body: Checked<SendMessage>): Promise<WrittenMessage> {
     const checked = await body.map(messageInput);
     if (checked.error) await this.assertMember(ctx, roomId);
-    return this.write(
-      ctx,
-      roomId,
-      this.db.single((tx) =>
-        this.reported(tx, ctx, roomId, this.messages.send(tx, ctx, roomId, checked.value)),
-      ),
-    );
+    return this.write(ctx, roomId, (tx) => this.messages.send(tx, ctx, roomId, checked.value));
   }
 
   /**
@@ -77,13 +70,7 @@ export class MessagesService {
     if (body.error) await this.assertMember(ctx, roomId);
     const { body: text, format = null, base_mod_seq: base = null } = body.value;
     const input = { body: text, format, tsv: await wordsOf(text) };
-    return this.write(
-      ctx,
-      roomId,
-      this.db.single((tx) =>
-        this.reported(tx, ctx, roomId, this.messages.edit(tx, ctx, roomId, id, base, input)),
-      ),
-    );
+    return this.write(ctx, roomId, (tx) => this.messages.edit(tx, ctx, roomId, id, base, input));
   }
 
   /** Makes a message a tombstone. @throws ApiError 404, 403 */
@@ -95,7 +82,7 @@ export class MessagesService {
       if (result.outcome === 'ok') await this.recordDeletion(tx, ctx, roomId, id, result);
       return this.reported(tx, ctx, roomId, result);
     });
-    return this.write(ctx, roomId, deletion);
+    return this.written(ctx, roomId, deletion);
   }
 
   /** @throws ApiError 404, 403, 409 `message_deleted`, `room_archived`, 422 `too_many_reactions` */
@@ -108,13 +95,7 @@ export class MessagesService {
     if (body.error) await this.assertMember(ctx, roomId);
     const { emoji, on } = body.value;
     const reaction = { emoji, on, max: MAX_REACTIONS };
-    return this.write(
-      ctx,
-      roomId,
-      this.db.single((tx) =>
-        this.reported(tx, ctx, roomId, this.messages.react(tx, ctx, roomId, id, reaction)),
-      ),
-    );
+    return this.write(ctx, roomId, (tx) => this.messages.react(tx, ctx, roomId, id, reaction));
   }
 
   /** @throws ApiError 404 */
@@ -208,13 +189,25 @@ export class MessagesService {
   private async write(
     ctx: RequestContext,
     roomId: string,
+    work: (tx: Tx) => Promise<ChatOutcome>,
+  ): Promise<WrittenMessage> {
+    return this.written(
+      ctx,
+      roomId,
+      this.db.single((tx) => this.reported(tx, ctx, roomId, work(tx))),
+    );
+  }
+
+  private async written(
+    ctx: RequestContext,
+    roomId: string,
     writing: Promise<ChatOutcome>,
   ): Promise<WrittenMessage> {
     const result = await writing;
-    const { outcome, mod_seq: modSeq, message } = result;
+    const { outcome, message } = result;
     if (outcome !== 'ok' && outcome !== 'unchanged' && outcome !== 'duplicate')
       throw await this.rejection(ctx, roomId, result);
-    return { message: message as string, modSeq: modSeq as number, changed: outcome === 'ok' };
+    return { message: message as string, changed: outcome === 'ok' };
   }
 
   private async rejection(ctx: RequestContext, roomId: string, result: ChatOutcome): Promise<ApiError> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import type { ChatMessageResponse } from '../message.response.js';
 import { FanoutRepository } from './fanout.repository.js';
@@ -77,5 +77,5 @@ function positionsOf(rooms: Record<string, number>): Map<string, number> {
     entries.every(([id, modSeq]) => isUuid(id) && Number.isSafeInteger(modSeq) && modSeq >= 0);
   if (isValid) return new Map(entries.map(([id, modSeq]) => [id.toLowerCase(), modSeq]));
   const message = `rooms must be a map of at most ${MAX_ROOMS} room ids to whole numbers`;
-  throw Errors.validationFailed.with({ details: [{ field: 'rooms', code: 'positions', message }] });
+  throw fieldError('rooms', 'positions', message);
 }

@@ -5,9 +5,9 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
+import { JsonReply, listReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import type { ChatRole, ChatRoom } from '../chat.entity.js';
@@ -15,7 +15,7 @@ import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
 import { ChatErrors } from '../chat.errors.js';
-import { atLeast, invalid, mayAdd } from './room-rules.js';
+import { atLeast, mayAdd } from './room-rules.js';
 import { type ListedMember, RoomMembersRepository } from './room-members.repository.js';
 import { RoomUsers } from './room-users.js';
 import type { AddMembers } from './rooms.dto.js';
@@ -53,14 +53,8 @@ export class RoomMembersService {
       key: (row: ListedMember): [string, string] => [row.display_name, row.id],
       rows: (after, limit) => this.members.list(this.db, ctx, roomId, { after, limit }),
     });
-    const tail = `"next":${JSON.stringify(next)}}`;
-    return new JsonReply(
-      jsonList(
-        ['members'],
-        rows.map(({ member }) => member),
-        tail,
-      ),
-    );
+    const members = rows.map(({ member }) => member);
+    return listReply('members', members, next);
   }
 
   /**
@@ -179,6 +173,6 @@ export class RoomMembersService {
 /** @throws ApiError 422 for a request without users */
 function usersOf({ user_id, user_ids = [] }: AddMembers): string[] {
   const ids = [...new Set([...(user_id === undefined ? [] : [user_id]), ...user_ids])];
-  if (ids.length === 0) throw invalid('user_ids', 'is_not_empty', 'user_id or user_ids is required');
+  if (ids.length === 0) throw fieldError('user_ids', 'is_not_empty', 'user_id or user_ids is required');
   return ids;
 }

@@ -1,5 +1,4 @@
-import type { ApiError } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import { CHAT_ROLES, type ChatRole, type ChatRoom } from '../chat.entity.js';
 import { ChatErrors } from '../chat.errors.js';
 import type { CreateRoom } from './rooms.dto.js';
@@ -18,19 +17,19 @@ export const atLeast = (role: ChatRole | null, needed: ChatRole): boolean =>
 export function checkNewRoom(input: CreateRoom, others: readonly string[]): void {
   const { type, name, topic, visibility } = input;
   if (type !== 'direct') {
-    if (name === undefined) throw invalid('name', 'required', 'name is required');
+    if (name === undefined) throw fieldError('name', 'required', 'name is required');
     checkVisibility(type, visibility);
     return;
   }
   if ((name ?? topic ?? visibility) !== undefined) throw ChatErrors.directRoom.with();
   if (others.length !== 1)
-    throw invalid('member_ids', 'one_other', 'member_ids must contain exactly one other user');
+    throw fieldError('member_ids', 'one_other', 'member_ids must contain exactly one other user');
 }
 
 /** @throws ApiError 422 for a group that any member of the workspace could join */
 export function checkVisibility(type: ChatRoom['type'], visibility: string | undefined): void {
   if (visibility === 'tenant' && type !== 'channel')
-    throw invalid('visibility', 'channels_only', 'visibility tenant is for channels only');
+    throw fieldError('visibility', 'channels_only', 'visibility tenant is for channels only');
 }
 
 /** Any member may add others to groups and open channels, and any user may join an open channel. */
@@ -39,6 +38,3 @@ export function mayAdd(room: ChatRoom, role: ChatRole | null, isJoining: boolean
   if (role === null) return false;
   return room.type === 'group' || room.visibility === 'tenant' || atLeast(role, 'moderator');
 }
-
-export const invalid = (field: string, code: string, message: string): ApiError =>
-  Errors.validationFailed.with({ details: [{ field, code, message }] });

@@ -13,6 +13,17 @@ import type { ListRooms } from './rooms.dto.js';
 /** Messages that are counted as mentions. */
 const MAX_MENTIONS = 100;
 
+/** A room as one of its members sees it, without its content. */
+export interface MemberRoom {
+  id: string;
+  type: RoomType;
+  /** Null for a direct room. */
+  name: string | null;
+  archived: boolean;
+  /** Role of the caller. */
+  role: ChatRole;
+}
+
 export interface ListedRoom {
   id: string;
   /** Time of the last activity, as text that PostgreSQL reads back exactly. */
@@ -111,13 +122,7 @@ const role = workspace.statement<{ role: ChatRole }>(
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
 );
 
-const ofMember = workspace.statement<{
-  id: string;
-  type: RoomType;
-  name: string | null;
-  archived: boolean;
-  role: ChatRole;
-}>(
+const ofMember = workspace.statement<MemberRoom>(
   'chat_rooms.of_member',
   `SELECT room.id, room.type, room.name, room.archived_at IS NOT NULL AS archived, member.role FROM chat_members member
      JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
@@ -167,12 +172,12 @@ export class RoomsRepository {
     return `${row.room.slice(0, -1)},"active_call":${call},"members":${row.members}}`;
   }
 
-  /** A room that the caller is a member of, without its content. */
+  /** A room that the caller is a member of. */
   async ofMember(
     { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
     roomId: string,
     reader: Reader = this.db,
-  ) {
+  ): Promise<MemberRoom | undefined> {
     return (await reader.query(ofMember, [tenantId, userId, roomId]))[0];
   }
 

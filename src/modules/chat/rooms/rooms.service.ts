@@ -7,9 +7,9 @@ import { Db } from '../../../platform/database/db.js';
 import { changedFields, rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
+import { JsonReply, listReply } from '../../../platform/http/json-reply.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { ChatMember, type ChatRole, type ChatRoom } from '../chat.entity.js';
@@ -17,7 +17,7 @@ import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
 import { ChatErrors } from '../chat.errors.js';
-import { atLeast, checkNewRoom, checkVisibility, directKey, invalid } from './room-rules.js';
+import { atLeast, checkNewRoom, checkVisibility, directKey } from './room-rules.js';
 import { RoomMembersRepository } from './room-members.repository.js';
 import { RoomUsers } from './room-users.js';
 import type { CreateRoom, ListRooms, UpdateRoom } from './rooms.dto.js';
@@ -58,7 +58,7 @@ export class RoomsService implements OnModuleInit {
       rows: (after, limit) => this.rooms.list(ctx, query, after, limit),
     });
     const rooms = rows.map(({ room }) => room);
-    return new JsonReply(jsonList(['rooms'], rooms, `"next":${JSON.stringify(next)}}`));
+    return listReply('rooms', rooms, next);
   }
 
   /** @throws ApiError 404 */
@@ -159,7 +159,7 @@ export class RoomsService implements OnModuleInit {
     if (Object.keys(changes).length === 0) return;
     if (room.type === 'direct') throw ChatErrors.directRoom.with();
     await this.assertRole(ctx, role, 'moderator');
-    if (name === null) throw invalid('name', 'required', 'name is required');
+    if (name === null) throw fieldError('name', 'required', 'name is required');
     checkVisibility(room.type, visibility);
     await this.rooms.update(tx, ctx, room.id, changes);
     const { archivedAt: _, ...fields } = changes;

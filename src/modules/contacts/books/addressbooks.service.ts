@@ -227,7 +227,7 @@ const stored = ({
   default_country,
   is_default,
   locked_fields,
-}: BookRow): BookValues => ({
+}: BookRow | UpdateAddressbook): BookValues => ({
   name,
   description,
   color,
@@ -249,13 +249,5 @@ function valuesOf(input: UpdateAddressbook, { kind, is_default: isDefault }: Boo
     throw fieldError('locked_fields', 'not_global', 'can be set in the address book of the workspace only');
   if (isDefault && input.is_default === false)
     throw fieldError('is_default', 'not_cleared', 'is cleared by another default address book');
-  const { name, description, color, default_country, is_default, locked_fields } = input;
-  return {
-    name,
-    description,
-    color,
-    defaultCountry: default_country,
-    isDefault: is_default,
-    lockedFields: locked_fields,
-  };
+  return stored(input);
 }

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { likePattern } from '../../../platform/database/like.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { FormAccess, includes } from '../form-access.js';
@@ -173,11 +173,7 @@ function wantedAnswer(question: Question, value: string): unknown {
 }
 
 const notFilterable = (name: string) =>
-  Errors.validationFailed.with({
-    details: [
-      { field: `filter[${name}]`, code: 'filter', message: `filter[${name}] must be a value of a question` },
-    ],
-  });
+  fieldError(`filter[${name}]`, 'filter', `filter[${name}] must be a value of a question`);
 
 const present = (row: ResponseRow): FormResponseItem => ({
   id: row.id,

@@ -77,23 +77,15 @@ const versionOf = workspace.statement<{ version: number }>(
 export class SubmissionsRepository {
   constructor(private readonly db: Db) {}
 
+  /** @param replaces whether the answers replace those of a response of the caller */
   async submit(
     tx: Tx,
     { tenantId, userId }: RequestContext,
     form: string,
     response: NewResponse,
+    replaces: boolean,
   ): Promise<SubmitOutcome> {
-    return (await tx.query(submit, [tenantId, form, userId, response]))[0]!;
-  }
-
-  /** Replaces the answers of a response of the caller. */
-  async resubmit(
-    tx: Tx,
-    { tenantId, userId }: RequestContext,
-    form: string,
-    response: NewResponse,
-  ): Promise<SubmitOutcome> {
-    return (await tx.query(resubmit, [tenantId, form, userId, response]))[0]!;
+    return (await tx.query(replaces ? resubmit : submit, [tenantId, form, userId, response]))[0]!;
   }
 
   /** Uploaded files of a form by id. */

@@ -70,9 +70,7 @@ export class SubmissionsService {
       const { response, discarded } = await this.acceptable(ctx, form, form.current_version, input);
       const stored = await this.db.single(async (tx) => {
         this.outbox.notice(tx);
-        return input.response_id === undefined
-          ? this.responses.submit(tx, ctx, id, response)
-          : this.responses.resubmit(tx, ctx, id, response);
+        return this.responses.submit(tx, ctx, id, response, input.response_id !== undefined);
       });
       if (stored.outcome === 'stale' && attempt < MAX_ATTEMPTS) continue;
       if (stored.outcome !== 'ok' && stored.outcome !== 'repeated')

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { ANSWER_LIMITS, type Question } from '../../../lib/forms/index.js';
-import { Blobs, fileTooLarge } from '../../../platform/blobs/blobs.js';
+import { Blobs, fileTooLarge, type StoredFile } from '../../../platform/blobs/blobs.js';
 import type { UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { type ReceivedFile, Uploads } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader } from '../../../platform/database/tx.js';
-import { ContentReply } from '../../../platform/http/replies/content-reply.js';
-import { Errors } from '../../../platform/http/errors.js';
+import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
+import { Errors, fieldError } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { FormAccess } from '../form-access.js';
 import { FormErrors } from '../forms.errors.js';
@@ -35,14 +35,6 @@ const insert = workspace.statement<{ expires_at: Date }>(
 );
 
 const lockPending = workspace.lock('form_uploads.lock_pending', 'form uploads', 3);
-
-interface StoredFile {
-  blob_id: string;
-  name: string;
-  size: number;
-  content_type: string;
-  sha256: string;
-}
 
 const find = workspace.statement<StoredFile>(
   'form_uploads.read',
@@ -95,9 +87,7 @@ export class FormUploadsService {
   async download(ctx: RequestContext, form: string, response: string, id: string): Promise<ContentReply> {
     const [file] = await this.db.query(find, [ctx.tenantId, form, id, response]);
     if (!file) throw ResponseErrors.responseNotFound.with();
-    const { name, size, content_type: contentType, sha256, blob_id: blob } = file;
-    const open: ContentReply['content']['open'] = (range) => this.blobs.open(ctx.tenantId, blob, range);
-    return new ContentReply({ name, size, contentType, sha256, open });
+    return this.blobs.download(ctx.tenantId, file);
   }
 
   private async store(
@@ -133,9 +123,7 @@ export class FormUploadsService {
 function assertAccepted(question: Question | undefined, file: ReceivedFile): asserts question is Question {
   if (question?.type !== 'file') {
     const message = 'question_id must be the id of a question of the type file';
-    throw Errors.validationFailed.with({
-      details: [{ field: 'question_id', code: 'unknown_question', message }],
-    });
+    throw fieldError('question_id', 'unknown_question', message);
   }
   const { max_bytes: max = ANSWER_LIMITS.fileBytes, content_types: types } = question.settings ?? {};
   if (file.size > max) throw fileTooLarge(max);

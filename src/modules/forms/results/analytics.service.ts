@@ -24,12 +24,8 @@ export class AnalyticsService {
   /** @throws ApiError 404, 403, 503 `overloaded` */
   async analyse(ctx: RequestContext, id: string, query: AnalyseResponses): Promise<JsonReply> {
     await this.access.open(ctx, id, 'viewer');
-    const release = this.slots.take(ctx.tenantId);
-    try {
-      return new JsonReply(JSON.stringify(await this.summarise(ctx, id, query)));
-    } finally {
-      release();
-    }
+    const summary = await this.slots.run(ctx.tenantId, () => this.summarise(ctx, id, query));
+    return new JsonReply(JSON.stringify(summary));
   }
 
   private async summarise(

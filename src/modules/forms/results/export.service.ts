@@ -6,9 +6,7 @@ import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
-import { safeFileName } from '../../../platform/http/replies/file-name.js';
-import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
-import { fileStream, type WriteBytes } from './file-stream.js';
+import { attachmentTitled, fileStream, type WriteBytes } from './file-stream.js';
 import { FormAccess, type OpenForm } from '../form-access.js';
 import { LocalTime } from './local-time.js';
 import { ResponseScan, type ScanRow } from './response-scan.js';
@@ -98,8 +96,7 @@ export class ExportService {
   ): Promise<BodyReply> {
     const form = await this.access.open(ctx, id, 'viewer');
     const { extension, contentType } = FORMATS[format];
-    const name = safeFileName(form.title.replace(/^[\s=+\-@＝＋－＠]+/u, ''), extension, 'responses');
-    const headers = { 'Content-Disposition': attachmentNamed(name, 'responses') };
+    const headers = attachmentTitled(form.title, extension, 'responses');
     if (!wantsBytes) return new BodyReply(null, { contentType, headers });
     const release = this.slots.take(ctx.tenantId);
     try {

@@ -1,7 +1,19 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
+import { safeFileName } from '../../../platform/http/replies/file-name.js';
+import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
 
 const BUFFER = 256 * 1024;
+
+/** The header of a file with this title, without the first characters that a spreadsheet would read as a formula. */
+export function attachmentTitled(
+  title: string,
+  extension: string,
+  fallback: string,
+): { 'Content-Disposition': string } {
+  const name = safeFileName(title.replace(/^[\s=+\-@＝＋－＠]+/u, ''), extension, fallback);
+  return { 'Content-Disposition': attachmentNamed(name, fallback) };
+}
 
 /** Writes to a response as fast as the client reads. Rejects when the client has disconnected. */
 export type WriteBytes = (chunk: string | Uint8Array) => Promise<void>;
@@ -11,7 +23,7 @@ export type WriteBytes = (chunk: string | Uint8Array) => Promise<void>;
  * looks complete.
  * @param release called once, when `produce` has finished
  */
-export function fileStream(produce: (write: WriteBytes) => Promise<void>, release: () => void): Readable {
+export function fileStream(produce: (write: WriteBytes) => Promise<void>, release?: () => void): Readable {
   const out = new PassThrough({ highWaterMark: BUFFER });
   const closed = once(out, 'close').then(() => {
     throw new Error('the client has disconnected');

@@ -11,6 +11,16 @@ export class ScanSlots {
   private readonly perTenant = new Map<string, number>();
   private total = 0;
 
+  /** Runs a scan in a slot. @throws ApiError 503 `overloaded` */
+  async run<T>(tenantId: string, scan: () => Promise<T>): Promise<T> {
+    const release = this.take(tenantId);
+    try {
+      return await scan();
+    } finally {
+      release();
+    }
+  }
+
   /** @returns a function that releases the slot @throws ApiError 503 `overloaded` */
   take(tenantId: string): () => void {
     const count = this.perTenant.get(tenantId) ?? 0;

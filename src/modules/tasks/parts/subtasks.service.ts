@@ -3,6 +3,7 @@ import { generateKeyBetween } from 'fractional-indexing';
 import { v7 as uuidv7 } from 'uuid';
 import type { IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { fieldError } from '../../../platform/http/errors.js';
@@ -13,7 +14,7 @@ import { keyFor } from '../../../platform/resources/manual-order.js';
 import { Subtask } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { CreateSubtask, UpdateSubtask } from './subtasks.dto.js';
-import { assertWritable, type PartWritten, TaskPartWrites } from './task-part-writes.js';
+import { assertWritable, keyOf, type PartWritten, TaskPartWrites } from './task-part-writes.js';
 
 const MAX_SUBTASKS = 200;
 
@@ -58,9 +59,7 @@ export class SubtasksService {
       if (siblings.length >= MAX_SUBTASKS) throw TaskErrors.tooManySubtasks.with();
       await assertSees(tx, ctx, taskId, assigneeId);
       const now = new Date();
-      await (
-        await tx.managerOf(ctx.tenantId)
-      ).insert(Subtask, {
+      await rowsOf(tx, Subtask).insert({
         ...keyOf(ctx, taskId, id),
         title: title.trim(),
         done,
@@ -71,14 +70,10 @@ export class SubtasksService {
         updatedAt: now,
       });
       const data = { id, title: title.trim() };
-      const change = {
-        list: 'subtasks',
-        activity: 'subtask_added',
-        data,
-        device: device_id,
-        subtasks: 1,
-      } as const;
-      return { change, more: withSubtask(id) };
+      return {
+        change: { list: 'subtasks', activity: 'subtask_added', data, device: device_id, subtasks: 1 },
+        more: withSubtask(id),
+      };
     };
     return this.writes.run(ctx, taskId, key, create, { role: 'editor', status: 201, location });
   }
@@ -108,9 +103,7 @@ export class SubtasksService {
       const more = withSubtask(id);
       if (Object.entries(next).every(([field, value]) => old[field as keyof Subtask] === value))
         return { more };
-      await (
-        await tx.managerOf(ctx.tenantId)
-      ).update(Subtask, keyOf(ctx, taskId, id), { ...next, updatedAt: new Date() });
+      await rowsOf(tx, Subtask).update(keyOf(ctx, taskId, id), { ...next, updatedAt: new Date() });
       const activity =
         next.done === old.done ? 'subtask_updated' : next.done ? 'subtask_completed' : 'subtask_reopened';
       const data = { id, title: next.title };
@@ -125,10 +118,10 @@ export class SubtasksService {
     key: IdempotencyKey | null,
   ): Promise<JsonReply> {
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
-      const subtask = await (await tx.managerOf(ctx.tenantId)).findOneBy(Subtask, keyOf(ctx, taskId, id));
+      const subtask = await rowsOf(tx, Subtask).one(keyOf(ctx, taskId, id));
       if (!subtask) throw TaskErrors.partNotFound.with();
       assertWritable(task, 'editor');
-      await (await tx.managerOf(ctx.tenantId)).delete(Subtask, keyOf(ctx, taskId, id));
+      await rowsOf(tx, Subtask).delete(keyOf(ctx, taskId, id));
       const data = { id, title: subtask.title };
       return {
         change: { list: 'subtasks', activity: 'subtask_deleted', data, subtasks: -1 },
@@ -141,12 +134,10 @@ export class SubtasksService {
   private resolved(ctx: RequestContext, body: Checked<UpdateSubtask>): Promise<Checked<Resolved>> {
     return body.map(async ({ assignee, ...fields }) => {
       if (!assignee) return { ...fields, assigneeId: assignee };
-      return { ...fields, assigneeId: await this.inputs.namedOne(ctx, 'assignee', assignee) };
+      return { ...fields, assigneeId: await this.inputs.assignee(ctx, assignee) };
     });
   }
 }
-
-const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({ tenantId, taskId, id });
 
 /** In manual order. */
 async function subtasksOf(tx: Tx, { tenantId }: RequestContext, taskId: string): Promise<Subtask[]> {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { StoredFile } from '../../../platform/blobs/blobs.js';
 import type { ReceivedFile } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -9,15 +10,6 @@ import { outcomeOf, type TaskOutcome } from '../tasks.repository.js';
 /** Result of attaching a file; `part` is JSON of the attachment. */
 interface AttachOutcome extends TaskOutcome {
   part: string | null;
-}
-
-interface StoredAttachment {
-  blob_id: string;
-  name: string;
-  size: number;
-  content_type: string;
-  /** Hexadecimal. */
-  sha256: string;
 }
 
 /** Attachments of one task. */
@@ -41,7 +33,7 @@ const detach = workspace.statement<TaskOutcome>(
 );
 
 // Primary keys of both tables; the caller must see the task.
-const find = workspace.statement<{ [Column in keyof StoredAttachment]: StoredAttachment[Column] | null }>(
+const find = workspace.statement<{ [Column in keyof StoredFile]: StoredFile[Column] | null }>(
   'task_attachments.find',
   `SELECT attachment.blob_id, attachment.name, attachment.size::float8 AS size, attachment.content_type,
           encode(attachment.sha256, 'hex') AS sha256
@@ -86,9 +78,9 @@ export class TaskAttachmentsRepository {
   }
 
   /** @returns null for an unknown attachment; undefined for a task that the caller does not see */
-  async find(ctx: RequestContext, taskId: string, id: string): Promise<StoredAttachment | null | undefined> {
+  async find(ctx: RequestContext, taskId: string, id: string): Promise<StoredFile | null | undefined> {
     const [row] = await this.db.query(find, [ctx.tenantId, ctx.userId, taskId, id]);
-    return row && (row.blob_id === null ? null : (row as StoredAttachment));
+    return row && (row.blob_id === null ? null : (row as StoredFile));
   }
 
   /** @returns JSON of all, in the order they were added; undefined for a task that the caller does not see */

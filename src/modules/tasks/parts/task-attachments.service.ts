@@ -8,7 +8,7 @@ import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurr
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { ContentReply } from '../../../platform/http/replies/content-reply.js';
+import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { rejection, TaskResults } from '../responses/task-results.js';
 import { TaskErrors } from '../tasks.errors.js';
@@ -85,9 +85,7 @@ export class TaskAttachmentsService {
     const file = await this.attachments.find(ctx, taskId, id);
     if (file === undefined) throw TaskErrors.notFound.with();
     if (file === null) throw TaskErrors.partNotFound.with();
-    const { name, size, content_type: contentType, sha256, blob_id: blob } = file;
-    const open: ContentReply['content']['open'] = (range) => this.blobs.open(ctx.tenantId, blob, range);
-    return new ContentReply({ name, size, contentType, sha256, open });
+    return this.blobs.download(ctx.tenantId, file);
   }
 }
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { fieldError, Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
@@ -11,7 +12,7 @@ import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { TaskComment } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { WriteComment } from './task-comments.dto.js';
-import { assertWritable, TaskPartWrites } from './task-part-writes.js';
+import { assertWritable, keyOf, TaskPartWrites } from './task-part-writes.js';
 import { type CommentRow, TaskPartsRepository } from './task-parts.repository.js';
 
 /** Comments on tasks: any user who sees the task may write one. */
@@ -32,19 +33,10 @@ export class TaskCommentsService {
     const id = uuidv7();
     const body = await textOf(input);
     const location = `/apis/v1/tasks/${taskId}/comments/${id}`;
-    const { tenantId, userId: authorId } = ctx;
     const create = async (tx: Tx) => {
       const now = () => 'clock_timestamp()';
-      await (
-        await tx.managerOf(ctx.tenantId)
-      ).insert(TaskComment, {
-        tenantId,
-        taskId,
-        id,
-        authorId,
-        body: body.value,
-        createdAt: now,
-      });
+      const values = { ...keyOf(ctx, taskId, id), authorId: ctx.userId, body: body.value, createdAt: now };
+      await rowsOf(tx, TaskComment).insert(values);
       const device = input.value.device_id;
       const change = { list: 'comments', activity: 'commented', data: { id }, device, comments: 1 } as const;
       return { change, more: this.withComment(tx, ctx, taskId, id) };
@@ -68,9 +60,7 @@ export class TaskCommentsService {
       const more = this.withComment(tx, ctx, taskId, id);
       if (body.value === comment.body) return { more };
       const editedAt = () => 'clock_timestamp()';
-      await (
-        await tx.managerOf(ctx.tenantId)
-      ).update(TaskComment, keyOf(ctx, taskId, id), { body: body.value, editedAt });
+      await rowsOf(tx, TaskComment).update(keyOf(ctx, taskId, id), { body: body.value, editedAt });
       const device = input.value.device_id;
       return { change: { list: 'comments', activity: 'comment_edited', data: { id }, device }, more };
     });
@@ -87,7 +77,7 @@ export class TaskCommentsService {
       const comment = await commentOf(tx, ctx, taskId, id);
       if (comment.authorId !== ctx.userId && task.role !== 'owner') throw Errors.forbidden.with();
       assertWritable(task, 'viewer');
-      await (await tx.managerOf(ctx.tenantId)).delete(TaskComment, keyOf(ctx, taskId, id));
+      await rowsOf(tx, TaskComment).delete(keyOf(ctx, taskId, id));
       return {
         change: { list: 'comments', activity: 'comment_deleted', data: { id }, comments: -1 },
         more: async () => ({ deleted: 'true' }),
@@ -124,11 +114,9 @@ export class TaskCommentsService {
   }
 }
 
-const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({ tenantId, taskId, id });
-
 /** @throws ApiError 404 */
 async function commentOf(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<TaskComment> {
-  const comment = await (await tx.managerOf(ctx.tenantId)).findOneBy(TaskComment, keyOf(ctx, taskId, id));
+  const comment = await rowsOf(tx, TaskComment).one(keyOf(ctx, taskId, id));
   if (!comment) throw TaskErrors.partNotFound.with();
   return comment;
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
@@ -57,7 +56,6 @@ export class TaskPartWrites {
     private readonly tasks: TasksRepository,
     private readonly results: TaskResults,
     private readonly writes: IdempotentWrites,
-    private readonly db: Db,
     private readonly outbox: Outbox,
   ) {}
 
@@ -94,6 +92,9 @@ export class TaskPartWrites {
     return { outcome: 'ok', revision: found.revision, json: found.task, refs: found.refs };
   }
 }
+
+/** The key of a part. */
+export const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({ tenantId, taskId, id });
 
 /** @throws ApiError 403, or 409 `deleted` for a task in the trash */
 export function assertWritable({ role, revision, deleted_at }: OpenTask, needed: NeededRole): void {

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
-import { ReferenceTitles } from '../../../platform/references/reference-titles.js';
+import { ReferenceTitles, titlesBy } from '../../../platform/references/reference-titles.js';
 import type { StoredReference } from '../task.entity.js';
 import { LINKED_TASKS_CHANGED } from '../tasks.events.js';
 import { type NextTask, type TaskOutcome, TasksRepository } from '../tasks.repository.js';
@@ -28,10 +28,7 @@ export class TaskReferences implements OnModuleInit {
   constructor(private readonly titles: ReferenceTitles) {}
 
   onModuleInit(): void {
-    this.titles.register('task', async (reader, { tenantId, userId }, ids) => {
-      const rows = await reader.query(titlesOfTasks, [tenantId, userId, ids]);
-      return new Map(rows.map((row) => [row.id, row.title]));
-    });
+    this.titles.register('task', titlesBy(titlesOfTasks));
   }
 
   /** Completes the JSON of tasks with their `references`. */

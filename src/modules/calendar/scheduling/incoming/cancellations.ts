@@ -25,9 +25,7 @@ export function applyCancel(record: EventRecord, incoming: Incoming): Applied {
   let next = record;
   const keys: string[] = [];
   for (const part of message.parts) {
-    const organizer = assertOrganizer(part, incoming);
-    if (!sameMailbox(record.organizer_email, organizer.email))
-      throw new RejectedMessageError('sender_mismatch');
+    assertOrganizer(part, record, incoming);
     next =
       part.recurrenceId === null
         ? withoutEvent(next, part, incoming)
@@ -100,9 +98,7 @@ export function applyDecline(
   incoming: Incoming,
 ): Applied {
   const [part] = incoming.message.parts as [ItipPart];
-  const organizer = assertOrganizer(part, incoming);
-  if (!sameMailbox(record.organizer_email, organizer.email))
-    throw new RejectedMessageError('sender_mismatch');
+  assertOrganizer(part, record, incoming);
   const key = part.recurrenceId === null ? '' : keyOf(record, part, incoming.zones);
   const pending = proposals.filter(
     ({ status, by_user_id, recurrence_key }) =>

@@ -6,6 +6,7 @@ import {
   type ItipMessage,
   type ItipPart,
   maySendFor,
+  type Organizer,
   organizerOf,
   sameMailbox,
 } from '../../../../lib/itip/index.js';
@@ -60,14 +61,21 @@ export const ownAttendee = (part: ItipPart, { owner }: Incoming): Attendee | und
 
 /**
  * The organizer outside of the workspace who sent the message.
+ * @param known the event whose organizer it must be; null: any
  * @throws RejectedMessageError `no_organizer`, `sender_mismatch`, `local_organizer`
  */
-export function assertOrganizer(part: ItipPart, { from, members, owner }: Incoming) {
+export function assertOrganizer(
+  part: ItipPart,
+  known: EventRecord | null,
+  { from, members, owner }: Incoming,
+): Organizer {
   const organizer = organizerOf(part.event);
   if (!organizer) throw new RejectedMessageError('no_organizer');
   if (from !== null && !maySendFor(from, organizer)) throw new RejectedMessageError('sender_mismatch');
   if (isOwnAddress(owner, organizer.email) || members.has(organizer.email))
     throw new RejectedMessageError('local_organizer');
+  if (known && !sameMailbox(known.organizer_email, organizer.email))
+    throw new RejectedMessageError('sender_mismatch');
   return organizer;
 }
 

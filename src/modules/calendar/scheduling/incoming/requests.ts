@@ -1,17 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
-import {
-  attendeesOf,
-  compareVersions,
-  type ItipPart,
-  type Organizer,
-  sameMailbox,
-} from '../../../../lib/itip/index.js';
+import { attendeesOf, compareVersions, type ItipPart, type Organizer } from '../../../../lib/itip/index.js';
 import { changeAll, changeOne } from '../../changes/event-change.js';
+import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
 import type { EventRecord } from '../../model/event-record.js';
 import { instanceAt, isSeries, occurrenceOf } from '../../model/event-series.js';
-import { isDay, nominalLength, wallOf, wallText } from '../../model/event-times.js';
-import { laterKeys, timesAt } from '../../model/following.js';
+import { isDay, nominalLength, timesAt, wallOf, wallText } from '../../model/event-times.js';
+import { laterKeys } from '../../model/following.js';
 import {
   type Applied,
   assertOrganizer,
@@ -43,9 +38,7 @@ export function applyRequest(current: EventRecord | null, calendarId: string, in
   const isPublished = message.method === 'PUBLISH';
   if (isPublished && from !== null) throw new RejectedMessageError('published_by_mail');
   const [first] = message.parts as [ItipPart];
-  const organizer = isPublished ? null : assertOrganizer(first, incoming);
-  if (organizer && current && !sameMailbox(current.organizer_email, organizer.email))
-    throw new RejectedMessageError('sender_mismatch');
+  const organizer = isPublished ? null : assertOrganizer(first, current, incoming);
   if (organizer && from !== null && !message.parts.some((part) => ownAttendee(part, incoming)))
     throw new RejectedMessageError('not_an_attendee');
   let record = current;
@@ -143,19 +136,9 @@ function newRecord(
     organizer_email: organizer?.email ?? (owner.emails[0] as string),
     organizer_name: organizer?.name ?? '',
     origin: organizer ? 'external' : 'published',
-    custom: content.custom,
     proposals_allowed: true,
     ...NO_VERSION,
-    split_from: null,
-    participants_count: 0,
-    overrides_count: 0,
-    title_key: '',
-    revision: 1,
-    created_by: owner.userId,
-    updated_by: owner.userId,
-    created_at: now,
-    updated_at: now,
-    deleted_at: null,
+    ...newColumns(owner.userId, now),
     participants: [],
     overrides: [],
   };
@@ -193,7 +176,7 @@ function withInstance(
   const shift = wallOf(read.times.starts) - wallOf(key);
   let next = holder;
   for (const each of ranged) {
-    const times = each === key ? read.times : timesAt(read.times, wallOf(each) + shift);
+    const times = each === key ? read.times : { ...read.times, ...timesAt(read.times, wallOf(each) + shift) };
     const changed = changeOne(next, each, { content: read.content, times }, now);
     const overrides = (changed?.record ?? next).overrides.map((override) =>
       override.recurrence_key === each ? { ...override, ...version } : override,

@@ -158,7 +158,7 @@ function attendeeOf(record: EventRecord, recipient: string): Property {
 }
 
 /** The response of an attendee to the event, to an instance, or to an instance and all later ones. */
-function responseOf(record: EventRecord, email: string, key: string): ParticipantRow | undefined {
+export function responseOf(record: EventRecord, email: string, key: string): ParticipantRow | undefined {
   const own = record.participants.filter((row) => row.email === email);
   return (
     own.find(({ recurrence_key }) => recurrence_key === key) ??

@@ -1,10 +1,12 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import { Bus } from '../../../../platform/bus/bus.js';
+import { Connection } from '../../../../platform/realtime/connection.js';
 import { defineServerEvent } from '../../../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../../../platform/realtime/user-connections.js';
 import { Notifications } from '../../../../platform/notifications/notifications.js';
-import { GUEST_APPROVAL, GUEST_WAITING } from './guests.notifications.js';
+import { DOMAIN_REQUESTED, GUEST_APPROVAL, GUEST_WAITING } from './guests.notifications.js';
 import { ApprovalEnvelope } from '../approvals/approvals.response.js';
 import { ApprovalsRepository } from '../approvals/approvals.repository.js';
 
@@ -21,7 +23,10 @@ interface ApprovalMessage {
   event: keyof typeof EVENTS;
 }
 
-/** Reports guests in the queue to the hosts: by a notification, and to their sockets in all processes. */
+/**
+ * Reports guests in the queue to the hosts, by a notification and to their sockets in all processes. Notifies administrators of
+ * requested domains.
+ */
 @Injectable()
 export class ApprovalChanges implements OnModuleInit {
   private readonly logger = new Logger('Guests');
@@ -34,7 +39,7 @@ export class ApprovalChanges implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.notifications.register(GUEST_WAITING);
+    this.notifications.register(GUEST_WAITING, DOMAIN_REQUESTED);
     this.bus.subscribe(APPROVAL_CHANGED, (message) => {
       this.deliver(message as unknown as ApprovalMessage).catch((error: unknown) =>
         this.logger.warn({ err: error }, 'a guest in the queue was not reported to sockets'),
@@ -60,6 +65,22 @@ export class ApprovalChanges implements OnModuleInit {
     tx.afterCommit(() => this.bus.publish(APPROVAL_CHANGED, { tenant, guest, event: 'waiting' }));
   }
 
+  /** A member has requested that guests of a domain are allowed. */
+  async domainRequested(
+    tx: Tx,
+    { tenantId, userId: actorId }: RequestContext,
+    id: string,
+    recipients: string[],
+  ): Promise<void> {
+    const data = { approval_id: id };
+    await this.notifications.notify(tx, tenantId, DOMAIN_REQUESTED, {
+      recipients,
+      actorId,
+      subject: { kind: GUEST_APPROVAL, id },
+      data,
+    });
+  }
+
   /** The state of a guest in the queue has changed. Call it after the commit. */
   changed(tenant: string, guest: string): void {
     this.bus.publish(APPROVAL_CHANGED, { tenant, guest, event: 'updated' });
@@ -69,8 +90,7 @@ export class ApprovalChanges implements OnModuleInit {
     if (!this.connections.hasTenant(tenant)) return;
     const found = await this.approvals.forSockets(tenant, guest);
     if (!found) return;
-    for (const user of found.reviewers)
-      for (const connection of this.connections.of(tenant, user))
-        connection.send(EVENTS[event], { approval: found.approval });
+    const hosts = this.connections.ofUsers(tenant, found.reviewers);
+    Connection.sendAll(hosts, EVENTS[event], { approval: found.approval });
   }
 }

@@ -16,7 +16,6 @@ import { GuestMails } from '../mails/guest-mails.js';
 import { newToken } from '../../../../platform/secrets/workspace-token.js';
 import { GuestErrors } from '../guests.errors.js';
 import { ApprovalChanges } from '../changes/approval-changes.js';
-import { DomainNotifications } from '../changes/domain-notifications.js';
 import type { CreateChatLink, CreateRoomInvites, ListInvites, RequestDomain } from './invites.dto.js';
 import type { ChatLinkEnvelope } from './invites.response.js';
 import { type InviteScope, InvitesRepository, type InviteTarget } from './invites.repository.js';
@@ -34,7 +33,6 @@ export class InvitesService {
     private readonly codes: GuestCodes,
     private readonly links: GuestLinks,
     private readonly mails: GuestMails,
-    private readonly notifications: DomainNotifications,
     private readonly kicks: Kicks,
     private readonly approvals: ApprovalChanges,
     private readonly cursors: Cursors,
@@ -168,7 +166,7 @@ export class InvitesService {
       const { is_new, ...request } = await this.invites.requestDomain(tx, ctx, domain, reason);
       if (is_new) {
         const recipients = await this.invites.administrators(tx, ctx);
-        await this.notifications.requested(tx, ctx, request.id, recipients);
+        await this.approvals.domainRequested(tx, ctx, request.id, recipients);
       }
       return new JsonReply(JSON.stringify({ domain_request: { domain, ...request } }), {
         status: is_new ? 201 : 200,

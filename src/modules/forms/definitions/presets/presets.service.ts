@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { IdempotencyKey } from '../../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
-import { Errors } from '../../../../platform/http/errors.js';
+import { fieldError } from '../../../../platform/http/errors.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { FormDrafts } from '../form-drafts.js';
 import { FormErrors } from '../../forms.errors.js';
@@ -34,8 +34,4 @@ export class PresetsService {
 }
 
 const notOneSource = () =>
-  Errors.validationFailed.with({
-    details: [
-      { field: 'preset_id', code: 'one_source', message: 'preset_id or prompt must be given, not both' },
-    ],
-  });
+  fieldError('preset_id', 'one_source', 'preset_id or prompt must be given, not both');

@@ -2,14 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { ExportColumns, type QuestionSummary } from '../../../../lib/forms/index.js';
 import { UUID_WIDTH, XLSX_TYPE, type XlsxCell, XlsxWriter } from '../../../../lib/xlsx/index.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
-import { Errors } from '../../../../platform/http/errors.js';
+import { fieldError } from '../../../../platform/http/errors.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { BodyReply } from '../../../../platform/http/replies/body-reply.js';
-import { safeFileName } from '../../../../platform/http/replies/file-name.js';
-import { attachmentNamed } from '../../../../platform/http/replies/file-reply.js';
 import { Db } from '../../../../platform/database/db.js';
-import { fileStream } from '../file-stream.js';
+import { attachmentTitled, fileStream } from '../file-stream.js';
 import { FormAccess, type OpenForm } from '../../form-access.js';
 import { FormsRepository } from '../../forms.repository.js';
 import { LocalTime } from '../local-time.js';
@@ -71,28 +69,13 @@ export class ReportOutput {
     const definition =
       (saved?.definition as ReportDefinition | undefined) ?? reportDefinitionOf(plain, versions);
     const data = await this.data(ctx, formId, definition);
-    const name = safeFileName(
-      (title ?? saved?.name ?? form.title).replace(/^[\s=+\-@＝＋－＠]+/u, ''),
-      '.xlsx',
-      'report',
-    );
-    const file = fileStream(
-      (write) => writeWorkbook(new XlsxWriter(write), form, definition, data),
-      () => undefined,
-    );
-    return new BodyReply(file, {
-      contentType: XLSX_TYPE,
-      headers: { 'Content-Disposition': attachmentNamed(name, 'report') },
-    });
+    const file = fileStream((write) => writeWorkbook(new XlsxWriter(write), form, definition, data));
+    const headers = attachmentTitled(title ?? saved?.name ?? form.title, '.xlsx', 'report');
+    return new BodyReply(file, { contentType: XLSX_TYPE, headers });
   }
 
   private async data(ctx: RequestContext, formId: string, definition: ReportDefinition): Promise<ReportData> {
-    const release = this.slots.take(ctx.tenantId);
-    try {
-      return await this.reader.read(ctx.tenantId, formId, definition, true);
-    } finally {
-      release();
-    }
+    return this.slots.run(ctx.tenantId, () => this.reader.read(ctx.tenantId, formId, definition, true));
   }
 
   private async wholeForm(ctx: RequestContext, formId: string): Promise<ReportDefinition> {
@@ -162,8 +145,4 @@ async function writeChart(book: XlsxWriter, summary: QuestionSummary): Promise<v
 }
 
 const notOneSource = () =>
-  Errors.validationFailed.with({
-    details: [
-      { field: 'report_id', code: 'one_source', message: 'report_id or definition must be given, not both' },
-    ],
-  });
+  fieldError('report_id', 'one_source', 'report_id or definition must be given, not both');

@@ -4,7 +4,7 @@ import { type IdempotencyKey, IdempotentWrites } from '../../../../platform/conc
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import type { Tx } from '../../../../platform/database/tx.js';
-import { Errors } from '../../../../platform/http/errors.js';
+import { fieldError } from '../../../../platform/http/errors.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
@@ -170,9 +170,7 @@ export class ReportsService {
 function assertRowsAllowed({ suppress_below: least }: ReportDefinition, exposed: boolean): void {
   if (!exposed || least === 0) return;
   const message = 'expose.responses is not possible in a report that suppresses small groups';
-  throw Errors.validationFailed.with({
-    details: [{ field: 'expose.responses', code: 'suppressed', message }],
-  });
+  throw fieldError('expose.responses', 'suppressed', message);
 }
 
 const exposure = ({ exposeResponses, exposeForm }: FormReport) => ({

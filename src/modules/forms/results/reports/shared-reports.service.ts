@@ -49,18 +49,16 @@ export class SharedReportsService {
     const report = await this.find(ctx, id);
     if (!report.expose_responses) throw ReportErrors.notExposed.with();
     const { form_id: form, definition, updated_at: at } = report;
-    const release = this.slots.take(ctx.tenantId);
-    try {
-      const { rows, next } = await this.cursors.page(query, {
+    const page = this.slots.run(ctx.tenantId, () =>
+      this.cursors.page(query, {
         // A change of the report makes its cursors invalid.
         scope: `shared report rows ${ctx.tenantId} ${ctx.userId} ${id} ${at.toISOString()}`,
         key: (row: ReportRow): [string, string] => [row.submitted_at, row.id],
         rows: (after, limit) => this.reader.rows(ctx.tenantId, form, definition, after, limit),
-      });
-      return new JsonReply(JSON.stringify({ responses: rows, next }));
-    } finally {
-      release();
-    }
+      }),
+    );
+    const { rows, next } = await page;
+    return new JsonReply(JSON.stringify({ responses: rows, next }));
   }
 
   /** @throws ApiError 404, 403 `not_exposed` */
@@ -79,12 +77,8 @@ export class SharedReportsService {
   }
 
   private async data(ctx: RequestContext, report: SharedReport): Promise<ReportData> {
-    const release = this.slots.take(ctx.tenantId);
-    try {
-      return await this.reader.read(ctx.tenantId, report.form_id, report.definition, report.expose_responses);
-    } finally {
-      release();
-    }
+    const { form_id: form, definition, expose_responses: isExposed } = report;
+    return this.slots.run(ctx.tenantId, () => this.reader.read(ctx.tenantId, form, definition, isExposed));
   }
 }
 
