@@ -25,6 +25,12 @@ const eraseInvitations = workspace.statement<never>(
   `DELETE FROM tenant_invitations WHERE tenant_id = $1 AND lower(email) = lower($2)`,
 );
 
+// The user may have another address now.
+const eraseAcceptedInvitations = workspace.statement<never>(
+  'access.erase_accepted_invitations',
+  `DELETE FROM tenant_invitations WHERE tenant_id = $1 AND accepted_by = $2`,
+);
+
 /** The groups of a user, and the invitation by which the user joined. */
 @Injectable()
 export class GroupsPersonalData extends PersonalDataSource {
@@ -32,7 +38,10 @@ export class GroupsPersonalData extends PersonalDataSource {
     super(data, {
       name: 'groups',
       rows: { 'groups.json': groups },
-      erasure: { rows: [eraseMemberships, eraseResets], rowsByAddress: [eraseInvitations] },
+      erasure: {
+        rows: [eraseMemberships, eraseResets, eraseAcceptedInvitations],
+        rowsByAddress: [eraseInvitations],
+      },
     });
   }
 }

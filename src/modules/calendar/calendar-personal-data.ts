@@ -48,7 +48,9 @@ const proposals = workspace.statement<never>(
 const polls = workspace.statement<never>(
   'calendar.personal_polls',
   personalRows(`SELECT poll.id, poll.title, poll.description, poll.location, poll.time_zone, poll.kind, poll.deadline, poll.created_at,
-            poll.cancelled_at
+            poll.cancelled_at, (
+              SELECT jsonb_agg(jsonb_build_object('starts', option.starts, 'ends', option.ends) ORDER BY option.position)
+                FROM poll_options option WHERE option.tenant_id = poll.tenant_id AND option.poll_id = poll.id) AS options
        FROM polls poll WHERE poll.tenant_id = $1 AND poll.owner_id = $2 ORDER BY poll.id`),
 );
 const votes = workspace.statement<never>(

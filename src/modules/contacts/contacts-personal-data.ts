@@ -10,8 +10,9 @@ import {
 } from '../../platform/personal-data/personal-data.js';
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 import { ContactPhotos } from './contact-photos.js';
+import { GlobalBook } from './global-book.js';
 import { ExportRepository } from './phone/export.repository.js';
-import { vcardText } from './responses/contact.presenter.js';
+import { type ContactRow, vcardText } from './responses/contact.presenter.js';
 
 const books = workspace.statement<never>(
   'contacts.personal_books',
@@ -24,6 +25,12 @@ const contacts = workspace.statement<never>(
             contact.updated_at
        FROM addressbooks book JOIN contacts contact ON contact.tenant_id = book.tenant_id AND contact.addressbook_id = book.id
       WHERE book.tenant_id = $1 AND book.owner_id = $2 AND contact.gone_at IS NULL ORDER BY contact.addressbook_id, contact.seq`),
+);
+// The card in the address book of the workspace has fields that the profile lacks.
+const ownCard = workspace.statement<never>(
+  'contacts.personal_own_card',
+  personalRows(`SELECT contact.id, contact.uid, contact.card, contact.created_at, contact.updated_at
+       FROM contacts contact WHERE contact.tenant_id = $1 AND contact.linked_user_id = $2 AND contact.gone_at IS NULL`),
 );
 const addresses = workspace.statement<never>(
   'contacts.personal_addresses',
@@ -54,18 +61,24 @@ const eraseUserTables = [
   'contact_merges',
 ].map((table) => eraseUserRows(`contacts.erase_${table}`, table));
 
-/** The address books of a user as JSON and, with photos, as vCard. */
+/** The address books and the own card of a user as JSON and, with photos, as vCard. */
 @Injectable()
 export class ContactsPersonalData extends PersonalDataSource {
   constructor(
     data: PersonalData,
     private readonly pages: ExportRepository,
     private readonly photos: ContactPhotos,
+    private readonly global: GlobalBook,
     private readonly db: Db,
   ) {
     super(data, {
       name: 'contacts',
-      rows: { 'address-books.json': books, 'contacts.json': contacts, 'senders.json': addresses },
+      rows: {
+        'address-books.json': books,
+        'contacts.json': contacts,
+        'own-card.json': ownCard,
+        'senders.json': addresses,
+      },
       erasure: {
         rows: [erasePrivateBooks, ...eraseUserTables],
       },
@@ -76,11 +89,16 @@ export class ContactsPersonalData extends PersonalDataSource {
     await super.export(owner, archive);
     for (const { id } of await this.db.query(ownedBooks, [owner.tenantId, owner.userId]))
       await archive.content(`${id}.vcf`, this.cards(owner, id));
+    const own = await this.global.cardOf(this.db, owner.tenantId, owner.userId);
+    if (own) await archive.content('own-card.vcf', [await this.vcard(owner, own)]);
   }
 
   private async *cards(owner: DataOwner, bookId: string): AsyncGenerator<string> {
     for await (const rows of this.pages.pages(owner, { bookId, since: null, deviceId: null }))
-      for (const row of rows)
-        yield vcardText(row, '4.0', await this.photos.forCard(owner.tenantId, row.photo_id));
+      for (const row of rows) yield await this.vcard(owner, row);
+  }
+
+  private async vcard({ tenantId }: DataOwner, row: ContactRow): Promise<string> {
+    return vcardText(row, '4.0', await this.photos.forCard(tenantId, row.photo_id));
   }
 }

@@ -42,7 +42,11 @@ const activeMembers = workspace.statement<MemberRow>(
   'contacts.active_members',
   `${MEMBER} AND member.status = 'active' ORDER BY member.user_id`,
 );
-const members = workspace.statement<MemberRow>('contacts.members', `${MEMBER} AND member.user_id = ANY ($2)`);
+// $3: also members who are being activated. Former members have no card.
+const members = workspace.statement<MemberRow>(
+  'contacts.members',
+  `${MEMBER} AND member.user_id = ANY ($2) AND (member.status = 'active' OR $3)`,
+);
 
 const linked = workspace.statement<ContactRow>(
   'contacts.linked',
@@ -88,7 +92,9 @@ export class GlobalBook implements OnModuleInit {
       const workspaces =
         tenantId === null ? await tx.query(workspacesOf, [userId]) : [{ tenant_id: tenantId }];
       for (const { tenant_id: id } of workspaces)
-        await (status === 'active' ? this.follow(tx, id, [userId]) : this.removeCards(tx, id, [userId]));
+        await (status === 'active'
+          ? this.follow(tx, id, [userId], { areActivated: true })
+          : this.removeCards(tx, id, [userId]));
     });
   }
 
@@ -124,10 +130,18 @@ export class GlobalBook implements OnModuleInit {
     return (await reader.query(lockedFields, [tenantId]))[0]?.locked_fields ?? [];
   }
 
-  /** Updates the cards of members. Does nothing if the book does not exist yet: its creation makes the cards. */
-  private async follow(tx: Tx, tenantId: string, userIds: readonly string[]): Promise<void> {
+  /**
+   * Updates the cards of active members. Does nothing if the book does not exist yet: its creation makes the cards.
+   * @param options.areActivated the caller activates the members
+   */
+  private async follow(
+    tx: Tx,
+    tenantId: string,
+    userIds: readonly string[],
+    { areActivated = false } = {},
+  ): Promise<void> {
     if (!(await this.locked(tx, tenantId))) return;
-    const rows = await tx.query(members, [tenantId, userIds]);
+    const rows = await tx.query(members, [tenantId, userIds, areActivated]);
     const cards = new Map(
       (await tx.query(linked, [tenantId, userIds])).map((card) => [card.linked_user_id, card]),
     );

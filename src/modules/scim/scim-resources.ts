@@ -25,7 +25,7 @@ export abstract class ScimResources<Row> {
   constructor(
     private readonly type: ResourceType,
     private readonly rows: {
-      byId(tenantId: string, id: string, reader?: Reader): Promise<Row | null>;
+      byId(tenantId: string, id: string, reader?: Reader, projection?: Projection): Promise<Row | null>;
     },
     protected readonly provisioning: Provisioning,
     protected readonly db: Db,
@@ -58,7 +58,11 @@ export abstract class ScimResources<Row> {
 
   /** @throws ApiError 404 */
   async read({ tenantId }: ScimActor, target: ScimTarget): Promise<BodyReply> {
-    return readReply(this.type, this.present(await this.existing(tenantId, target.id)), target);
+    return readReply(
+      this.type,
+      this.present(await this.existing(tenantId, target.id, this.db, target)),
+      target,
+    );
   }
 
   /** @throws ApiError 400; 403 outside the verified domains; 409 `uniqueness` */
@@ -95,8 +99,13 @@ export abstract class ScimResources<Row> {
   }
 
   /** @throws ApiError 404 */
-  protected async existing(tenantId: string, id: string, reader?: Reader): Promise<Row> {
-    const row = await this.rows.byId(tenantId, id, reader);
+  protected async existing(
+    tenantId: string,
+    id: string,
+    reader?: Reader,
+    projection?: Projection,
+  ): Promise<Row> {
+    const row = await this.rows.byId(tenantId, id, reader, projection);
     if (!row) throw scimError(404, `The workspace has no such ${this.type.name.toLowerCase()}.`);
     return row;
   }
@@ -107,6 +116,7 @@ export abstract class ScimResources<Row> {
     change: (before: Json) => Json,
   ): Promise<BodyReply> {
     await this.change(actor, target, change);
-    return resourceReply(this.type, this.present(await this.existing(actor.tenantId, target.id)), target);
+    const row = await this.existing(actor.tenantId, target.id, this.db, target);
+    return resourceReply(this.type, this.present(row), target);
   }
 }

@@ -6,8 +6,8 @@ import type { Tx } from '../../platform/database/tx.js';
 export const USERS_FROM = `FROM member_profiles member
     LEFT JOIN scim_users written ON written.tenant_id = member.tenant_id AND written.user_id = member.user_id`;
 
-/** Members whom clients see: no services, and no deactivated member whom a client has deleted. */
-export const IS_VISIBLE = `NOT member.is_service AND (member.status = 'active' OR written.deleted_at IS NULL)`;
+/** Members whom clients see: no services, no erased member, and no deactivated member whom a client has deleted. */
+export const IS_VISIBLE = `NOT member.is_service AND member.erased_at IS NULL AND (member.status = 'active' OR written.deleted_at IS NULL)`;
 
 const visibleAmong = workspace.statement<{ user_id: string }>(
   'scim.users_visible',

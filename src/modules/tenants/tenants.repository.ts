@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
@@ -131,7 +132,8 @@ const setRoles = workspace.statement<{ user_id: string }>(
 /** Across workspaces, by the index on user_id. */
 const withOtherEmail = workspace.statement<{ tenantId: string; displayName: string }>(
   'tenants.with_other_email',
-  `SELECT tenant_id AS "tenantId", display_name AS "displayName" FROM tenant_members WHERE user_id = $1 AND email <> $2`,
+  `SELECT tenant_id AS "tenantId", display_name AS "displayName" FROM tenant_members
+    WHERE user_id = $1 AND email <> $2 AND erased_at IS NULL`,
   { reach: 'account' },
 );
 
@@ -242,12 +244,12 @@ export class TenantsRepository {
     await members.update({ tenantId, userId }, { displayName, folded });
   }
 
-  /** Memberships of a user that have another address. */
+  /** Memberships of a user that have another address, without erased ones. */
   async withOtherEmail(userId: string, email: string): Promise<{ tenantId: string; displayName: string }[]> {
     return this.db.query(withOtherEmail, [userId, email]);
   }
 
-  /** @param then runs in the same transaction */
+  /** Changes nothing after the start of an erasure. @param then runs in the same transaction */
   async setEmail(
     member: { tenantId: string; userId: string; displayName: string; email: string },
     then: (tx: Tx) => Promise<void>,
@@ -255,8 +257,9 @@ export class TenantsRepository {
     const { tenantId, userId, displayName, email } = member;
     await this.db.tx(async (tx) => {
       const folded = foldWords(displayName, email);
-      await rowsOf(tx, TenantMember).update({ tenantId, userId }, { email, folded });
-      await then(tx);
+      const where = { tenantId, userId, erasedAt: IsNull() };
+      const updated = await rowsOf(tx, TenantMember).update(where, { email, folded });
+      if (updated.length > 0) await then(tx);
     });
   }
 

@@ -57,6 +57,17 @@ describe('holidays', () => {
       ]);
     });
 
+    test('include a holiday that began in the year before', async () => {
+      const named = 'Incwala Festival';
+      const festivals = (await list('country=SZ&year=2026')).filter(({ name }: any) => name === named);
+      expect(festivals.map((each: any) => [each.date, each.end_date])).toEqual([
+        ['2025-12-28', '2026-01-02'],
+        ['2026-12-28', '2027-01-02'],
+      ]);
+      // The first year of the data.
+      expect((await list('country=SZ&year=2020'))[0].date).toMatch(/^2020/);
+    });
+
     test('without a country are the countries and their regions', async () => {
       const { status, body } = await bob.api.get('/calendar/holidays');
       expect([status, body.next]).toEqual([200, null]);

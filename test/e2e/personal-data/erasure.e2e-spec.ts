@@ -161,6 +161,11 @@ describe('erasure of personal data', () => {
       inTenant,
     );
     await app.sql(
+      `INSERT INTO tenant_invitations (tenant_id, id, email, email_key, role, language, state, accepted_by, expires_at, ended_at)
+       VALUES ($1, gen_random_uuid(), $3, $3, 'member', 'en', 'accepted', $2, now(), now())`,
+      inTenant,
+    );
+    await app.sql(
       `INSERT INTO calls (tenant_id, id, title, kind, state, host_id)
        VALUES ($1, gen_random_uuid(), $3, 'meeting', 'scheduled', $2)`,
       inTenant,

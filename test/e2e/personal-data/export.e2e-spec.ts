@@ -21,12 +21,14 @@ const DOMAINS = [
   'note-content',
   'task',
   'description',
+  'reference',
   'task-folder',
   'comment',
   'attachment',
   'file',
   'event',
   'contact',
+  'own-card',
   'form',
   'response',
   'room',
@@ -98,6 +100,14 @@ describe('export of personal data', () => {
     await writeEverywhere(ann, (domain) => `MARK-ann-${domain}-end`);
     await writeEverywhere(ben, (domain) => `MARK-ben-${domain}-end`);
     await writeEverywhere(eve, (domain) => `MARK-eve-${domain}-end`);
+    const options = [{ start: '2027-03-02T09:00:00' }, { start: '2027-03-03T14:00:00' }];
+    const poll = {
+      title: 'Offsite',
+      time_zone: 'Europe/Berlin',
+      options,
+      participants: ['zoe@outside.example'],
+    };
+    ok(await ann.api.post('/calendar/polls', poll), 201);
     // Content of another member that the user may read.
     const { note } = ok(await ben.api.post('/notes', { title: 'MARK-ben-shared', content: '' }), 201);
     accepted(await ben.api.put(`/notes/${note.id}/invited`, { invited: [{ id: ann.id, role: 'editor' }] }));
@@ -144,6 +154,10 @@ describe('export of personal data', () => {
     expect(vcf).toContain('FN:MARK-ann-contact-end');
     const ics = Object.entries(texts).find(([name]) => name.endsWith('.ics'))?.[1];
     expect(ics).toContain('SUMMARY:MARK-ann-event-end');
+    expect(texts['contacts/own-card.vcf']).toContain('NOTE:MARK-ann-own-card-end');
+    expect(JSON.parse(texts['calendar/polls.json']!)).toMatchObject([
+      { title: 'Offsite', options: [{ starts: '2027-03-02T08:00:00Z' }, { starts: '2027-03-03T13:00:00Z' }] },
+    ]);
     expect(texts['mail/README.txt']).toContain('another mail service');
     expect(JSON.parse(texts['account/account.json']!)).toMatchObject([{ id: ann.id, email: ann.email }]);
     expect(JSON.parse(texts['account/sessions.json']!).length).toBeGreaterThan(0);

@@ -1,4 +1,8 @@
 import SCIMMY from 'scimmy';
+import {
+  type ScimGroupRow,
+  ScimGroupsRepository,
+} from '../../../src/modules/scim/groups/scim-groups.repository.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { GROUP_SCHEMA, ScimClient } from '../../support/sign-in/scim.ts';
 
@@ -151,6 +155,28 @@ describe('groups by SCIM', () => {
     expect((await scim.find('/Groups', `members.value eq "${users[2]}"`)).map((group) => group.id)).toContain(
       id,
     );
+  });
+
+  test('members are read only for requests that select them', async () => {
+    const { id, displayName } = await create({ members: [{ value: users[0] }] });
+    const groups = app.get<ScimGroupsRepository>(ScimGroupsRepository);
+    const some = groups.some.bind(groups);
+    const read: ScimGroupRow['members'][] = [];
+    groups.some = async (...given) => {
+      const rows = await some(...given);
+      read.push(...rows.map(({ members }) => members));
+      return rows;
+    };
+    try {
+      const filter = encodeURIComponent(`displayName eq "${displayName}"`);
+      await scim.get(`/Groups?excludedAttributes=members&filter=${filter}`);
+      await scim.get(`/Groups/${id}?attributes=displayName`);
+      expect(read).toEqual([null, null]);
+      const { body } = await scim.get(`/Groups/${id}?attributes=members.value`);
+      expect(body.members).toEqual([{ value: users[0] }]);
+    } finally {
+      groups.some = some;
+    }
   });
 
   test('a change of the externalId is in the audit log', async () => {

@@ -1,5 +1,7 @@
 import SCIMMY from 'scimmy';
 import { Provisioning } from '../../../src/modules/access/index.js';
+import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
+import { ProfileService } from '../../../src/modules/settings/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { ENTERPRISE, PATCH_OP, ScimClient, USER_SCHEMA } from '../../support/sign-in/scim.ts';
@@ -417,6 +419,61 @@ describe('users by SCIM', () => {
     expect(again).toMatchObject({ id, active: true, groups: [], displayName: 'Back' });
   });
 
+  test('changes of a deactivated user add no card to the address book of the workspace', async () => {
+    const listed = async () => (await owner.api.get('/contact/directory?q=Fay')).body.users;
+    const { id } = await scim.user(address(), { displayName: 'Fay Former' });
+    expect(await listed()).toMatchObject([{ id }]);
+    await scim.patch(`/Users/${id}`, [replace('active', false)]);
+    for (const change of [replace('title', 'Analyst'), replace('userName', address())])
+      expect((await scim.patch(`/Users/${id}`, [change])).status).toBe(200);
+    await at.drain();
+    expect(await listed()).toEqual([]);
+    const active = await scim.patch(`/Users/${id}`, [replace('active', true), replace('title', 'Auditor')]);
+    expect(active.body).toMatchObject({ active: true, title: 'Auditor' });
+    expect(await listed()).toMatchObject([{ id, job_title: 'Auditor' }]);
+  });
+
+  test('a user whose data are erased disappears, and nothing is written into the membership again', async () => {
+    const userName = address();
+    const { id } = await scim.user(userName, { externalId: 'erased', title: 'Analyst' });
+    await scim.patch(`/Users/${id}`, [replace('active', false)]);
+    const total = async () => (await scim.get('/Users?count=0')).body.totalResults;
+    const before = await total();
+    const { tenantId } = owner;
+    // The first step of an erasure.
+    await app.sql('UPDATE tenant_members SET erased_at = now() WHERE tenant_id = $1 AND user_id = $2', [
+      tenantId,
+      id,
+    ]);
+    const again = { schemas: [USER_SCHEMA], userName, title: 'Again', active: false };
+    expect((await scim.post('/Users', again)).status).toBe(409);
+    await app.sql(
+      `INSERT INTO personal_erasures (tenant_id, user_id, state, due_at) VALUES ($1, $2, 'pending', now())`,
+      [tenantId, id],
+    );
+    await app.inCells(() => app.get<PersonalErasureWorker>(PersonalErasureWorker).runDue());
+    expect(await total()).toBe(before - 1);
+    expect(await scim.find('/Users', 'displayName eq "Deleted user"')).toEqual([]);
+    expect((await scim.get(`/Users/${id}`)).status).toBe(404);
+    expect((await scim.patch(`/Users/${id}`, [replace('title', 'Again')])).status).toBe(404);
+    expect(await app.sql('SELECT FROM user_profiles WHERE user_id = $1', [id])).toEqual([]);
+    expect(await app.sql('SELECT FROM scim_users WHERE user_id = $1', [id])).toEqual([]);
+  });
+
+  test('an erasure that begins during a change keeps the change away', async () => {
+    const { id } = await scim.user(address());
+    await scim.patch(`/Users/${id}`, [replace('active', false)]);
+    const profiles = app.get<ProfileService>(ProfileService);
+    const lock = profiles.lock.bind(profiles);
+    profiles.lock = async (tx, member) => {
+      profiles.lock = lock;
+      await app.sql('UPDATE tenant_members SET erased_at = now() WHERE user_id = $1', [id]);
+      return lock(tx, member);
+    };
+    expect((await scim.patch(`/Users/${id}`, [replace('title', 'Late')])).status).toBe(409);
+    expect(await app.sql('SELECT FROM user_profiles WHERE user_id = $1', [id])).toEqual([]);
+  });
+
   test('the last owner cannot be removed, another one can', async () => {
     for (const response of [
       await scim.delete(`/Users/${owner.id}`),
@@ -473,7 +530,18 @@ describe('users by SCIM', () => {
     const renamed = await rename();
     expect([renamed.status, renamed.body.scimType]).toEqual([400, 'mutability']);
     await set('erased_at = now()');
+    const book = async () =>
+      app.sql('SELECT FROM contacts WHERE tenant_id = $1 AND gone_at IS NULL', [tenantId]);
+    await (await app.member('elsewhere', address())).api.get('/contact/addressbooks');
+    const cards = (await book()).length;
     expect((await rename()).status).toBe(200);
+    await at.drain();
+    const [erased] = await app.sql('SELECT email FROM tenant_members WHERE tenant_id = $1 AND user_id = $2', [
+      tenantId,
+      id,
+    ]);
+    expect(erased.email).toBe(userName);
+    expect(await book()).toHaveLength(cards);
   });
 
   test('the address stays when the account joins another workspace meanwhile', async () => {

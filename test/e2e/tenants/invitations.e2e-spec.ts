@@ -499,6 +499,11 @@ describe('invitations to a workspace', () => {
       expect(members).toContainEqual(
         expect.objectContaining({ email: 'jo@joiners.example', role: 'member' }),
       );
+      // The link in a mailbox opens an account with the address of this mailbox, not with that of an earlier request.
+      await request('new@joiners.example');
+      const lookAlike = '\uff4eew@joiners.example';
+      await request(lookAlike);
+      expect((await at.browser().open(await at.linkTo(lookAlike))).html).toContain(lookAlike);
       // A link that was sent before the policy changed is invalid.
       await request('late@joiners.example');
       const late = await at.linkTo('late@joiners.example');

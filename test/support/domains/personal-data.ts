@@ -15,7 +15,11 @@ export async function writeEverywhere(user: TestUser, mark: (domain: string) => 
   ok(await api.post('/note_folders', { name: mark('note-folder') }), 201);
   ok(await api.post('/notes', { title: mark('note'), content: `<p>${mark('note-content')}</p>` }), 201);
   const { task } = ok(
-    await api.post('/tasks', { title: mark('task'), description: mark('description') }),
+    await api.post('/tasks', {
+      title: mark('task'),
+      description: mark('description'),
+      references: [{ type: 'url', url: 'https://plan.example', title: mark('reference') }],
+    }),
     201,
   );
   ok(await api.post('/task_folders', { name: mark('task-folder') }), 201);
@@ -33,6 +37,7 @@ export async function writeEverywhere(user: TestUser, mark: (domain: string) => 
     (each: any) => each.role === 'owner',
   );
   ok(await api.post(`/contact/addressbooks/${book.id}/contacts`, { full_name: mark('contact') }), 201);
+  ok(await api.put('/contact/self', { notes: mark('own-card') }));
   const form = await published(user, definitionOf([{ id: 'q', type: 'short_text', title: mark('form') }]));
   accepted(await api.post(`/forms/${form.id}/submit`, { answers: { q: mark('response') } }));
   const { room } = ok(await api.post('/chat/rooms', { type: 'group', name: mark('room') }), 201);

@@ -171,10 +171,11 @@ export class InvitationsService implements OnModuleInit {
     return this.db.tx(async (tx) => {
       if ((await this.invitations.expire(tx, tenantId, 'domain')) >= MAX_PENDING) return null;
       const expiresAt = new Date(Date.now() + DAY_MS);
-      const values = { tokenHash, language, expiresAt };
+      // Different addresses can have the same key. The invitation has the address of the mailbox that gets its link.
+      const values = { email, tokenHash, language, expiresAt };
       const key = emailKey(email);
       const rows = rowsOf(tx, TenantInvitation);
-      const own = { tenantId, id: uuidv7(), email, emailKey: key, role: 'member' as const };
+      const own = { tenantId, id: uuidv7(), emailKey: key, role: 'member' as const };
       const inserted = await rows.insert({ ...own, ...values });
       if (inserted) return inserted;
       const replaced = await rows.update(

@@ -67,7 +67,8 @@ export class HolidayCatalogue {
     const country = byCode.get(query.country);
     if (!country) return [];
     const rows = await this.file.holidays(query.country);
-    const from = Math.max(Number(query.from.slice(0, 4)), firstYear);
+    // A holiday of several days may begin in the year before.
+    const from = Math.max(Number(query.from.slice(0, 4)) - 1, firstYear);
     const to = Math.min(Number(query.to.slice(0, 4)), lastYear);
     const found: HolidayResponse[] = [];
     for (const row of rows) {

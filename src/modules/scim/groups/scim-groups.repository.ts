@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { GROUPS, project, type Projection } from '../../../lib/scim/index.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
@@ -49,13 +50,24 @@ export class ScimGroupsRepository {
     return this.db.query(all, [tenantId, withMembers]);
   }
 
-  /** These groups with their members, in the order of their ids. */
-  async some(tenantId: string, ids: string[], reader: Reader = this.db): Promise<ScimGroupRow[]> {
-    return reader.query(some, [tenantId, true, ids]);
+  /** These groups in the order of their ids. @param projection the members are read only if it selects them */
+  async some(
+    tenantId: string,
+    ids: string[],
+    reader: Reader = this.db,
+    projection: Projection = {},
+  ): Promise<ScimGroupRow[]> {
+    const withMembers = 'members' in project(GROUPS, { members: [] }, projection);
+    return reader.query(some, [tenantId, withMembers, ids]);
   }
 
-  async byId(tenantId: string, id: string, reader: Reader = this.db): Promise<ScimGroupRow | null> {
-    return (await this.some(tenantId, [id], reader))[0] ?? null;
+  async byId(
+    tenantId: string,
+    id: string,
+    reader?: Reader,
+    projection?: Projection,
+  ): Promise<ScimGroupRow | null> {
+    return (await this.some(tenantId, [id], reader, projection))[0] ?? null;
   }
 
   /** @returns false when another group has the external id */

@@ -53,7 +53,7 @@ export class ScimGroupsService extends ScimResources<ScimGroupRow> {
     const rows = await this.groups.all(tenantId, filter !== undefined && namesMembers(filter));
     const found = rows.filter((row) => !filter || matches(filter, this.present(row)));
     const ids = found.slice(startIndex - 1, startIndex - 1 + count).map(({ id }) => id);
-    const shown = ids.length === 0 ? [] : await this.groups.some(tenantId, ids);
+    const shown = ids.length === 0 ? [] : await this.groups.some(tenantId, ids, this.db, query);
     const resources = shown.map((row) => project(GROUPS, this.present(row), query));
     return scimReply(listResponse(resources, found.length, startIndex));
   }

@@ -13,7 +13,7 @@ import { EmailChange } from '../../account-security/index.js';
 import type { Language } from '../../../platform/languages/languages.js';
 import { CredentialsApi, type CredentialsRow, IdentityApi, sameMailbox } from '../../identity/index.js';
 import { NotificationSettingsApi, ProfileService, UpdateProfile } from '../../settings/index.js';
-import { domainOf, TenantDomains, TenantsApi } from '../../tenants/index.js';
+import { domainOf, TenantDomains, TenantErrors, TenantsApi } from '../../tenants/index.js';
 import { scimError } from '../model/scim-failure.js';
 import type { ScimActor } from '../scim-authenticator.js';
 import { VisibleUsers } from '../visible-users.js';
@@ -178,6 +178,9 @@ export class ScimUserWrites {
     const profile = { ...values.profile, ...localeFields(attributes, attributesBefore) };
     const fields = Checked.of(UpdateProfile, profile).value;
     const before = await this.profiles.lock(tx, member);
+    // The lock keeps the start of an erasure waiting until this transaction ends.
+    if ((await this.tenants.memberStatus(tx, tenantId, userId)) === null)
+      throw TenantErrors.memberErased.with();
     await this.profiles.change(tx, member, before, fields, actor);
     await this.users.write(tx, tenantId, userId, { externalId, attributes, deletedAt: null });
   }
