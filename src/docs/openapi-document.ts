@@ -3,6 +3,7 @@ import { API_SCOPE, OIDC_PATH } from '../modules/sign-in/index.js';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { OPEN_MAIL_SCHEMAS } from '../modules/mail/index.js';
 import { asyncApiDocument, socketModels } from './asyncapi-document.js';
+import { describeFileBodies } from './file-bodies.js';
 import { reachableSchemas, shareComponents } from './components.js';
 import { SCIM_SCHEMAS, SCIM_SCHEME } from '../modules/scim/index.js';
 import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
@@ -124,6 +125,7 @@ function completed(document: OpenAPIObject): OpenAPIObject {
   for (const name of ['ErrorResponse', ...OPEN_MAIL_SCHEMAS]) {
     Object.assign(document.components?.schemas?.[name] ?? {}, { unevaluatedProperties: true });
   }
+  describeFileBodies(document.paths);
   return shareComponents(asOpenApi31(document) as OpenAPIObject);
 }
 

@@ -51,7 +51,12 @@ describe('responses of forms have exactly the described shape', () => {
     fits('revokeFormShare', await api.delete(`${path}/share`));
     const access = [{ user_id: guest.id, role: 'respondent' }];
     fits('setFormAccess', await api.put(`${path}/access`, { access }));
-    fits('listFormAccess', await api.get(`${path}/access`));
+    const stored = await api.get(`${path}/access`);
+    fits('listFormAccess', stored);
+    const sentBack = await api.put(`${path}/access`, stored.body);
+    expect([sentBack.status, sentBack.body]).toEqual([200, stored.body]);
+    const twice = [...access, { kind: 'user', id: guest.id, role: 'viewer' }];
+    expect((await api.put(`${path}/access`, { access: twice })).body.details[0].code).toBe('one_principal');
     fits('readForm', await guest.api.get(path));
     fits('archiveForm', await api.post(`${path}/archive`));
     fits('updateForm', await api.patch(path, { title: 'x' }));
@@ -102,7 +107,10 @@ describe('responses of forms have exactly the described shape', () => {
     const viewers = [{ user_id: guest.id }];
     const expose = { responses: true, form: true };
     fits('shareFormReport', await api.post(`${one}/share`, { viewers, expose }));
-    fits('listFormReportViewers', await api.get(`${one}/share`));
+    const stored = await api.get(`${one}/share`);
+    fits('listFormReportViewers', stored);
+    const sentBack = await api.post(`${one}/share`, stored.body);
+    expect([sentBack.status, sentBack.body]).toEqual([200, stored.body]);
     fits('readFormReportSnapshot', await api.get(`${path}/report_snapshot`));
     const shared = `/reports/shared/${report.body.report.id}`;
     fits('listSharedReports', await guest.api.get('/reports/shared'));

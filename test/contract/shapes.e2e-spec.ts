@@ -5,11 +5,18 @@ import { PASSWORD, personWithPassword, session } from '../support/sign-in/accoun
 import { TestApp, type TestUser } from '../support/app.ts';
 import { upload } from '../support/network/multipart.ts';
 import { SoftPasskey } from '../support/sign-in/webauthn.ts';
-import { fits, offered } from '../support/contract/shapes.ts';
+import { Client } from '../support/network/client.ts';
+import { ScimClient, USER_SCHEMA } from '../support/sign-in/scim.ts';
+import { fits, isDescribed, offered } from '../support/contract/shapes.ts';
 import { Authenticator, stopClock } from '../support/sign-in/totp.ts';
 import { CAPTURES, capture, DRAFTS, INBOX, WildDuck } from '../support/mail/wild-duck.ts';
 import { PresenceDevices } from '../../src/modules/presence/devices/presence-devices.js';
 import { TestSocket } from '../support/network/socket.ts';
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 describe('responses have exactly the described shape', () => {
   let app: TestApp;
@@ -458,12 +465,15 @@ describe('responses have exactly the described shape', () => {
       phones: ['+420601123456'],
     });
     const item = `${path}/${made.body.contact.external_id}`;
-    const png =
-      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
-    const image = { raw: Buffer.from(png, 'base64'), headers: { 'content-type': 'image/png' } };
+    const image = { raw: PNG, headers: { 'content-type': 'image/png' } };
     fits('setContactPhoto', await api.put(`${item}/photo`, undefined, image));
     fits('readContact', await reader.api.get(item));
     fits('listContacts', await reader.api.get(`${path}?q=full`));
+    fits('listContacts', await reader.api.get(`${path}?fields=full_name,photo`));
+    fits('listGlobalContacts', await api.get(`/contact/addressbooks/${id}/global?fields=emails`));
+    for (const accept of ['text/vcard', 'application/jscontact+json'])
+      isDescribed('readContact', await reader.api.get(item, { headers: { accept } }));
+    isDescribed('exportPhoneContacts', await api.get('/contact/phone-sync/export'));
     fits('updateContact', await api.put(item, { job_title: 'j', categories: ['c'] }));
     fits('listGlobalContacts', await api.get(`/contact/addressbooks/${id}/global`));
     fits('contactChanges', await reader.api.get(`${path}/sync`));
@@ -503,5 +513,61 @@ describe('responses have exactly the described shape', () => {
     fits('syncState', await api.get('/sync/state'));
     fits('deleteContact', await api.delete(`/contact/addressbooks/${target}/contacts/new`));
     fits('deleteAddressbook', await api.delete(`/contact/addressbooks/${target}`));
+  });
+
+  test('copies of files that clients store', async () => {
+    const [owner] = await app.tenant('copies', 'owner');
+    const { api } = owner;
+    const image = { raw: PNG, headers: { 'content-type': 'image/png' } };
+    for (const path of ['/tenant/logo', '/contact/self/photo'])
+      expect((await api.put(path, undefined, image)).status).toBe(200);
+    const self = (await api.get('/contact/self')).body.contact;
+    const card = `/contact/addressbooks/${self.addressbook_id}/contacts/${self.external_id}`;
+    const calendar = (await api.post('/calendar', { name: 'Team' })).body.calendar;
+    const feed = (await api.post(`/calendar/${calendar.id}/feeds`, {})).body.feed;
+    const task = (await api.post('/tasks', { title: 'Files' })).body.task;
+    const attached = await upload(api, `/tasks/${task.id}/attachments`, 'text');
+    const files = {
+      readTenantLogo: '/tenant/logo',
+      readSelfPhoto: '/contact/self/photo',
+      readContactPhoto: `${card}/photo`,
+      readCalendarFeed: feed.url.replace('/apis/v1', ''),
+      downloadTaskAttachment: `/tasks/${task.id}/attachments/${attached.body.attachment.id}`,
+    };
+    for (const [operationId, path] of Object.entries(files)) {
+      const whole = await api.get(path);
+      isDescribed(operationId, whole);
+      const known = await api.get(path, { headers: { 'if-none-match': whole.headers.get('etag') ?? '' } });
+      expect([operationId, whole.status, known.status]).toEqual([operationId, 200, 304]);
+      isDescribed(operationId, known);
+    }
+    const outside = await api.get(files.downloadTaskAttachment, { headers: { range: 'bytes=99-' } });
+    expect([outside.status, outside.headers.get('content-range')]).toEqual([416, 'bytes */4']);
+    fits('downloadTaskAttachment', outside);
+  });
+
+  test('requests without a valid token', async () => {
+    for (const token of [null, 'invalid']) {
+      const rejected = await new Client(app.base, token).get('/notes');
+      expect([rejected.status, rejected.headers.get('www-authenticate')]).toEqual([401, expect.anything()]);
+      fits('listNotes', rejected);
+    }
+  });
+
+  test('resources of identity providers name their version and address', async () => {
+    const [owner] = await app.tenant('provisioned', 'owner');
+    const scim = await ScimClient.of(app, owner, 'provisioned.example');
+    const created = await scim.post('/Users', {
+      schemas: [USER_SCHEMA],
+      userName: 'ann@provisioned.example',
+    });
+    expect([created.status, created.headers.has('etag')]).toEqual([201, true]);
+    isDescribed('createScimUser', created);
+    const path = `/Users/${created.body.id}`;
+    const version = created.headers.get('etag') ?? '';
+    isDescribed('readScimUser', await scim.get(path));
+    isDescribed('readScimUser', await scim.get(path, { 'if-none-match': version }));
+    isDescribed('patchScimUser', await scim.patch(path, [{ op: 'replace', path: 'title', value: 'Lead' }]));
+    isDescribed('listScimUsers', await new ScimClient(app.base, 'invalid').get('/Users'));
   });
 });

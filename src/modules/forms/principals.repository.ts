@@ -3,16 +3,12 @@ import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import type { ErrorKind } from '../../platform/http/api-error.js';
 import { detailsAt, Errors } from '../../platform/http/errors.js';
+import type { PrincipalInput } from './input/principal.dto.js';
 
 /** A member or a group with access. */
 export interface Principal {
   kind: 'user' | 'group';
   id: string;
-}
-
-interface PrincipalInput {
-  user_id?: string;
-  group_id?: string;
 }
 
 const unknown = workspace.statement<{ place: number }>(
@@ -39,7 +35,7 @@ export const principalName = (row: string): string =>
 export class PrincipalsRepository {
   /**
    * Reads the principals of the list `field` of an input, which replaces those `present`.
-   * @throws ApiError 422 for entries that do not name exactly one of `user_id` and `group_id`, or that repeat another;
+   * @throws ApiError 422 for entries that do not name exactly one member or group, or that repeat another;
    *   `unknownPrincipal` for those that are neither present nor active members or groups of the workspace
    */
   async read(
@@ -53,7 +49,12 @@ export class PrincipalsRepository {
     const { principals, invalid } = principalsOf(entries);
     if (invalid.length > 0)
       throw Errors.validationFailed.with({
-        details: detailsAt(field, invalid, 'one_principal', 'must name one user_id or group_id, once'),
+        details: detailsAt(
+          field,
+          invalid,
+          'one_principal',
+          'must name one user_id or group_id, or kind and id, once',
+        ),
       });
     const values = [principals.map(({ kind }) => kind), principals.map(({ id }) => id)];
     const isPresent = new Set(present.map(keyOf));
@@ -80,15 +81,23 @@ function principalsOf(entries: readonly PrincipalInput[]): {
   principals: Principal[];
   invalid: number[];
 } {
-  const principals = entries.map(({ user_id, group_id }): Principal =>
-    user_id === undefined
-      ? { kind: 'group', id: (group_id ?? '').toLowerCase() }
-      : { kind: 'user', id: user_id.toLowerCase() },
-  );
+  const named = entries.map(namedBy);
+  const principals = named.map(([principal = { kind: 'user', id: '' }]) => principal);
   const first = new Map(principals.map((principal, n) => [keyOf(principal), n]));
-  const invalid = entries.flatMap(({ user_id, group_id }, n) => {
-    const named = (user_id === undefined) !== (group_id === undefined);
-    return named && first.get(keyOf(principals[n]!)) === n ? [] : [n];
-  });
+  const invalid = named.flatMap(({ length }, n) =>
+    length === 1 && first.get(keyOf(principals[n]!)) === n ? [] : [n],
+  );
   return { principals, invalid };
 }
+
+/** The members and groups that an entry names. */
+const namedBy = ({ user_id, group_id, kind, id }: PrincipalInput): Principal[] =>
+  [
+    { kind: 'user' as const, id: user_id },
+    { kind: 'group' as const, id: group_id },
+    { kind, id },
+  ].flatMap((named) =>
+    named.kind === undefined || named.id === undefined
+      ? []
+      : [{ kind: named.kind, id: named.id.toLowerCase() }],
+  );

@@ -122,6 +122,7 @@ export class NotesController {
 
   @Endpoint('POST :id/restore', {
     id: 'restoreNote',
+    optionalBody: true,
     summary: 'Restore a note from the trash',
     description: 'A note outside the trash is returned unchanged.',
     response: [NoteEnvelope, 'The current note.'],

@@ -12,6 +12,7 @@ const HEADERS = {
   ETag: { description: 'The SHA-256 of the whole file.', schema: text, example: `"${'a3'.repeat(32)}"` },
   'Accept-Ranges': { description: '`bytes`', schema: text, example: 'bytes' },
 };
+const { 'Content-Disposition': _, ...CURRENT_COPY } = HEADERS;
 const BYTES = fileContent(STORED_FILE_TYPES);
 
 /** Documents a response with a stored file (`ContentReply`). */
@@ -49,6 +50,6 @@ export function ApiDownload(description: string): MethodDecorator {
       headers: { ...HEADERS, 'Content-Range': range },
       content: BYTES,
     }),
-    ApiResponse({ status: 304, description: 'The stored copy is current.', headers: { ETag: HEADERS.ETag } }),
+    ApiResponse({ status: 304, description: 'The stored copy is current.', headers: CURRENT_COPY }),
   );
 }

@@ -114,11 +114,9 @@ function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
 
 function errorHeaders(status: number, kinds: ErrorKind[]) {
   const sent = new Set(kinds.flatMap(({ docs }) => docs.headers ?? []));
-  const headers = {
-    ...((status === 429 || status === 503 || sent.has('Retry-After')) && RETRY_AFTER),
-    ...(sent.has('ETag') && CURRENT_REVISION),
-  };
-  return Object.keys(headers).length > 0 ? { headers } : {};
+  if (status === 429 || status === 503) sent.add('Retry-After');
+  const headers = Object.fromEntries([...sent].map((name) => [name, ERROR_HEADERS[name]]));
+  return sent.size > 0 ? { headers } : {};
 }
 
 /** The schemas of errors with further members, and the common schema for the others. */
@@ -137,9 +135,24 @@ export const RETRY_AFTER = {
   },
 } as const;
 
-/** Header of a 409 `conflict`. */
-const CURRENT_REVISION = {
+/** Header of a 401 for a bearer token. */
+export const AUTHENTICATE = {
+  'WWW-Authenticate': {
+    description: 'The kind of token, and for an invalid one its error (RFC 6750).',
+    schema: { type: 'string' },
+    example: 'Bearer error="invalid_token"',
+  },
+} as const;
+
+const ERROR_HEADERS = {
+  ...RETRY_AFTER,
+  ...AUTHENTICATE,
   ETag: { description: 'Names the current revision of the object.', schema: { type: 'string' } },
+  'Content-Range': {
+    description: 'The size of the file.',
+    schema: { type: 'string' },
+    example: 'bytes */48213',
+  },
 } as const;
 
 /** Headers of a 201. */
@@ -147,23 +160,29 @@ export const LOCATION_HEADER = {
   Location: { description: 'Path of the new object.', schema: { type: 'string' } },
 } as const;
 
+/** Header with the revision of an object. @param kind of the object */
+export const revisionHeader = (kind: string) =>
+  ({
+    ETag: {
+      description: 'Names the revision; send it back as `If-Match`.',
+      schema: { type: 'string' },
+      example: `"${kind}:01890a5d-ac96-774b-bcce-b302099a8057:r3"`,
+    },
+  }) as const;
+
 /** A success that carries the object's revision as its ETag, which names the kind of object. */
-export function ApiRevision(status: number, type: Type, description: string, kind = 'note'): MethodDecorator {
-  const text = { type: 'string' } as const;
-  return ApiResponse({
+export const ApiRevision = (
+  status: number,
+  type: Type,
+  description: string,
+  kind = 'note',
+): MethodDecorator =>
+  ApiResponse({
     status,
     type,
     description,
-    headers: {
-      ETag: {
-        description: 'Names the revision; send it back as `If-Match`.',
-        schema: text,
-        example: `"${kind}:01890a5d-ac96-774b-bcce-b302099a8057:r3"`,
-      },
-      ...(status === 201 && LOCATION_HEADER),
-    },
+    headers: { ...revisionHeader(kind), ...(status === 201 && LOCATION_HEADER) },
   });
-}
 
 const IDEMPOTENCY_HEADER = ApiHeader({
   name: 'Idempotency-Key',
@@ -197,19 +216,46 @@ export const STORED_FILE_TYPES = [
 export const fileContent = (types: readonly string[]): Record<string, { schema: object }> =>
   Object.fromEntries(types.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
 
-/** A success that is a file to download. @param contentType one or several, also ranges such as `image/*` */
-export function ApiFile(contentType: string | readonly string[], description: string): MethodDecorator {
-  const text = { type: 'string' } as const;
-  return ApiResponse({
+/** Header of a response that is a file. */
+export const FILE_NAME = {
+  'Content-Disposition': {
+    description: 'The file name (RFC 6266).',
+    schema: { type: 'string' },
+    example: 'attachment; filename="note.docx"',
+  },
+} as const;
+
+/** Header of a file that clients may store. */
+export const FILE_VERSION = {
+  ETag: { description: 'Names the version of the file.', schema: { type: 'string' }, example: '"39c22f76"' },
+} as const;
+
+/**
+ * A success that is a file to download.
+ * @param contentType one or several, also ranges such as `image/*`
+ * @param headers in addition to that of the file name
+ */
+export const ApiFile = (
+  contentType: string | readonly string[],
+  description: string,
+  headers: object = {},
+): MethodDecorator =>
+  ApiResponse({
     status: 200,
     description,
-    headers: {
-      'Content-Disposition': {
-        description: 'The file name (RFC 6266).',
-        schema: text,
-        example: 'attachment; filename="note.docx"',
-      },
-    },
+    headers: { ...FILE_NAME, ...headers },
     content: fileContent([contentType].flat()),
   });
-}
+
+/** A file whose ETag clients send as `If-None-Match`: 304 while their copy is current. */
+export const ApiCachedFile = (contentType: string, description: string): MethodDecorator =>
+  applyDecorators(
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      description: 'The ETags of stored copies.',
+      schema: { type: 'string' },
+    }),
+    ApiFile(contentType, description, FILE_VERSION),
+    ApiResponse({ status: 304, description: 'The stored copy is current.', headers: FILE_VERSION }),
+  );

@@ -8,7 +8,7 @@ export interface FieldProblem {
   message: string;
 }
 
-type ErrorHeader = 'ETag' | 'Retry-After';
+type ErrorHeader = 'ETag' | 'Retry-After' | 'Content-Range' | 'WWW-Authenticate';
 
 interface ErrorExtras {
   details?: FieldProblem[];

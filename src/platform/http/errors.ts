@@ -4,7 +4,9 @@ import { type ApiError, defineError, type FieldProblem } from './api-error.js';
 export const Errors = {
   invalidJson: defineError(400, 'invalid_json', 'The body is not valid JSON.'),
   badRequest: defineError(400, 'bad_request', 'The request is malformed.'),
-  unauthorized: defineError(401, 'unauthorized', 'A valid bearer token is required.'),
+  unauthorized: defineError(401, 'unauthorized', 'A valid bearer token is required.', {
+    headers: ['WWW-Authenticate'],
+  }),
   workspaceForbidden: defineError(
     403,
     'workspace_forbidden',
@@ -39,7 +41,9 @@ export const Errors = {
     'unsupported_media_type',
     'The body must be application/json in UTF-8.',
   ),
-  rangeNotSatisfiable: defineError(416, 'range_not_satisfiable', 'The requested range is outside the file.'),
+  rangeNotSatisfiable: defineError(416, 'range_not_satisfiable', 'The requested range is outside the file.', {
+    headers: ['Content-Range'],
+  }),
   validationFailed: defineError(422, 'validation_failed', 'Some fields are invalid; see details.', {
     example: {
       details: [

@@ -29,15 +29,40 @@ function checkOf(key: string, schema: object): ValidateFunction {
   return check;
 }
 
-/** Fails unless the response has exactly the described shape and no undescribed header. */
-export function fits(operationId: string, { status, body, headers }: ApiResponse): void {
+/** The headers that clients use. */
+const HEADERS = [
+  'accept-ranges',
+  'content-disposition',
+  'content-range',
+  'etag',
+  'location',
+  'retry-after',
+  'www-authenticate',
+];
+
+/** Fails unless status, media type and headers of the response are described. @returns the schema of its body */
+export function isDescribed(operationId: string, { status, headers }: ApiResponse): any {
   const operation = describedOperations().find(({ spec }) => spec.operationId === operationId);
-  const schema = operation?.spec.responses[status]?.content['application/json'].schema;
-  expect([operationId, status, schema]).toEqual([operationId, status, expect.anything()]);
-  const named = Object.keys(operation?.spec.responses[status].headers ?? {});
-  const described = new Set(named.map((name) => name.toLowerCase()));
-  const sent = ['etag', 'location', 'retry-after'].filter((name) => headers.has(name));
-  expect([operationId, sent.filter((name) => !described.has(name))]).toEqual([operationId, []]);
+  const response = operation?.spec.responses[status];
+  expect([operationId, status, response]).toEqual([operationId, status, expect.anything()]);
+  const described = new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase()));
+  const sent = HEADERS.filter((name) => headers.has(name));
+  expect([operationId, status, sent.filter((name) => !described.has(name))]).toEqual([
+    operationId,
+    status,
+    [],
+  ]);
+  const [type] = headers.get('content-type')?.split(';') ?? [];
+  if (type === undefined) return undefined;
+  const content = response.content?.[type] ?? response.content?.[type.replace(/\/.*/, '/*')];
+  expect([operationId, type, content]).toEqual([operationId, type, expect.anything()]);
+  return content.schema;
+}
+
+/** Fails unless the response has exactly the described shape and no undescribed header. */
+export function fits(operationId: string, response: ApiResponse): void {
+  const { status, body } = response;
+  const schema = isDescribed(operationId, response);
   const check = checkOf(`${operationId} ${status}`, schema);
   expect([operationId, check(body) ? null : check.errors]).toEqual([operationId, null]);
 }

@@ -1,8 +1,8 @@
 import { Body, Controller, Headers, Param } from '@nestjs/common';
-import { ApiHeader, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiParam, ApiTags } from '@nestjs/swagger';
 import { Public } from '../../../platform/context/access.decorators.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { ApiFile } from '../../../platform/http/api-docs.js';
+import { ApiCachedFile, ApiFile } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
@@ -29,14 +29,12 @@ export class FeedsController {
     description: 'The token of the feed and `.ics`.',
     schema: { type: 'string', example: 'AYkKXayWd0u8zrMCCZqAV2Zvb2JhcmJhenF1eGZvb2JhcmJhenF1eA.ics' },
   })
-  @ApiHeader({
-    name: 'if-none-match',
-    required: false,
-    description: 'The ETag of the copy of the client: 304 if it is current.',
-  })
-  @ApiFile('text/calendar', 'The calendar (RFC 5545).')
+  @ApiCachedFile('text/calendar', 'The calendar (RFC 5545).')
   @Public()
-  read(@Param('file') file: string, @Headers('if-none-match') ifNoneMatch?: string): Promise<BodyReply> {
+  read(
+    @Param('file') file: string,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+  ): Promise<BodyReply> {
     return this.feeds.read(file, ifNoneMatch);
   }
 

@@ -1,23 +1,20 @@
 import { Controller, Headers, Query } from '@nestjs/common';
+import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { Expected, type ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { FILE_NAME, revisionHeader } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import {
-  DeleteOperation,
-  ListOperation,
-  ReadOperation,
-  UpdateOperation,
-} from '../../../platform/resources/operations.js';
+import { DeleteOperation, UpdateOperation } from '../../../platform/resources/operations.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { ContactFormatsService } from './contact-formats.service.js';
 import { ContactListsService } from './contact-lists.service.js';
 import { CreateContact, ListContacts, UpdateContact } from '../input/contact.dto.js';
-import { CreatedContactEnvelope } from '../responses/contact.response.js';
+import { CreatedContactEnvelope, ListedContactsEnvelope } from '../responses/contact.response.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { CONTACTS, ExternalId } from '../contacts.resource.js';
 import { ContactsService } from './contacts.service.js';
@@ -38,11 +35,13 @@ export class ContactsController {
     private readonly cards: ContactFormatsService,
   ) {}
 
-  @ListOperation(CONTACTS, {
+  @Endpoint(`GET ${LIST}`, {
+    tag: 'contacts',
+    id: 'listContacts',
     summary: 'List or search the contacts of an address book',
     description:
       'By name. `q` matches the beginnings of words in any script, ignores case and accents, and finds digits of telephone numbers.',
-    path: LIST,
+    response: [ListedContactsEnvelope, 'A page of contacts.'],
     errors: [ContactErrors.bookNotFound],
   })
   list(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @Query() query: ListContacts) {
@@ -55,7 +54,7 @@ export class ContactsController {
     summary: 'List or search the address book of the workspace',
     description:
       'The cards of all active members, and the cards that the workspace adds. `addressbook_id` is any address book that you see.',
-    response: [CONTACTS.envelopes.list, 'A page of contacts.'],
+    response: [ListedContactsEnvelope, 'A page of contacts.'],
     errors: [ContactErrors.bookNotFound],
   })
   global(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @Query() query: ListContacts) {
@@ -91,11 +90,24 @@ export class ContactsController {
     return this.contacts.create(ctx, key, bookId, body);
   }
 
-  @ReadOperation(CONTACTS, {
-    path: ITEM,
+  @Endpoint(`GET ${ITEM}`, {
+    tag: 'contacts',
+    id: 'readContact',
+    summary: 'Read a contact',
     description:
       'With `Accept: text/vcard` as vCard 3.0, with `text/vcard; version=4.0` as vCard 4.0, with `application/jscontact+json` as JSContact (RFC 9553).',
-    errors: [ContactErrors.bookNotFound],
+    errors: [CONTACTS.notFound, ContactErrors.bookNotFound],
+  })
+  @ApiExtraModels(CONTACTS.envelopes.item)
+  @ApiResponse({
+    status: 200,
+    description: 'The contact. A vCard has a file name.',
+    headers: { ...revisionHeader(CONTACTS.kind), ...FILE_NAME },
+    content: {
+      'application/json': { schema: { $ref: getSchemaPath(CONTACTS.envelopes.item) } },
+      'text/vcard': { schema: { type: 'string' } },
+      'application/jscontact+json': { schema: { type: 'object' } },
+    },
   })
   read(
     @Ctx() ctx: RequestContext,

@@ -11,6 +11,7 @@ import type { Request } from 'express';
 import { Form, UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { FILE_NAME } from '../../../platform/http/api-docs.js';
 import { BodyLimit, mediaTypeOf, StreamedBody } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
@@ -127,7 +128,8 @@ export class PhoneController {
   @ApiExtraModels(ExportResponse)
   @ApiResponse({
     status: 200,
-    description: 'The contacts, in the order of their last change.',
+    description: 'The contacts, in the order of their last change. A vCard has a file name.',
+    headers: FILE_NAME,
     content: {
       'text/vcard': { schema: { type: 'string', format: 'binary' } },
       'application/json': { schema: { $ref: getSchemaPath(ExportResponse) } },

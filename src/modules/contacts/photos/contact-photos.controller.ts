@@ -5,7 +5,7 @@ import { BlobErrors } from '../../../platform/blobs/blobs.errors.js';
 import { Expected, type ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import { Revisioned } from '../../../platform/concurrency/revision.interceptor.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { ApiFile } from '../../../platform/http/api-docs.js';
+import { ApiCachedFile } from '../../../platform/http/api-docs.js';
 import { BytesBody } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
@@ -54,7 +54,7 @@ export class ContactPhotosController {
     description: `Our addition. ${READ}`,
     errors: [ContactErrors.noPhoto, ContactErrors.bookNotFound, BlobErrors.unavailable],
   })
-  @ApiFile(PHOTO_TYPE, 'The photo.')
+  @ApiCachedFile(PHOTO_TYPE, 'The photo.')
   read(
     @Ctx() ctx: RequestContext,
     @Id('addressbook_id') bookId: string,
@@ -122,7 +122,7 @@ export class SelfPhotoController {
     description: `Our addition. ${READ}`,
     errors: [ContactErrors.noPhoto, BlobErrors.unavailable],
   })
-  @ApiFile(PHOTO_TYPE, 'The photo.')
+  @ApiCachedFile(PHOTO_TYPE, 'The photo.')
   read(
     @Ctx() ctx: RequestContext,
     @Headers('if-none-match') ifNoneMatch: string | undefined,

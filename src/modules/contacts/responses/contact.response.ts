@@ -1,10 +1,11 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
 import { CARD_DATE_TYPES, CARD_KINDS } from '../../../lib/vcard/index.js';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { exampleOf } from '../../../platform/resources/example.js';
 import { EXAMPLE_ID, NO_UUID, UUID } from '../../../platform/field-docs/field-docs.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';
-import { CONTACT_SOURCES } from '../contacts.entity.js';
+import { CONTACT_FIELDS, CONTACT_SOURCES } from '../contacts.entity.js';
 
 export class ContactNameResponse {
   @ApiProperty({ example: null }) prefix!: string | null;
@@ -137,6 +138,16 @@ export class ContactResponse extends RevisionedFields {
   @ApiProperty(NO_UUID) linked_user_id!: string | null;
   @ApiProperty({ enum: CONTACT_SOURCES, example: 'user' }) source!: string;
   permissions!: ContactPermissionsResponse;
+}
+
+/** A contact of a list. With `fields`, it has only the selected ones of the optional members. */
+export class ListedContactResponse extends IntersectionType(
+  OmitType(ContactResponse, CONTACT_FIELDS),
+  PartialType(PickType(ContactResponse, CONTACT_FIELDS)),
+) {}
+
+export class ListedContactsEnvelope extends PageEnvelope {
+  contacts!: ListedContactResponse[];
 }
 
 /** A contact that may be the same person. */

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Entries, Moment, Nullable, OneOf, Optional, Uuid } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
+import { Entries, Moment, Nullable, OneOf, Optional } from '../../../platform/http/input.decorators.js';
+import { PrincipalInput } from '../input/principal.dto.js';
 
 export class ShareForm {
   /** The role of signed-in members of the workspace who open the link. Default: `respond`. */
@@ -13,11 +13,7 @@ export class ShareForm {
   expires_at?: Date | null;
 }
 
-/** A member or a group. */
-export class FormAccessInput {
-  @Optional() @Uuid({ example: EXAMPLE_ID }) user_id?: string;
-  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8058' }) group_id?: string;
-
+export class FormAccessInput extends PrincipalInput {
   @OneOf(['respondent', 'viewer', 'editor'], { example: 'respondent' })
   role!: 'respondent' | 'viewer' | 'editor';
 }

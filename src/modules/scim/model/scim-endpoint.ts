@@ -9,7 +9,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { AuthenticatedBy, Public } from '../../../platform/context/access.decorators.js';
-import { RETRY_AFTER } from '../../../platform/http/api-docs.js';
+import { AUTHENTICATE, LOCATION_HEADER, RETRY_AFTER } from '../../../platform/http/api-docs.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { JsonTypes } from '../../../platform/http/body/body.guard.js';
 import { MESSAGES } from '../../../lib/scim/index.js';
@@ -84,11 +84,15 @@ export function ScimEndpoint(route: Method | `${Method} ${string}`, docs: ScimDo
     ...(isResource && method !== 'DELETE' ? SELECTION.map(selection) : []),
     ...(isResource && method !== 'GET' ? [IF_MATCH] : []),
     ...(method === 'GET' && isResource
-      ? [IF_NONE_MATCH, ApiResponse({ status: 304, description: 'Unchanged.' })]
+      ? [IF_NONE_MATCH, ApiResponse({ status: 304, description: 'Unchanged.', headers: VERSION })]
       : []),
     ApiResponse({
       status,
       description: 'The result.',
+      ...(response &&
+        (isResource || status === 201) && {
+          headers: { ...VERSION, ...(status === 201 && LOCATION_HEADER) },
+        }),
       ...(response && { content: { [SCIM_JSON]: { schema: ref(response) } } }),
     }),
     ...(isPublic ? [400, 500, 503] : statusesOf(method, isItem)).map(failure),
@@ -133,6 +137,13 @@ const condition = (name: string, description: string) =>
     description,
     schema: { type: 'string', example: 'W/"x4mU1lq0a9Gq0mU1lq0a9G"' },
   });
+const VERSION = {
+  ETag: {
+    description: 'The `meta.version` of the resource.',
+    schema: { type: 'string' },
+    example: 'W/"x4mU1lq0a9Gq0mU1lq0a9G"',
+  },
+} as const;
 const IF_MATCH = condition('If-Match', 'The `meta.version` that was read; another one is rejected with 412.');
 const IF_NONE_MATCH = condition('If-None-Match', 'A `meta.version`: 304 while it is current.');
 
@@ -173,6 +184,7 @@ function failure(status: number): MethodDecorator {
     status,
     description: detail,
     ...((status === 429 || status === 503) && { headers: RETRY_AFTER }),
+    ...(status === 401 && { headers: AUTHENTICATE }),
     content: {
       [SCIM_JSON]: {
         schema: ref('ScimError'),

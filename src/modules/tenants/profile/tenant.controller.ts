@@ -5,7 +5,7 @@ import { FileLimits } from '../../../platform/blobs/file-limits.js';
 import { usageResponse } from '../../../platform/blobs/file-usage.response.js';
 import { Requires } from '../../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { ApiFile } from '../../../platform/http/api-docs.js';
+import { ApiCachedFile } from '../../../platform/http/api-docs.js';
 import { BytesBody } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
@@ -56,7 +56,7 @@ export class TenantController {
     description: 'PNG, JPEG or WebP. With its ETag as `If-None-Match`: 304 when unchanged.',
     errors: [TenantErrors.noLogo, ImageErrors.unavailable],
   })
-  @ApiFile('image/*', 'The image.')
+  @ApiCachedFile('image/*', 'The image.')
   logo(
     @Ctx() ctx: RequestContext,
     @Query() { size }: ReadLogo,

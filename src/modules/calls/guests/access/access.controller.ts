@@ -1,6 +1,6 @@
 import { Body, Controller } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import { ApiFile } from '../../../../platform/http/api-docs.js';
+import { ApiFile, FILE_VERSION } from '../../../../platform/http/api-docs.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { TenantErrors } from '../../../tenants/index.js';
@@ -45,7 +45,7 @@ export class GuestAccessController {
     description: 'PNG, JPEG or WebP.',
     errors: [TenantErrors.noLogo],
   })
-  @ApiFile('image/*', 'The image.')
+  @ApiFile('image/*', 'The image.', FILE_VERSION)
   logo(@FromGuest() visitor: Visitor): Promise<BodyReply> {
     return this.access.logo(visitor);
   }

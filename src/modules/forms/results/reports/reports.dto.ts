@@ -11,6 +11,7 @@ import {
   Uuid,
   WholeNumber,
 } from '../../../../platform/http/input.decorators.js';
+import { PrincipalInput } from '../../input/principal.dto.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { EXAMPLE_ID } from '../../../../platform/field-docs/field-docs.js';
 import { FormReportDefinition } from './reports.response.js';
@@ -56,12 +57,6 @@ export class ExportReport {
   @Optional() @Name(200, { example: 'Attendance' }) title?: string;
 }
 
-/** A member or a group. */
-export class ReportViewerInput {
-  @Optional() @Uuid({ example: EXAMPLE_ID }) user_id?: string;
-  @Optional() @Uuid({ example: '01890a5d-ac96-774b-bcce-b302099a8058' }) group_id?: string;
-}
-
 export class ExposeInput {
   /** Viewers read the rows of the columns. */
   @Optional() @Flag({ example: false }) responses?: boolean;
@@ -71,7 +66,7 @@ export class ExposeInput {
 
 export class ShareReport {
   /** The whole list: others lose their access. */
-  @Entries(ReportViewerInput, 500) viewers!: ReportViewerInput[];
+  @Entries(PrincipalInput, 500) viewers!: PrincipalInput[];
 
   @ApiPropertyOptional({ type: () => ExposeInput })
   @Optional()
