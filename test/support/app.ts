@@ -206,8 +206,18 @@ export class TestApp {
   }
 
   async stop(): Promise<void> {
+    const failed = await this.brokenEvents();
     await this.served.drain(1_000);
     await this.drop();
+    expect(failed).toEqual([]);
+  }
+
+  /** Events whose handlers fail by a defect: no response shows them. An unreachable service is none, nor is an ended connection. */
+  private brokenEvents(): Promise<{ type: string; last_error: string }[]> {
+    const broken = `SELECT type, last_error FROM outbox
+      WHERE last_error ~ '^(error: |TypeError|RangeError|ReferenceError)' AND last_error !~ 'terminating connection|canceling statement'`;
+    // A test may have closed the application.
+    return this.sql(broken).catch(() => []);
   }
 
   private testUser(user: { id: string; email: string; tenant_id: string | null; token?: string }): TestUser {

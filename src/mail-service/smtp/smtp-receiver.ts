@@ -40,8 +40,11 @@ const SESSION_MS = 15 * MINUTE_MS;
 /** A message with more `Received` headers is in a loop (RFC 5321 6.3). */
 const MAX_HOPS = 50;
 const HEADER_BYTES = 1_048_576;
-/** How long a message that did not fit into a mailbox is known. */
-const OVERSIZE_MS = 24 * 60 * MINUTE_MS;
+/**
+ * How long a message that did not fit into a mailbox is known: until the second attempt. Smaller messages of the same sender without a
+ * size are rejected for this time too.
+ */
+const OVERSIZE_MS = 2 * 60 * MINUTE_MS;
 const CLOSE_MS = 5_000;
 
 /** An error response of SMTP. */
