@@ -39,6 +39,17 @@ describe('an account without a password', () => {
     expect([200, 202]).toContain((await act(again)).status);
   });
 
+  test.each(Object.entries(ACTIONS))(
+    '%s: an ended session is no proof, before its process knows',
+    async (_, act) => {
+      const [, bob] = await users();
+      expect((await bob.api.get('/settings/profile')).status).toBe(200);
+      await app.sql('UPDATE sessions SET revoked_at = now() WHERE account_id = $1', [bob.id]);
+      const { status, body } = await act(bob);
+      expect([status, body.error]).toEqual([403, 'recent_sign_in_required']);
+    },
+  );
+
   test('an address is never changed by a sign-in alone', async () => {
     const [, bob] = await users();
     for (const interval of ['0 s', '11 minutes']) {

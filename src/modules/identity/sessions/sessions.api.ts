@@ -48,12 +48,12 @@ export class SessionsApi {
     return ended;
   }
 
-  /** Seconds since the second factor was proven in this session; null: not proven. */
+  /** Seconds since the second factor was proven in this session; null: not proven, or the session has ended. */
   async aal2Age(sessionId: string): Promise<number | null> {
     return this.sessions.aal2Age(sessionId);
   }
 
-  /** Seconds since the user signed in, or the operator issued the token; null: unknown session. */
+  /** Seconds since the user signed in, or the operator issued the token; null: unknown or ended session. */
   async signInAge(sessionId: string): Promise<number | null> {
     return this.sessions.signInAge(sessionId);
   }

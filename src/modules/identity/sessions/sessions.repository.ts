@@ -46,13 +46,13 @@ const revokeIn = directory.statement<{ id: string }>(
 
 const aal2 = directory.statement<{ seconds: number | null }>(
   'identity.session_aal2',
-  `SELECT extract(epoch FROM clock_timestamp() - aal2_at)::float8 AS seconds FROM sessions WHERE id = $1`,
+  `SELECT extract(epoch FROM clock_timestamp() - aal2_at)::float8 AS seconds FROM sessions WHERE id = $1 AND ${LIVE}`,
 );
 
 const signIn = directory.statement<{ seconds: number }>(
   'identity.session_sign_in',
   `SELECT extract(epoch FROM clock_timestamp() - coalesce(signed_in_at, created_at))::float8 AS seconds
-     FROM sessions WHERE id = $1`,
+     FROM sessions WHERE id = $1 AND ${LIVE}`,
 );
 
 const setAal2 = directory.statement<{ id: string }>(
@@ -111,12 +111,12 @@ export class SessionsRepository {
     return (await tx.query(revokeIn, [accountId, tenantId, sessionId])).length;
   }
 
-  /** Seconds since the second factor was proven in this session; null: not proven. */
+  /** Seconds since the second factor was proven in this session; null: not proven, or the session has ended. */
   async aal2Age(sessionId: string): Promise<number | null> {
     return (await this.db.query(aal2, [sessionId]))[0]?.seconds ?? null;
   }
 
-  /** Seconds since the sign-in of the session; null: unknown session. */
+  /** Seconds since the sign-in of the session; null: unknown or ended session. */
   async signInAge(sessionId: string): Promise<number | null> {
     return (await this.db.query(signIn, [sessionId]))[0]?.seconds ?? null;
   }
