@@ -124,9 +124,10 @@ describe('application passwords', () => {
       for (let k = 0; k < 49; k += 1) await make(alice);
       const { body } = await make(alice, { ttl: 60 });
       expect(errorOf(await make(alice))).toEqual([422, 'too_many_application_passwords']);
-      await app.sql(`UPDATE application_passwords SET expires_at = now() WHERE id = $1`, [
-        body.application_password.id,
-      ]);
+      await app.sql(
+        `UPDATE application_passwords SET expires_at = now() - make_interval(secs => 1) WHERE id = $1`,
+        [body.application_password.id],
+      );
       const next = await make(alice);
       expect(next.status).toBe(201);
       expect(errorOf(await make(alice))).toEqual([422, 'too_many_application_passwords']);
@@ -214,7 +215,10 @@ describe('application passwords', () => {
         return { person, password, id: made.id };
       };
       const [expired, left, closed] = [await make1(), await make1(), await make1()];
-      await app.sql('UPDATE application_passwords SET expires_at = now() WHERE id = $1', [expired.id]);
+      await app.sql(
+        'UPDATE application_passwords SET expires_at = now() - make_interval(secs => 1) WHERE id = $1',
+        [expired.id],
+      );
       await app.sql(`UPDATE tenant_members SET status = 'deactivated' WHERE user_id = $1`, [left.person.id]);
       await app.sql(`UPDATE accounts SET status = 'deactivated' WHERE id = $1`, [closed.person.id]);
       for (const { person, password } of [expired, left, closed])
@@ -285,7 +289,7 @@ describe('application passwords', () => {
     const drain = () => mailed.get<OutboxWorker>(OutboxWorker).drain();
     const rowsOf = ({ id }: TestUser) =>
       mailed.sql('SELECT id, state, provider_id FROM application_passwords WHERE user_id = $1', [id]);
-    const retryNow = () => mailed.sql('UPDATE outbox SET due_at = now()');
+    const retryNow = () => mailed.sql('UPDATE outbox SET due_at = now() - make_interval(secs => 1)');
 
     test('receives the clear text once, and deletes the password first', async () => {
       const alice = await newUser(mailed);
@@ -372,9 +376,10 @@ describe('application passwords', () => {
           WHERE id = $1`,
         [half.application_password.id],
       );
-      await mailed.sql(`UPDATE application_passwords SET expires_at = now() WHERE id = $1`, [
-        old.application_password.id,
-      ]);
+      await mailed.sql(
+        `UPDATE application_passwords SET expires_at = now() - make_interval(secs => 1) WHERE id = $1`,
+        [old.application_password.id],
+      );
       await mailed.sql('DELETE FROM job_runs');
       await mailed.get<PeriodicJobs>(PeriodicJobs).runDue();
       await drain();

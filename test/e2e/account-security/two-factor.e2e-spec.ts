@@ -127,7 +127,10 @@ describe('the second factor', () => {
         422,
         'invalid_code',
       ]);
-      await app.sql(`UPDATE second_factors SET expires_at = now() WHERE account_id = $1`, [alice.id]);
+      await app.sql(
+        `UPDATE second_factors SET expires_at = now() - make_interval(secs => 1) WHERE account_id = $1`,
+        [alice.id],
+      );
       expect(errorOf(await alice.api.post('/auth/enable-2fa', { code: second.code() }))).toEqual([
         409,
         'second_factor_not_initiated',

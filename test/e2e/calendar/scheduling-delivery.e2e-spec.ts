@@ -69,7 +69,10 @@ describe('the delivery of scheduling messages', () => {
       .messages[0];
   const subjectOf = (raw: string): string => /^Subject: (.*)$/m.exec(raw)?.[1] ?? '';
   const sentTo = (title: string) => world.received.filter(({ raw }) => subjectOf(raw).includes(title)).length;
-  const leaseEnds = () => app.sql(`UPDATE scheduling_deliveries SET due_at = now() WHERE status = 'queued'`);
+  const leaseEnds = () =>
+    app.sql(
+      `UPDATE scheduling_deliveries SET due_at = now() - make_interval(secs => 1) WHERE status = 'queued'`,
+    );
   const deliver = async () => {
     const other = await running();
     await other.get(OutboxWorker).drain();
@@ -124,7 +127,7 @@ describe('the delivery of scheduling messages', () => {
     proxy.hides = () => false;
     // The state if the process of the first attempt had ended before it recorded the rejection.
     await app.sql(
-      `UPDATE scheduling_deliveries SET status = 'queued', due_at = now() FROM scheduling_messages message
+      `UPDATE scheduling_deliveries SET status = 'queued', due_at = now() - make_interval(secs => 1) FROM scheduling_messages message
         WHERE message.id = message_id AND message.uid = $1`,
       [event.uid],
     );
@@ -143,7 +146,7 @@ describe('the delivery of scheduling messages', () => {
     await until('the mail', () => sentTo('Unknown outcome') === 1);
     // The state if the process had ended before it recorded the delivery.
     await app.sql(
-      `UPDATE scheduling_deliveries SET status = 'queued', due_at = now() FROM scheduling_messages message
+      `UPDATE scheduling_deliveries SET status = 'queued', due_at = now() - make_interval(secs => 1) FROM scheduling_messages message
         WHERE message.id = message_id AND message.uid = $1`,
       [event.uid],
     );

@@ -55,7 +55,9 @@ describe('rights to calls at the time of use', () => {
   test('a recording that auto_record could not start is tried again, with one notification', async () => {
     const call = await makeCall({ title: 'Retried', settings: { auto_record: true } });
     const recordings = async (state: string): Promise<any[]> => {
-      await app.sql('UPDATE outbox SET due_at = now() WHERE last_error IS NOT NULL');
+      await app.sql(
+        'UPDATE outbox SET due_at = now() - make_interval(secs => 1) WHERE last_error IS NOT NULL',
+      );
       await app.get(OutboxWorker).drain();
       const { body } = await alice.api.get(`/meetings/recordings?call_id=${call.id}`);
       return body.recordings.filter((recording: any) => recording.state === state);

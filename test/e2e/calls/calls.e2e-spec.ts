@@ -411,7 +411,9 @@ describe('calls of members', () => {
       // A member who joins the room later does not see it.
       await alice.api.post(`/chat/rooms/${roomId}/members`, { user_id: carol.id });
       expect(await one(recording.id, carol)).toBeUndefined();
-      await app.sql(`UPDATE recordings SET expires_at = now() WHERE id = $1`, [recording.id]);
+      await app.sql(`UPDATE recordings SET expires_at = now() - make_interval(secs => 1) WHERE id = $1`, [
+        recording.id,
+      ]);
       // The job skips a row that another transaction has locked; its next run deletes it.
       await until('the recording to be deleted', async () => {
         await app.get(RecordingFiles).expire();

@@ -268,7 +268,7 @@ describe('notifications, declines and recordings of calls', () => {
     restore();
     rmSync(path.join(livekit.directory, `${recording.id}.mp4`));
     const type = 'call.recording_complete';
-    await app.sql('UPDATE outbox SET due_at = now() WHERE type = $1', [type]);
+    await app.sql('UPDATE outbox SET due_at = now() - make_interval(secs => 1) WHERE type = $1', [type]);
     await drain();
     const [event] = await app.sql('SELECT last_error FROM outbox WHERE type = $1', [type]);
     expect(event.last_error).toContain('ENOENT');

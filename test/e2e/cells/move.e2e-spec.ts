@@ -220,7 +220,7 @@ describe('the move of a workspace to another cell', () => {
       expect(workspaces.map(({ slug }) => slug)).toEqual(['globex']);
     });
     await release();
-    await to.sql('UPDATE outbox SET due_at = now() WHERE attempts = 0');
+    await to.sql('UPDATE outbox SET due_at = now() - make_interval(secs => 1) WHERE attempts = 0');
     await app.get(OutboxWorker).drain();
     expect((await gil.api.get('/search/notes?q=event')).body.notes).toHaveLength(1);
   });

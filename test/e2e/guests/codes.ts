@@ -72,10 +72,10 @@ export const codesTests = (world: GuestWorkspace): void =>
       const code = await codeOf(world.app, world.relay, GINA, sent);
       rejected(await gina.claim({ name: 'x', email: 'hugo@partner.example', code }), 422, 'otp_invalid');
       rejected(await gina.post('livestream_verify', { email: GINA, code }), 403, 'wrong_invite');
-      await world.app.sql(`UPDATE guest_otps SET expires_at = now() WHERE invite_id = $1 AND email = $2`, [
-        link.id,
-        GINA,
-      ]);
+      await world.app.sql(
+        `UPDATE guest_otps SET expires_at = now() - make_interval(secs => 1) WHERE invite_id = $1 AND email = $2`,
+        [link.id, GINA],
+      );
       rejected(await gina.claim({ name: 'x', email: GINA, code }), 422, 'otp_invalid');
     });
 

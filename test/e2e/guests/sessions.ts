@@ -27,7 +27,10 @@ export const sessionsTests = (world: GuestWorkspace): void =>
       other.session = gina.session;
       rejected(await other.post('call_session'), 401, 'guest_session_required');
       rejected(await other.renew(gina.guestToken), 401, 'guest_token_invalid');
-      await world.app.sql(`UPDATE guests SET session_expires_at = now() WHERE id = $1`, [gina.id]);
+      await world.app.sql(
+        `UPDATE guests SET session_expires_at = now() - make_interval(secs => 1) WHERE id = $1`,
+        [gina.id],
+      );
       rejected(await gina.post('call_session'), 401, 'guest_session_required');
       ok(await gina.renew());
       ok(await gina.post('call_session'));

@@ -93,7 +93,7 @@ describe('without a relay', () => {
     expect([never.status, never.body.code]).toEqual([400, 'InputValidationError']);
     const { body } = await alice.get(`${box(boxes['Sent Mail'])}/messages/${message.id}`);
     expect(body).toMatchObject({ date: sendTime, outbound: [{ queueId }], draft: false });
-    await mail.sql('UPDATE queue SET due_at = now() WHERE id = $1', [queueId]);
+    await mail.sql('UPDATE queue SET due_at = now() - make_interval(secs => 1) WHERE id = $1', [queueId]);
     mail.get(QueueWorker).wake();
     expect((await arrived(alice, 'Later')).date).toBe(sendTime);
     const after = await alice.get(`${box(boxes['Sent Mail'])}/messages/${message.id}`);
@@ -278,7 +278,7 @@ describe('with a relay', () => {
     });
     expect(rows).toEqual([{ recipient: 'busy@far.example', attempts: 1, paused: true }]);
     temporary = false;
-    await mail.sql('UPDATE queue SET due_at = now()');
+    await mail.sql('UPDATE queue SET due_at = now() - make_interval(secs => 1)');
     mail.get(QueueWorker).wake();
     await until('the retry', () => world.received.some(({ to }) => to.includes('busy@far.example')));
     await until('the empty queue', async () => (await left()).length === 0);
@@ -300,7 +300,7 @@ describe('with a relay that rejects connections', () => {
       await until('the pause', async () => (await tried()).length + (await inboxOf(alice)).length > 0);
       expect(await inboxOf(alice)).toEqual([]);
       relay.isClosed = false;
-      await mail.sql('UPDATE queue SET due_at = now()');
+      await mail.sql('UPDATE queue SET due_at = now() - make_interval(secs => 1)');
       mail.get(QueueWorker).wake();
       await until('the retry', () => relay.received.length === 1);
     } finally {
@@ -378,9 +378,10 @@ describe('with a hanging relay', () => {
       subject: 'lost',
       sendTime: '2099-01-01T00:00:00.000Z',
     });
-    await mail.sql(`UPDATE queue SET raw_id = gen_random_uuid()::text, due_at = now() WHERE id = $1`, [
-      queueId,
-    ]);
+    await mail.sql(
+      `UPDATE queue SET raw_id = gen_random_uuid()::text, due_at = now() - make_interval(secs => 1) WHERE id = $1`,
+      [queueId],
+    );
     mail.get(QueueWorker).wake();
     await until('the bounce', async () => {
       const reports = (await inboxOf(bob)).filter(({ subject }) => /Undelivered/.test(subject));

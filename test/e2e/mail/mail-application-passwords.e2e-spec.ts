@@ -12,7 +12,7 @@ const errorOf = ({ status, body }: ApiResponse) => [status, body?.error];
 const make = ({ api }: TestUser, more: object = {}) =>
   api.post(PATH, { description: 'Thunderbird', scopes: ['imap', 'smtp', 'caldav'], ...more });
 const drain = async (app: TestApp) => {
-  await app.sql('UPDATE outbox SET due_at = now()');
+  await app.sql('UPDATE outbox SET due_at = now() - make_interval(secs => 1)');
   await app.get<OutboxWorker>(OutboxWorker).drain();
 };
 const rowsOf = (app: TestApp, { id }: TestUser) =>

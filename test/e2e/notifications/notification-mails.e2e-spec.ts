@@ -19,7 +19,7 @@ describe('notifications', () => {
       await at.task('Zwei');
       await at.drain();
       expect(at.relay.received).toEqual([]);
-      await at.app.sql('UPDATE notifications SET email_due_at = now()');
+      await at.app.sql('UPDATE notifications SET email_due_at = now() - make_interval(secs => 1)');
       await Promise.all(
         [at.app, at.second].map((each) => each.get<NotificationMails>(NotificationMails).run()),
       );
@@ -38,7 +38,7 @@ describe('notifications', () => {
       await at.task('For Bob', at.bob);
       await at.task('For Carol', at.carol);
       await at.drain();
-      await at.app.sql('UPDATE notifications SET email_due_at = now()');
+      await at.app.sql('UPDATE notifications SET email_due_at = now() - make_interval(secs => 1)');
       const activity = at.app.get<UserActivity>(UserActivity);
       const isActive = activity.isActive.bind(activity);
       const mails = at.app.get<NotificationMails>(NotificationMails);
@@ -96,7 +96,7 @@ describe('notifications', () => {
     test('an e-mail that waits for delivery is not sent after they were switched off', async () => {
       await at.task('Late');
       await at.drain();
-      await at.app.sql('UPDATE notifications SET email_due_at = now()');
+      await at.app.sql('UPDATE notifications SET email_due_at = now() - make_interval(secs => 1)');
       const release = await holdEvents(at.app);
       await at.app.get<NotificationMails>(NotificationMails).run();
       await at.settings(at.bob, { types: { 'task.*': { email: false } } });

@@ -174,7 +174,9 @@ describe('mails of the workspace through SMTP_URL', () => {
       error: expect.stringContaining('550'),
     });
     relay.reject = () => undefined;
-    await app.sql(`UPDATE outbox SET due_at = now() WHERE type = 'system_mail.queued'`);
+    await app.sql(
+      `UPDATE outbox SET due_at = now() - make_interval(secs => 1) WHERE type = 'system_mail.queued'`,
+    );
     await drain(app);
     expect(await stateOf(app, 'temporary')).toBe('sent');
     expect(relay.received).toHaveLength(1);
@@ -265,7 +267,7 @@ describe('mails of the workspace through the embedded mail service', () => {
     await drain(app);
     expect(await stateOf(app, 'missing')).toBe('sent');
     await service.sql(
-      `UPDATE queue SET attempts = 1000, due_at = now() WHERE recipient = 'nemo@example.com'`,
+      `UPDATE queue SET attempts = 1000, due_at = now() - make_interval(secs => 1) WHERE recipient = 'nemo@example.com'`,
     );
     await service.sql(`UPDATE queue SET worker = NULL WHERE recipient = 'nemo@example.com'`);
     await until('the end of the entry', async () => {

@@ -346,7 +346,10 @@ describe('erasure of personal data', () => {
     const requested = app.get(PersonalErasures).request(user.id, { now: true });
     await seen.promise;
     // The process of the lease was killed.
-    await app.sql('UPDATE personal_erasures SET due_at = now() WHERE user_id = $1', [user.id]);
+    await app.sql(
+      'UPDATE personal_erasures SET due_at = now() - make_interval(secs => 1) WHERE user_id = $1',
+      [user.id],
+    );
     expect(await requested).toMatchObject([{ state: 'done' }]);
   });
 
@@ -483,7 +486,10 @@ describe('erasure of personal data', () => {
     await expect(app.inCells(() => worker().schedule())).rejects.toThrow(
       '1 erasures of personal data have failed 5 times',
     );
-    await app.sql('UPDATE personal_erasures SET due_at = now() WHERE user_id = $1', [user.id]);
+    await app.sql(
+      'UPDATE personal_erasures SET due_at = now() - make_interval(secs => 1) WHERE user_id = $1',
+      [user.id],
+    );
     await app.inCells(() => worker().runDue());
     expect(await stateOf(user)).toBe('done');
     await app.inCells(() => worker().schedule());
@@ -515,7 +521,10 @@ describe('erasure of personal data', () => {
     expect(begun.steps).not.toContain('settings');
     await app.inCells(() => worker().runDue());
     expect(await stateOf(user)).toBe('running');
-    await app.sql('UPDATE personal_erasures SET due_at = now() WHERE user_id = $1', [user.id]);
+    await app.sql(
+      'UPDATE personal_erasures SET due_at = now() - make_interval(secs => 1) WHERE user_id = $1',
+      [user.id],
+    );
     await app.inCells(() => worker().runDue());
     const [done] = await app.sql('SELECT state, steps FROM personal_erasures WHERE user_id = $1', [user.id]);
     expect(done.state).toBe('done');

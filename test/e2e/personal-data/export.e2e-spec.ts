@@ -303,7 +303,10 @@ describe('export of personal data', () => {
         ]);
         return row.state === 'pending' && row.attempts === attempt;
       });
-      await app.sql('UPDATE personal_exports SET due_at = now() WHERE user_id = $1', [user.id]);
+      await app.sql(
+        'UPDATE personal_exports SET due_at = now() - make_interval(secs => 1) WHERE user_id = $1',
+        [user.id],
+      );
       app.get<PersonalExportWorker>(PersonalExportWorker).wake();
     }
     expect(await finished(user)).toMatchObject({ state: 'done', omitted_files: 1 });
@@ -327,7 +330,10 @@ describe('export of personal data', () => {
         ]);
         return row.state === 'pending' && row.attempts === attempt;
       });
-      await app.sql('UPDATE personal_exports SET due_at = now() WHERE user_id = $1', [user.id]);
+      await app.sql(
+        'UPDATE personal_exports SET due_at = now() - make_interval(secs => 1) WHERE user_id = $1',
+        [user.id],
+      );
       app.get<PersonalExportWorker>(PersonalExportWorker).wake();
     }
     expect(await finished(user)).toMatchObject({ state: 'failed', size: null });
@@ -368,7 +374,10 @@ describe('export of personal data', () => {
     await finished(user);
     ok(await owner.api.post('/settings/export', {}), 202);
     await finished(owner);
-    await app.sql(`UPDATE personal_exports SET expires_at = now() WHERE user_id = $1`, [owner.id]);
+    await app.sql(
+      `UPDATE personal_exports SET expires_at = now() - make_interval(secs => 1) WHERE user_id = $1`,
+      [owner.id],
+    );
     await app.get<PersonalExportWorker>(PersonalExportWorker).expire();
     expect(await state(owner)).toBeNull();
     expect(await state(user)).toMatchObject({ state: 'done' });

@@ -70,7 +70,10 @@ describe('the blobs', () => {
   };
   /** Makes all blobs that wait for their removal due. */
   const age = () =>
-    app.sql('UPDATE blobs SET due_at = now() WHERE tenant_id = $1 AND due_at IS NOT NULL', [tenant]);
+    app.sql(
+      'UPDATE blobs SET due_at = now() - make_interval(secs => 1) WHERE tenant_id = $1 AND due_at IS NOT NULL',
+      [tenant],
+    );
   const collect = () => app.get(BlobCollector).collect();
 
   test.each([0, 1, 65_536, 262_144, 3_000_001])('%i bytes come back as they were', async (size) => {

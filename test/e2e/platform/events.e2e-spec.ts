@@ -69,7 +69,8 @@ describe('effects beside and after a transaction', () => {
     for (const [index, handler] of handlers.entries()) own.subscribe(type, `test ${index}`, handler);
     return new OutboxDelivery(db, own, 'local', MAIN);
   };
-  const nowDue = (type: string) => app.sql(`UPDATE outbox SET due_at = now() WHERE type = $1`, [type]);
+  const nowDue = (type: string) =>
+    app.sql(`UPDATE outbox SET due_at = now() - make_interval(secs => 1) WHERE type = $1`, [type]);
 
   describe('outbox', () => {
     test('delivers an event once after its commit, with its payload', async () => {
@@ -252,7 +253,10 @@ describe('effects beside and after a transaction', () => {
         await other.drain();
         expect(heard).toEqual([`slow ${one}`]);
         // As after the end of the process, the claim expires without a renewal.
-        await app.sql(`UPDATE outbox SET due_at = now(), attempts = attempts + 1 WHERE type = $1`, [type]);
+        await app.sql(
+          `UPDATE outbox SET due_at = now() - make_interval(secs => 1), attempts = attempts + 1 WHERE type = $1`,
+          [type],
+        );
         await other.drain();
         expect(heard).toEqual([`slow ${one}`, `other ${one}`, `other ${two}`]);
         finish.open();

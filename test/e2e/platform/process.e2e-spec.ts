@@ -6,6 +6,7 @@ import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/network/client.ts';
 import { SlowRequest } from '../../support/network/multipart.ts';
 import { freePort } from '../../support/network/ports.ts';
+import { eventsDelivered } from '../../support/database/outbox.ts';
 import { until } from '../../support/until.ts';
 import { childEnv } from '../../support/installation/child-env.ts';
 
@@ -84,6 +85,7 @@ describe('the server as a process', () => {
       expect((await client.post('/notes', { title: 7, password: 'SECRET-password' })).status).toBe(422);
       expect((await new Client(base, 'SECRET-bad-token').get('/notes')).status).toBe(401);
 
+      await eventsDelivered(app, 'note.created');
       await database.query('ALTER TABLE note_revisions RENAME TO elsewhere');
       const broken = await client.post(
         '/notes',

@@ -121,7 +121,9 @@ describe('presence', () => {
     await sweep();
     expect((await shown(bob, alice)).status).toBe('online');
     const again = await connect(two, alice);
-    await one.sql(`UPDATE presence_devices SET expires_at = now() WHERE id = $1`, [first]);
+    await one.sql(`UPDATE presence_devices SET expires_at = now() - make_interval(secs => 1) WHERE id = $1`, [
+      first,
+    ]);
     grace(0);
     await sweep();
     await disconnect(again, two);
@@ -271,10 +273,14 @@ describe('presence', () => {
         ['online', '', true],
         ['online', '', true],
       ]);
-      await one.sql(`UPDATE presence_users SET hidden_at = now(), due_at = now() WHERE user_id = $1`, [
-        carol.id,
-      ]);
-      await one.sql(`UPDATE presence_devices SET expires_at = now() WHERE user_id = $1`, [dora.id]);
+      await one.sql(
+        `UPDATE presence_users SET hidden_at = now(), due_at = now() - make_interval(secs => 1) WHERE user_id = $1`,
+        [carol.id],
+      );
+      await one.sql(
+        `UPDATE presence_devices SET expires_at = now() - make_interval(secs => 1) WHERE user_id = $1`,
+        [dora.id],
+      );
       await sweep();
       for (const user of [carol, dora])
         await follower.next('presence', (event) => event.user_id === user.id && event.status === 'offline');
@@ -341,9 +347,10 @@ describe('presence', () => {
       text: 'Call',
       until,
     });
-    await one.sql(`UPDATE presence_users SET choice_until = now(), due_at = now() WHERE user_id = $1`, [
-      alice.id,
-    ]);
+    await one.sql(
+      `UPDATE presence_users SET choice_until = now() - make_interval(secs => 1), due_at = now() - make_interval(secs => 1) WHERE user_id = $1`,
+      [alice.id],
+    );
     await sweep();
     expect(
       await follower.next('presence', ({ status, text }) => status === 'online' && text === ''),

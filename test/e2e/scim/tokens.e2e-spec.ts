@@ -64,7 +64,9 @@ describe('tokens of identity providers', () => {
       Date.parse(token.expires_at),
     );
 
-    await app.sql(`UPDATE scim_tokens SET expires_at = now() WHERE id = $1`, [token.id]);
+    await app.sql(`UPDATE scim_tokens SET expires_at = now() - make_interval(secs => 1) WHERE id = $1`, [
+      token.id,
+    ]);
     expect(await statusWith(rotated.body.secret)).toBe(401);
 
     const other = await create();

@@ -284,7 +284,7 @@ describe('invitations to a workspace', () => {
     await at.drain();
     expect((await owner.api.delete(`/tenant/invitations/${id}`)).status).toBe(200);
     at.relay.reject = () => undefined;
-    await at.app.sql('UPDATE outbox SET due_at = now()');
+    await at.app.sql('UPDATE outbox SET due_at = now() - make_interval(secs => 1)');
     expect(await at.mailsTo(email)).toEqual([]);
   });
 
@@ -294,7 +294,7 @@ describe('invitations to a workspace', () => {
     await at.drain();
     at.relay.reject = () => undefined;
     expect((await owner.api.post(`/tenant/invitations/${id}/resend`)).status).toBe(200);
-    await at.app.sql('UPDATE outbox SET due_at = now()');
+    await at.app.sql('UPDATE outbox SET due_at = now() - make_interval(secs => 1)');
     expect(await at.mailsTo(email)).toHaveLength(1);
     expect((await at.browser().open(await at.linkTo(email))).status).toBe(200);
   });

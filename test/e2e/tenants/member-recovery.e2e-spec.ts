@@ -169,7 +169,10 @@ describe('recovery of members by administrators', () => {
       ];
       await secondFactorOf(app, lost.id);
       await reset(owner, lost);
-      await app.sql(`UPDATE second_factor_resets SET expires_at = now() WHERE user_id = $1`, [lost.id]);
+      await app.sql(
+        `UPDATE second_factor_resets SET expires_at = now() - make_interval(secs => 1) WHERE user_id = $1`,
+        [lost.id],
+      );
       expect(await reset(second, lost)).toEqual([200, 'approval_required']);
       await owner.api.post(`/tenant/members/${second.id}/deactivate`);
       expect(await reset(owner, lost)).toEqual([200, 'approval_required']);
