@@ -1,3 +1,4 @@
+import type { Client } from 'pg';
 import { AccountRecovery, PasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import { PASSWORD, session } from '../../support/sign-in/account.ts';
@@ -286,6 +287,20 @@ describe('recovery of accounts by mail', () => {
       expect([status, body.error]).toEqual([403, 'invalid_password']);
       expect(body.message).toContain('no password');
       expect((await bare.api.get('/settings/email')).body.pending).toBeNull();
+    });
+
+    test('is not requested with a password that changes meanwhile', async () => {
+      const ann = await user();
+      const change = async (other: Client) => {
+        await other.query('LOCK TABLE account_tokens IN SHARE ROW EXCLUSIVE MODE');
+        await other.query('UPDATE accounts SET password_changed_at = now() WHERE id = $1', [ann.id]);
+      };
+      const input = { email: `late-${ann.email}`, password: PASSWORD };
+      const { status, body } = await afterChange(at.app.databaseUrl, change, () =>
+        ann.api.put('/settings/email', input),
+      );
+      expect([status, body.error]).toEqual([403, 'invalid_password']);
+      expect((await ann.api.get('/settings/email')).body.pending).toBeNull();
     });
 
     test('a cancelled change makes the link invalid', async () => {
