@@ -14,7 +14,9 @@ import {
 import { TenantDomains } from './domains/tenant-domains.js';
 import { TenantErrors } from './tenants.errors.js';
 import {
+  type EndedMembers,
   type EndedMembership,
+  type ErasurePolicy,
   type MemberStatus,
   MembershipStatusRepository,
 } from './membership-status.repository.js';
@@ -206,9 +208,12 @@ export class TenantsApi {
     return ended;
   }
 
-  /** Former members whose membership ended at least `days` ago and whose data are not erased. Services have no personal data. */
-  async endedMembers(tenantId: string, days: number): Promise<string[]> {
-    return this.statuses.endedMembers(tenantId, days);
+  /**
+   * Former members of workspaces in this cell whose time after the end of the membership has passed and whose data are not erased.
+   * Services have no personal data.
+   */
+  async endedMembers(policies: readonly ErasurePolicy[]): Promise<EndedMembers[]> {
+    return this.statuses.endedMembers(policies);
   }
 
   /** All memberships of a user, also ended and erased ones. */
