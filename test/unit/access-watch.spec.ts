@@ -155,6 +155,18 @@ describe('polling of access changes', () => {
     expect(heard).toEqual(['one']);
   });
 
+  test('after an interruption longer than changes are stored, no earlier verification is used', async () => {
+    const tokens = { a1: { accountId: 'a', tenantId: 't1' } };
+    const verifier = verifierOf(watch, tokens, new Date(Date.now() + 86_400_000));
+    await verifier.resolve('a1');
+    expect(verifier.cached('a1')).toBeDefined();
+    reachable = false;
+    await jest.advanceTimersByTimeAsync(3_600_000);
+    reachable = true;
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect([watch.fresh, verifier.cached('a1')]).toEqual([true, undefined]);
+  });
+
   test('a message of the bus starts a poll at once, also during another one', async () => {
     const heard: string[] = [];
     watch.onChange(({ id }) => heard.push(id));
