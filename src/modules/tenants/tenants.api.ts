@@ -168,8 +168,8 @@ export class TenantsApi {
 
   /** Writes the address of an account to all its memberships, one transaction for each workspace. Idempotent. */
   async setEmail(userId: string, email: string): Promise<void> {
-    for (const { tenantId, displayName } of await this.tenants.withOtherEmail(userId, email))
-      await this.tenants.setEmail({ tenantId, userId, displayName, email }, (tx) =>
+    for (const tenantId of await this.tenants.withOtherEmail(userId, email))
+      await this.tenants.setEmail(tenantId, userId, email, (tx) =>
         this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds: [userId] }),
       );
   }

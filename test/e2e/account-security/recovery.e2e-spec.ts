@@ -216,6 +216,24 @@ describe('recovery of accounts by mail', () => {
       expect(rows).toEqual([{ email }, { email }]);
     });
 
+    test('keeps a name that changes at the same moment in the search of the directory', async () => {
+      const ann = await user();
+      const email = `found-${ann.email}`;
+      await ann.api.put('/settings/email', { email, password: PASSWORD });
+      const link = await at.linkTo(email);
+      const rename = (other: Client) =>
+        other.query(
+          `UPDATE tenant_members SET display_name = 'Zacharias', folded = ' zacharias' WHERE user_id = $1`,
+          [ann.id],
+        );
+      await afterChange(await at.app.databaseOf(ann.tenantId!), rename, async () => {
+        await at.submit(link, {});
+        await at.drain();
+      });
+      const { text } = await ann.api.get('/directory/search?q=zacharias');
+      expect(text).toContain(email);
+    });
+
     test('an address of another account gets no mail, with the same response', async () => {
       const [ann, bob] = [await user(), await user()];
       const { status, body } = await ann.api.put('/settings/email', { email: bob.email, password: PASSWORD });
