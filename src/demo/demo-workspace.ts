@@ -34,11 +34,12 @@ const KEPT = ['blobs', 'file_usage', 'user_file_usage', 'mail_accounts'];
  * @param options.mail whether to send mail, which only the embedded mail service delivers to these addresses
  */
 export async function createDemoWorkspace(app: INestApplication, { mail }: { mail: boolean }): Promise<void> {
-  const tenants = app.get(TenantsApi);
+  const isMissing = async () => (await app.get(TenantsApi).idBySlug(DEMO_TENANT.slug)) === null;
+  if (!(await isMissing())) return;
   const session = await openSession(app.get(Db).main, 'demo workspace');
   try {
     await session.query('SELECT pg_advisory_lock($1)', [LOCK]);
-    if (!(await tenants.idBySlug(DEMO_TENANT.slug))) await createOrRepeat(app, mail);
+    if (await isMissing()) await createOrRepeat(app, mail);
   } finally {
     await session.end();
   }
@@ -46,14 +47,15 @@ export async function createDemoWorkspace(app: INestApplication, { mail }: { mai
 
 async function createOrRepeat(app: INestApplication, mail: boolean): Promise<void> {
   const tenants = app.get(TenantsApi);
-  const isInterrupted = (await tenants.idBySlug(UNFINISHED.slug)) !== null;
-  if (!isInterrupted || (await isEmptied(app, mail))) await createAll(app, mail);
+  const interrupted = await tenants.idBySlug(UNFINISHED.slug);
+  const tenantId =
+    interrupted === null || (await isEmptied(app, mail)) ? await createAll(app, mail) : interrupted;
   await provision(app, { accounts: DEMO_USERS.map((user) => ({ ...user, password: DEMO_PASSWORD })) });
-  const tenantId = (await tenants.idBySlug(UNFINISHED.slug)) as string;
   await app.get(Db).tx((tx) => tenants.setSlug(tx, tenantId, DEMO_TENANT.slug));
 }
 
-async function createAll(app: INestApplication, mail: boolean): Promise<void> {
+/** @returns the id of the workspace */
+async function createAll(app: INestApplication, mail: boolean): Promise<string> {
   const { users } = await provision(app, { tenants: [UNFINISHED] }, true);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const base = `http://127.0.0.1:${port}/${API_PREFIX}`;
@@ -68,6 +70,7 @@ async function createAll(app: INestApplication, mail: boolean): Promise<void> {
   await createForms(clients);
   await createCalls(app, tenantId, clients);
   if (mail) await createMail(clients);
+  return tenantId;
 }
 
 /** Empties the unfinished workspace. @returns false when the role of the database may not do so; nothing is deleted then */

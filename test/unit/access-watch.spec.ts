@@ -19,9 +19,57 @@ const silentBus = () => {
 };
 const noNotices = { on: () => undefined } as never;
 
+/** A verifier of tokens that are named like their sessions. */
+function verifierOf(
+  watch: AccessWatch,
+  identities: Record<string, { accountId: string; tenantId: string | null }>,
+  expiresAt: Date,
+): TokenVerifier {
+  const own = {
+    verify: async (token: string) => ({
+      ...identities[token],
+      sessionId: token,
+      issuedAt: new Date(),
+      expiresAt,
+    }),
+  };
+  const repository = {
+    bySession: async (_: string, id: string) => ({
+      id,
+      email: 'ann@acme.example',
+      status: 'active',
+      tokens_valid_after: null,
+      has_second_factor: false,
+      session_expires_at: expiresAt,
+    }),
+  };
+  const tenants = {
+    activeRole: async () => 'member',
+    membership: async () => ({ role: 'member', since: new Date() }),
+  };
+  const policies = {
+    accepts: async () => true,
+    secondFactorDeadline: async () => null,
+    forget: () => undefined,
+  };
+  return new TokenVerifier(
+    own as never,
+    { isFromIssuer: () => false } as never,
+    repository as never,
+    {} as never,
+    tenants as never,
+    policies as never,
+    watch,
+    { period: 0, record: () => undefined } as never,
+    {} as never,
+  );
+}
+
 describe('polling of access changes', () => {
   let deliver: () => void;
   let rows: AccessChangeRow[];
+  /** When the rows were written. */
+  let madeAt: number;
   let reachable: boolean;
   let watch: AccessWatch;
 
@@ -31,9 +79,10 @@ describe('polling of access changes', () => {
     jest.useFakeTimers({ now: 0 });
     rows = [];
     reachable = true;
-    const queryAlways = async () => {
+    madeAt = Number.POSITIVE_INFINITY;
+    const queryAlways = async (_: unknown, [seconds]: [number]) => {
       if (!reachable) throw new Error('no database');
-      return rows;
+      return madeAt > Date.now() - seconds * 1_000 ? rows : [];
     };
     const silent = silentBus();
     deliver = silent.deliver;
@@ -93,6 +142,31 @@ describe('polling of access changes', () => {
     expect(heard).toEqual(['one', 'two']);
   });
 
+  test('after an interruption, a poll reads the changes since the last successful one', async () => {
+    const heard: string[] = [];
+    watch.onChange(({ id }) => heard.push(id));
+    reachable = false;
+    await jest.advanceTimersByTimeAsync(1_000);
+    rows = [change('one', 'a')];
+    madeAt = Date.now();
+    await jest.advanceTimersByTimeAsync(120_000);
+    reachable = true;
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(heard).toEqual(['one']);
+  });
+
+  test('after an interruption longer than changes are stored, no earlier verification is used', async () => {
+    const tokens = { a1: { accountId: 'a', tenantId: 't1' } };
+    const verifier = verifierOf(watch, tokens, new Date(Date.now() + 86_400_000));
+    await verifier.resolve('a1');
+    expect(verifier.cached('a1')).toBeDefined();
+    reachable = false;
+    await jest.advanceTimersByTimeAsync(3_600_000);
+    reachable = true;
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect([watch.fresh, verifier.cached('a1')]).toEqual([true, undefined]);
+  });
+
   test('a message of the bus starts a poll at once, also during another one', async () => {
     const heard: string[] = [];
     watch.onChange(({ id }) => heard.push(id));
@@ -114,51 +188,14 @@ describe('polling of access changes', () => {
   });
 
   test('a change drops only the affected cache entries; without the database none is used', async () => {
-    const identities: Record<string, { accountId: string; tenantId: string | null }> = {
+    const identities = {
       a1: { accountId: 'a', tenantId: 't1' },
       a2: { accountId: 'a', tenantId: 't2' },
       a0: { accountId: 'a', tenantId: null },
       b1: { accountId: 'b', tenantId: 't1' },
     };
     const expiresAt = new Date(Date.now() + 600_000);
-    const own = {
-      verify: async (token: string) => ({
-        ...identities[token],
-        sessionId: token,
-        issuedAt: new Date(),
-        expiresAt,
-      }),
-    };
-    const repository = {
-      bySession: async (_: string, id: string) => ({
-        id,
-        email: 'ann@acme.example',
-        status: 'active',
-        tokens_valid_after: null,
-        has_second_factor: false,
-        session_expires_at: expiresAt,
-      }),
-    };
-    const tenants = {
-      activeRole: async () => 'member',
-      membership: async () => ({ role: 'member', since: new Date() }),
-    };
-    const policies = {
-      accepts: async () => true,
-      secondFactorDeadline: async () => null,
-      forget: () => undefined,
-    };
-    const verifier = new TokenVerifier(
-      own as never,
-      { isFromIssuer: () => false } as never,
-      repository as never,
-      {} as never,
-      tenants as never,
-      policies as never,
-      watch,
-      { period: 0, record: () => undefined } as never,
-      {} as never,
-    );
+    const verifier = verifierOf(watch, identities, expiresAt);
     const cached = () => Object.keys(identities).filter((token) => verifier.cached(token));
     for (const token of Object.keys(identities)) await verifier.resolve(token);
     expect(cached()).toEqual(['a1', 'a2', 'a0', 'b1']);

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
 import { BackupError } from '../backup-error.js';
 import { columnList } from '../database/catalog.js';
 import { type Import, loadTemporary, partNamed } from './imported-rows.js';
@@ -28,25 +29,42 @@ export async function rejectExisting(directory: pg.Client, id: string, slug: str
     throw new BackupError(`The installation has another workspace "${slug}": pass another --slug.`);
 }
 
-/** An exported account matches the account with its id, or else the account with its address. */
+/**
+ * An exported account matches the account with its id, unless another exported one has the address of that account, or else the
+ * account with its address. So no two exported accounts match the same one.
+ */
 const MATCHES = `
 SELECT imported.id, coalesce(same.id, named.id) AS found,
+       EXISTS (SELECT FROM accounts WHERE accounts.id = imported.id) AS id_taken,
        imported.password_hash IS NULL AND imported.second_factor_since IS NOT NULL AS lacks_password
   FROM imported_accounts AS imported
-  LEFT JOIN accounts AS same ON same.id = imported.id
+  LEFT JOIN accounts AS same ON same.id = imported.id AND NOT EXISTS (
+    SELECT FROM imported_accounts AS other WHERE other.email_key = same.email_key AND other.id <> imported.id)
   LEFT JOIN accounts AS named ON named.email_key = imported.email_key`;
+
+interface Match {
+  id: string;
+  /** The account of the installation; null: the exported one is new here. */
+  found: string | null;
+  /** An account of another user has the id here. */
+  id_taken: boolean;
+  lacks_password: boolean;
+}
 
 /** Compares the exported accounts with those of the installation, and fills `work.ids`. */
 export async function matchAccounts(work: Import): Promise<ImportedAccounts> {
   const object = objectOf(work, 'accounts');
-  await loadTemporary(work, work.directory, object);
-  const { rows } = await work.directory.query<{ id: string; found: string | null; lacks_password: boolean }>(
-    MATCHES,
-  );
+  const { directory, ids } = work;
+  await loadTemporary(work, directory, object);
+  const { rows } = await directory.query<Match>(MATCHES);
   const created = rows.filter(({ found }) => found === null);
-  for (const { id, found } of rows) if (found !== null && found !== id) work.ids.set(id, found);
+  for (const { id, found } of rows) if (found !== null && found !== id) ids.set(id, found);
+  for (const { id } of created.filter((each) => each.id_taken)) {
+    ids.set(id, uuidv7());
+    await directory.query('UPDATE imported_accounts SET id = $2 WHERE id = $1', [id, ids.get(id)]);
+  }
   return {
-    created: created.map(({ id }) => id),
+    created: created.map(({ id }) => ids.get(id) ?? id),
     matched: rows.flatMap(({ found }) => found ?? []),
     without_password: created.filter(({ lacks_password: lacks }) => lacks).length,
   };

@@ -55,7 +55,8 @@ export interface ImportSummary {
 
 /**
  * Adds an exported workspace to an installation, while servers run. Ids stay, except those of accounts that match an account of
- * the installation. All rows commit at once; an aborted import leaves only files, which collectors remove.
+ * the installation, and of new accounts whose id another account has. All rows commit at once; an aborted import leaves only
+ * files, which collectors remove.
  *
  * @throws BackupError for a backup, a damaged export or one of another version, and when the workspace or its slug exists
  */

@@ -15,7 +15,7 @@ export interface Import {
   /** Connections with an open transaction: to the database of the workspace, and to that of the directory. */
   readonly cell: pg.Client;
   readonly directory: pg.Client;
-  /** Ids of matched accounts in this installation by their ids in the export, where they differ. */
+  /** Ids of accounts in this installation by their ids in the export, where they differ. */
   readonly ids: Map<string, string>;
   readonly report: Report;
 }

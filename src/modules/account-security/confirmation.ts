@@ -35,8 +35,14 @@ export class Confirmation {
     const guess = await this.locks.begin(CONFIRMATION, ctx.userId);
     if (!guess.allowed) throw tooManyAttempts(guess.wait);
     const account = await this.credentials.byId(ctx.userId);
-    if (!(await this.credentials.passwordMatches(account, password)) || !account)
-      throw SecurityErrors.invalidPassword.with();
+    const matches = await this.credentials
+      .passwordMatches(account, password)
+      .catch(async (error: unknown) => {
+        // A password that cannot be compared is no failure.
+        await this.db.single((tx) => this.locks.giveBack(tx, CONFIRMATION, ctx.userId));
+        throw error;
+      });
+    if (!matches || !account) throw SecurityErrors.invalidPassword.with();
     await this.db.single((tx) => this.locks.forget(tx, CONFIRMATION, ctx.userId));
     return account;
   }

@@ -94,7 +94,9 @@ export class AccessWatch extends AccessChanges implements OnModuleInit, OnModule
   /** Reads the changes now. */
   async poll(): Promise<void> {
     const started = performance.now();
-    const rows = await this.db.queryAlways(recentAccessChanges, [WINDOW_SECONDS]);
+    // After an interruption also the changes since the last successful poll.
+    const missed = Number.isFinite(this.polledAt) ? (started - this.polledAt) / 1_000 : 0;
+    const rows = await this.db.queryAlways(recentAccessChanges, [WINDOW_SECONDS + missed]);
     const now = performance.now();
     const current = new Set(rows.map((row) => row.id));
     for (const id of this.seen.keys()) if (!current.has(id)) this.seen.delete(id);

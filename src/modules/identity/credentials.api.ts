@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 import { type CredentialsRow, CredentialsRepository } from './credentials.repository.js';
 import { emailKey } from './email.js';
 import { Passwords } from './passwords.js';
@@ -18,8 +18,8 @@ export class CredentialsApi {
     return this.repository.byEmail(emailKey(email));
   }
 
-  async byId(accountId: string): Promise<CredentialsRow | null> {
-    return this.repository.byId(accountId);
+  async byId(accountId: string, reader?: Reader): Promise<CredentialsRow | null> {
+    return this.repository.byId(accountId, reader);
   }
 
   /**

@@ -17,6 +17,8 @@ import { UnknownKeyError } from './tokens/signing-keys.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
 
 const MAX_CACHED = 10_000;
+/** Shorter than the hour for which changes of access are stored: a process may have read none of them for longer. */
+const CACHED_MS = 1_800_000;
 const MAX_CLOCK_AHEAD_MS = 60_000;
 /** Name of this service among the accepted issuers of a policy. */
 const LOCAL = 'local';
@@ -66,7 +68,7 @@ export class TokenVerifier extends TokenResolver {
     // A session without the factor is never cached, so that a proof takes effect at once in every process.
     const { secondFactorPending, secondFactorMissing } = verified.identity;
     if (!secondFactorPending && !secondFactorMissing && !this.watch.changedSince(began, affects))
-      this.cache.set(token, verified);
+      this.cache.set(token, { ...verified, expiresAt: Math.min(verified.expiresAt, Date.now() + CACHED_MS) });
     return verified.identity;
   }
 

@@ -16,6 +16,18 @@ export interface EndedMembership {
   erased_at: Date | null;
 }
 
+/** The days after the end of a membership after which a workspace erases the data of the user. */
+export interface ErasurePolicy {
+  tenant_id: string;
+  days: number;
+}
+
+/** Former members of a workspace. */
+export interface EndedMembers {
+  tenant_id: string;
+  user_ids: string[];
+}
+
 const setMemberStatus = workspace.statement<{ tenant_id: string }>(
   'tenants.set_member_status',
   `UPDATE tenant_members
@@ -39,11 +51,15 @@ const endedWithAccount = workspace.statement<{ tenant_id: string }>(
   { reach: 'account' },
 );
 
-const endedMembers = workspace.statement<{ user_id: string }>(
+const endedMembers = workspace.statement<EndedMembers>(
   'tenants.ended_members',
-  `SELECT user_id FROM tenant_members
-    WHERE tenant_id = $1 AND status = 'deactivated' AND erased_at IS NULL AND NOT is_service
-      AND deactivated_at <= now() - make_interval(days => $2)`,
+  `SELECT member.tenant_id, array_agg(member.user_id) AS user_ids
+     FROM unnest($1::uuid[], $2::int[]) AS policy (tenant_id, days)
+     JOIN tenant_members member ON member.tenant_id = policy.tenant_id
+    WHERE member.status = 'deactivated' AND member.erased_at IS NULL AND NOT member.is_service
+      AND member.deactivated_at <= now() - make_interval(days => policy.days)
+    GROUP BY member.tenant_id`,
+  { reach: 'cell' },
 );
 
 const endedMemberships = workspace.statement<EndedMembership>(
@@ -107,8 +123,9 @@ export class MembershipStatusRepository {
     return member !== null && member.erasedAt !== null;
   }
 
-  async endedMembers(tenantId: string, days: number): Promise<string[]> {
-    return (await this.db.query(endedMembers, [tenantId, days])).map((row) => row.user_id);
+  async endedMembers(policies: readonly ErasurePolicy[]): Promise<EndedMembers[]> {
+    const values = [policies.map((policy) => policy.tenant_id), policies.map(({ days }) => days)];
+    return this.db.query(endedMembers, values);
   }
 
   async memberships(userId: string, reader: Reader = this.db): Promise<EndedMembership[]> {

@@ -4,6 +4,7 @@ import type { RequestContext, TenantRole } from '../../platform/context/request-
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { directory } from '../../platform/database/statement.js';
+import type { ErasurePolicy } from './membership-status.repository.js';
 import { type Audience, defaultPolicy, TenantPolicy } from './tenant-policy.entity.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
 
@@ -12,7 +13,7 @@ const MAX_CACHED = 10_000;
 const CACHE_MS = 3_000;
 const DAY_MS = 86_400_000;
 
-const erasures = directory.statement<{ tenant_id: string; days: number }>(
+const erasures = directory.statement<ErasurePolicy>(
   'tenants.erasures',
   `SELECT tenant_id, erase_after_days AS days FROM tenant_policies WHERE erase_after_days IS NOT NULL ORDER BY tenant_id`,
 );
@@ -33,7 +34,7 @@ export class TenantPolicies {
   }
 
   /** Workspaces that erase the personal data of former members, with the days after the end of the membership. */
-  async erasures(): Promise<{ tenant_id: string; days: number }[]> {
+  async erasures(): Promise<ErasurePolicy[]> {
     return this.db.query(erasures, []);
   }
 

@@ -14,7 +14,9 @@ import {
 import { TenantDomains } from './domains/tenant-domains.js';
 import { TenantErrors } from './tenants.errors.js';
 import {
+  type EndedMembers,
   type EndedMembership,
+  type ErasurePolicy,
   type MemberStatus,
   MembershipStatusRepository,
 } from './membership-status.repository.js';
@@ -166,8 +168,8 @@ export class TenantsApi {
 
   /** Writes the address of an account to all its memberships, one transaction for each workspace. Idempotent. */
   async setEmail(userId: string, email: string): Promise<void> {
-    for (const { tenantId, displayName } of await this.tenants.withOtherEmail(userId, email))
-      await this.tenants.setEmail({ tenantId, userId, displayName, email }, (tx) =>
+    for (const tenantId of await this.tenants.withOtherEmail(userId, email))
+      await this.tenants.setEmail(tenantId, userId, email, (tx) =>
         this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds: [userId] }),
       );
   }
@@ -206,9 +208,12 @@ export class TenantsApi {
     return ended;
   }
 
-  /** Former members whose membership ended at least `days` ago and whose data are not erased. Services have no personal data. */
-  async endedMembers(tenantId: string, days: number): Promise<string[]> {
-    return this.statuses.endedMembers(tenantId, days);
+  /**
+   * Former members of workspaces in this cell whose time after the end of the membership has passed and whose data are not erased.
+   * Services have no personal data.
+   */
+  async endedMembers(policies: readonly ErasurePolicy[]): Promise<EndedMembers[]> {
+    return this.statuses.endedMembers(policies);
   }
 
   /** All memberships of a user, also ended and erased ones. */

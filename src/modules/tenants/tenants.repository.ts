@@ -130,9 +130,9 @@ const setRoles = workspace.statement<{ user_id: string }>(
 );
 
 /** Across workspaces, by the index on user_id. */
-const withOtherEmail = workspace.statement<{ tenantId: string; displayName: string }>(
+const withOtherEmail = workspace.statement<{ tenant_id: string }>(
   'tenants.with_other_email',
-  `SELECT tenant_id AS "tenantId", display_name AS "displayName" FROM tenant_members
+  `SELECT tenant_id FROM tenant_members
     WHERE user_id = $1 AND email <> $2 AND erased_at IS NULL`,
   { reach: 'account' },
 );
@@ -244,22 +244,25 @@ export class TenantsRepository {
     await members.update({ tenantId, userId }, { displayName, folded });
   }
 
-  /** Memberships of a user that have another address, without erased ones. */
-  async withOtherEmail(userId: string, email: string): Promise<{ tenantId: string; displayName: string }[]> {
-    return this.db.query(withOtherEmail, [userId, email]);
+  /** Workspaces in which a user has another address, without erased memberships. */
+  async withOtherEmail(userId: string, email: string): Promise<string[]> {
+    return (await this.db.query(withOtherEmail, [userId, email])).map((row) => row.tenant_id);
   }
 
   /** Changes nothing after the start of an erasure. @param then runs in the same transaction */
   async setEmail(
-    member: { tenantId: string; userId: string; displayName: string; email: string },
+    tenantId: string,
+    userId: string,
+    email: string,
     then: (tx: Tx) => Promise<void>,
   ): Promise<void> {
-    const { tenantId, userId, displayName, email } = member;
     await this.db.tx(async (tx) => {
-      const folded = foldWords(displayName, email);
-      const where = { tenantId, userId, erasedAt: IsNull() };
-      const updated = await rowsOf(tx, TenantMember).update(where, { email, folded });
-      if (updated.length > 0) await then(tx);
+      const members = rowsOf(tx, TenantMember);
+      const member = await members.lock({ tenantId, userId, erasedAt: IsNull() });
+      if (!member) return;
+      const folded = foldWords(member.displayName, email);
+      await members.update({ tenantId, userId }, { email, folded });
+      await then(tx);
     });
   }
 

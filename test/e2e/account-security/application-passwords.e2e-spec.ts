@@ -1,3 +1,4 @@
+import type { Client } from 'pg';
 import {
   AccountRecovery,
   type ApplicationPasswordProvider,
@@ -8,6 +9,7 @@ import {
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
+import { afterChange } from '../../support/database/locks.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 
@@ -173,6 +175,22 @@ describe('application passwords', () => {
       } finally {
         await without.stop();
       }
+    });
+
+    test('are not created by an ended session, before its process knows', async () => {
+      const alice = await newUser();
+      expect((await alice.api.get(PATH)).status).toBe(200);
+      await app.sql('UPDATE sessions SET revoked_at = now() WHERE account_id = $1', [alice.id]);
+      expect(errorOf(await make(alice))).toEqual([401, 'unauthorized']);
+      expect(await app.sql('SELECT FROM application_passwords WHERE user_id = $1', [alice.id])).toEqual([]);
+    });
+
+    test('are not created while a change of the password ends their session', async () => {
+      const alice = await newUser();
+      const end = (other: Client) =>
+        other.query('UPDATE sessions SET revoked_at = now() WHERE account_id = $1', [alice.id]);
+      const made = await afterChange(app.databaseUrl, end, () => make(alice));
+      expect(errorOf(made)).toEqual([401, 'unauthorized']);
     });
 
     test('belong to one workspace', async () => {

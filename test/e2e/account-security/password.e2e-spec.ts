@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
 import { PasswordSignIn } from '../../../src/modules/account-security/index.js';
+import { Passwords } from '../../../src/modules/identity/index.js';
+import { Errors } from '../../../src/platform/http/errors.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
@@ -40,6 +43,17 @@ describe('the password', () => {
     (await app.get(PasswordSignIn).verify({ email, password, ip: '192.0.2.9' })).outcome;
   const change = ({ api }: TestUser, body: object) =>
     api.put('/settings/password', { current_password: PASSWORD, new_password: NEW, ...body });
+
+  test('is not locked by comparisons that fail because too many are queued', async () => {
+    const zoe = await personWithPassword(app, 'zoe');
+    const full = jest.spyOn(app.get(Passwords), 'verify').mockRejectedValue(Errors.overloaded.with());
+    try {
+      for (let n = 0; n < 5; n += 1) expect(errorOf(await change(zoe, {}))).toEqual([503, 'overloaded']);
+    } finally {
+      full.mockRestore();
+    }
+    expect((await change(zoe, {})).status).toBe(200);
+  });
 
   test('changes with the current password; other sessions end, this one and application passwords stay', async () => {
     const alice = await personWithPassword(app, 'alice');

@@ -1,3 +1,4 @@
+import type { Client } from 'pg';
 import { AccountRecovery, PasswordSignIn } from '../../../src/modules/account-security/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import { PASSWORD, session } from '../../support/sign-in/account.ts';
@@ -215,6 +216,24 @@ describe('recovery of accounts by mail', () => {
       expect(rows).toEqual([{ email }, { email }]);
     });
 
+    test('keeps a name that changes at the same moment in the search of the directory', async () => {
+      const ann = await user();
+      const email = `found-${ann.email}`;
+      await ann.api.put('/settings/email', { email, password: PASSWORD });
+      const link = await at.linkTo(email);
+      const rename = (other: Client) =>
+        other.query(
+          `UPDATE tenant_members SET display_name = 'Zacharias', folded = ' zacharias' WHERE user_id = $1`,
+          [ann.id],
+        );
+      await afterChange(await at.app.databaseOf(ann.tenantId!), rename, async () => {
+        await at.submit(link, {});
+        await at.drain();
+      });
+      const { text } = await ann.api.get('/directory/search?q=zacharias');
+      expect(text).toContain(email);
+    });
+
     test('an address of another account gets no mail, with the same response', async () => {
       const [ann, bob] = [await user(), await user()];
       const { status, body } = await ann.api.put('/settings/email', { email: bob.email, password: PASSWORD });
@@ -286,6 +305,20 @@ describe('recovery of accounts by mail', () => {
       expect([status, body.error]).toEqual([403, 'invalid_password']);
       expect(body.message).toContain('no password');
       expect((await bare.api.get('/settings/email')).body.pending).toBeNull();
+    });
+
+    test('is not requested with a password that changes meanwhile', async () => {
+      const ann = await user();
+      const change = async (other: Client) => {
+        await other.query('LOCK TABLE account_tokens IN SHARE ROW EXCLUSIVE MODE');
+        await other.query('UPDATE accounts SET password_changed_at = now() WHERE id = $1', [ann.id]);
+      };
+      const input = { email: `late-${ann.email}`, password: PASSWORD };
+      const { status, body } = await afterChange(at.app.databaseUrl, change, () =>
+        ann.api.put('/settings/email', input),
+      );
+      expect([status, body.error]).toEqual([403, 'invalid_password']);
+      expect((await ann.api.get('/settings/email')).body.pending).toBeNull();
     });
 
     test('a cancelled change makes the link invalid', async () => {

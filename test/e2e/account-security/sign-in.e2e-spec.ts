@@ -1,4 +1,7 @@
+import { jest } from '@jest/globals';
 import { PasswordSignIn, type SignInOutcome } from '../../../src/modules/account-security/index.js';
+import { Passwords } from '../../../src/modules/identity/index.js';
+import { Errors } from '../../../src/platform/http/errors.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp } from '../../support/app.ts';
 
@@ -76,6 +79,18 @@ describe('verifying a password at sign-in', () => {
       }
     },
   );
+
+  test('passwords that cannot be compared, because too many are queued, lock no address', async () => {
+    const { email } = await account('olga');
+    const full = jest.spyOn(app.get(Passwords), 'verify').mockRejectedValue(Errors.overloaded.with());
+    try {
+      for (let n = 0; n < 10; n += 1)
+        await expect(attempt(email, PASSWORD)).rejects.toMatchObject({ kind: Errors.overloaded });
+    } finally {
+      full.mockRestore();
+    }
+    expect((await attempt(email, PASSWORD)).outcome).toBe('ok');
+  });
 
   describe('locks', () => {
     const fail = async (email: string, count: number, ip: string, knownBrowser: string | null = null) => {

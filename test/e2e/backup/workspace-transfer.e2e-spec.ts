@@ -332,6 +332,35 @@ describe('a workspace that moves to another installation', () => {
     expect(tenant.slug).toBe('busy-2');
   });
 
+  test('two accounts of the export are never one account of the installation', async () => {
+    const [ann, bob] = await source.app.tenant('swap', 'ann', 'bob');
+    const note = async ({ api }: TestUser, title: string) =>
+      expect((await api.post('/notes', { title })).status).toBe(201);
+    await note(ann, 'of ann');
+    await note(bob, 'of bob');
+    const to = directories.make();
+    await exported(from, 'swap', to);
+    // Here, ann has the address that bob has in the export.
+    await target.sql(`INSERT INTO accounts (id, email, email_key, display_name) VALUES ($1, $2, $2, 'Ann')`, [
+      ann.id,
+      bob.email,
+    ]);
+    const { accounts } = await imported(target, { from: to });
+    expect(accounts).toEqual({ created: 1, matched: 1, without_password: 0 });
+    expect(await accountOf(bob.email)).toBe(ann.id);
+    const owners = await target.sql(
+      `SELECT note.title, member.email, member.user_id FROM notes note
+         JOIN tenant_members member ON member.tenant_id = note.tenant_id AND member.user_id = note.owner_id
+        WHERE note.tenant_id = $1 ORDER BY note.title`,
+      [ann.tenantId],
+    );
+    expect(owners).toEqual([
+      { title: 'of ann', email: ann.email, user_id: await accountOf(ann.email) },
+      { title: 'of bob', email: bob.email, user_id: ann.id },
+    ]);
+    expect(owners[0].user_id).not.toBe(bob.id);
+  });
+
   test('a process that is killed in the middle leaves nothing, and the next import works', async () => {
     const to = directories.make();
     const other = await cloneDatabase();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Db } from '../../../src/platform/database/db.js';
 import { EventIndexer } from '../../../src/modules/calendar/search/event-index.js';
+import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
 import { PresenceDevices } from '../../../src/modules/presence/devices/presence-devices.js';
 import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-indexer.js';
@@ -215,6 +216,36 @@ describe('workspaces in cells', () => {
       return presence?.[0].status === 'away';
     });
     for (const socket of sockets) socket.close();
+  });
+
+  test('without a cell the erasures of the other workspaces are scheduled', async () => {
+    // By their ids, the workspace of the lost cell comes first.
+    expect(ann.tenantId! < gil.tenantId!).toBe(true);
+    const former: TestUser[] = [];
+    for (const [owner, slug] of [
+      [ann, 'acme'],
+      [gil, 'globex'],
+    ] as const) {
+      const member = await app.member(slug, `former@${slug}.example`);
+      expect((await owner.api.put('/tenant/policy', { erase_after_days: 1 })).status).toBe(200);
+      expect((await owner.api.post(`/tenant/members/${member.id}/deactivate`, {})).status).toBe(200);
+      former.push(member);
+    }
+    const schedule = () => app.inCells(() => app.get(PersonalErasureWorker).schedule());
+    const scheduled = (cell: TestCell) => cell.sql('SELECT user_id FROM personal_erasures');
+    for (const cell of [north, south])
+      await cell.sql(
+        `UPDATE tenant_members SET deactivated_at = now() - interval '2 days' WHERE status = 'deactivated'`,
+      );
+    await north.stop();
+    try {
+      await expect(schedule()).rejects.toThrow();
+    } finally {
+      await north.resume();
+    }
+    expect(await scheduled(south)).toEqual([{ user_id: former[1]!.id }]);
+    await schedule();
+    expect(await scheduled(north)).toEqual([{ user_id: former[0]!.id }]);
   });
 
   test('without a cell only requests for its workspaces are rejected, until it is back', async () => {

@@ -12,6 +12,7 @@ import { QueueRepository } from '../../../src/mail-service/delivery/queue.reposi
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp } from '../../support/app.ts';
+import { inTransaction } from '../../support/database/locks.ts';
 import { Client } from '../../support/network/client.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { describedOperations } from '../../support/contract/operations.ts';
@@ -161,6 +162,13 @@ describe('the demo workspace', () => {
       });
       expect(subjects).toContain('Re: Offsite in May');
     }
+  });
+
+  test('waits for no other process when it exists', async () => {
+    await inTransaction(app.databaseUrl, async (other) => {
+      await other.query('SELECT pg_advisory_xact_lock(770612)');
+      await createDemoWorkspace(app.served.nest, { mail: true });
+    });
   });
 
   test('is created once', async () => {

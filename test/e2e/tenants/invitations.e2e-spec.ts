@@ -129,6 +129,17 @@ describe('invitations to a workspace', () => {
     expect(joins.filter((event: any) => event.data.invitation === id)).toHaveLength(1);
   });
 
+  test('a member who was added meanwhile accepts without joining again', async () => {
+    const { email, id } = await invite(owner, { role: 'admin' });
+    const link = await at.linkTo(email);
+    const users = [{ email, name: 'Vera', password: PASSWORD }];
+    await provision(at.app.served.nest, { tenants: [{ slug: 'acme', users }] });
+    expect((await at.submit(link, { password: PASSWORD })).status).toBe(200);
+    expect([await stateOf(id), (await memberOf(email)).role]).toEqual(['accepted', 'member']);
+    const { events } = (await owner.api.get('/tenant/audit?action=user.joined&limit=200')).body;
+    expect(events.filter((event: any) => event.data.invitation === id)).toEqual([]);
+  });
+
   test('an account that is opened while the invitation is accepted keeps its name and needs its own proof', async () => {
     const { email, id } = await invite(owner);
     const link = await at.linkTo(email);
@@ -504,6 +515,17 @@ describe('invitations to a workspace', () => {
       const lookAlike = '\uff4eew@joiners.example';
       await request(lookAlike);
       expect((await at.browser().open(await at.linkTo(lookAlike))).html).toContain(lookAlike);
+      // An invitation by an administrator replaces a link that a visitor requested.
+      await request('kim@joiners.example');
+      const requested = await at.linkTo('kim@joiners.example');
+      const invitation = { email: 'kim@joiners.example', role: 'admin' };
+      expect((await boss.api.post('/tenant/invitations', invitation)).status).toBe(201);
+      expect((await at.browser().open(requested)).status).toBe(404);
+      const invited = await at.linkTo('kim@joiners.example');
+      expect((await at.submit(invited, { name: 'Kim', new_password: NEW_PASSWORD })).status).toBe(200);
+      expect((await boss.api.get('/tenant/members')).body.members).toContainEqual(
+        expect.objectContaining({ email: 'kim@joiners.example', role: 'admin' }),
+      );
       // A link that was sent before the policy changed is invalid.
       await request('late@joiners.example');
       const late = await at.linkTo('late@joiners.example');

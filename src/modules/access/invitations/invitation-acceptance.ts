@@ -30,6 +30,11 @@ export interface InvitedAccount {
   displayName: string;
 }
 
+interface InvitationOrigin {
+  ip: string | null;
+  requestId: string | null;
+}
+
 /** Opens invitations by the token of their link, and makes members of their recipients. */
 @Injectable()
 export class InvitationAcceptance {
@@ -58,13 +63,14 @@ export class InvitationAcceptance {
   }
 
   /**
-   * Makes the account a member with the role and the groups of the invitation. A deactivated member stays deactivated.
+   * Makes the account a member with the role and the groups of the invitation. An active member stays as it is, a deactivated one
+   * stays deactivated.
    * @returns false when the invitation ended meanwhile, or its inviter no longer holds the permissions
    */
   async accept(
     { tenantId, id }: OpenInvitation,
     account: InvitedAccount,
-    origin: { ip: string | null; requestId: string | null },
+    origin: InvitationOrigin,
   ): Promise<boolean> {
     const open = await rowsOf(this.db, TenantInvitation).one({ tenantId, id });
     if (!open || !(await this.mayJoin(open))) return false;
@@ -76,34 +82,31 @@ export class InvitationAcceptance {
         return false;
       const status = await this.tenants.memberStatus(tx, tenantId, account.id);
       if (status === 'deactivated') return false;
-      if (status === null) await this.join(tx, invitation, account);
+      if (status === null) await this.join(tx, invitation, account, origin);
       await this.invitations.end(tx, tenantId, id, 'accepted', account.id);
-      const { invitedBy, role, groupIds } = invitation;
-      await this.audit.record(
-        tx,
-        { tenantId, userId: account.id, ...origin },
-        {
-          action: 'user.joined',
-          objectKind: 'user',
-          objectId: account.id,
-          data: { invitation: id, invited_by: invitedBy, role, groups: groupIds },
-        },
-      );
-      await this.outbox.append(tx, {
-        tenantId,
-        type: 'member.joined',
-        payload: { user_id: account.id, invited_by: invitedBy },
-      });
       return true;
     });
   }
 
-  private async join(tx: Tx, invitation: TenantInvitation, account: InvitedAccount): Promise<void> {
+  private async join(
+    tx: Tx,
+    invitation: TenantInvitation,
+    account: InvitedAccount,
+    origin: InvitationOrigin,
+  ): Promise<void> {
     const { tenantId, role, groupIds, invitedBy: by } = invitation;
     const { id: userId, email, displayName } = account;
     await this.tenants.provisionMembers(tx, tenantId, [{ userId, email, displayName, role: null }]);
     await this.groups.join(tx, tenantId, userId, { role, groupIds, by });
     await this.identity.recordAccessChange(tx, userId, tenantId);
+    const data = { invitation: invitation.id, invited_by: by, role, groups: groupIds };
+    await this.audit.record(
+      tx,
+      { tenantId, userId, ...origin },
+      { action: 'user.joined', objectKind: 'user', objectId: userId, data },
+    );
+    const payload = { user_id: userId, invited_by: by };
+    await this.outbox.append(tx, { tenantId, type: 'member.joined', payload });
   }
 
   private async mayJoin(invitation: TenantInvitation): Promise<boolean> {

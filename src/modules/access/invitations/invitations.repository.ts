@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
 import { NIL } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
@@ -69,6 +70,13 @@ export class InvitationsRepository {
     const values = { state, tokenHash: null, acceptedBy, endedAt: () => 'now()' };
     const [invitation] = await rowsOf(tx, TenantInvitation).update({ tenantId, id }, values);
     return invitation as TenantInvitation;
+  }
+
+  /** Ends the pending link that the owner of an address requested by a verified domain. */
+  async endOfDomain(tx: Tx, tenantId: string, emailKey: string): Promise<void> {
+    const pending = { tenantId, emailKey, state: 'pending' as const, invitedBy: IsNull() };
+    const values = { state: 'revoked' as const, tokenHash: null, endedAt: () => 'now()' };
+    await rowsOf(tx, TenantInvitation).update(pending, values);
   }
 
   /** Ends expired invitations of all workspaces, and deletes those that ended 90 days ago. */

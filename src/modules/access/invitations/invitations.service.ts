@@ -56,6 +56,7 @@ export class InvitationsService implements OnModuleInit {
   }
 
   /**
+   * Replaces a link that a visitor requested for the address by a verified domain.
    * @throws ApiError 403 `cannot_grant_unheld`; 409 `already_member`, `already_invited`; 422 `unknown_group`,
    * `too_many_invitations`; 503 `mail_not_configured`
    */
@@ -72,6 +73,7 @@ export class InvitationsService implements OnModuleInit {
         throw AccessErrors.alreadyMember.with();
       if ((await this.invitations.expire(tx, tenantId, 'member')) >= MAX_PENDING)
         throw AccessErrors.tooManyInvitations.with();
+      await this.invitations.endOfDomain(tx, tenantId, emailKey(email));
       const { token, hash } = newToken(tenantId);
       const invitation = await rowsOf(tx, TenantInvitation).insert({
         tenantId,

@@ -7,6 +7,7 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
+import { SessionsApi } from '../../identity/index.js';
 import { SecurityErrors } from '../account-security.errors.js';
 import { SecurityLog } from '../security-log.js';
 import {
@@ -43,6 +44,7 @@ export class ApplicationPasswords {
     private readonly repository: ApplicationPasswordsRepository,
     private readonly providers: ApplicationPasswordProviders,
     private readonly box: SecretBox,
+    private readonly sessions: SessionsApi,
     private readonly log: SecurityLog,
     private readonly outbox: Outbox,
     private readonly cursors: Cursors,
@@ -77,7 +79,7 @@ export class ApplicationPasswords {
   /**
    * Creates a password. If the mail service stores passwords, it is called between two transactions: the first reserves a
    * slot, the second activates the password.
-   * @throws ApiError 409 `no_mail_protocol`, 422 `too_many_application_passwords`, 503 `mail_service_unavailable`
+   * @throws ApiError 401 for an ended session, 409 `no_mail_protocol`, 422 `too_many_application_passwords`, 503 `mail_service_unavailable`
    */
   async create(
     ctx: RequestContext,
@@ -137,6 +139,8 @@ export class ApplicationPasswords {
     const { description, scopes, ttl = null } = input;
     const values = { id, description, scopes, ttl, selector: selectors[0], hash: hashes[0] };
     return this.db.tx(async (tx) => {
+      // A change of the password, which may end all application passwords, ends the session first.
+      await this.sessions.requireLive(tx, ctx.sessionId);
       await this.remove(tx, await this.repository.endExpiredOf(tx, ctx.tenantId, ctx.userId));
       for (;;) {
         const state = creating ? 'creating' : 'active';

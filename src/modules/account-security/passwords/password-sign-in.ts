@@ -5,7 +5,7 @@ import { isStorable } from '../../../platform/http/storable-text.js';
 import { type GuessLimit, GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
 import { networkOf } from '../../../platform/rate-limits/rate-limit.js';
 import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
-import { CredentialsApi, emailKey } from '../../identity/index.js';
+import { CredentialsApi, type CredentialsRow, emailKey } from '../../identity/index.js';
 import { MAX_PASSWORD, SIGN_IN, SIGN_IN_ANYWHERE } from '../model/guess-limits.js';
 import { type FailedSignIn, SignInLog } from '../sign-in-log.js';
 
@@ -72,7 +72,7 @@ export class PasswordSignIn {
     const counters = countersOf(`${emailKey(email)} ${changedAt?.getTime() ?? 0}`, ip, knownBrowser);
     const guess = await this.begin(counters);
     if (guess.wait > 0) return { outcome: 'limited', wait: guess.wait };
-    const matches = await this.credentials.passwordMatches(account, password);
+    const matches = await this.matches(account, password, counters);
     if (!matches || account?.status !== 'active') {
       await this.log.failed({ accountId: account?.id ?? null, factor: 'password', ip, lock: guess.lock });
       return { outcome: 'rejected' };
@@ -88,6 +88,20 @@ export class PasswordSignIn {
       secondFactor: account.second_factor_since !== null,
       passwordChangedAt: account.password_changed_at,
     };
+  }
+
+  /** A password that cannot be compared is no failure. */
+  private async matches(
+    account: CredentialsRow | null,
+    password: string,
+    counters: readonly GuessCounter[],
+  ): Promise<boolean> {
+    try {
+      return await this.credentials.passwordMatches(account, password);
+    } catch (error) {
+      await this.discount(counters);
+      throw error;
+    }
   }
 
   /** Counts a guess. `wait`: seconds; `lock`: the lock that a failure of this guess causes. */
@@ -106,7 +120,7 @@ export class PasswordSignIn {
     return { wait: 0, lock };
   }
 
-  /** A guess that another lock rejects is not verified. */
+  /** Takes back a guess that was not verified. */
   private async discount(counters: readonly GuessCounter[]): Promise<void> {
     await this.db.tx(async (tx) => {
       for (const { limit, subject } of counters) await this.locks.giveBack(tx, limit, subject);

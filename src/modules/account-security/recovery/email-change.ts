@@ -15,7 +15,7 @@ import {
   type MailTemplate,
 } from '../../../platform/system-mail/mail-template.js';
 import { SystemMail } from '../../../platform/system-mail/system-mail.js';
-import { CredentialsApi, type CredentialsRow } from '../../identity/index.js';
+import { CredentialsApi, type CredentialsRow, IdentityApi } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { SecurityErrors } from '../account-security.errors.js';
 import { Confirmation } from '../confirmation.js';
@@ -53,6 +53,7 @@ export class EmailChange implements OnModuleInit {
   constructor(
     private readonly tokens: AccountTokens,
     private readonly credentials: CredentialsApi,
+    private readonly identity: IdentityApi,
     private readonly owner: OwnerCheck,
     private readonly confirm: Confirmation,
     private readonly tenants: TenantsApi,
@@ -97,6 +98,7 @@ export class EmailChange implements OnModuleInit {
     const { email } = input;
     if (email === account.email) throw fieldError('email', 'unchanged', 'email is the current address');
     await this.db.tx(async (tx) => {
+      await this.requireUnchangedPassword(tx, account);
       const lifetime = { seconds: LINK_SECONDS, email };
       const token = await this.tokens.create(tx, account.id, 'email', lifetime);
       const values = { name: account.display_name, old: account.email, token };
@@ -104,6 +106,20 @@ export class EmailChange implements OnModuleInit {
       await this.log.recordOnly(tx, ctx, 'security.email_change_requested', { email });
     });
     return this.read(ctx);
+  }
+
+  /**
+   * Locks the account. A new password has ended the earlier links, so the proof by the old one must not create another.
+   * @throws ApiError 403 `invalid_password`
+   */
+  private async requireUnchangedPassword(
+    tx: Tx,
+    { id, password_changed_at: at }: CredentialsRow,
+  ): Promise<void> {
+    await this.identity.lockAccount(tx, id);
+    const current = await this.credentials.byId(id, tx);
+    if (current?.password_changed_at?.getTime() !== at?.getTime())
+      throw SecurityErrors.invalidPassword.with();
   }
 
   /** Makes a pending link invalid. */

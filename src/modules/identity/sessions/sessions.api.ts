@@ -59,6 +59,15 @@ export class SessionsApi {
   }
 
   /**
+   * Prevents the end of the session until the transaction ends.
+   * @param sessionId null: a token of an external issuer, which has no session
+   * @throws ApiError 401 when the session has ended, which this process may not know yet
+   */
+  async requireLive(tx: Tx, sessionId: string | null): Promise<void> {
+    if (sessionId !== null && !(await this.sessions.lockLive(tx, sessionId))) throw invalidToken();
+  }
+
+  /**
    * Raises the session to AAL2, from its next request on in every process.
    * @throws ApiError 401 when the session has ended, which this process may not know yet
    */

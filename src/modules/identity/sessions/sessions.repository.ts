@@ -55,6 +55,12 @@ const signIn = directory.statement<{ seconds: number }>(
      FROM sessions WHERE id = $1 AND ${LIVE}`,
 );
 
+// Waits for a transaction that ends the session, and makes a later one wait.
+const lockLive = directory.statement<{ id: string }>(
+  'identity.lock_live_session',
+  `SELECT id FROM sessions WHERE id = $1 AND ${LIVE} FOR SHARE`,
+);
+
 const setAal2 = directory.statement<{ id: string }>(
   'identity.raise_session',
   `UPDATE sessions SET aal2_at = now() WHERE id = $1 AND ${LIVE} RETURNING id`,
@@ -119,6 +125,11 @@ export class SessionsRepository {
   /** Seconds since the sign-in of the session; null: unknown or ended session. */
   async signInAge(sessionId: string): Promise<number | null> {
     return (await this.db.query(signIn, [sessionId]))[0]?.seconds ?? null;
+  }
+
+  /** Prevents the end of the session until the transaction ends. @returns whether it was live */
+  async lockLive(tx: Tx, sessionId: string): Promise<boolean> {
+    return (await tx.query(lockLive, [sessionId])).length > 0;
   }
 
   /** Raises the session to AAL2. @returns whether it was live */

@@ -50,15 +50,13 @@ export class PersonalErasureWorker implements OnModuleInit, OnApplicationShutdow
   }
 
   /**
-   * Schedules the erasures that the policies of workspaces require.
+   * Schedules the erasures that the policies of the workspaces in this cell require.
    * @throws Error while erasures fail, so that the state of the job shows it to the operator
    */
   async schedule(): Promise<void> {
-    for (const { tenant_id: tenantId, days } of await this.policies.erasures()) {
-      const members = await this.tenants.endedMembers(tenantId, days);
-      if (members.length > 0)
-        await this.db.tx((tx) => this.erasures.schedule(tx, tenantId, members, new Date()));
-    }
+    const ended = await this.tenants.endedMembers(await this.policies.erasures());
+    for (const { tenant_id: tenantId, user_ids: members } of ended)
+      await this.db.tx((tx) => this.erasures.schedule(tx, tenantId, members, new Date()));
     const failing = await this.erasures.failing(MANY_ATTEMPTS);
     if (failing > 0)
       throw new Error(
