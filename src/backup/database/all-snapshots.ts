@@ -32,24 +32,18 @@ export class AllSnapshots {
    * @throws BackupError while another backup runs, a workspace is moved, or a cell is unavailable
    */
   static async take(config: Config, databaseUrl: string): Promise<AllSnapshots> {
-    const fence = await connect(databaseUrl);
+    const addresses = await cellAddresses(config, databaseUrl);
+    const cells: CellSnapshot[] = [];
+    const snapshots = new AllSnapshots(await Snapshot.open(() => connect(databaseUrl)), cells);
     try {
-      const addresses = await cellAddresses(config, databaseUrl);
-      const open = () => connect(databaseUrl);
-      if (addresses.length === 0) return new AllSnapshots(await Snapshot.take(open), []);
-      return await fenced(fence, addresses, async () => {
-        const cells: CellSnapshot[] = [];
-        try {
-          for (const address of addresses)
-            cells.push({ name: address.name, snapshot: await Snapshot.take(() => openCell(address)) });
-          return new AllSnapshots(await Snapshot.take(open), cells);
-        } catch (error) {
-          for (const { snapshot } of cells) await snapshot.close();
-          throw error;
-        }
-      });
-    } finally {
-      await fence.end();
+      for (const address of addresses)
+        cells.push({ name: address.name, snapshot: await Snapshot.open(() => openCell(address)) });
+      const take = async () => void (await Promise.all(snapshots.all.map((snapshot) => snapshot.take())));
+      await (cells.length === 0 ? take() : fenced(databaseUrl, cells, take));
+      return snapshots;
+    } catch (error) {
+      await snapshots.close();
+      throw error;
     }
   }
 
@@ -70,42 +64,43 @@ export class AllSnapshots {
 const openCell = ({ connection }: CellAddress): Promise<pg.Client> =>
   openConnection({ ...connection, application_name: APPLICATION_NAME, keepAlive: true });
 
-/** Runs `work` while no commit of several databases is in flight or can begin. */
-async function fenced<T>(
-  fence: pg.Client,
-  addresses: readonly CellAddress[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const clients = new Map<string, pg.Client>();
+/** Runs `work` while no commit of several databases is in flight or can begin. All connections to the cells are open already. */
+async function fenced(
+  databaseUrl: string,
+  cells: readonly CellSnapshot[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const fence = await connect(databaseUrl);
   try {
-    for (const address of addresses) clients.set(address.name, await openCell(address));
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       // A commit of several databases inserts into the first table, a move into the second: both wait for this lock.
       await fence.query('BEGIN; LOCK TABLE commit_decisions, workspace_moves IN SHARE MODE');
       const { rowCount: moves } = await fence.query('SELECT FROM workspace_moves LIMIT 1');
       if (moves)
         throw new BackupError('A workspace is being moved to another cell. Repeat the backup after it.');
-      const isQuiet = await becomesQuiet(fence, clients);
-      const result = isQuiet ? { value: await work() } : undefined;
+      const isQuiet = await becomesQuiet(fence, cells);
+      if (isQuiet) await work();
       await fence.query('ROLLBACK');
-      if (result) return result.value;
+      if (isQuiet) return;
     }
     throw new BackupError('Commits of several databases do not end: run `workspace doctor`.');
   } finally {
-    for (const client of clients.values()) await client.end();
+    await fence.end();
   }
 }
 
 /** @returns whether all decided commits have been carried out in their cells */
-async function becomesQuiet(fence: pg.Client, clients: ReadonlyMap<string, pg.Client>): Promise<boolean> {
+async function becomesQuiet(fence: pg.Client, cells: readonly CellSnapshot[]): Promise<boolean> {
   const { rows } = await fence.query<{ id: string }>('SELECT id FROM commit_decisions WHERE committed');
   const decided = rows.map(({ id }) => id);
   for (const end = Date.now() + FENCE_MS; Date.now() < end; await delay(POLL_MS)) {
     let left = 0;
-    for (const [name, client] of clients) {
+    for (const { name, snapshot } of cells) {
       const gids = decided.map((id) => gidOf(name, id));
-      left +=
-        (await client.query('SELECT FROM pg_prepared_xacts WHERE gid = ANY ($1)', [gids])).rowCount ?? 0;
+      const unfinished = await snapshot.present((client) =>
+        client.query('SELECT FROM pg_prepared_xacts WHERE gid = ANY ($1)', [gids]),
+      );
+      left += unfinished.rowCount ?? 0;
     }
     if (left === 0) return true;
   }

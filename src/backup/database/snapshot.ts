@@ -10,32 +10,42 @@ const ROWS_AT_ONCE = 1_000;
  * own on a second connection, so that a lock on a table lasts no longer than its copy.
  */
 export class Snapshot {
+  private name = '';
+  private time = new Date(0);
+
   private constructor(
     private readonly holder: pg.Client,
     private readonly reader: pg.Client,
-    private readonly name: string,
-    /** Time of the state. */
-    readonly takenAt: Date,
   ) {}
 
   /**
-   * Locks the files of the database against collectors, then takes the snapshot.
+   * Opens the connections and locks the files of the database against collectors. `take` follows.
    * @param open opens a connection to it
    */
-  static async take(open: () => Promise<pg.Client>): Promise<Snapshot> {
+  static async open(open: () => Promise<pg.Client>): Promise<Snapshot> {
     const holder = await open();
     try {
       await stopCollectors(holder);
-      await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const { rows } = await holder.query<{ name: string; at: Date }>(
-        'SELECT pg_export_snapshot() AS name, now() AS at',
-      );
-      const { name, at } = rows[0] as { name: string; at: Date };
-      return new Snapshot(holder, await open(), name, at);
+      return new Snapshot(holder, await open());
     } catch (error) {
       await holder.end();
       throw error;
     }
+  }
+
+  async take(): Promise<void> {
+    await this.holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const { rows } = await this.holder.query<{ name: string; at: Date }>(
+      'SELECT pg_export_snapshot() AS name, now() AS at',
+    );
+    const { name, at } = rows[0] as { name: string; at: Date };
+    this.name = name;
+    this.time = at;
+  }
+
+  /** Time of the state. */
+  get takenAt(): Date {
+    return this.time;
   }
 
   /** Prevents other backups of the installation until `close`. @throws BackupError while another one runs */

@@ -50,8 +50,11 @@ export async function exportWorkspace(
   const snapshots: Snapshot[] = [];
   try {
     // The members of the first snapshot have accounts in the second one: accounts are never deleted.
-    for (const database of new Set([cell, db.main]))
-      snapshots.push(await Snapshot.take(() => open(database)));
+    for (const database of new Set([cell, db.main])) {
+      const snapshot = await Snapshot.open(() => open(database));
+      snapshots.push(snapshot);
+      await snapshot.take();
+    }
     const [first, last = first] = snapshots as [Snapshot, Snapshot?];
     await last.excludeOtherBackups();
     const id = snapshotIdOf(first.takenAt);

@@ -26,6 +26,9 @@ export interface MailboxChange {
   encryptMessages?: boolean;
 }
 
+/** Messages that one statement deletes. */
+const DELETED_AT_ONCE = 5_000;
+
 const COLUMNS =
   'id, path, special_use, subscribed, hidden, encrypt_messages, retention, modify_index, total, unseen, size';
 
@@ -74,6 +77,12 @@ const expireLater = mailService.statement<never>(
 const empty = mailService.statement<never>(
   'mailboxes.empty',
   `SELECT delete_messages($1, $2, NULL, NULL, NULL)`,
+);
+/** 100,000 messages take seconds, in which no mail of the user can be stored; the time limit of a statement is near. */
+const deleteOldest = mailService.statement<{ deleted: string }>(
+  'mailboxes.delete_oldest',
+  `SELECT delete_messages($1, $2, '{}', 0, (SELECT max(uid) FROM (
+     SELECT uid FROM messages WHERE user_id = $1 AND mailbox_id = $2 ORDER BY uid LIMIT ${DELETED_AT_ONCE}) AS oldest)) AS deleted`,
 );
 const remove = mailService.statement<{ id: string }>(
   'mailboxes.remove',
@@ -141,8 +150,15 @@ export class MailboxesRepository {
     return work.catch(rejectionOf);
   }
 
-  /** Deletes the mailbox with all messages. @returns false for an unknown mailbox */
+  /**
+   * Deletes the mailbox with all messages, first most of these in batches. After an error, a repeated call deletes the others.
+   * @returns false for an unknown mailbox
+   */
   async remove(userId: string, id: string): Promise<boolean> {
+    for (let isMore = true; isMore;) {
+      const [row] = await this.db.single((tx) => tx.query(deleteOldest, [userId, id]));
+      isMore = Number(row?.deleted ?? 0) > 0;
+    }
     return this.db.tx(async (tx) => {
       await tx.query(empty, [userId, id]);
       return (await tx.query(remove, [userId, id])).length > 0;

@@ -63,14 +63,14 @@ const byIds = workspace.statement<NotificationRow>(
   `SELECT ${COLUMNS} FROM notifications WHERE tenant_id = $1 AND user_id = $2 AND id = ANY ($3::uuid[]) ORDER BY seq`,
 );
 
-// Of all workspaces. Index: notifications_age.
+// Index: notifications_age.
 const recent = workspace.statement<RecentNotification>(
   'notifications.recent',
   `SELECT tenant_id, user_id, id, seq::float8 AS seq, state, updated_at,
           extract(epoch FROM clock_timestamp() - updated_at)::float8 AS age
      FROM notifications
     WHERE updated_at > now() - make_interval(secs => $1) AND shown ORDER BY updated_at`,
-  { reach: 'all' },
+  { reach: 'cell' },
 );
 
 const lock = workspace.statement<NotificationRow>(
@@ -142,7 +142,7 @@ export class NotificationsRepository {
     return reader.query(byIds, [tenantId, userId, ids]);
   }
 
-  /** Shown notifications of all users that are new or have changed within the last seconds. */
+  /** Shown notifications of all users of the current cell that are new or have changed within the last seconds. */
   async recent(seconds: number): Promise<RecentNotification[]> {
     return this.db.query(recent, [seconds]);
   }

@@ -49,6 +49,9 @@ const CONNECTION = new Set([
   'ENOENT',
   'EPIPE',
   'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
   'ENOTFOUND',
   '57P01',
   '57P02',
@@ -82,11 +85,13 @@ export function isConnectionError(error: unknown): boolean {
 /** Classes of SQLSTATE of a plan that an upgrade has made invalid. The connection would keep the plan. */
 const INVALID_PLAN = /^(?:0A|26|42|XX)/;
 
+/** PostgreSQL has rejected the statement: it has had no effect. */
+export const isRejected = (error: unknown): boolean =>
+  (error as { severity?: unknown } | null)?.severity === 'ERROR';
+
 /** Whether the connection of a failed statement is usable: PostgreSQL rejected a value or ended the statement at its time limit. */
 export const leavesConnection = (error: unknown): boolean =>
-  (error as { severity?: unknown } | null)?.severity === 'ERROR' &&
-  !isReadOnly(error) &&
-  !INVALID_PLAN.test(errorCode(error) ?? 'XX');
+  isRejected(error) && !isReadOnly(error) && !INVALID_PLAN.test(errorCode(error) ?? 'XX');
 
 /** lock_not_available: another session held the lock for longer than the limit. */
 export const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03';

@@ -175,9 +175,11 @@ export class Db implements Reader, OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in each cell that has items, with the items of the cell.
+   * Runs `work` in each cell that has items, with the items of the cell, in all cells at the same time. A failure in one cell
+   * does not affect the others.
    * @param tenantOf the workspace of an item
    * @param directory a transaction that may have created the workspaces
+   * @throws the error of the first cell that failed, once all have ended
    */
   async byCell<T, R>(
     items: readonly T[],
@@ -190,11 +192,27 @@ export class Db implements Reader, OnApplicationShutdown {
     const groups = new Map<string, T[]>();
     for (const item of items) {
       const cell = await router.cellOf(tenantOf(item), directory);
-      groups.set(cell, [...(groups.get(cell) ?? []), item]);
+      const own = groups.get(cell) ?? [];
+      own.push(item);
+      groups.set(cell, own);
     }
-    const results: R[] = [];
-    for (const [cell, group] of groups) results.push(...(await this.inCell(cell, () => work(group))));
-    return results;
+    const runs = await Promise.allSettled(
+      [...groups].map(([cell, own]) => this.inCell(cell, () => work(own))),
+    );
+    return runs.flatMap((run) => {
+      if (run.status === 'rejected') throw run.reason;
+      return run.value;
+    });
+  }
+
+  /** The items whose workspaces are in the cell that the caller works in. @param tenantOf the workspace of an item */
+  async ofCurrentCell<T>(items: readonly T[], tenantOf: (item: T) => string): Promise<readonly T[]> {
+    const { router, currentCell } = this;
+    if (!router?.isSpread || currentCell === undefined) return items;
+    const own = new Set<string>();
+    for (const tenantId of new Set(items.map(tenantOf)))
+      if ((await router.cellOf(tenantId, this.main)) === currentCell) own.add(tenantId);
+    return items.filter((item) => own.has(tenantOf(item)));
   }
 
   async onApplicationShutdown(): Promise<void> {

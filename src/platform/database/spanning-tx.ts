@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { DataSource, EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from './database.js';
+import { isRejected } from './database-errors.js';
 import type { Router } from './router.js';
 import { directory, type Statement } from './statement.js';
 import { type OpenTx, type Reader, Tx } from './tx.js';
@@ -103,19 +104,22 @@ export class SpanningTx extends Tx {
     const cells = written.filter(([database]) => database !== this.main);
     const directoryPart = await this.part(this.main);
     const prepared: [gid: string, part: OpenTx][] = [];
+    let isDecided = false;
     try {
       for (const [{ name }, part] of cells) {
         await part.prepare(gidOf(name, id));
         prepared.push([gidOf(name, id), part]);
       }
       await this.router.decide(directoryPart, id);
+      isDecided = true;
+      await directoryPart.commit();
     } catch (error) {
+      // Without a response to COMMIT, it is unknown whether the directory has committed: `UnfinishedCommits` reads the decision.
+      if (isDecided && !isRejected(error)) throw error;
       // The directory has not committed, so all parts roll back.
       for (const [gid, part] of prepared) await part.rollBackPrepared(gid).catch(unfinished(gid));
       throw error;
     }
-    // If this fails, it is unknown whether the directory has committed: `UnfinishedCommits` reads the decision.
-    await directoryPart.commit();
     for (const [gid, part] of prepared) await part.commitPrepared(gid).catch(unfinished(gid));
   }
 

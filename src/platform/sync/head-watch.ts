@@ -172,17 +172,18 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
 
   private async poll(): Promise<void> {
     const started = performance.now();
-    const counters = [...this.byCounter.keys()].map(
+    const counters: readonly (readonly [tenantId: string, id: string])[] = [...this.byCounter.keys()].map(
       (key) => key.split(' ') as [tenantId: string, id: string],
     );
     try {
       const heads = (this.heads ??= headsOf(this.counters));
-      const rows = await this.db.byCell(
-        counters,
-        ([tenantId]) => tenantId,
-        (some) => this.db.query(heads, [some.map(([tenantId]) => tenantId), some.map(([, id]) => id)]),
-      );
-      for (const row of rows) this.grown(`${row.tenant_id} ${row.id}`, row.head);
+      const report = async (some: typeof counters): Promise<never[]> => {
+        const values = [some.map(([tenantId]) => tenantId), some.map(([, id]) => id)];
+        for (const row of await this.db.query(heads, values))
+          this.grown(`${row.tenant_id} ${row.id}`, row.head);
+        return [];
+      };
+      await this.db.byCell(counters, ([tenantId]) => tenantId, report);
       this.polledAt = started;
     } catch (error) {
       this.logger.warn({ err: error }, 'feed counters not read; waiting requests keep waiting');

@@ -6,6 +6,7 @@ import { TestApp, type TestUser } from '../../support/app.ts';
 import { configOf, Directories, silent } from '../../support/installation/backup.ts';
 import { addCells, type TestCell } from '../../support/database/cells.ts';
 import { emptyDatabase } from '../../support/database/database.ts';
+import { inTransaction, lockWaiters } from '../../support/database/locks.ts';
 import { upload } from '../../support/network/multipart.ts';
 
 /** Facts of each workspace that commit in the directory and in a cell together. */
@@ -78,6 +79,21 @@ describe('the backup of an installation with cells', () => {
     expect(count).toBeGreaterThanOrEqual(3);
     await restored.stop();
     await empty.drop();
+  });
+
+  test('has opened its connections to all cells before commits of several databases wait for it', async () => {
+    let backup: Promise<unknown> | undefined;
+    const counts = await inTransaction(app.databaseUrl, async (client) => {
+      await client.query('INSERT INTO commit_decisions (id, committed) VALUES (gen_random_uuid(), true)');
+      backup = createBackup(config(), app.databaseUrl, { to: directories.make() }, silent);
+      await lockWaiters(client);
+      const open = `SELECT count(*)::int AS count FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'backup'`;
+      return Promise.all(cells.map(async (cell) => (await cell.sql(open))[0].count));
+    });
+    expect(await backup).toMatchObject({ faults: [] });
+    // One holds the snapshot, one reads the rows.
+    expect(counts).toEqual([2, 2]);
   });
 
   test('is rejected while a workspace is moved or a cell is unavailable', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { Db } from '../../../src/platform/database/db.js';
 import { EventIndexer } from '../../../src/modules/calendar/search/event-index.js';
 import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
@@ -8,6 +9,10 @@ import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-indexe
 import type { ItemIndexer } from '../../../src/platform/search/item-indexer.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
+import { Bus } from '../../../src/platform/bus/bus.js';
+import { CatchUp } from '../../../src/platform/realtime/catch-up.js';
+import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
+import { provision } from '../../../src/provision/provision.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { workspace } from '../../../src/platform/database/statement.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
@@ -246,6 +251,70 @@ describe('workspaces in cells', () => {
     expect(await scheduled(south)).toEqual([{ user_id: former[1]!.id }]);
     await schedule();
     expect(await scheduled(north)).toEqual([{ user_id: former[0]!.id }]);
+  });
+
+  test('without a cell changes of other workspaces are found that were not reported', async () => {
+    const watch = app.get(HeadWatch);
+    const room = async (user: TestUser): Promise<string> =>
+      (await user.api.post('/chat/rooms', { type: 'group', name: 'Lost', member_ids: [] })).body.room.id;
+    const write = (user: TestUser, id: string) =>
+      user.api.post(`/chat/rooms/${id}/messages`, { client_msg_id: randomUUID(), body: 'Hello' });
+    // The lost cell comes first in each comparison.
+    const sockets = [await TestSocket.open(app, gil), await TestSocket.open(app, ann)] as const;
+    await ann.api.post('/notes', { title: 'Counted' });
+    await room(gil);
+    const northern = await room(ann);
+    for (const socket of sockets) await socket.send('session.resume', { rooms: {} });
+    const heads = 'SELECT head::int FROM sync_heads WHERE tenant_id = $1 AND user_id = $2';
+    const [{ head }] = await north.sql(heads, [ann.tenantId, ann.id]);
+    const waits = new AbortController();
+    const wait = ({ tenantId, id }: TestUser, known: number) =>
+      watch.wait({ tenantId: tenantId!, userId: id, sessionId: null }, [[id, known]], 60_000, waits.signal);
+    await south.stop();
+    try {
+      const found = [wait(gil, 1_000_000), wait(ann, head)];
+      await north.sql(`UPDATE sync_heads SET head = head + 1 WHERE tenant_id = $1 AND user_id = $2`, [
+        ann.tenantId,
+        ann.id,
+      ]);
+      expect(await found[1]).toBe(true);
+      waits.abort();
+      expect(await found[0]).toBe(false);
+
+      const reports = jest.spyOn(app.get(Bus), 'publish').mockReturnValue(undefined);
+      expect((await write(ann, northern)).status).toBe(201);
+      const created = await room(ann);
+      reports.mockRestore();
+      await app.get(CatchUp).run();
+      await sockets[1].next('message.created', ({ room_id }) => room_id === northern);
+      await sockets[1].next('room.added', ({ room_id }) => room_id === created);
+    } finally {
+      jest.restoreAllMocks();
+      await south.resume();
+      for (const socket of sockets) socket.close();
+    }
+  });
+
+  test('a commit that the directory rejects leaves no part in a cell', async () => {
+    await inDatabase(
+      app.databaseUrl,
+      `CREATE FUNCTION reject_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'rejected'; END $$;
+       CREATE CONSTRAINT TRIGGER reject_commit AFTER INSERT ON commit_decisions DEFERRABLE INITIALLY DEFERRED
+         FOR EACH ROW EXECUTE FUNCTION reject_commit()`,
+    );
+    try {
+      const file = { tenants: [{ slug: 'acme', users: [{ email: 'ida@acme.example', name: 'Ida' }] }] };
+      await expect(provision(app.served.nest, file)).rejects.toThrow('rejected');
+    } finally {
+      await inDatabase(
+        app.databaseUrl,
+        'DROP TRIGGER reject_commit ON commit_decisions; DROP FUNCTION reject_commit()',
+      );
+    }
+    for (const cell of [north, south])
+      expect(await cell.sql('SELECT gid FROM pg_prepared_xacts WHERE database = current_database()')).toEqual(
+        [],
+      );
   });
 
   test('without a cell only requests for its workspaces are rejected, until it is back', async () => {

@@ -660,3 +660,29 @@ test('messages are deleted in bulk', async () => {
     previousCursor: false,
   });
 });
+
+test('a mailbox is deleted in batches, so that no statement reaches its time limit', async () => {
+  const { body: made } = await alice.post('/users/me/mailboxes', { path: 'Large' });
+  await alice.post(`${box(made.id)}/messages`, { subject: 'first' });
+  const columns = (
+    await mail.sql(`SELECT string_agg(attname, ', ' ORDER BY attnum) AS names FROM pg_attribute
+      WHERE attrelid = 'messages'::regclass AND attnum > 0 AND attname <> 'uid'`)
+  )[0].names as string;
+  await mail.sql(`INSERT INTO messages (uid, ${columns}) SELECT number, ${columns}
+    FROM messages, generate_series(2, 5001) AS number WHERE mailbox_id = '${made.id}'`);
+  // In place of the time limit: it ends statements that delete all these messages.
+  await mail.sql(`
+    CREATE FUNCTION limit_deletion() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF (SELECT count(*) FROM deleted) > 5000 THEN RAISE EXCEPTION 'too long' USING ERRCODE = '57014'; END IF;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER limit_deletion AFTER DELETE ON messages REFERENCING OLD TABLE AS deleted
+      FOR EACH STATEMENT EXECUTE FUNCTION limit_deletion()`);
+  try {
+    expect((await alice.delete(box(made.id))).body).toEqual({ success: true });
+  } finally {
+    await mail.sql('DROP TRIGGER limit_deletion ON messages; DROP FUNCTION limit_deletion()');
+  }
+  expect((await alice.get(box(made.id))).status).toBe(404);
+  expect(await mail.sql(`SELECT FROM messages WHERE mailbox_id = '${made.id}'`)).toEqual([]);
+});

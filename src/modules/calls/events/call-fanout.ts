@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { Db } from '../../../platform/database/db.js';
 import { CatchUp } from '../../../platform/realtime/catch-up.js';
 import { Connection } from '../../../platform/realtime/connection.js';
 import { defineServerEvent } from '../../../platform/realtime/event-declarations.js';
@@ -38,6 +39,7 @@ export class CallFanout implements OnModuleInit {
     private readonly connections: UserConnections,
     private readonly calls: CallsRepository,
     private readonly catchUp: CatchUp,
+    private readonly db: Db,
   ) {}
 
   onModuleInit(): void {
@@ -67,8 +69,9 @@ export class CallFanout implements OnModuleInit {
 
   /** Sends changes of live calls that this process has missed. @param seconds age up to which a start may be missing */
   private async deliverMissed(seconds: number): Promise<void> {
-    const deliveredLive = [...this.delivered.values()].filter(({ isLive }) => isLive);
-    const tenants = this.connections.tenants;
+    const tenants = await this.db.ofCurrentCell(this.connections.tenants, (tenant) => tenant);
+    const delivered = await this.db.ofCurrentCell([...this.delivered.values()], ({ tenantId }) => tenantId);
+    const deliveredLive = delivered.filter(({ isLive }) => isLive);
     const live = tenants.length === 0 ? [] : await this.calls.liveIn(tenants, seconds);
     for (const { tenant_id: tenantId, id: callId, call, is_recent } of live) {
       const key = { tenantId, callId };

@@ -84,7 +84,7 @@ const recentMembers = workspace.statement<RecentMember>(
   `SELECT member.tenant_id, member.room_id, member.user_id, room.mod_seq::float8 AS mod_seq FROM chat_members member
      JOIN chat_rooms room ON room.tenant_id = member.tenant_id AND room.id = member.room_id AND room.deleted_at IS NULL
     WHERE member.joined_at > now() - make_interval(secs => $1)`,
-  { reach: 'all' },
+  { reach: 'cell' },
 );
 
 const size = workspace.statement<{ members_count: number }>(
@@ -129,21 +129,16 @@ export class FanoutRepository {
     return (await this.db.query(membership, [tenantId, roomId]))[0];
   }
 
-  /** The rooms among these that have newer changes or are deleted. */
+  /** The rooms among these that have newer changes or are deleted. @param known rooms of the current cell */
   async behind(known: readonly RoomHead[]): Promise<HeadRow[]> {
-    return this.db.byCell(
-      known,
-      ({ tenant }) => tenant,
-      (heads) =>
-        this.db.query(behind, [
-          heads.map(({ tenant }) => tenant),
-          heads.map(({ room }) => room),
-          heads.map(({ modSeq }) => modSeq),
-        ]),
-    );
+    return this.db.query(behind, [
+      known.map(({ tenant }) => tenant),
+      known.map(({ room }) => room),
+      known.map(({ modSeq }) => modSeq),
+    ]);
   }
 
-  /** Members of all rooms who joined within the last seconds. */
+  /** Members of all rooms of the current cell who joined within the last seconds. */
   async recentMembers(seconds: number): Promise<RecentMember[]> {
     return this.db.query(recentMembers, [seconds]);
   }

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
 import { CatchUp } from '../../../platform/realtime/catch-up.js';
 import { FanoutRepository } from './fanout.repository.js';
 import { RoomFanout } from './room-fanout.js';
@@ -15,6 +16,7 @@ export class RoomCatchUp implements OnModuleInit {
     private readonly fanout: RoomFanout,
     private readonly states: RoomStates,
     private readonly repository: FanoutRepository,
+    private readonly db: Db,
   ) {}
 
   onModuleInit(): void {
@@ -22,7 +24,7 @@ export class RoomCatchUp implements OnModuleInit {
   }
 
   private async compare(seconds: number): Promise<void> {
-    const heads = this.states.heads();
+    const heads = await this.db.ofCurrentCell(this.states.heads(), ({ tenant }) => tenant);
     for (let at = 0; at < heads.length; at += BATCH) {
       for (const row of await this.repository.behind(heads.slice(at, at + BATCH))) {
         const room = { tenant: row.tenant_id, room: row.room_id };
