@@ -252,7 +252,7 @@ export class TenantsRepository {
   /** Changes nothing after the start of an erasure. @param then runs in the same transaction */
   async setEmail(
     member: { tenantId: string; userId: string; displayName: string; email: string },
-    then: (tx: Tx) => Promise<void>,
+    then: (tx: Tx) => Promise<unknown>,
   ): Promise<void> {
     const { tenantId, userId, displayName, email } = member;
     await this.db.tx(async (tx) => {
