@@ -56,12 +56,12 @@ BEGIN
   UPDATE calendars SET change_seq = change_seq + cardinality(moved) WHERE tenant_id = p_tenant AND id = p_target;
   DELETE FROM entry_tombstones WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (moved);
   UPDATE calendar_entries entry
-     SET calendar_id = p_target, change_seq = target.change_seq - array_position(moved, entry.event_id) + 1,
+     SET calendar_id = p_target, change_seq = target.change_seq - placed.position + 1,
          -- The default reminders of the calendars may differ.
          next_reminder_at = CASE WHEN NOT entry.hidden AND entry.span_end > now() THEN now() END
-    FROM calendars target
+    FROM calendars target, unnest(moved) WITH ORDINALITY AS placed (event_id, position)
    WHERE target.tenant_id = p_tenant AND target.id = p_target
-     AND entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND entry.event_id = ANY (moved);
+     AND entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND entry.event_id = placed.event_id;
   UPDATE calendar_events
      SET origin_calendar_id = p_target, revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
    WHERE tenant_id = p_tenant AND id = ANY (moved || in_both) AND origin_calendar_id = p_calendar;
