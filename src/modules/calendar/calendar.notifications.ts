@@ -115,17 +115,12 @@ const TYPES: readonly NotificationType[] = [
       pt: '{actor} cancelou “{title}”',
       vi: '{actor} đã hủy “{title}”',
     },
-    triggers: [
-      {
-        event: CalendarEvents.deleted,
-        causes: (happened, reader) => causeOf(happened, reader, () => ({ isWanted: true, key: 'cancelled' })),
-      },
-      {
-        event: CalendarEvents.updated,
-        causes: (happened, reader) =>
-          causeOf(happened, reader, ({ status }) => ({ isWanted: status === 'cancelled', key: 'cancelled' })),
-      },
-    ],
+    // An event of an outside organizer that is deleted with its last calendar is not cancelled.
+    triggers: [CalendarEvents.deleted, CalendarEvents.updated].map((event) => ({
+      event,
+      causes: (happened, reader) =>
+        causeOf(happened, reader, ({ status }) => ({ isWanted: status === 'cancelled', key: 'cancelled' })),
+    })),
   },
   {
     key: 'calendar.reminder',

@@ -15,6 +15,9 @@ import { ContactsRepository } from './contacts.repository.js';
 
 const NAME = 'Workspace';
 
+/** Cards that one statement makes. */
+const BATCH = 1_000;
+
 // Released at the end of the transaction. Taken before the rows of the book.
 const lock = workspace.lock('contacts.lock_global_book', 'global addressbook');
 
@@ -107,7 +110,8 @@ export class GlobalBook implements OnModuleInit {
       await tx.query(lock, [tenantId]);
       if ((await tx.query(create, [tenantId, NAME])).length === 0) return;
       const rows = await tx.query(activeMembers, [tenantId]);
-      await this.insertCards(tx, tenantId, rows);
+      for (let n = 0; n < rows.length; n += BATCH)
+        await this.insertCards(tx, tenantId, rows.slice(n, n + BATCH));
     });
     return true;
   }

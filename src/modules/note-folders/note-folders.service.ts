@@ -81,40 +81,61 @@ export class NoteFoldersService {
     });
   }
 
-  /** Notes and subfolders move up or, with `contents=trash`, the caller's own notes go to the trash. */
+  /**
+   * Notes and subfolders move up or, with `contents=trash`, the caller's own notes go to the trash. A process that ends between two
+   * batches of notes leaves the folder with the remaining ones; a repeated request continues.
+   */
   async delete(
     ctx: RequestContext,
     id: string,
     expected: ExpectedRevision,
     { contents }: DeleteNoteFolder,
   ): Promise<JsonReply> {
-    return this.db.tx(async (tx) => {
-      const trash = contents === 'trash';
-      const folder = trash ? await this.found(tx, ctx, id) : await this.locked(tx, ctx, id);
-      const shown = await this.shown(tx, ctx, folder);
-      await NOTE_FOLDERS.checkWrite(folder, expected, null, () => shown);
-      if (trash) await this.deleteWithContents(tx, ctx, folder);
-      else await this.deleteMovingUp(tx, ctx, folder);
-      return NOTE_FOLDERS.deleted(shown);
-    });
+    const trash = contents === 'trash';
+    let first: NoteFolderResponse | undefined;
+    for (;;) {
+      const { shown, isLast } = await this.db.tx(async (tx) => {
+        const folder = trash ? await this.found(tx, ctx, id) : await this.locked(tx, ctx, id);
+        const shown = await this.shown(tx, ctx, folder);
+        await NOTE_FOLDERS.checkWrite(folder, expected, null, () => shown);
+        const isLast = await (trash
+          ? this.deleteWithContents(tx, ctx, folder)
+          : this.deleteMovingUp(tx, ctx, folder));
+        return { shown, isLast };
+      });
+      first ??= shown;
+      if (isLast) return NOTE_FOLDERS.deleted(first);
+    }
   }
 
-  private async deleteMovingUp(tx: Tx, ctx: RequestContext, { id, parentId }: NoteFolder): Promise<void> {
-    await this.hooks.run(tx, FOLDER_CONTENTS_MOVED, { ctx, from: id, to: parentId });
+  /** @returns false if the folder stays because notes remain */
+  private async deleteMovingUp(tx: Tx, ctx: RequestContext, { id, parentId }: NoteFolder): Promise<boolean> {
+    const areEmpty = await this.hooks.run(tx, FOLDER_CONTENTS_MOVED, { ctx, from: id, to: parentId });
+    if (areEmpty.includes(false)) return false;
     const tree = await this.folders.tree(tx, ctx);
     await this.folders.change(tx, ctx, tree.children(id), { parentId, deviceId: null });
     await this.folders.remove(tx, ctx, [id]);
+    return true;
   }
 
-  /** Notes are locked before the counter, as everywhere. So the tree is read without a lock first and compared under the lock. */
-  private async deleteWithContents(tx: Tx, ctx: RequestContext, { id, revision }: NoteFolder): Promise<void> {
+  /**
+   * Notes are locked before the counter, as everywhere. So the tree is read without a lock first and compared under the lock.
+   * @returns false if the folders stay because notes remain
+   */
+  private async deleteWithContents(
+    tx: Tx,
+    ctx: RequestContext,
+    { id, revision }: NoteFolder,
+  ): Promise<boolean> {
     const folders = (await this.folders.tree(tx, ctx)).below(id);
-    await this.hooks.run(tx, FOLDER_CONTENTS_TRASHED, { ctx, folders });
+    const areEmpty = await this.hooks.run(tx, FOLDER_CONTENTS_TRASHED, { ctx, folders });
     const locked = await this.locked(tx, ctx, id);
     const below = (await this.folders.tree(tx, ctx)).below(id);
     if (locked.revision !== revision || below.some((found) => !folders.includes(found)))
       throw new ConcurrentChangeError('the folders have changed');
+    if (areEmpty.includes(false)) return false;
     await this.folders.remove(tx, ctx, below.toReversed());
+    return true;
   }
 
   private async found(reader: Reader, ctx: RequestContext, id: string): Promise<NoteFolder> {

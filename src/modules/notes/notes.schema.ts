@@ -30,5 +30,6 @@ export const notesSchema: SchemaPart = {
     'notes-of-folders',
     'note-links',
     'note-search',
+    'release-0.1.0',
   ),
 };

@@ -139,7 +139,7 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   @Moment(9999)
   due_at?: Date | null;
 
-  /** Completing the task creates the next one. Requires a `date`. A bare string is the rule. */
+  /** Completing the task creates the next one; creating it as done does not. Requires a `date`. A bare string is the rule. */
   @ApiPropertyOptional({
     nullable: true,
     anyOf: [{ $ref: getSchemaPath(Recurrence) }, { type: 'string' }, { type: 'null' }],

@@ -254,7 +254,7 @@ export class TenantsRepository {
     tenantId: string,
     userId: string,
     email: string,
-    then: (tx: Tx) => Promise<void>,
+    then: (tx: Tx) => Promise<unknown>,
   ): Promise<void> {
     await this.db.tx(async (tx) => {
       const members = rowsOf(tx, TenantMember);

@@ -709,6 +709,33 @@ describe('events', () => {
     }
   });
 
+  test('changed instances count towards the limit of a list; a series with more of them is a page of its own', async () => {
+    const own = await newCalendar('Pages');
+    const series = async (title: string, day: string, changed: number) => {
+      const start = at(`2026-03-${day}T09:00:00`);
+      const made = await create({ title, start, recurrence: { rules: ['FREQ=WEEKLY;COUNT=9'] } }, own);
+      const { instances } = (
+        await ann.api.get(`/calendar/${own}/instances?from=${start.date_time}&event_id=${made.id}`)
+      ).body;
+      for (const instance of instances.slice(0, changed))
+        expect((await ann.api.put(path(instance, own), { title: `${title}*` })).status).toBe(200);
+    };
+    await create({ title: 'A', start: at('2026-03-01T09:00:00') }, own);
+    await series('B', '02', 3);
+    await create({ title: 'C', start: at('2026-03-03T09:00:00') }, own);
+    await series('D', '04', 1);
+    const pages: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await ann.api.get(`/calendar/${own}/events?include=overrides&limit=3${cursor}`);
+      pages.push(body.events.map(({ title }: any) => title).join(' '));
+      expect(body.sync_token === null).toBe(body.next !== null);
+      cursor = body.next === null ? '' : `&cursor=${body.next}`;
+    } while (cursor !== '');
+    expect(pages).toEqual(['A', 'B B* B* B*', 'C D D*']);
+    expect((await ann.api.get(`/calendar/${own}/events?limit=3`)).body.events).toHaveLength(3);
+  });
+
   test('an instance that is private is not changed or deleted by a writer who does not see its details', async () => {
     const shared = await newCalendar('Private date', [{ user_id: bob.id, role: 'writer' }]);
     const event = await create(

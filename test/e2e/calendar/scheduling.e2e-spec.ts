@@ -961,5 +961,53 @@ describe('scheduling', () => {
       await fromOutside(ZOE, ann.email, 'REQUEST', request('20270102T090000Z', 'Renamed'));
       expect(await eventOf(ann, anns, uid)).toMatchObject({ status: 'confirmed', title: 'Renamed' });
     });
+
+    test('a meeting whose calendar was deleted returns with the next message of its organizer, and for other members', async () => {
+      const request = (uid: string, dtstamp: string, method = 'REQUEST') =>
+        vcalendar(method, [
+          [
+            `UID:${uid}`,
+            `DTSTAMP:${dtstamp}`,
+            'SEQUENCE:0',
+            'DTSTART:20271110T090000Z',
+            `SUMMARY:${uid} ${dtstamp}`,
+            `ORGANIZER:mailto:${ZOE}`,
+            `ATTENDEE:mailto:${carl.email}`,
+            `ATTENDEE:mailto:${ann.email}`,
+          ],
+        ]);
+      const [first, second] = ['20270101T090000Z', '20270102T090000Z'];
+      const uids = ['lost-updated', 'lost-joined', 'lost-cancelled'];
+      const received = await defaultCalendar(carl);
+      for (const uid of uids) await fromOutside(ZOE, carl.email, 'REQUEST', request(uid, first));
+      await carl.api.post('/calendar', { name: 'Newer', is_default: true });
+      expect((await carl.api.delete(`/calendar/${received}`)).status).toBe(200);
+      const carls = await defaultCalendar(carl);
+      expect(await eventOf(carl, carls, 'lost-updated')).toBeUndefined();
+      await settle();
+      const { notifications } = (await ann.api.get('/notifications?limit=200')).body;
+      expect(
+        notifications.filter(
+          ({ type, title }: any) => type === 'calendar.cancelled' && title.includes('lost-'),
+        ),
+      ).toEqual([]);
+      await fromOutside(ZOE, carl.email, 'REQUEST', request('lost-updated', second));
+      expect(await eventOf(carl, carls, 'lost-updated')).toMatchObject({
+        status: 'confirmed',
+        title: `lost-updated ${second}`,
+        sequence: 0,
+      });
+      await fromOutside(ZOE, ann.email, 'REQUEST', request('lost-joined', first));
+      expect(await eventOf(ann, anns, 'lost-joined')).toMatchObject({
+        status: 'confirmed',
+        title: `lost-joined ${first}`,
+      });
+      expect(
+        await app.sql(`SELECT uid FROM calendar_events WHERE uid LIKE 'lost-%' AND deleted_at IS NOT NULL`),
+      ).toEqual([{ uid: 'lost-cancelled' }]);
+      await fromOutside(ZOE, carl.email, 'CANCEL', request('lost-cancelled', second, 'CANCEL'));
+      await fromOutside(ZOE, ann.email, 'REQUEST', request('lost-cancelled', first));
+      expect(await eventOf(ann, anns, 'lost-cancelled')).toBeUndefined();
+    });
   });
 });

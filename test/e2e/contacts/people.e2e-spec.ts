@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { ContactsRepository } from '../../../src/modules/contacts/contacts.repository.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 describe('members in the address book of the workspace', () => {
@@ -60,6 +62,21 @@ describe('members in the address book of the workspace', () => {
     expect(await names()).toEqual(['Alice', 'Carol']);
     await alice.api.post(`/tenant/members/${bob.id}/activate`);
     expect(await names()).toEqual(['Alice', 'Bob', 'Carol']);
+  });
+
+  test('the first read of the address book of a large workspace makes the cards in several statements', async () => {
+    await app.sql(
+      `INSERT INTO tenant_members
+       SELECT copy.* FROM tenant_members member, generate_series(1, 2498) n,
+         LATERAL jsonb_populate_record(member, jsonb_build_object('user_id', gen_random_uuid(), 'display_name', 'Member ' || n)) copy
+        WHERE member.tenant_id = $1 AND member.user_id = $2`,
+      [alice.tenantId, bob.id],
+    );
+    const insert = jest.spyOn(app.get(ContactsRepository), 'insert');
+    expect(await global(bob, '?limit=1')).toHaveLength(1);
+    const cards = insert.mock.calls.map(([, , , contacts]) => contacts.length).filter((count) => count > 0);
+    insert.mockRestore();
+    expect(cards).toEqual([1_000, 1_000, 500]);
   });
 
   test('a member writes their card, and the profile follows', async () => {

@@ -487,11 +487,19 @@ describe('responses to forms', () => {
     }
     const next = ok(await owner.api.post(`${path}/share/regenerate`)).form.share.token;
     expect((await eve.api.get(link)).status).toBe(404);
+    expect((await eve.api.get(`${path}/responses?share_token=${next}`)).status).toBe(403);
     const view = ok(
       await owner.api.post(`${path}/share`, { role: 'view', expires_at: '2999-01-01T00:00:00Z' }),
     ).form.share;
     expect([view.role, view.token]).toEqual(['view', undefined]);
     expect(ok(await eve.api.get(`${path}?share_token=${next}`)).form.role).toBe('viewer');
+    for (const results of ['responses', 'analytics', 'export.csv', 'export.xlsx']) {
+      expect((await eve.api.get(`${path}/${results}`)).status).toBe(404);
+      expect((await eve.api.get(`${path}/${results}?share_token=${next}`)).status).toBe(200);
+    }
+    expect(ok(await eve.api.get(`${path}/responses?share_token=${next}`)).responses).toMatchObject([
+      { answers: { name: 'x' } },
+    ]);
     ok(await owner.api.post(`${path}/share`, { expires_at: '2001-01-01T00:00:00Z' }));
     expect((await eve.api.get(`${path}?share_token=${next}`)).status).toBe(404);
     expect(ok(await owner.api.delete(`${path}/share`)).form.share.enabled).toBe(false);

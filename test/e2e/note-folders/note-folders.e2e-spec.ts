@@ -1,4 +1,5 @@
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { copyNote } from '../../support/domains/notes.ts';
 
 describe('note folders', () => {
   let app: TestApp;
@@ -328,6 +329,41 @@ describe('note folders', () => {
         [alice.id],
       );
       expect(unique).toBe(total);
+    });
+
+    test.each(['move_up', 'trash'])('contents=%s: many notes in several transactions', async (contents) => {
+      const [dora, emil] = await app.tenant(`many-${contents.replace('_', '-')}`, 'dora', 'emil');
+      const top = await folder({}, dora);
+      const { id } = await folder({ parent_id: top.id }, dora);
+      const foreign = await note(null, emil);
+      await emil.api.put(`/notes/${foreign.id}/invited`, { invited: [dora.id] });
+      await dora.api.patch(`/notes/${foreign.id}`, { folder_id: id, base_revision: 1 });
+      await note(id, dora);
+      await copyNote(app, dora, 2_499);
+      const before = (await dora.api.get(`/note_folders/${id}`)).body.folder;
+      expect(before.note_count).toBe(2501);
+      const { status, body } = await dora.api.delete(`/note_folders/${id}?contents=${contents}`, {
+        base_revision: before.revision,
+      });
+      expect([status, body.deleted, body.folder]).toEqual([200, true, before]);
+      const batches = await app.sql(
+        `SELECT count(*)::int FROM note_members WHERE user_id = $1 GROUP BY xmin::text ORDER BY count`,
+        [dora.id],
+      );
+      expect(batches.map(({ count }) => count)).toEqual([501, 1_000, 1_000]);
+      const placed = await app.sql(
+        `SELECT folder_id, role, trashed, count(*)::int, count(DISTINCT seq)::int AS numbers FROM note_members
+          WHERE user_id = $1 GROUP BY folder_id, role, trashed ORDER BY count`,
+        [dora.id],
+      );
+      const isTrash = contents === 'trash';
+      expect(
+        placed.map(({ folder_id, trashed, count, numbers }) => [folder_id, trashed, count, numbers]),
+      ).toEqual([
+        [isTrash ? null : top.id, false, 1, 1],
+        [isTrash ? null : top.id, isTrash, 2500, 2500],
+      ]);
+      expect((await dora.api.get(`/note_folders/${id}`)).status).toBe(404);
     });
 
     test('rejects an unknown value of contents', async () => {

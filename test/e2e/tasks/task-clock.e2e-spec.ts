@@ -99,6 +99,15 @@ describe('tasks and time', () => {
       ]);
     });
 
+    test('its steps have dates that clients can send back', async () => {
+      const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=WEEKLY' });
+      await alice.api.post(`/tasks/${id}/subtasks`, { title: 'at any time', date: '9999-12-31' });
+      const { id: next, subtasks } = await read((await complete(id)).next_task_id);
+      expect(subtasks).toMatchObject([{ date: '9999-12-31' }]);
+      const { status } = await alice.api.put(`/tasks/${next}/subtasks/${subtasks[0].id}`, subtasks[0]);
+      expect(status).toBe(200);
+    });
+
     test('once, however often it is completed', async () => {
       const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });
       const { next_task_id } = await complete(id);

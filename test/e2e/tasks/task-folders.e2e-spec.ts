@@ -511,6 +511,32 @@ describe('task folders', () => {
       expect(left).toEqual([]);
       expect(await row(dora, id)).toMatchObject({ role: null, gone: 2 });
     });
+
+    test('with contents=keep many tasks leave the folder in several transactions', async () => {
+      const [dora, emil] = await app.tenant('keeping', 'dora', 'emil');
+      const top = await folder({ members: [emil.id] }, dora);
+      const low = await folder({ parent_id: top.id }, dora);
+      const below = await task({ folder_id: low.id, title: 'below' }, dora);
+      await task({ folder_id: top.id, title: 'seed of keeping' }, dora);
+      await app.sql(
+        `INSERT INTO tasks SELECT x.* FROM tasks t, generate_series(1, 2499) n,
+           LATERAL jsonb_populate_record(t, jsonb_build_object('id', uuid_v7(), 'title', n)) x WHERE t.title = 'seed of keeping'`,
+      );
+      const before = (await dora.api.get(`/task_folders/${top.id}`)).body.folder;
+      const { status, body } = await dora.api.delete(`/task_folders/${top.id}`);
+      expect([status, body.deleted, body.folder]).toEqual([200, true, before]);
+      const batches = await app.sql(
+        `SELECT count(*)::int FROM tasks WHERE tenant_id = $1 AND id <> $2 AND folder_id IS NULL GROUP BY xmin::text ORDER BY count`,
+        [dora.tenantId, below.id],
+      );
+      expect(batches.map(({ count }) => count)).toEqual([500, 1_000, 1_000]);
+      expect((await dora.api.get(`/tasks/${below.id}`)).body.task.folder_id).toBe(low.id);
+      expect((await dora.api.get(`/task_folders/${low.id}`)).body.folder.parent_id).toBeNull();
+      const left = await app.sql(`SELECT task_id FROM task_members WHERE user_id = $1 AND role IS NOT NULL`, [
+        emil.id,
+      ]);
+      expect(left).toEqual([]);
+    });
   });
 
   describe('manual order', () => {

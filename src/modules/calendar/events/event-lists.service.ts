@@ -54,24 +54,26 @@ export class EventListsService {
     if (!read) throw CalendarErrors.calendarNotFound.with();
     const { calendar, found } = read;
     const viewer = viewerOf(ctx, calendar);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
+    const instant = (text: string | undefined) => (text === undefined ? null : instantIn(text, zone));
+    const bounds = { from: instant(query.from), to: instant(query.to) };
+    const items: string[] = [];
+    let last: (typeof found)[number] | undefined;
+    for (const event of found.slice(0, limit)) {
+      const { entry } = event;
+      const record = recordIn(event.record, calendar);
+      const isListed = isWithin(record, bounds, viewer.readerZone) && hasNames(record, query, viewer);
+      const overrides = include ? overrideResponses(record, entry, viewer) : [];
+      const shown = isListed ? [eventResponse(record, entry, viewer), ...overrides] : [];
+      if (items.length > 0 && items.length + shown.length > limit) break;
+      items.push(...shown.map((item) => JSON.stringify(item)));
+      last = event;
+    }
     const seq = Number(head ?? calendar.change_seq);
     const next =
-      last && found.length > limit ? this.cursors.write(scope, [last.listed, last.record.id, seq]) : null;
+      last && last !== found.at(-1) ? this.cursors.write(scope, [last.listed, last.record.id, seq]) : null;
     const isWhole = Object.keys(filters).every((name) => name === 'order');
     // The token has the position of the first page, so the feed repeats changes that happen between the pages.
     const token = next === null && isWhole ? this.tokens.write(ctx, calendar, seq) : null;
-    const instant = (text: string | undefined) => (text === undefined ? null : instantIn(text, zone));
-    const bounds = { from: instant(query.from), to: instant(query.to) };
-    const own = page.map(({ record, entry }) => ({ record: recordIn(record, calendar), entry }));
-    const within = own.filter(
-      ({ record }) => isWithin(record, bounds, viewer.readerZone) && hasNames(record, query, viewer),
-    );
-    const items = within.flatMap(({ record, entry }) => [
-      JSON.stringify(eventResponse(record, entry, viewer)),
-      ...(include ? overrideResponses(record, entry, viewer).map((item) => JSON.stringify(item)) : []),
-    ]);
     const tail = `"next":${JSON.stringify(next)},"sync_token":${JSON.stringify(token)}}`;
     return new JsonReply(jsonList(['events'], items, tail));
   }

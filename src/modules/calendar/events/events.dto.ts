@@ -54,7 +54,10 @@ export class ListEvents extends IntersectionType(PageQuery, TitleFilter) {
   /** By start, or by the time of the last change. */
   @IsOptional() @OneOf(['start', 'updated'], { required: false }) order: 'start' | 'updated' = 'start';
 
-  /** `overrides`: each series is followed by the instances that differ from it. */
+  /**
+   * `overrides`: each series is followed by the instances that differ from it. They count towards `limit`; a series with more of them is
+   * a page of its own.
+   */
   @ApiPropertyOptional({ enum: ['overrides'], isArray: true })
   @IsOptional()
   @Repeatable()

@@ -26,6 +26,7 @@ import {
   assertTouchesOwnOnly,
   contextOf,
   placementsOf,
+  rejoined,
   withOwner,
 } from './incoming/placements.js';
 import { applyRequest } from './incoming/requests.js';
@@ -210,7 +211,7 @@ export class IncomingMessages implements OnModuleInit {
     const isInvitation = /^(?:REQUEST|ADD|PUBLISH)$/.test(incoming.message.method);
     const isPlaced = placed?.entries.some(({ owner_id }) => owner_id === owner.userId) ?? false;
     const joins = isInvitation && applied.result === 'ignored_duplicate' && placed !== null && !isPlaced;
-    const record = applied.record ?? (joins ? placed.record : undefined);
+    const record = applied.record ?? (joins ? rejoined(placed.record) : undefined);
     if (!record) {
       await this.appendMessages(tx, ctx, placed, applied);
       return { applied, placed };

@@ -1,6 +1,7 @@
 -- Cancels the events that are organized in a calendar. The caller has locked the calendar and the events. Attendees of the workspace
--- keep the events as cancelled; other attendees get a message. An event of an organizer outside of the workspace is cancelled only if
--- no other calendar contains it.
+-- keep the events as cancelled; other attendees get a message. An event of an organizer outside of the workspace is deleted if no
+-- other calendar contains it. It keeps the status and the version of its organizer, because only the organizer raises SEQUENCE
+-- (RFC 5546, section 2.1.4): the next message about it restores it.
 CREATE FUNCTION calendar_cancel_all(p_tenant uuid, p_calendar uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   organized uuid[];
@@ -14,7 +15,9 @@ BEGIN
          SELECT FROM calendar_entries other
           WHERE other.tenant_id = p_tenant AND other.event_id = event.id AND other.calendar_id <> p_calendar)));
   UPDATE calendar_events
-     SET status = 'cancelled', deleted_at = clock_timestamp(), dtstamp = clock_timestamp(), sequence = sequence + 1,
+     SET status = CASE WHEN origin = 'external' THEN status ELSE 'cancelled' END,
+         dtstamp = CASE WHEN origin = 'external' THEN dtstamp ELSE clock_timestamp() END,
+         sequence = sequence + (origin <> 'external')::int, deleted_at = clock_timestamp(),
          revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
    WHERE tenant_id = p_tenant AND id = ANY (organized);
   PERFORM calendars_renumber(p_tenant, organized, '{}', p_calendar);
@@ -53,12 +56,12 @@ BEGIN
   UPDATE calendars SET change_seq = change_seq + cardinality(moved) WHERE tenant_id = p_tenant AND id = p_target;
   DELETE FROM entry_tombstones WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (moved);
   UPDATE calendar_entries entry
-     SET calendar_id = p_target, change_seq = target.change_seq - array_position(moved, entry.event_id) + 1,
+     SET calendar_id = p_target, change_seq = target.change_seq - placed.position + 1,
          -- The default reminders of the calendars may differ.
          next_reminder_at = CASE WHEN NOT entry.hidden AND entry.span_end > now() THEN now() END
-    FROM calendars target
+    FROM calendars target, unnest(moved) WITH ORDINALITY AS placed (event_id, position)
    WHERE target.tenant_id = p_tenant AND target.id = p_target
-     AND entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND entry.event_id = ANY (moved);
+     AND entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar AND entry.event_id = placed.event_id;
   UPDATE calendar_events
      SET origin_calendar_id = p_target, revision = revision + 1, updated_at = clock_timestamp(), updated_by = p_actor
    WHERE tenant_id = p_tenant AND id = ANY (moved || in_both) AND origin_calendar_id = p_calendar;

@@ -41,8 +41,8 @@ export class ResponsesService {
     query: ListResponses,
     filters: Record<string, string>,
   ): Promise<JsonReply> {
-    const form = await this.access.open(ctx, id, 'viewer');
     const { from, to, version, q } = query;
+    const form = await this.access.open(ctx, id, 'viewer', query.share_token);
     const filter = {
       from,
       to,

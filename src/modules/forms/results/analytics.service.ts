@@ -23,7 +23,7 @@ export class AnalyticsService {
 
   /** @throws ApiError 404, 403, 503 `overloaded` */
   async analyse(ctx: RequestContext, id: string, query: AnalyseResponses): Promise<JsonReply> {
-    await this.access.open(ctx, id, 'viewer');
+    await this.access.open(ctx, id, 'viewer', query.share_token);
     const summary = await this.slots.run(ctx.tenantId, () => this.summarise(ctx, id, query));
     return new JsonReply(JSON.stringify(summary));
   }

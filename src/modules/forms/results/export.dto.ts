@@ -1,4 +1,4 @@
-import { ApiPropertyOptional, PickType } from '@nestjs/swagger';
+import { ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsString, MaxLength, ValidateBy } from 'class-validator';
 import { Optional } from '../../../platform/http/input.decorators.js';
@@ -26,4 +26,4 @@ export class ExportResponses extends ResponseFilter {
   columns?: string[];
 }
 
-export class AnalyseResponses extends PickType(ExportResponses, ['from', 'to', 'version', 'tz']) {}
+export class AnalyseResponses extends OmitType(ExportResponses, ['columns']) {}

@@ -94,7 +94,7 @@ export class ExportService {
     query: ExportResponses,
     wantsBytes: boolean,
   ): Promise<BodyReply> {
-    const form = await this.access.open(ctx, id, 'viewer');
+    const form = await this.access.open(ctx, id, 'viewer', query.share_token);
     const { extension, contentType } = FORMATS[format];
     const headers = attachmentTitled(form.title, extension, 'responses');
     if (!wantsBytes) return new BodyReply(null, { contentType, headers });

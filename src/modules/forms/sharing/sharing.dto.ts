@@ -3,7 +3,10 @@ import { Entries, Moment, Nullable, OneOf, Optional } from '../../../platform/ht
 import { PrincipalInput } from '../input/principal.dto.js';
 
 export class ShareForm {
-  /** The role of signed-in members of the workspace who open the link. Default: `respond`. */
+  /**
+   * The role of signed-in members of the workspace who open the link. With `view` they read the responses, the analytics and the exports
+   * too. Default: `respond`.
+   */
   @Optional() @OneOf(['respond', 'view'], { example: 'respond' }) role?: 'respond' | 'view';
 
   /** Null: the link does not expire. */

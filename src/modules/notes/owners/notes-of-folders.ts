@@ -5,14 +5,17 @@ import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ContentCounts } from '../../../platform/references/content-counts.js';
 import { FOLDER_CONTENTS_MOVED, FOLDER_CONTENTS_TRASHED } from '../../note-folders/index.js';
 
-const moveFolder = workspace.statement<never>(
-  'notes.move_folder',
-  `SELECT notes_move_folder($1, $2, $3, $4)`,
+/** Notes that one transaction takes out of deleted folders. */
+const BATCH = 1_000;
+
+const moveBatch = workspace.statement<{ are_empty: boolean }>(
+  'notes.move_batch',
+  `SELECT notes_move_batch($1, $2, $3, $4, $5) AS are_empty`,
 );
 
-const trashFolders = workspace.statement<never>(
-  'notes.trash_folders',
-  `SELECT notes_trash_folders($1, $2, $3, $4)`,
+const trashBatch = workspace.statement<{ are_empty: boolean }>(
+  'notes.trash_batch',
+  `SELECT notes_trash_batch($1, $2, $3, $4, $5) AS are_empty`,
 );
 
 // Index note_members_placed. Trashed notes and notes that are no longer shared do not count.
@@ -23,7 +26,7 @@ const countFolders = workspace.statement<{ id: string; count: number }>(
     GROUP BY folder_id`,
 );
 
-/** Moves or trashes the notes of a deleted folder, in the transaction that deletes it. */
+/** Moves or trashes the notes of a deleted folder, in the transactions that delete it. */
 @Injectable()
 export class NotesOfFolders implements OnModuleInit {
   constructor(
@@ -38,10 +41,13 @@ export class NotesOfFolders implements OnModuleInit {
       return new Map(rows.map(({ id, count }) => [id, count]));
     });
     this.hooks.on(FOLDER_CONTENTS_MOVED, async (tx, { ctx, from, to }) => {
-      await tx.query(moveFolder, [ctx.tenantId, ctx.userId, from, to]);
+      const [moved] = await tx.query(moveBatch, [ctx.tenantId, ctx.userId, from, to, BATCH]);
+      return moved!.are_empty;
     });
     this.hooks.on(FOLDER_CONTENTS_TRASHED, async (tx, { ctx, folders }) => {
-      await tx.query(trashFolders, [ctx.tenantId, ctx.userId, folders, this.config.TRASH_RETENTION_DAYS]);
+      const values = [ctx.tenantId, ctx.userId, folders, this.config.TRASH_RETENTION_DAYS, BATCH];
+      const [trashed] = await tx.query(trashBatch, values);
+      return trashed!.are_empty;
     });
   }
 }

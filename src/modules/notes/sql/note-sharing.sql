@@ -130,7 +130,7 @@ BEGIN
      WHERE tenant_id = p_tenant AND note_id = v_note.id AND user_id = p_to AND folder_id IS NULL;
   END LOOP;
   -- Notes of others, which the former owner had placed in folders that are now those of the new owner.
-  PERFORM notes_move_folder(p_tenant, p_from, placed.folder_id, NULL) FROM (
+  PERFORM notes_move_batch(p_tenant, p_from, placed.folder_id, NULL, NULL) FROM (
     SELECT DISTINCT folder_id FROM note_members
      WHERE tenant_id = p_tenant AND user_id = p_from AND folder_id IS NOT NULL) AS placed;
   RETURN cardinality(v_owned);

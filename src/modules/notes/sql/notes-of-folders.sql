@@ -1,32 +1,37 @@
 -- Effects of deleting a folder on the notes in it. Each note of the caller gets its own feed number, allocated at once.
 
--- Files all notes of one folder in another one; p_to NULL: in none. The caller's head is locked.
-CREATE FUNCTION notes_move_folder(p_tenant uuid, p_user uuid, p_from uuid, p_to uuid) RETURNS void LANGUAGE plpgsql AS $$
+-- Files the notes of one folder in another one, at most p_max (NULL: all); p_to NULL: in none. The caller's head is locked.
+-- @returns whether the folder is empty
+CREATE FUNCTION notes_move_batch(p_tenant uuid, p_user uuid, p_from uuid, p_to uuid, p_max int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
+  v_ids constant uuid[] := ARRAY(
+    SELECT note_id FROM note_members WHERE tenant_id = p_tenant AND user_id = p_user AND folder_id = p_from ORDER BY seq LIMIT p_max);
+  v_count constant int := cardinality(v_ids);
   v_head bigint;
-  v_count int;
 BEGIN
-  SELECT count(*) INTO v_count FROM note_members WHERE tenant_id = p_tenant AND user_id = p_user AND folder_id = p_from;
-  IF v_count = 0 THEN RETURN; END IF;
+  IF v_count = 0 THEN RETURN true; END IF;
   UPDATE sync_heads SET head = head + v_count WHERE tenant_id = p_tenant AND user_id = p_user RETURNING head INTO v_head;
-  WITH placed AS (
-    SELECT note_id, row_number() OVER (ORDER BY seq) AS position FROM note_members
-     WHERE tenant_id = p_tenant AND user_id = p_user AND folder_id = p_from)
   UPDATE note_members member SET folder_id = p_to, seq = v_head - v_count + placed.position, device_id = NULL
-    FROM placed
+    FROM unnest(v_ids) WITH ORDINALITY AS placed (note_id, position)
    WHERE member.tenant_id = p_tenant AND member.user_id = p_user AND member.note_id = placed.note_id;
+  RETURN coalesce(v_count < p_max, true);
 END $$;
 
--- Moves the caller's own notes in these folders to the trash; other notes there are taken out of the folder. Note rows are
--- locked first, in the order of ids, then the heads of all their members, in the order of user ids.
-CREATE FUNCTION notes_trash_folders(p_tenant uuid, p_user uuid, p_folders uuid[], p_keep_days int) RETURNS void LANGUAGE plpgsql AS $$
+-- Moves the caller's own notes in these folders to the trash, at most p_max (NULL: all), then takes other notes out of the folders.
+-- Note rows are locked first, in the order of ids, then the heads of all their members, in the order of user ids.
+-- @returns whether the folders are empty
+CREATE FUNCTION notes_trash_batch(p_tenant uuid, p_user uuid, p_folders uuid[], p_keep_days int, p_max int) RETURNS boolean
+LANGUAGE plpgsql AS $$
 DECLARE
   v_ids uuid[];
+  v_is_last boolean;
   v_now timestamptz(3) := clock_timestamp();
 BEGIN
   v_ids := ARRAY(SELECT note_id FROM note_members
                   WHERE tenant_id = p_tenant AND user_id = p_user AND role = 'owner' AND NOT trashed
-                    AND folder_id = ANY (p_folders));
+                    AND folder_id = ANY (p_folders)
+                  ORDER BY note_id LIMIT p_max);
+  v_is_last := coalesce(cardinality(v_ids) < p_max, true);
   PERFORM FROM notes WHERE tenant_id = p_tenant AND id = ANY (v_ids) ORDER BY id FOR UPDATE;
   -- Reads the ids again under the lock, which an owner who moves the note takes too: a note that has left the folder is not trashed.
   v_ids := ARRAY(SELECT note.id FROM notes note
@@ -61,6 +66,7 @@ BEGIN
          jsonb_build_object('note_id', id, 'revision', revision, 'actor_id', p_user)
     FROM notes WHERE tenant_id = p_tenant AND id = ANY (v_ids);
 
+  IF NOT v_is_last THEN RETURN false; END IF;
   -- The lock of the caller's counter is the lock of the folder tree.
   PERFORM lock_heads(p_tenant, ARRAY[p_user]);
   IF EXISTS (SELECT FROM note_members WHERE tenant_id = p_tenant AND user_id = p_user AND role = 'owner' AND NOT trashed
@@ -68,6 +74,7 @@ BEGIN
     RAISE EXCEPTION 'a note was filed here meanwhile' USING ERRCODE = 'serialization_failure';
   END IF;
   FOR i IN 1 .. cardinality(p_folders) LOOP
-    PERFORM notes_move_folder(p_tenant, p_user, p_folders[i], NULL);
+    IF NOT notes_move_batch(p_tenant, p_user, p_folders[i], NULL, p_max) THEN RETURN false; END IF;
   END LOOP;
+  RETURN true;
 END $$;

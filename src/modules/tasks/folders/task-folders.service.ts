@@ -28,7 +28,7 @@ import { folderTooLarge, TASK_FOLDERS } from './task-folders.resource.js';
 /** Maximum number of rows of tasks that one change of a folder's members writes, which takes some seconds. */
 const MAX_ROWS = 200_000;
 
-/** Tasks that one transaction moves to the trash with their folder. */
+/** Tasks that one transaction takes out of a deleted folder. */
 const BATCH = 1_000;
 
 type FolderValues = Partial<
@@ -120,7 +120,7 @@ export class TaskFoldersService {
 
   /**
    * The tasks stay or, with `contents=delete`, the owner's own go to the trash. Tasks of other users always stay. A process that
-   * ends between two batches leaves the folder with the remaining tasks; a repeated request deletes them.
+   * ends between two batches leaves the folder with the remaining tasks; a repeated request continues.
    */
   async delete(
     ctx: RequestContext,
@@ -130,8 +130,7 @@ export class TaskFoldersService {
   ): Promise<JsonReply> {
     const { tenantId } = ctx;
     const keeps = contents === 'keep';
-    let shown: TaskFolderResponse | undefined;
-    for (;;) {
+    for (let shown: TaskFolderResponse | undefined; ;) {
       const { before, isLast } = await this.db.tx(async (tx) => {
         const { folder, role } = await this.locked(tx, ctx, id);
         if (role !== 'owner') throw Errors.forbidden.with();
@@ -139,12 +138,14 @@ export class TaskFoldersService {
         await TASK_FOLDERS.checkWrite(folder, expected, null, () => before);
         const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
         const folders = tree.below(id);
-        const tasks = await this.folders.lockTasks(tx, tenantId, folders, keeps ? null : BATCH);
-        const isLast = keeps || tasks.length < BATCH;
         const removed = keeps ? [id] : folders;
+        const batch = await this.folders.lockTasks(tx, tenantId, removed, BATCH);
+        const isLast = batch.length < BATCH;
+        const tasks = keeps && isLast ? await this.folders.lockTasks(tx, tenantId, folders) : batch;
         const renumbered = keeps ? [] : await this.trash(tx, ctx, folders, tasks);
         if (isLast) await this.folders.remove(tx, tenantId, removed);
-        if (keeps) await this.folders.change(tx, tenantId, tree.children(id), { parentId: folder.parentId });
+        if (keeps && isLast)
+          await this.folders.change(tx, tenantId, tree.children(id), { parentId: folder.parentId });
         await this.folders.unfile(tx, tenantId, tasks, removed);
         const touched = isLast ? folders : [];
         await this.folders.apply(tx, tenantId, { folders, touched, tasks, renumbered });

@@ -143,7 +143,8 @@ BEGIN
   upcoming := task_set_clock(upcoming);
   INSERT INTO tasks SELECT upcoming.*;
   INSERT INTO subtasks (tenant_id, task_id, id, title, done, assignee_id, date, position, created_at, updated_at)
-  SELECT tenant_id, upcoming.id, uuid_v7(), title, false, assignee_id, date + (upcoming.date - task.date), position, v_now, v_now
+  SELECT tenant_id, upcoming.id, uuid_v7(), title, false, assignee_id, least(date + (upcoming.date - task.date), '9999-12-31'), position,
+         v_now, v_now
     FROM subtasks WHERE tenant_id = task.tenant_id AND task_id = task.id;
   PERFORM task_record_as(upcoming, 1, 'created', p_user, jsonb_build_object('repeats', task.id));
   PERFORM task_advance(upcoming, p_device);

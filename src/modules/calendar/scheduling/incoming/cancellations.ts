@@ -42,7 +42,8 @@ export function applyCancel(record: EventRecord, incoming: Incoming): Applied {
 }
 
 function withoutEvent(record: EventRecord, part: ItipPart, incoming: Incoming): EventRecord {
-  if (isOlder(record, part) || record.deleted_at !== null) return record;
+  const isCancelled = record.deleted_at !== null && record.status === 'cancelled';
+  if (isOlder(record, part) || isCancelled) return record;
   const removed = attendeesOf(part.event).map(({ email }) => email);
   const isRemoved = ({ email }: ParticipantRow): boolean =>
     removed.some((other) => sameMailbox(other, email));

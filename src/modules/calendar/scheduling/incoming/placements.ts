@@ -45,6 +45,10 @@ export function withOwner(record: EventRecord, owner: Incoming['owner']): EventR
   return { ...record, participants };
 }
 
+/** An event to which the recipient is added. An event that was deleted with its last calendar is restored, a cancelled one is not. */
+export const rejoined = (record: EventRecord): EventRecord =>
+  record.status === 'cancelled' ? record : { ...record, deleted_at: null };
+
 /** The placements after a message. An invitation adds the calendar of the recipient, a removal deletes it. */
 export function placementsOf(
   placed: PlacedRecord | null,
