@@ -12,7 +12,7 @@ export abstract class DomainNotifications implements OnModuleInit {
   protected readonly titles: Readonly<Record<string, Statement<{ id: string; title: string }>>> = {};
 
   constructor(
-    private readonly notifications: Notifications,
+    protected readonly notifications: Notifications,
     private readonly references: ReferenceTitles,
   ) {}
 
