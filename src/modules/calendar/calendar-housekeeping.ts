@@ -57,7 +57,7 @@ export class CalendarHousekeeping implements OnModuleInit {
     this.jobs.register({
       name: 'purge-cancelled-events',
       everySeconds: 3600,
-      run: async () => void (await this.purge(new Date(Date.now() - CANCELLED_DAYS * DAY_MS))),
+      run: () => this.purge(new Date(Date.now() - CANCELLED_DAYS * DAY_MS)),
     });
     this.jobs.register({
       name: 'forget-calendar-removals',

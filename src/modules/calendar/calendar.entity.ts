@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { TimedItem, WorkspaceItem } from '../../platform/database/schema/item.entity.js';
 
 /** In ascending order of rights. */
 export const CALENDAR_ROLES = ['free_busy', 'reader', 'writer', 'owner'] as const;
@@ -14,9 +15,7 @@ export interface Reminder {
 @Entity('calendars')
 @Index('calendars_default', ['tenantId', 'ownerId'], { unique: true, where: 'is_default' })
 @Index('calendars_owner', ['tenantId', 'ownerId'])
-export class Calendar {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class Calendar extends TimedItem {
   @Column('uuid', { name: 'owner_id' }) ownerId!: string;
   @Column('text') name!: string;
   @Column('text') description!: string;
@@ -29,16 +28,18 @@ export class Calendar {
   /** Number of the last change of its placements. */
   @Column('bigint', { name: 'change_seq' }) changeSeq!: string;
   @Column('bigint', { name: 'floor_seq' }) floorSeq!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}
+
+/** Key of the calendar, for tables of its parts, which are deleted with it. */
+@ForeignKey('Calendar', ['tenantId', 'calendarId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+abstract class CalendarPart {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'calendar_id' }) calendarId!: string;
 }
 
 @Entity('calendar_shares')
 @Index('calendar_shares_grantee', ['tenantId', 'granteeId'])
-@ForeignKey('Calendar', ['tenantId', 'calendarId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class CalendarShare {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'calendar_id' }) calendarId!: string;
+export class CalendarShare extends CalendarPart {
   @PrimaryColumn('text', { name: 'grantee_kind' }) granteeKind!: 'user' | 'group';
   @PrimaryColumn('uuid', { name: 'grantee_id' }) granteeId!: string;
   @Column(ROLE) role!: CalendarRole;
@@ -61,9 +62,7 @@ export class CalendarPreference {
 @Index('calendar_events_uid', ['tenantId', 'uid'])
 @Index('calendar_events_titles', ['tenantId', 'createdBy', 'titleKey'])
 @Index('calendar_events_deleted', ['deletedAt'], { where: 'deleted_at IS NOT NULL' })
-export class CalendarEvent {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class CalendarEvent extends TimedItem {
   @Column('text') uid!: string;
   @Column('uuid', { name: 'origin_calendar_id' }) originCalendarId!: string;
   @Column('uuid', { name: 'organizer_id', nullable: true }) organizerId!: string | null;
@@ -100,19 +99,17 @@ export class CalendarEvent {
   @Column('int') revision!: number;
   @Column('uuid', { name: 'created_by' }) createdBy!: string;
   @Column('uuid', { name: 'updated_by' }) updatedBy!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
 }
 
-/** Key of the event, for tables of its parts. */
+/** Key of the event, for tables of its parts, which are deleted with it. */
+@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 abstract class EventPart {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'event_id' }) eventId!: string;
 }
 
 @Entity('event_overrides')
-@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class EventOverride extends EventPart {
   @PrimaryColumn('text', { name: 'recurrence_key' }) recurrenceKey!: string;
   @Column('jsonb') patch!: unknown;
@@ -122,7 +119,6 @@ export class EventOverride extends EventPart {
 
 @Entity('event_participants')
 @Index('event_participants_email', ['tenantId', 'email'])
-@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class EventParticipant extends EventPart {
   @PrimaryColumn('text', { name: 'recurrence_key' }) recurrenceKey!: string;
   @PrimaryColumn('text') email!: string;
@@ -150,10 +146,7 @@ export class EventParticipant extends EventPart {
 @Index('calendar_entries_event', ['tenantId', 'eventId'])
 @Index('calendar_entries_reminders', ['nextReminderAt'], { where: 'next_reminder_at IS NOT NULL' })
 @ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-@ForeignKey('Calendar', ['tenantId', 'calendarId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class CalendarEntry {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'calendar_id' }) calendarId!: string;
+export class CalendarEntry extends CalendarPart {
   @PrimaryColumn('uuid', { name: 'event_id' }) eventId!: string;
   @Column('text') uid!: string;
   @Column('timestamptz', { name: 'span_start' }) spanStart!: Date;
@@ -174,10 +167,7 @@ export class CalendarEntry {
 @Entity('entry_tombstones')
 @Index('entry_tombstones_changes', ['tenantId', 'calendarId', 'changeSeq'])
 @Index('entry_tombstones_age', ['deletedAt'])
-@ForeignKey('Calendar', ['tenantId', 'calendarId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class EntryTombstone {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'calendar_id' }) calendarId!: string;
+export class EntryTombstone extends CalendarPart {
   @PrimaryColumn('uuid', { name: 'event_id' }) eventId!: string;
   @Column('text') uid!: string;
   @Column('bigint', { name: 'change_seq' }) changeSeq!: string;
@@ -187,9 +177,7 @@ export class EntryTombstone {
 @Entity('event_proposals')
 @Index('event_proposals_event', ['tenantId', 'eventId'])
 @ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class EventProposal {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class EventProposal extends WorkspaceItem {
   @Column('uuid', { name: 'event_id' }) eventId!: string;
   @Column('text', { name: 'recurrence_key' }) recurrenceKey!: string;
   @Column('text', { name: 'by_email' }) byEmail!: string;
@@ -207,7 +195,6 @@ export class EventProposal {
 }
 
 @Entity('event_history')
-@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class EventHistory extends EventPart {
   @PrimaryColumn('int') revision!: number;
   @Column('uuid', { name: 'actor_id' }) actorId!: string;
@@ -219,7 +206,6 @@ export class EventHistory extends EventPart {
 
 /** Search index entry of an event. */
 @Entity('event_search')
-@ForeignKey('CalendarEvent', ['tenantId', 'eventId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class EventSearch extends EventPart {
   @Column('int') revision!: number;
   @Column('uuid') audience!: string;

@@ -26,9 +26,9 @@ import { RsvpService } from './events/rsvp.service.js';
 import { CalendarsOfMembers } from './calendars/calendars-of-members.js';
 import { CalendarHousekeeping } from './calendar-housekeeping.js';
 import { ReminderClock } from './reminders/reminder-clock.js';
-import { EventIndexer, EventIndexRepository } from './search/event-index.js';
+import { EventIndexer } from './search/event-index.js';
 import { EventSearchController } from './search/event-search.controller.js';
-import { EventSearchRepository, EventSearchService } from './search/event-search.service.js';
+import { EventSearchService } from './search/event-search.service.js';
 import { TitleSuggestionsController } from './suggestions/title-suggestions.controller.js';
 import { TitleSuggestions } from './suggestions/title-suggestions.service.js';
 import { CalendarSyncController } from './sync/calendar-sync.controller.js';
@@ -69,9 +69,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     IcsImport,
     CalendarSyncRepository,
     CalendarSyncService,
-    EventIndexRepository,
     EventIndexer,
-    EventSearchRepository,
     EventSearchService,
     TitleSuggestions,
     CalendarHousekeeping,

@@ -1,10 +1,9 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { Reader } from '../../platform/database/tx.js';
+import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
-import { Notifications } from '../../platform/notifications/notifications.js';
-import { ReferenceTitles, titlesBy } from '../../platform/references/reference-titles.js';
 import { CalendarEvents, type ItemEvent, type ReminderDue } from './calendar.events.js';
 
 const EVENT = 'calendar_event';
@@ -151,14 +150,7 @@ const TYPES: readonly NotificationType[] = [
 
 /** Notifications of events, for participants who are members. */
 @Injectable()
-export class CalendarNotifications implements OnModuleInit {
-  constructor(
-    private readonly notifications: Notifications,
-    private readonly references: ReferenceTitles,
-  ) {}
-
-  onModuleInit(): void {
-    this.notifications.register(...TYPES);
-    this.references.register(EVENT, titlesBy(titles));
-  }
+export class CalendarNotifications extends DomainNotifications {
+  protected readonly types = TYPES;
+  protected override readonly titles = { [EVENT]: titles };
 }

@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { TimedItem } from '../../platform/database/schema/item.entity.js';
 
 export const CALL_KINDS = ['meeting', 'livestream'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
@@ -26,9 +27,7 @@ export type RecordingState = (typeof RECORDING_STATES)[number];
 @Index('calls_live', ['tenantId', 'startedAt', 'id'], { where: `state = 'live'::call_state` })
 @Index('calls_to_reconcile', ['id'], { where: `state = 'live'::call_state` })
 @Index('calls_of_room', ['tenantId', 'roomId', 'id'])
-export class Call {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class Call extends TimedItem {
   @Column('uuid', { name: 'room_id', nullable: true }) roomId!: string | null;
   @Column('text') title!: string;
   @Column('enum', { enum: CALL_KINDS, enumName: 'call_kind' }) kind!: CallKind;
@@ -49,35 +48,31 @@ export class Call {
   @Column('timestamptz', { name: 'started_at', nullable: true }) startedAt!: Date | null;
   @Column('timestamptz', { name: 'ended_at', nullable: true }) endedAt!: Date | null;
   @Column('timestamptz', { name: 'empty_since', nullable: true }) emptySince!: Date | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}
+
+/** Key of the call, for tables of its parts, which are deleted with it. */
+@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+abstract class CallPart {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;
 }
 
 @Entity('call_members')
 @Index('call_members_user', ['tenantId', 'userId'])
-@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 @ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
-export class CallMember {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;
+export class CallMember extends CallPart {
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
 }
 
 @Entity('call_declines')
-@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class CallDecline {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;
+export class CallDecline extends CallPart {
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
   @Column('timestamptz', { name: 'declined_at' }) declinedAt!: Date;
 }
 
 @Entity('call_participants')
 @Index('call_participants_principal', ['tenantId', 'principalId'])
-@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class CallParticipant {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;
+export class CallParticipant extends CallPart {
   @PrimaryColumn('text') identity!: string;
   @Column('enum', { enum: CALL_PRINCIPALS, enumName: 'call_principal', name: 'principal_kind' })
   principalKind!: CallPrincipal;
@@ -100,9 +95,7 @@ const OPEN = ACTIVE.replace('])', `, 'processing'::recording_state])`);
 @Index('recordings_open', ['id'], { where: OPEN })
 @Index('recordings_expired', ['expiresAt'], { where: 'expires_at IS NOT NULL' })
 @ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class Recording {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class Recording extends TimedItem {
   @Column('uuid', { name: 'call_id' }) callId!: string;
   @Column('uuid', { name: 'room_id', nullable: true }) roomId!: string | null;
   @Column('uuid', { name: 'requested_by' }) requestedBy!: string;
@@ -118,8 +111,6 @@ export class Recording {
   @Column('bigint', { nullable: true }) size!: string | null;
   @Column('bytea', { nullable: true }) sha256!: Buffer | null;
   @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }
 
 @Entity('webhook_events')
@@ -132,10 +123,7 @@ export class WebhookEventRow {
 }
 
 @Entity('call_bans')
-@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class CallBan {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;
+export class CallBan extends CallPart {
   @PrimaryColumn('text') subject!: string;
   @Column('text') reason!: string;
   @Column('uuid', { name: 'banned_by' }) bannedBy!: string;

@@ -1,10 +1,9 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
+import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
-import { Notifications } from '../../platform/notifications/notifications.js';
-import { ReferenceTitles, titlesBy } from '../../platform/references/reference-titles.js';
 import { CALL_ENDED, CALL_STARTED, RECORDING_FAILED, RECORDING_READY } from './model/call-events.js';
 
 /** A call with more users has no recipients. */
@@ -146,15 +145,7 @@ const CALL_NOTIFICATIONS: readonly NotificationType[] = [
 
 /** Registers the notifications of calls, and the titles that they show to users with access. */
 @Injectable()
-export class CallNotifications implements OnModuleInit {
-  constructor(
-    private readonly notifications: Notifications,
-    private readonly titles: ReferenceTitles,
-  ) {}
-
-  onModuleInit(): void {
-    this.notifications.register(...CALL_NOTIFICATIONS);
-    this.titles.register('call', titlesBy(titles));
-    this.titles.register('recording', titlesBy(recordingTitles));
-  }
+export class CallNotifications extends DomainNotifications {
+  protected readonly types = CALL_NOTIFICATIONS;
+  protected override readonly titles = { call: titles, recording: recordingTitles };
 }

@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { TimedItem, WorkspaceItem } from '../../platform/database/schema/item.entity.js';
 
 export const ROOM_TYPES = ['direct', 'group', 'channel'] as const;
 export type RoomType = (typeof ROOM_TYPES)[number];
@@ -17,9 +18,7 @@ export const FORMATS = ['plain', 'markdown'] as const;
   where: `visibility = 'tenant'::text AND deleted_at IS NULL`,
 })
 @Index('chat_rooms_deleted', ['deletedAt'], { where: 'deleted_at IS NOT NULL' })
-export class ChatRoom {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class ChatRoom extends TimedItem {
   @Column('enum', { enum: ROOM_TYPES, enumName: 'chat_room_type' }) type!: RoomType;
   @Column('text', { nullable: true }) name!: string | null;
   @Column('text') topic!: string;
@@ -30,8 +29,6 @@ export class ChatRoom {
   @Column('bigint', { name: 'last_seq' }) lastSeq!: string;
   @Column('bigint', { name: 'mod_seq' }) modSeq!: string;
   @Column('timestamptz', { name: 'active_at' }) activeAt!: Date;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   @Column('timestamptz', { name: 'archived_at', nullable: true }) archivedAt!: Date | null;
   @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
 }
@@ -91,9 +88,7 @@ export class ChatMessage {
 @ForeignKey('ChatMessage', ['tenantId', 'roomId', 'messageSeq'], ['tenantId', 'roomId', 'seq'], {
   onDelete: 'CASCADE',
 })
-export class ChatAttachment {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class ChatAttachment extends WorkspaceItem {
   @Column('uuid', { name: 'owner_id' }) ownerId!: string;
   @Column('uuid', { name: 'blob_id' }) blobId!: string;
   @Column('text') name!: string;

@@ -1,10 +1,9 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type { NotificationType } from '../../platform/notifications/notification-type.js';
-import { Notifications } from '../../platform/notifications/notifications.js';
-import { ReferenceTitles, titlesBy } from '../../platform/references/reference-titles.js';
+import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
 
 export const CHAT_ROOM = 'chat_room';
 
@@ -64,16 +63,9 @@ const titles = workspace.statement<{ id: string; title: string }>(
 
 /** Notifications of rooms and messages. `ChatNotifier` makes those of messages. */
 @Injectable()
-export class ChatNotifications implements OnModuleInit {
-  constructor(
-    private readonly notifications: Notifications,
-    private readonly references: ReferenceTitles,
-  ) {}
-
-  onModuleInit(): void {
-    this.notifications.register(CHAT_MESSAGE, CHAT_MENTION, ROOM_ADDED_TYPE);
-    this.references.register(CHAT_ROOM, titlesBy(titles));
-  }
+export class ChatNotifications extends DomainNotifications {
+  protected readonly types = [CHAT_MESSAGE, CHAT_MENTION, ROOM_ADDED_TYPE];
+  protected override readonly titles = { [CHAT_ROOM]: titles };
 
   /** Notifies users that became members of a room. */
   async added(tx: Tx, ctx: RequestContext, roomId: string, userIds: readonly string[]): Promise<void> {

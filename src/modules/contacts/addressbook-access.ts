@@ -9,7 +9,7 @@ import { type BookRole, canEdit, type ContactRow } from './responses/contact.pre
 import { type AccessedRow, BOOK_ACCESS, type StoredRole } from './contact-access.js';
 import { ContactsRepository } from './contacts.repository.js';
 import { CONTACTS } from './contacts.resource.js';
-import type { BookKind } from './contacts.entity.js';
+import type { BookRow } from './books/addressbooks.repository.js';
 import { ContactErrors } from './contacts.errors.js';
 import { GlobalBook } from './global-book.js';
 
@@ -17,12 +17,10 @@ import { GlobalBook } from './global-book.js';
 export const MAX_CONTACTS = 100_000;
 
 /** An address book that the caller sees. */
-export interface AccessedBook {
-  id: string;
-  kind: BookKind;
-  default_country: string | null;
-  locked_fields: string[];
-  contacts_count: number;
+export interface AccessedBook extends Pick<
+  BookRow,
+  'id' | 'kind' | 'default_country' | 'locked_fields' | 'contacts_count'
+> {
   role: BookRole;
 }
 

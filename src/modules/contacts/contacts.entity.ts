@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { TimedItem, WorkspaceItem } from '../../platform/database/schema/item.entity.js';
 import { CARD_FIELDS } from '../../lib/contact-card/index.js';
 import { CARD_KINDS, type CardKind } from '../../lib/vcard/index.js';
 
@@ -15,9 +16,7 @@ export type ShareRole = (typeof SHARE_ROLES)[number];
   unique: true,
   where: `kind = 'collected'::addressbook_kind`,
 })
-export class Addressbook {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class Addressbook extends TimedItem {
   @Column('uuid', { name: 'owner_id', nullable: true }) ownerId!: string | null;
   @Column('enum', { enum: BOOK_KINDS, enumName: 'addressbook_kind' }) kind!: BookKind;
   @Column('text') name!: string;
@@ -28,8 +27,6 @@ export class Addressbook {
   @Column('text', { name: 'locked_fields', array: true }) lockedFields!: string[];
   @Column('int', { name: 'contacts_count' }) contactsCount!: number;
   @Column('int') revision!: number;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }
 
 @Entity('addressbook_shares')
@@ -69,9 +66,7 @@ export type ContactSource = (typeof CONTACT_SOURCES)[number];
 @Index('contacts_photo', ['tenantId', 'photoId'], { where: 'photo_id IS NOT NULL' })
 @ForeignKey('Addressbook', ['tenantId', 'addressbookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 @ForeignKey('ContactPhoto', ['tenantId', 'photoId'], ['tenantId', 'id'])
-export class Contact {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class Contact extends TimedItem {
   @Column('uuid', { name: 'addressbook_id' }) addressbookId!: string;
   @Column('text', { name: 'external_id' }) externalId!: string;
   @Column('text') uid!: string;
@@ -87,8 +82,6 @@ export class Contact {
   @Column('jsonb', { name: 'field_revisions' }) fieldRevisions!: Record<string, number>;
   @Column('int') revision!: number;
   @Column('bigint') seq!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
 }
 
@@ -105,9 +98,7 @@ export class ContactWord {
 @Entity('contact_merges')
 @Index('contact_merges_created', ['createdAt'])
 @ForeignKey('Addressbook', ['tenantId', 'addressbookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class ContactMerge {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class ContactMerge extends WorkspaceItem {
   @Column('uuid', { name: 'addressbook_id' }) addressbookId!: string;
   @Column('uuid', { name: 'user_id' }) userId!: string;
   @Column('uuid', { name: 'contact_id' }) contactId!: string;
@@ -131,9 +122,7 @@ export class SuppressedAddress {
 @Index('contact_photos_source', ['tenantId', 'sourceSha256'])
 @Index('contact_photos_sha256', ['tenantId', 'sha256'])
 @Index('contact_photos_check', ['checkAt'], { where: 'check_at IS NOT NULL' })
-export class ContactPhoto {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class ContactPhoto extends WorkspaceItem {
   @Column('uuid', { name: 'blob_id' }) blobId!: string;
   @Column('bytea', { name: 'source_sha256' }) sourceSha256!: Buffer;
   @Column('bytea') sha256!: Buffer;

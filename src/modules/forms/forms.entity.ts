@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { TimedItem } from '../../platform/database/schema/item.entity.js';
 import type { Answers, Definition } from '../../lib/forms/index.js';
 
 export const FORM_STATES = ['draft', 'published', 'archived'] as const;
@@ -29,9 +30,7 @@ export interface StoredSettings {
 @Entity('forms')
 @Index('forms_owner', ['tenantId', 'ownerId', 'id'])
 @Index('forms_deleted', ['deletedAt'], { where: 'deleted_at IS NOT NULL' })
-export class Form {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class Form extends TimedItem {
   @Column('uuid', { name: 'owner_id' }) ownerId!: string;
   @Column('text') title!: string;
   @Column('text') description!: string;
@@ -50,19 +49,21 @@ export class Form {
   @Column('bytea', { name: 'share_token_hash', nullable: true }) shareTokenHash!: Buffer | null;
   @Column({ ...ROLE, name: 'share_role', nullable: true }) shareRole!: FormRole | null;
   @Column('timestamptz', { name: 'share_expires_at', nullable: true }) shareExpiresAt!: Date | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   @Column('timestamptz', { name: 'published_at', nullable: true }) publishedAt!: Date | null;
   @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
   /** The value of `closes_at` for which the end of the window has been reported. */
   @Column('text', { name: 'reported_end', nullable: true }) reportedEnd!: string | null;
 }
 
-@Entity('form_versions')
+/** Key of the form, for tables of its parts, which are deleted with it. */
 @ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class FormVersion {
+abstract class FormPart {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
+}
+
+@Entity('form_versions')
+export class FormVersion extends FormPart {
   @PrimaryColumn('int') version!: number;
   @Column('jsonb') definition!: Definition;
   @Column('uuid', { name: 'published_by' }) publishedBy!: string;
@@ -71,10 +72,7 @@ export class FormVersion {
 
 @Entity('form_access')
 @Index('form_access_principal', ['tenantId', 'principalKind', 'principalId'])
-@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class FormAccessRow {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
+export class FormAccessRow extends FormPart {
   @PrimaryColumn({ ...PRINCIPAL, name: 'principal_kind' }) principalKind!: 'user' | 'group';
   @PrimaryColumn('uuid', { name: 'principal_id' }) principalId!: string;
   @Column(ROLE) role!: FormRole;
@@ -89,10 +87,7 @@ export class FormAccessRow {
 @Index('form_responses_respondent', ['tenantId', 'formId', 'respondentId'], {
   where: 'respondent_id IS NOT NULL',
 })
-@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class FormResponseRow {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
+export class FormResponseRow extends FormPart {
   @PrimaryColumn('uuid') id!: string;
   @Column('int') version!: number;
   @Column('uuid', { name: 'respondent_id', nullable: true }) respondentId!: string | null;
@@ -105,18 +100,12 @@ export class FormResponseRow {
 }
 
 @Entity('form_response_once')
-@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class FormResponseOnce {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
+export class FormResponseOnce extends FormPart {
   @PrimaryColumn('bytea', { name: 'respondent_key' }) respondentKey!: Buffer;
 }
 
 @Entity('form_counters')
-@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class FormCounter {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
+export class FormCounter extends FormPart {
   @PrimaryColumn('smallint') shard!: number;
   @Column('bigint') count!: string;
 }
@@ -143,9 +132,7 @@ export class FormUpload {
 @Entity('form_reports')
 @Index('form_reports_list', ['tenantId', 'formId', 'id'])
 @ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class FormReport {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class FormReport extends TimedItem {
   @Column('uuid', { name: 'form_id' }) formId!: string;
   @Column('text') name!: string;
   @Column('jsonb') definition!: object;
@@ -153,8 +140,6 @@ export class FormReport {
   @Column('uuid', { name: 'created_by' }) createdBy!: string;
   @Column('boolean', { name: 'expose_responses' }) exposeResponses!: boolean;
   @Column('boolean', { name: 'expose_form' }) exposeForm!: boolean;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }
 
 @Entity('form_report_viewers')
@@ -168,10 +153,7 @@ export class FormReportViewer {
 }
 
 @Entity('form_views')
-@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class FormViews {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
+export class FormViews extends FormPart {
   @PrimaryColumn('int') version!: number;
   @PrimaryColumn('timestamptz') hour!: Date;
   @Column('bigint') count!: string;

@@ -1,14 +1,13 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { Reader } from '../../platform/database/tx.js';
+import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
 import type {
   NotificationCause,
   NotificationTrigger,
   NotificationType,
 } from '../../platform/notifications/notification-type.js';
-import { Notifications } from '../../platform/notifications/notifications.js';
-import { ReferenceTitles, titlesBy } from '../../platform/references/reference-titles.js';
 
 // Owner and editors of forms, without the respondents of the responses.
 const editors = workspace.statement<{ position: number; user_ids: string[] }>(
@@ -186,15 +185,7 @@ const TYPES: readonly NotificationType[] = [
 
 /** Notifications of forms and reports. */
 @Injectable()
-export class FormNotifications implements OnModuleInit {
-  constructor(
-    private readonly notifications: Notifications,
-    private readonly titles: ReferenceTitles,
-  ) {}
-
-  onModuleInit(): void {
-    this.notifications.register(...TYPES);
-    this.titles.register('form', titlesBy(titlesOfForms));
-    this.titles.register('report', titlesBy(titlesOfReports));
-  }
+export class FormNotifications extends DomainNotifications {
+  protected readonly types = TYPES;
+  protected override readonly titles = { form: titlesOfForms, report: titlesOfReports };
 }

@@ -3,7 +3,6 @@ import { Config } from '../../config/config.js';
 import { Deployment } from '../../platform/deployment/deployment.js';
 import { TasksModule } from '../tasks/index.js';
 import { TenantsModule } from '../tenants/index.js';
-import { NoteIndexRepository } from './search/note-index.repository.js';
 import { NoteIndexer } from './search/note-indexer.js';
 import { NoteListRepository } from './lists/note-list.repository.js';
 import { NoteListsService } from './lists/note-lists.service.js';
@@ -18,7 +17,6 @@ import { NotesExportService } from './export/notes-export.service.js';
 import { NoteHistory } from './history/note-history.js';
 import { NotesRepository } from './notes.repository.js';
 import { NotesSearchController } from './search/notes-search.controller.js';
-import { NotesSearchRepository } from './search/notes-search.repository.js';
 import { MAX_CONTENT_BYTES, MAX_LABELS } from './notes.dto.js';
 import { NotesSearchService } from './search/notes-search.service.js';
 import { NotesSharingController } from './sharing/notes-sharing.controller.js';
@@ -52,9 +50,7 @@ import { NotesPersonalData } from './notes-personal-data.js';
     NotesExportService,
     NotesSharingRepository,
     NotesSharingService,
-    NoteIndexRepository,
     NoteIndexer,
-    NotesSearchRepository,
     NotesSearchService,
     NoteFeedRepository,
     NotesOfFolders,

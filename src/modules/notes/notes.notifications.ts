@@ -1,6 +1,6 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
 import type { NotificationType } from '../../platform/notifications/notification-type.js';
-import { Notifications } from '../../platform/notifications/notifications.js';
 
 /** Invited members of a note. A change of its share link has no `added`. */
 const SHARED: NotificationType = {
@@ -34,10 +34,6 @@ const SHARED: NotificationType = {
 
 /** Notifications of notes. */
 @Injectable()
-export class NoteNotifications implements OnModuleInit {
-  constructor(private readonly notifications: Notifications) {}
-
-  onModuleInit(): void {
-    this.notifications.register(SHARED);
-  }
+export class NoteNotifications extends DomainNotifications {
+  protected readonly types = [SHARED];
 }

@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { TimedItem } from '../../platform/database/schema/item.entity.js';
 
 /** Statuses and priorities as in the API; the database stores their index. */
 export const STATUSES = ['open', 'in_progress', 'done', 'cancelled'] as const;
@@ -36,9 +37,7 @@ export type StoredReminder = { at: string } | { minutes_before: number };
 @Index('tasks_purge_due', ['purgeAt'], { where: 'purge_at IS NOT NULL' })
 @Index('tasks_reminder_due', ['nextReminderAt'], { where: 'next_reminder_at IS NOT NULL' })
 @Index('tasks_due', ['nextDueAt'], { where: 'next_due_at IS NOT NULL' })
-export class Task {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class Task extends TimedItem {
   @Column('uuid', { name: 'creator_id' }) creatorId!: string;
   @Column('uuid', { name: 'folder_id', nullable: true }) folderId!: string | null;
   @Column('text') title!: string;
@@ -67,8 +66,6 @@ export class Task {
   @Column('text') position!: string;
   @Column('int') revision!: number;
   @Column('timestamptz', { name: 'completed_at', nullable: true }) completedAt!: Date | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   @Column('uuid', { name: 'updated_by' }) updatedBy!: string;
   @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
   @Column('uuid', { name: 'deleted_by', nullable: true }) deletedBy!: string | null;
@@ -108,11 +105,15 @@ export class TaskMember {
   @Column('boolean') trashed!: boolean;
 }
 
-@Entity('subtasks')
+/** Key of the task, for tables of its parts, which are deleted with it. */
 @ForeignKey('Task', ['tenantId', 'taskId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class Subtask {
+export abstract class TaskPart {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+}
+
+@Entity('subtasks')
+export class Subtask extends TaskPart {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') title!: string;
   @Column('boolean') done!: boolean;
@@ -124,10 +125,7 @@ export class Subtask {
 }
 
 @Entity('task_comments')
-@ForeignKey('Task', ['tenantId', 'taskId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class TaskComment {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+export class TaskComment extends TaskPart {
   @PrimaryColumn('uuid') id!: string;
   @Column('uuid', { name: 'author_id' }) authorId!: string;
   @Column('text') body!: string;
@@ -136,10 +134,7 @@ export class TaskComment {
 }
 
 @Entity('task_activity')
-@ForeignKey('Task', ['tenantId', 'taskId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class TaskActivity {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+export class TaskActivity extends TaskPart {
   @PrimaryColumn('int') n!: number;
   @Column('text') type!: string;
   @Column('uuid', { name: 'actor_id', nullable: true }) actorId!: string | null;

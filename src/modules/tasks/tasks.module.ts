@@ -16,7 +16,6 @@ import { TaskFolderFeedController, TaskFoldersController } from './folders/task-
 import { TaskFoldersOfMembers } from './folders/task-folders-of-members.js';
 import { TaskFoldersRepository } from './folders/task-folders.repository.js';
 import { TaskFoldersService } from './folders/task-folders.service.js';
-import { TaskIndexRepository } from './lists/search/task-index.repository.js';
 import { TaskIndexer } from './lists/search/task-indexer.js';
 import { TaskInputs } from './task-inputs.js';
 import { TimeZones } from './schedule/time-zones.js';
@@ -28,7 +27,6 @@ import { TaskPartsRepository } from './parts/task-parts.repository.js';
 import { TaskCommentsService } from './parts/task-comments.service.js';
 import { TaskPartWrites } from './parts/task-part-writes.js';
 import { TaskSearchController } from './lists/search/task-search.controller.js';
-import { TaskSearchRepository } from './lists/search/task-search.repository.js';
 import { TaskSearchService } from './lists/search/task-search.service.js';
 import { TasksApi } from './tasks.api.js';
 import { TasksOfMembers } from './folders/tasks-of-members.js';
@@ -75,9 +73,7 @@ import { TasksPersonalData } from './tasks-personal-data.js';
     TasksOfMembers,
     TaskFeedRepository,
     TaskFolderFeedRepository,
-    TaskIndexRepository,
     TaskIndexer,
-    TaskSearchRepository,
     TaskSearchService,
     TaskClock,
     TasksApi,

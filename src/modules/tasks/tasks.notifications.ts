@@ -1,9 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
+import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
-import { Notifications } from '../../platform/notifications/notifications.js';
-import { ReferenceTitles, titlesBy } from '../../platform/references/reference-titles.js';
 import { TASK_FOLDER_SHARED, TaskEvents } from './tasks.events.js';
 
 const titlesOfFolders = workspace.statement<{ id: string; title: string }>(
@@ -106,14 +105,7 @@ const TYPES: readonly NotificationType[] = [
 
 /** Notifications of tasks and their folders. */
 @Injectable()
-export class TaskNotifications implements OnModuleInit {
-  constructor(
-    private readonly notifications: Notifications,
-    private readonly titles: ReferenceTitles,
-  ) {}
-
-  onModuleInit(): void {
-    this.notifications.register(...TYPES);
-    this.titles.register('task_folder', titlesBy(titlesOfFolders));
-  }
+export class TaskNotifications extends DomainNotifications {
+  protected readonly types = TYPES;
+  protected override readonly titles = { task_folder: titlesOfFolders };
 }

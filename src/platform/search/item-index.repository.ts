@@ -55,7 +55,7 @@ interface Statements {
 }
 
 /** SQL that writes the search index of a domain; `item-search.repository.ts` reads it. */
-export abstract class ItemIndexRepository {
+export class ItemIndexRepository {
   private readonly statements: Statements;
 
   constructor(

@@ -1,16 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import type { Db } from '../database/db.js';
 import type { DomainEvent, Outbox } from '../events/outbox.js';
 import { ItemFailures } from '../jobs/item-failures.js';
 import type { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { type IndexedDocument, indexed } from '../../lib/search-text/index.js';
-import {
-  type ItemIndexRepository,
-  itemKey,
-  type ItemRevision,
-  type StaleItem,
-} from './item-index.repository.js';
+import { ItemIndexRepository, itemKey, type ItemRevision, type StaleItem } from './item-index.repository.js';
+import type { SearchTables } from './search-tables.js';
 
 /** Attempts for an item whose index row other processes write at the same time. After them, its event is postponed. */
 const MAX_ROUNDS = 5;
@@ -43,8 +40,6 @@ export interface IndexedEvents {
   readonly types: readonly string[];
   /** The types of events that mean a new revision: one read of the item indexes it for a series of such events. */
   readonly often: readonly string[];
-  /** Name of the member of the payload with the id of the item. */
-  readonly item: string;
 }
 
 /** Updates the search index on events of the items. A periodic repair finds items that the events missed. */
@@ -54,12 +49,17 @@ export abstract class ItemIndexer {
   private readonly walks = new Map<string, Walk>();
   private readonly recent = new LRUCache<string, { revision: number; readAt: Date }>({ max: MAX_RECENT });
 
+  readonly index: ItemIndexRepository;
+
   constructor(
-    private readonly index: ItemIndexRepository,
+    db: Db,
+    readonly tables: SearchTables,
     private readonly outbox: Outbox,
     private readonly jobs: PeriodicJobs,
     private readonly events: IndexedEvents,
-  ) {}
+  ) {
+    this.index = new ItemIndexRepository(db, tables);
+  }
 
   onModuleInit(): void {
     const { name, types } = this.events;
@@ -93,7 +93,7 @@ export abstract class ItemIndexer {
   }
 
   private itemOf({ tenantId, payload }: DomainEvent): ItemRevision {
-    const { revision, [this.events.item]: id } = payload as { revision: number; [item: string]: unknown };
+    const { revision, [this.tables.item]: id } = payload as { revision: number; [item: string]: unknown };
     return { tenantId, id: id as string, revision };
   }
 

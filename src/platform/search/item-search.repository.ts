@@ -70,7 +70,7 @@ const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed'
 const STATEMENTS = new Map<string, Statement<SearchRow>>();
 
 /** Search in the items of one user. Each combination of filters is a statement of its own. */
-export abstract class ItemSearchRepository<Row extends SearchRow> {
+export class ItemSearchRepository<Row extends SearchRow> {
   private readonly bodiesOf: Statement<{ id: string; content: string }>;
 
   constructor(

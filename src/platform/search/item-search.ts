@@ -2,11 +2,16 @@ import { beginningSnippet, highlight, MAX_TERMS, SearchQuery, snippet } from '..
 import type { RequestContext } from '../context/request-context.js';
 import { fieldError } from '../http/errors.js';
 import { jsonList, JsonReply } from '../http/json-reply.js';
+import type { Db } from '../database/db.js';
 import type { Cursors } from '../paging/cursors.js';
 import type { RelatedItem, RelatedQuery } from '../references/related-items.js';
-import type { ItemIndexRepository } from './item-index.repository.js';
-import { indexedItem } from './item-indexer.js';
-import type { ItemSearchQuery, ItemSearchRepository, Overlay, SearchRow } from './item-search.repository.js';
+import { indexedItem, type ItemIndexer } from './item-indexer.js';
+import {
+  type ItemSearchQuery,
+  ItemSearchRepository,
+  type Overlay,
+  type SearchRow,
+} from './item-search.repository.js';
 
 /** Limits for the caller's changes that are not indexed yet and that a search indexes itself: their number, bytes of bodies. */
 const PENDING_CHANGES = 200;
@@ -39,9 +44,15 @@ export abstract class ItemSearch<Row extends SearchRow> {
   protected abstract readonly plural: string;
   protected abstract readonly bodyName: string;
 
-  protected abstract readonly searches: ItemSearchRepository<Row>;
-  protected abstract readonly index: ItemIndexRepository;
-  protected abstract readonly cursors: Cursors;
+  private readonly searches: ItemSearchRepository<Row>;
+
+  constructor(
+    db: Db,
+    private readonly indexer: ItemIndexer,
+    private readonly cursors: Cursors,
+  ) {
+    this.searches = new ItemSearchRepository(db, indexer.tables);
+  }
 
   /** Text form of the tsquery for `findable` of the tables. */
   protected abstract findable(ctx: RequestContext, query: SearchQuery): string;
@@ -135,7 +146,7 @@ export abstract class ItemSearch<Row extends SearchRow> {
   private async find(ctx: RequestContext, query: ItemSearchQuery): Promise<Row[]> {
     const rows = await this.searches.search(ctx, query);
     if (!rows[0]?.pending) return rows;
-    const items = await this.index.pending(ctx.tenantId, ctx.userId, PENDING_CHANGES, PENDING_BYTES);
+    const items = await this.indexer.index.pending(ctx.tenantId, ctx.userId, PENDING_CHANGES, PENDING_BYTES);
     const overlay: Overlay[] = [];
     for (const item of items)
       overlay.push({ id: item.id, revision: item.revision, ...(await indexedItem(item)) });

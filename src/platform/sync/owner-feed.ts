@@ -1,4 +1,4 @@
-import { Column, In, IsNull, PrimaryColumn } from 'typeorm';
+import { Column, In, IsNull } from 'typeorm';
 import type { RequestContext } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
 import { type Statement, workspace } from '../database/statement.js';
@@ -10,6 +10,7 @@ import {
   rowsOf,
   type TenantWhere,
 } from '../database/rows.js';
+import { TimedItem } from '../database/schema/item.entity.js';
 import {
   type ChangesRead,
   type FeedOwner,
@@ -24,15 +25,11 @@ import { allocate, expireCursors, lockHead } from './sync-heads.js';
  * Columns of an item that only its owner sees and synchronises. The table has the primary key `(tenant_id, id)` and a
  * unique index on `(tenant_id, owner_id, seq)`.
  */
-export abstract class OwnedItem {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export abstract class OwnedItem extends TimedItem {
   @Column('uuid', { name: 'owner_id' }) ownerId!: string;
   @Column('int') revision!: number;
   /** Number of the last change in the owner's feed. */
   @Column('bigint') seq!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   /** Time of the deletion. The row stays: the feed delivers it as a removal. */
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
 }

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { NoteIndexRepository } from '../../../src/modules/notes/search/note-index.repository.js';
 import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { tsvectorArray } from '../../../src/platform/search/tsvector-array.js';
@@ -221,7 +220,7 @@ describe('the search index of notes', () => {
     test('words of an older state do not replace those of a newer one, nor of another note with the same id', async () => {
       const note = await world.make(alice, 'ordered', '<p>newest</p>');
       await world.indexed();
-      const index = world.app.get(NoteIndexRepository);
+      const { index } = world.app.get(NoteIndexer);
       await world.app.sql('UPDATE note_search SET audience = $2 WHERE note_id = $1', [note.id, note.id]);
       const seen = (await index.stale(alice.tenantId as string, note.id))!;
       await alice.api.patch(`/notes/${note.id}`, { base_revision: 1, content: '<p>newer</p>' });
@@ -283,7 +282,7 @@ describe('the search index of notes', () => {
       const [missing, changed, current, purged] = ids;
       await world.app.sql('DELETE FROM note_search WHERE note_id = $1', [missing]);
       await world.app.sql(`UPDATE note_search SET revision = 0, tsv = '' WHERE note_id = $1`, [changed]);
-      const index = world.app.get(NoteIndexRepository);
+      const { index } = world.app.get(NoteIndexer);
       const asked = ids.map((id) => ({ tenantId, id, revision: 1 }));
       const found = await index.staleOf(asked, 1_000_000);
       expect(found.map(({ id }) => id).toSorted()).toEqual([missing, changed].toSorted());
@@ -329,7 +328,7 @@ describe('the search index of notes', () => {
     test('an event of a revision that is already indexed needs no indexing', async () => {
       const note = await world.make(alice, 'typed', '<p>typed</p>');
       await world.indexed();
-      const index = world.app.get(NoteIndexRepository);
+      const { index } = world.app.get(NoteIndexer);
       await world.app.sql('UPDATE note_search SET revision = 5 WHERE note_id = $1', [note.id]);
       expect(await index.stale(alice.tenantId as string, note.id, 5)).toBeUndefined();
       expect(await index.stale(alice.tenantId as string, note.id, 6)).toBeDefined();

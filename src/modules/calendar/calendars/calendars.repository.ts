@@ -3,34 +3,18 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import {
-  Calendar,
-  CalendarPreference,
-  type CalendarRole,
-  CalendarShare,
-  type Reminder,
-} from '../calendar.entity.js';
+import { Calendar, CalendarPreference, type CalendarRole, CalendarShare } from '../calendar.entity.js';
+import type { CalendarContext } from '../model/event-record.js';
 
 /** A calendar as a user sees it. */
-export interface CalendarRow {
-  id: string;
-  owner_id: string;
-  owner_name: string;
-  owner_email: string;
-  name: string;
+export interface CalendarRow extends Omit<CalendarContext, 'locale'> {
   description: string;
-  color: string;
   own_color: string | null;
-  time_zone: string;
   is_default: boolean;
   affects_free_busy: boolean;
-  default_reminders: Reminder[];
   hidden: boolean;
   position: number | null;
-  role: CalendarRole;
   shares: { user_id: string | null; group_id: string | null; name: string; role: CalendarRole }[] | null;
-  change_seq: number;
-  floor_seq: number;
   revision: number;
   created_at: Date;
   updated_at: Date;

@@ -14,21 +14,14 @@ import { type EventRef, instanceKey, scopeOf } from '../input/event-ref.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
 import { hasInstances } from '../model/event-series.js';
 import { EventUpdates } from './event-updates.js';
-import type { Updated } from './update-job.js';
+import type { Updated, UpdateJob } from './update-job.js';
 import { type EventChange } from './event-write.js';
 import { EventWriter, messagesFor } from './event-writer.js';
 import { entryIn } from './event-operations.js';
 import { withoutOne, withResponse } from './event-change.js';
 import { split } from './series-split.js';
-import type { LockedEvent } from '../events.repository.js';
 
-interface Job {
-  tx: Tx;
-  ctx: RequestContext;
-  locked: LockedEvent;
-  fields: DeleteEvent;
-  now: string;
-}
+type Job = UpdateJob<DeleteEvent>;
 
 /** Deletions of events, and responses of attendees, for requests, batches, synchronisation and other domains. */
 @Injectable()

@@ -15,10 +15,10 @@ export interface Updated extends Written {
 }
 
 /** The change of one event in a transaction. */
-export interface UpdateJob {
+export interface UpdateJob<Fields = UpdateEvent> {
   tx: Tx;
   ctx: RequestContext;
   locked: LockedEvent;
-  fields: UpdateEvent;
+  fields: Fields;
   now: string;
 }

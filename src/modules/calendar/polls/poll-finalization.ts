@@ -39,9 +39,7 @@ export class PollFinalization {
     body: Checked<FinalizePoll>,
   ): Promise<FinalizedPollEnvelope> {
     const { record, event } = await this.db.tx(async (tx) => {
-      const poll = await this.polls.lock(tx, ctx, id);
-      if (!poll) throw PollErrors.pollNotFound.with();
-      if (poll.owner_id !== ctx.userId) throw Errors.forbidden.with();
+      const poll = await this.lockOwn(tx, ctx, id);
       const input = body.value;
       const optionId = input.option_id.toLowerCase();
       const option = poll.options.find((each) => each.id === optionId);
@@ -60,9 +58,7 @@ export class PollFinalization {
   /** A repeated request changes nothing. @throws ApiError 404; 403; 409 `already_finalized` */
   async cancel(ctx: RequestContext, id: string): Promise<PollEnvelope> {
     const record = await this.db.tx(async (tx) => {
-      const poll = await this.polls.lock(tx, ctx, id);
-      if (!poll) throw PollErrors.pollNotFound.with();
-      if (poll.owner_id !== ctx.userId) throw Errors.forbidden.with();
+      const poll = await this.lockOwn(tx, ctx, id);
       if (poll.option_id !== null) throw PollErrors.alreadyFinalized.with();
       if (poll.cancelled_at !== null) return poll;
       await this.holds.release(tx, ctx, poll.options);
@@ -70,6 +66,12 @@ export class PollFinalization {
       return this.service.found(tx, ctx, id);
     });
     return { poll: await this.service.present(ctx, record) };
+  }
+
+  private async lockOwn(tx: Tx, ctx: RequestContext, id: string): Promise<PollRecord> {
+    const poll = await this.service.locked(tx, ctx, id);
+    if (poll.owner_id !== ctx.userId) throw Errors.forbidden.with();
+    return poll;
   }
 
   private async create(

@@ -1,9 +1,8 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { TimedItem } from '../../../platform/database/schema/item.entity.js';
 
 @Entity('polls')
-export class Poll {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class Poll extends TimedItem {
   @Column('uuid', { name: 'owner_id' }) ownerId!: string;
   @Column('uuid', { name: 'calendar_id', nullable: true }) calendarId!: string | null;
   @Column('text') title!: string;
@@ -18,8 +17,6 @@ export class Poll {
   @Column('uuid', { name: 'event_id', nullable: true }) eventId!: string | null;
   @Column('timestamptz', { name: 'cancelled_at', nullable: true }) cancelledAt!: Date | null;
   @Column('int') revision!: number;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }
 
 @Entity('poll_options')

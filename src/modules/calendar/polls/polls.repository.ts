@@ -106,13 +106,8 @@ export class PollsRepository {
     return (await reader.query(readOwner, [tenantId, userId]))[0] ?? null;
   }
 
-  /** Locks a poll until the end of the transaction, then reads it: votes as of the lock. */
-  async lock(tx: Tx, ctx: RequestContext, id: string): Promise<PollRecord | null> {
-    await this.lockRow(tx, ctx.tenantId, id);
-    return this.find(tx, ctx, id);
-  }
-
-  async lockRow(tx: Tx, tenantId: string, id: string): Promise<void> {
+  /** Locks a poll until the end of the transaction. Read it afterwards: its votes are those as of the lock. */
+  async lock(tx: Tx, tenantId: string, id: string): Promise<void> {
     await tx.query(lock, [tenantId, id]);
   }
 

@@ -4,7 +4,7 @@ import { DAY } from '../../../lib/recurrence/index.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import type { Reader } from '../../../platform/database/tx.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
@@ -100,8 +100,7 @@ export class PollsService {
   /** Replaces the votes of the caller. @throws ApiError 404; 409 `poll_closed`; 422 `unknown_option` */
   async vote(ctx: RequestContext, id: string, body: Checked<VotePoll>): Promise<PollEnvelope> {
     const record = await this.db.tx(async (tx) => {
-      const poll = await this.polls.lock(tx, ctx, id);
-      if (!poll) throw PollErrors.pollNotFound.with();
+      const poll = await this.locked(tx, ctx, id);
       const { votes, comment = '' } = body.value;
       if (statusOf(poll) !== 'open') throw PollErrors.pollClosed.with();
       const me = poll.participants.find(({ user_id: userId }) => userId === ctx.userId) as VoterRow;
@@ -130,6 +129,12 @@ export class PollsService {
     const own = poll.event_id === null ? held : [...held, poll.event_id];
     const busy = await this.availability.ofMember(ctx, ctx.userId, { from, to }, own);
     return pollResponse(poll, { userId: ctx.userId, zone, busy });
+  }
+
+  /** Locks a poll. @throws ApiError 404 */
+  async locked(tx: Tx, ctx: RequestContext, id: string): Promise<PollRecord> {
+    await this.polls.lock(tx, ctx.tenantId, id);
+    return this.found(tx, ctx, id);
   }
 
   /** @throws ApiError 404 */

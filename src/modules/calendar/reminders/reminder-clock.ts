@@ -77,11 +77,7 @@ export class ReminderClock implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({
-      name: 'remind-of-events',
-      everySeconds: 10,
-      run: async () => void (await this.tick()),
-    });
+    this.jobs.register({ name: 'remind-of-events', everySeconds: 10, run: () => this.tick() });
   }
 
   /** @returns the number of reminders */

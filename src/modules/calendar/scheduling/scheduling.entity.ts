@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { WorkspaceItem } from '../../../platform/database/schema/item.entity.js';
 
 export const DIRECTIONS = ['in', 'out'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
@@ -30,9 +31,7 @@ export type SchedulingResult = (typeof RESULTS)[number];
 @Index('scheduling_messages_once', ['tenantId', 'dedupeKey'], { unique: true })
 @Index('scheduling_messages_list', ['tenantId', 'calendarId', 'id'])
 @Index('scheduling_messages_age', ['createdAt'])
-export class SchedulingMessage {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class SchedulingMessage extends WorkspaceItem {
   @Column('uuid', { name: 'calendar_id' }) calendarId!: string;
   @Column('uuid', { name: 'user_id' }) userId!: string;
   @Column('uuid', { name: 'event_id', nullable: true }) eventId!: string | null;

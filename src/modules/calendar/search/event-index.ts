@@ -2,28 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { ItemIndexRepository } from '../../../platform/search/item-index.repository.js';
 import { ItemIndexer } from '../../../platform/search/item-indexer.js';
 import { CalendarEvents } from '../calendar.events.js';
 import { EVENT_SEARCH } from './event-search.tables.js';
 
-/** The search index of events. */
-@Injectable()
-export class EventIndexRepository extends ItemIndexRepository {
-  constructor(db: Db) {
-    super(db, EVENT_SEARCH);
-  }
-}
-
 /** Keeps the search index of events up to date. */
 @Injectable()
 export class EventIndexer extends ItemIndexer {
-  constructor(index: EventIndexRepository, outbox: Outbox, jobs: PeriodicJobs) {
-    super(index, outbox, jobs, {
+  constructor(db: Db, outbox: Outbox, jobs: PeriodicJobs) {
+    super(db, EVENT_SEARCH, outbox, jobs, {
       name: 'calendar-search',
       types: [CalendarEvents.created, CalendarEvents.updated],
       often: [CalendarEvents.created, CalendarEvents.updated],
-      item: 'event_id',
     });
   }
 }

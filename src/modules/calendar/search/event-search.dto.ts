@@ -1,11 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsString, Length, Matches } from 'class-validator';
+import { IsOptional } from 'class-validator';
 import { OneOf, Uuid } from '../../../platform/http/input.decorators.js';
-import { MAX_QUERY } from '../../../lib/search-text/index.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { QueryText } from '../../../platform/search/query-text.js';
 import { QueryTime } from '../input/event-parts.dto.js';
-
-const Q = `q must be text of 1 to ${MAX_QUERY} characters and not blank`;
 
 export class SearchEvents extends PageQuery {
   /**
@@ -13,11 +10,7 @@ export class SearchEvents extends PageQuery {
    * location. Case and accents do not matter; a word of three letters or more also matches words that begin with it.
    * @example "planning"
    */
-  @ApiProperty({ minLength: 1, maxLength: MAX_QUERY })
-  @Length(1, MAX_QUERY, { message: Q })
-  @Matches(/\S/, { message: Q })
-  @IsString({ message: Q })
-  q!: string;
+  @QueryText() q!: string;
 
   /** Only events of this calendar. */
   @IsOptional() @Uuid() calendar_id?: string;

@@ -6,11 +6,7 @@ import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { RelatedItems } from '../../../platform/references/related-items.js';
 import { type Found, ItemSearch } from '../../../platform/search/item-search.js';
-import {
-  ItemSearchRepository,
-  type SearchFilter,
-  type SearchRow,
-} from '../../../platform/search/item-search.repository.js';
+import type { SearchFilter, SearchRow } from '../../../platform/search/item-search.repository.js';
 import type { CalendarRole } from '../calendar.entity.js';
 import { eventResponse, viewerOf } from '../responses/event.presenter.js';
 import { recordIn } from '../model/attendance.js';
@@ -19,9 +15,8 @@ import { readTime } from '../input/event-input-times.js';
 import { type CalendarContext, type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
 import { formatInstant, instantOf } from '../model/event-times.js';
 import type { FoundEvent } from '../events.repository.js';
-import { EventIndexRepository } from './event-index.js';
+import { EventIndexer } from './event-index.js';
 import type { SearchEvents } from './event-search.dto.js';
-import { EVENT_SEARCH } from './event-search.tables.js';
 
 interface EventSearchRow extends SearchRow {
   shown: EventJson['event'];
@@ -33,14 +28,6 @@ interface EventSearchRow extends SearchRow {
   entry: FoundEvent['entry'];
 }
 
-/** Search in the events of one user. */
-@Injectable()
-export class EventSearchRepository extends ItemSearchRepository<EventSearchRow> {
-  constructor(db: Db) {
-    super(db, EVENT_SEARCH);
-  }
-}
-
 const STATES = { active: 'active', cancelled: 'trash', all: 'all' } as const;
 
 /** Search in the events whose details the caller sees. */
@@ -49,13 +36,8 @@ export class EventSearchService extends ItemSearch<EventSearchRow> {
   protected readonly plural = 'events';
   protected readonly bodyName = 'description';
 
-  constructor(
-    protected readonly searches: EventSearchRepository,
-    protected readonly index: EventIndexRepository,
-    protected readonly cursors: Cursors,
-    related: RelatedItems,
-  ) {
-    super();
+  constructor(db: Db, indexer: EventIndexer, cursors: Cursors, related: RelatedItems) {
+    super(db, indexer, cursors);
     related.register('events', (ctx, query) => this.related(ctx, query));
   }
 

@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { TimedItem, WorkspaceItem } from '../../../platform/database/schema/item.entity.js';
 
 export const INVITE_TARGETS = ['call', 'chat_room'] as const;
 export const INVITE_KINDS = ['personal', 'link'] as const;
@@ -27,9 +28,7 @@ const ROLE = { type: 'enum', enum: GUEST_ROLES, enumName: 'guest_role' } as cons
 @Index('external_invites_room', ['tenantId', 'roomId', 'id'])
 @Index('external_invites_expired', ['expiresAt'])
 @ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class ExternalInvite {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class ExternalInvite extends WorkspaceItem {
   @Column('enum', { enum: INVITE_TARGETS, enumName: 'invite_target', name: 'target_kind' })
   targetKind!: (typeof INVITE_TARGETS)[number];
   @Column('uuid', { name: 'call_id', nullable: true }) callId!: string | null;
@@ -65,9 +64,7 @@ export class ExternalInvite {
 @Index('guests_in_session', ['tenantId', 'callId', 'role'], { where: `state = 'in_session'::guest_state` })
 @ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 @ForeignKey('ExternalInvite', ['tenantId', 'inviteId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class Guest {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class Guest extends TimedItem {
   @Column('uuid', { name: 'invite_id' }) inviteId!: string;
   @Column('uuid', { name: 'call_id', nullable: true }) callId!: string | null;
   @Column('uuid', { name: 'room_id', nullable: true }) roomId!: string | null;
@@ -93,8 +90,6 @@ export class Guest {
   @Column('bigint', { name: 'upload_bytes' }) uploadBytes!: string;
   @Column('bytea', { name: 'address_hash', nullable: true }) addressHash!: Buffer | null;
   @Column('text', { name: 'user_agent', nullable: true }) userAgent!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
 }
 
 @Entity('guest_otps')
@@ -115,9 +110,7 @@ export class GuestOtp {
 
 @Entity('guest_domains')
 @Index('guest_domains_domain', ['tenantId', 'domain'], { unique: true })
-export class GuestDomain {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class GuestDomain extends WorkspaceItem {
   @Column('text') domain!: string;
   @Column('enum', { enum: DOMAIN_STATES, enumName: 'guest_domain_state' })
   state!: (typeof DOMAIN_STATES)[number];

@@ -4,7 +4,6 @@ import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 
 export class ListRecordings extends PageQuery {
-  static override readonly documentedErrors = PageQuery.documentedErrors;
   /** Only recordings that were started at this time or later. */
   @IsOptional() @Time({ message: 'from must be a time in the format of RFC 3339' }) from?: Date;
   /** Only recordings that were started before this time. */

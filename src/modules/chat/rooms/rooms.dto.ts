@@ -35,9 +35,7 @@ const EachLowerCase = () =>
       : value,
   );
 
-export class ListRooms extends PickType(PageQuery, ['limit', 'cursor'] as const) {
-  static readonly documentedErrors = PageQuery.documentedErrors;
-
+export class ListRooms extends PageQuery {
   @IsOptional()
   @OneOf(ROOM_TYPES, { required: false, description: 'Only rooms of this type.' })
   type?: RoomType;

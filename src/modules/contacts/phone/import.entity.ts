@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { WorkspaceItem } from '../../../platform/database/schema/item.entity.js';
 
 const IMPORT_ACTIONS = ['created', 'updated', 'unchanged'] as const;
 export type ImportAction = (typeof IMPORT_ACTIONS)[number];
@@ -27,9 +28,7 @@ export interface ImportProblem {
 @Index('contact_imports_user', ['tenantId', 'userId', 'id'])
 @Index('contact_imports_created', ['createdAt'])
 @ForeignKey('Addressbook', ['tenantId', 'addressbookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class ContactImport {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class ContactImport extends WorkspaceItem {
   @Column('uuid', { name: 'addressbook_id' }) addressbookId!: string;
   @Column('uuid', { name: 'user_id' }) userId!: string;
   @Column('text', { name: 'device_id' }) deviceId!: string;

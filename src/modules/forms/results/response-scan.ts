@@ -1,18 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import type { Answers, Version } from '../../../lib/forms/index.js';
+import type { Version } from '../../../lib/forms/index.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { FormsRepository } from '../forms.repository.js';
+import type { ResponseRow } from '../responses/responses.repository.js';
 
-export interface ScanRow {
-  id: string;
-  version: number;
-  submitted_at: Date;
+export interface ScanRow extends Pick<
+  ResponseRow,
+  'id' | 'version' | 'submitted_at' | 'answers' | 'duration_seconds'
+> {
   /** Null in anonymous forms, and in scans without respondents. */
   respondent: string | null;
-  answers: Answers;
-  duration_seconds: number | null;
 }
 
 export interface ScanFilter {

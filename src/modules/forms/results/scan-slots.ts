@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { Slots } from '../../../platform/workers/slots.js';
 import { Errors } from '../../../platform/http/errors.js';
 
 /** Maximum number of concurrent scans, of a workspace and of this process. Each scan holds a connection of the pool. */
-const PER_TENANT = 2;
-const TOTAL = 4;
+const MAX = { owner: 2, total: 4 };
 
 /** Limits the scans of responses: exports, analytics and reports. */
 @Injectable()
 export class ScanSlots {
-  private readonly perTenant = new Map<string, number>();
-  private total = 0;
+  private readonly slots = new Slots();
 
   /** Runs a scan in a slot. @throws ApiError 503 `overloaded` */
   async run<T>(tenantId: string, scan: () => Promise<T>): Promise<T> {
@@ -23,16 +22,8 @@ export class ScanSlots {
 
   /** @returns a function that releases the slot @throws ApiError 503 `overloaded` */
   take(tenantId: string): () => void {
-    const count = this.perTenant.get(tenantId) ?? 0;
-    if (count >= PER_TENANT || this.total >= TOTAL)
-      throw Errors.overloaded.with({ headers: { 'Retry-After': '5' } });
-    this.perTenant.set(tenantId, count + 1);
-    this.total += 1;
-    return () => {
-      this.total -= 1;
-      const left = (this.perTenant.get(tenantId) ?? 1) - 1;
-      if (left > 0) this.perTenant.set(tenantId, left);
-      else this.perTenant.delete(tenantId);
-    };
+    const release = this.slots.take(tenantId, MAX);
+    if (typeof release === 'string') throw Errors.overloaded.with({ headers: { 'Retry-After': '5' } });
+    return release;
   }
 }

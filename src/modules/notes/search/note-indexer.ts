@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ItemIndexer } from '../../../platform/search/item-indexer.js';
-import { NoteIndexRepository } from './note-index.repository.js';
+import { NOTE_SEARCH } from './note-search.tables.js';
 
 const EVENTS = [
   'note.created',
@@ -16,12 +17,11 @@ const EVENTS = [
 /** Keeps the search index of notes up to date. */
 @Injectable()
 export class NoteIndexer extends ItemIndexer {
-  constructor(index: NoteIndexRepository, outbox: Outbox, jobs: PeriodicJobs) {
-    super(index, outbox, jobs, {
+  constructor(db: Db, outbox: Outbox, jobs: PeriodicJobs) {
+    super(db, NOTE_SEARCH, outbox, jobs, {
       name: 'note-search',
       types: EVENTS,
       often: ['note.created', 'note.updated'],
-      item: 'note_id',
     });
   }
 }

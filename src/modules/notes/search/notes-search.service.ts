@@ -1,14 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { RelatedItems } from '../../../platform/references/related-items.js';
 import { type Found, ItemSearch } from '../../../platform/search/item-search.js';
 import type { SearchQuery } from '../../../lib/search-text/index.js';
-import { inFolder, type SearchFilter } from '../../../platform/search/item-search.repository.js';
-import { NoteIndexRepository } from './note-index.repository.js';
+import {
+  inFolder,
+  type SearchFilter,
+  type SearchRow,
+} from '../../../platform/search/item-search.repository.js';
+import { NoteIndexer } from './note-indexer.js';
 import type { SearchNotes } from './notes-search.dto.js';
-import { type NoteSearchRow, NotesSearchRepository } from './notes-search.repository.js';
+
+interface NoteSearchRow extends SearchRow {
+  /** JSON of the note without its content. */
+  shown: string;
+}
 
 /** Search in the notes that the caller can read. */
 @Injectable()
@@ -16,13 +25,8 @@ export class NotesSearchService extends ItemSearch<NoteSearchRow> {
   protected readonly plural = 'notes';
   protected readonly bodyName = 'content';
 
-  constructor(
-    protected readonly searches: NotesSearchRepository,
-    protected readonly index: NoteIndexRepository,
-    protected readonly cursors: Cursors,
-    related: RelatedItems,
-  ) {
-    super();
+  constructor(db: Db, indexer: NoteIndexer, cursors: Cursors, related: RelatedItems) {
+    super(db, indexer, cursors);
     related.register('notes', (ctx, query) => this.related(ctx, query));
   }
 

@@ -1,12 +1,11 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { TimedItem } from '../../../platform/database/schema/item.entity.js';
 import { ROLES, type TaskRole } from '../task.entity.js';
 
 @Entity('task_folders')
 @Index('task_folders_children', ['tenantId', 'ownerId', 'parentId'], { where: 'gone_at IS NULL' })
 @Index('task_folders_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
-export class TaskFolder {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid') id!: string;
+export class TaskFolder extends TimedItem {
   @Column('uuid', { name: 'owner_id' }) ownerId!: string;
   @Column('uuid', { name: 'parent_id', nullable: true }) parentId!: string | null;
   @Column('text') name!: string;
@@ -17,8 +16,6 @@ export class TaskFolder {
   @Column('enum', { name: 'member_roles', enum: ROLES, enumName: 'task_role', array: true })
   memberRoles!: TaskRole[];
   @Column('int') revision!: number;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
 }
 

@@ -1,10 +1,8 @@
-import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { TaskPart } from '../task.entity.js';
 
 @Entity('task_attachments')
-@ForeignKey('Task', ['tenantId', 'taskId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class TaskAttachment {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+export class TaskAttachment extends TaskPart {
   @PrimaryColumn('uuid') id!: string;
   @Column('uuid', { name: 'blob_id' }) blobId!: string;
   @Column('text') name!: string;

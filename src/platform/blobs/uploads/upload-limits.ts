@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Slots } from '../../workers/slots.js';
 import { Errors } from '../../http/errors.js';
 import { BlobErrors } from '../blobs.errors.js';
 
@@ -21,8 +22,7 @@ export class UploadLimits {
 /** Limits concurrent uploads. There is no queue, because a waiting connection costs as much as a served one. */
 @Injectable()
 export class UploadGate {
-  private readonly byUser = new Map<string, number>();
-  private inside = 0;
+  private readonly slots = new Slots();
 
   constructor(private readonly limits: UploadLimits) {}
 
@@ -31,22 +31,10 @@ export class UploadGate {
    * @throws ApiError 429 `too_many_uploads` at the limit of the user, 503 `overloaded` at the limit of the process
    */
   enter(userId: string): () => void {
-    const own = this.byUser.get(userId) ?? 0;
-    if (own >= this.limits.perUser) {
-      throw BlobErrors.tooManyUploads.with({ headers: { 'Retry-After': '2' } });
-    }
-    if (this.inside >= this.limits.total) {
-      throw Errors.overloaded.with({ headers: { 'Retry-After': '2' } });
-    }
-    this.byUser.set(userId, own + 1);
-    this.inside += 1;
-    return () => this.leave(userId);
-  }
-
-  private leave(userId: string): void {
-    this.inside -= 1;
-    const own = (this.byUser.get(userId) ?? 1) - 1;
-    if (own === 0) this.byUser.delete(userId);
-    else this.byUser.set(userId, own);
+    const { perUser: owner, total } = this.limits;
+    const release = this.slots.take(userId, { owner, total });
+    if (typeof release !== 'string') return release;
+    const error = release === 'owner' ? BlobErrors.tooManyUploads : Errors.overloaded;
+    throw error.with({ headers: { 'Retry-After': '2' } });
   }
 }

@@ -1,29 +1,20 @@
+import { Slots } from '../../workers/slots.js';
 import { Errors } from '../errors.js';
 
-/** Maximum number of large bodies in memory, in this process and of one user. */
-const MAX_TOTAL = 8;
-const MAX_PER_USER = 2;
+/** Maximum number of large bodies in memory, of one user and in this process. */
+const MAX = { owner: 2, total: 8 };
 
 /** Limits the memory for large JSON bodies. Each exists as bytes, as text and as parsed values. */
 export class LargeBodies {
-  private readonly perUser = new Map<string, number>();
-  private total = 0;
+  private readonly slots = new Slots();
 
   /**
    * @returns a function that releases the reservation
    * @throws ApiError 503 `overloaded`, before the body is read
    */
   enter(user: string): () => void {
-    const count = this.perUser.get(user) ?? 0;
-    if (count >= MAX_PER_USER || this.total >= MAX_TOTAL)
-      throw Errors.overloaded.with({ headers: { 'Retry-After': '1' } });
-    this.perUser.set(user, count + 1);
-    this.total += 1;
-    return () => {
-      this.total -= 1;
-      const left = (this.perUser.get(user) ?? 1) - 1;
-      if (left > 0) this.perUser.set(user, left);
-      else this.perUser.delete(user);
-    };
+    const release = this.slots.take(user, MAX);
+    if (typeof release === 'string') throw Errors.overloaded.with({ headers: { 'Retry-After': '1' } });
+    return release;
   }
 }

@@ -34,7 +34,7 @@ export class OutsideVotesService {
     if (!voter) return unknownPollPage(language);
     const { participantId } = voter;
     return this.db.tx(async (tx) => {
-      await this.polls.lockRow(tx, voter.tenantId, voter.pollId);
+      await this.polls.lock(tx, voter.tenantId, voter.pollId);
       const poll = await this.polls.findForParticipant(tx, voter);
       if (!poll) return unknownPollPage(language);
       if (statusOf(poll) !== 'open') return votePage({ poll, participantId, language, isSaved: false });

@@ -1,11 +1,9 @@
-import { PickType } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { Flag, OneOf, Text, Uuid } from '../../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { APPROVAL_STATES } from './approvals.response.js';
 
-export class ListApprovals extends PickType(PageQuery, ['limit', 'cursor'] as const) {
-  static readonly documentedErrors = PageQuery.documentedErrors;
+export class ListApprovals extends PageQuery {
   /** Guests of this call. */
   @IsOptional() @Uuid() call_id?: string;
 

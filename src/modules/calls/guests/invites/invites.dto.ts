@@ -1,4 +1,4 @@
-import { ApiPropertyOptional, OmitType, PickType } from '@nestjs/swagger';
+import { ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsOptional, MaxLength } from 'class-validator';
 import {
   Distinct,
@@ -71,8 +71,7 @@ export class CreateInvites {
 
 export class CreateRoomInvites extends OmitType(CreateInvites, ['call_id', 'role'] as const) {}
 
-export class ListInvites extends PickType(PageQuery, ['limit', 'cursor'] as const) {
-  static readonly documentedErrors = PageQuery.documentedErrors;
+export class ListInvites extends PageQuery {
   /** Invites to this call. */
   @IsOptional() @Uuid() call_id?: string;
   /** Only invites in this state. */

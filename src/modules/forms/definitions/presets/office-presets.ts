@@ -1,4 +1,4 @@
-import { COMMENTS, EMAIL, NAME, type PresetSource, YES_NO } from './preset-texts.js';
+import { COMMENTS, EMAIL, NAME, type PresetSource, showIf, YES_NO } from './preset-texts.js';
 
 /** Presets for events and for requests within an organisation. */
 export const OFFICE_PRESETS: readonly PresetSource[] = [
@@ -38,18 +38,7 @@ export const OFFICE_PRESETS: readonly PresetSource[] = [
         ],
       },
     ],
-    logic: [
-      {
-        action: 'show',
-        target: 'guests',
-        conditions: [{ question: 'attending', operator: 'equals', value: 'yes' }],
-      },
-      {
-        action: 'show',
-        target: 'diet',
-        conditions: [{ question: 'attending', operator: 'equals', value: 'yes' }],
-      },
-    ],
+    logic: [showIf('guests', 'attending', 'yes'), showIf('diet', 'attending', 'yes')],
   },
   {
     id: 'event-registration',
@@ -114,13 +103,7 @@ export const OFFICE_PRESETS: readonly PresetSource[] = [
       },
       COMMENTS,
     ],
-    logic: [
-      {
-        action: 'show',
-        target: 'certificate',
-        conditions: [{ question: 'kind', operator: 'equals', value: 'sick' }],
-      },
-    ],
+    logic: [showIf('certificate', 'kind', 'sick')],
   },
   {
     id: 'incident-report',

@@ -34,6 +34,13 @@ export interface Preset {
   definition: Definition;
 }
 
+/** A rule that shows a question after this answer to another one. */
+export const showIf = (target: string, question: string, value: string): Omit<Rule, 'id' | 'match'> => ({
+  action: 'show',
+  target,
+  conditions: [{ question, operator: 'equals', value }],
+});
+
 /** A preset in one language. */
 export function translated(source: PresetSource, language: Language): Preset {
   const text = (texts: Texts): string => texts[LANGUAGES.indexOf(language)]!;

@@ -1,4 +1,4 @@
-import { AGREEMENT, COMMENTS, EMAIL, NAME, type PresetSource, YES_NO } from './preset-texts.js';
+import { AGREEMENT, COMMENTS, EMAIL, NAME, type PresetSource, showIf, YES_NO } from './preset-texts.js';
 
 /** Presets that collect opinions. */
 export const SURVEY_PRESETS: readonly PresetSource[] = [
@@ -49,11 +49,7 @@ export const SURVEY_PRESETS: readonly PresetSource[] = [
       EMAIL,
     ],
     logic: [
-      {
-        action: 'show',
-        target: 'email',
-        conditions: [{ question: 'contact', operator: 'equals', value: 'yes' }],
-      },
+      showIf('email', 'contact', 'yes'),
       {
         action: 'require',
         target: 'reason',

@@ -1,11 +1,9 @@
-import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { TaskPart } from '../../task.entity.js';
 
 /** Search index entry of a task: its words, its search keys and the beginning of its description. */
 @Entity('task_search')
-@ForeignKey('Task', ['tenantId', 'taskId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-export class TaskSearch {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+export class TaskSearch extends TaskPart {
   @Column('int') revision!: number;
   @Column('uuid') audience!: string;
   @Column('smallint') rules!: number;

@@ -6,12 +6,21 @@ import { Cursors } from '../../../../platform/paging/cursors.js';
 import { readerLexeme } from '../../../../lib/search-text/index.js';
 import { RelatedItems } from '../../../../platform/references/related-items.js';
 import { type Found, ItemSearch } from '../../../../platform/search/item-search.js';
-import { inFolder, type SearchFilter } from '../../../../platform/search/item-search.repository.js';
-import { TaskIndexRepository } from './task-index.repository.js';
+import {
+  inFolder,
+  type SearchFilter,
+  type SearchRow,
+} from '../../../../platform/search/item-search.repository.js';
+import { TaskIndexer } from './task-indexer.js';
 import { TaskReferences } from '../../responses/task-references.js';
 import type { SearchTasks } from './task-search.dto.js';
-import { type TaskSearchRow, TaskSearchRepository } from './task-search.repository.js';
 import { STATUSES, type TaskStatus } from '../../task.entity.js';
+
+interface TaskSearchRow extends SearchRow {
+  /** JSON of the task without its description and its references. */
+  shown: string;
+  refs: string | null;
+}
 
 /** Search among the tasks that the caller may see. */
 @Injectable()
@@ -20,14 +29,13 @@ export class TaskSearchService extends ItemSearch<TaskSearchRow> {
   protected readonly bodyName = 'description';
 
   constructor(
-    protected readonly searches: TaskSearchRepository,
-    protected readonly index: TaskIndexRepository,
-    protected readonly cursors: Cursors,
-    private readonly references: TaskReferences,
     private readonly db: Db,
+    indexer: TaskIndexer,
+    cursors: Cursors,
+    private readonly references: TaskReferences,
     related: RelatedItems,
   ) {
-    super();
+    super(db, indexer, cursors);
     related.register('tasks', (ctx, query) => this.related(ctx, query));
   }
 
