@@ -5,10 +5,9 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { readToken } from '../../../platform/secrets/workspace-token.js';
-import { IdentityApi } from '../../identity/index.js';
 import { TenantDomains, TenantsApi } from '../../tenants/index.js';
 import { Authority } from '../authority.js';
-import { AuthorityRepository } from '../authority.repository.js';
+import { MemberAdmission } from '../member-admission.js';
 import { NewMemberGroups } from '../new-member-groups.js';
 import { TenantInvitation } from './invitation.entity.js';
 import { InvitationsRepository } from './invitations.repository.js';
@@ -35,12 +34,11 @@ export interface InvitedAccount {
 export class InvitationAcceptance {
   constructor(
     private readonly invitations: InvitationsRepository,
-    private readonly repository: AuthorityRepository,
+    private readonly admission: MemberAdmission,
     private readonly authority: Authority,
     private readonly groups: NewMemberGroups,
     private readonly tenants: TenantsApi,
     private readonly domains: TenantDomains,
-    private readonly identity: IdentityApi,
     private readonly outbox: Outbox,
     private readonly audit: Audit,
     private readonly db: Db,
@@ -70,15 +68,16 @@ export class InvitationAcceptance {
     if (!open || !(await this.mayJoin(open))) return false;
     return this.db.tx(async (tx) => {
       // The lock order of all group changes: groups, invitation, members.
-      await this.repository.lock(tx, tenantId);
+      await this.admission.lock(tx, tenantId);
       const invitation = await rowsOf(tx, TenantInvitation).lock({ tenantId, id });
       if (invitation?.state !== 'pending' || !(await this.inviterHoldsPermissions(tx, invitation)))
         return false;
       const status = await this.tenants.memberStatus(tx, tenantId, account.id);
       if (status === 'deactivated') return false;
-      if (status === null) await this.join(tx, invitation, account);
-      await this.invitations.end(tx, tenantId, id, 'accepted', account.id);
       const { invitedBy, role, groupIds } = invitation;
+      if (status === null)
+        await this.admission.join(tx, tenantId, account, { role, groupIds, by: invitedBy });
+      await this.invitations.end(tx, tenantId, id, 'accepted', account.id);
       await this.audit.record(
         tx,
         { tenantId, userId: account.id, ...origin },
@@ -96,14 +95,6 @@ export class InvitationAcceptance {
       });
       return true;
     });
-  }
-
-  private async join(tx: Tx, invitation: TenantInvitation, account: InvitedAccount): Promise<void> {
-    const { tenantId, role, groupIds, invitedBy: by } = invitation;
-    const { id: userId, email, displayName } = account;
-    await this.tenants.provisionMembers(tx, tenantId, [{ userId, email, displayName, role: null }]);
-    await this.groups.join(tx, tenantId, userId, { role, groupIds, by });
-    await this.identity.recordAccessChange(tx, userId, tenantId);
   }
 
   private async mayJoin(invitation: TenantInvitation): Promise<boolean> {
