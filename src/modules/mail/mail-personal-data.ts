@@ -27,16 +27,13 @@ const recipients = workspace.statement<never>(
        FROM mail_recipients recipient WHERE recipient.tenant_id = $1 AND recipient.user_id = $2 ORDER BY recipient.address_key`),
 );
 
-const eraseMailRecipients = eraseUserRows('mail_recipients.erase_mail_recipients', 'mail_recipients');
-
-const eraseMailMoves = eraseUserRows('mail_recipients.erase_mail_moves', 'mail_moves');
-
-const eraseMailPendingAccounts = eraseUserRows(
-  'mail_recipients.erase_mail_pending_accounts',
+const erase = eraseUserRows(
+  'mail_recipients',
+  'mail_recipients',
+  'mail_moves',
   'mail_pending_accounts',
+  'mail_accounts',
 );
-
-const eraseMailAccounts = eraseUserRows('mail_recipients.erase_mail_accounts', 'mail_accounts');
 
 /** The recipients of a user and, with the embedded mail service, the stored messages (RFC 5322). */
 @Injectable()
@@ -51,7 +48,7 @@ export class MailPersonalData extends PersonalDataSource {
     super(data, {
       name: 'mail',
       rows: { 'recipients.json': recipients },
-      erasure: { rows: [eraseMailRecipients, eraseMailMoves, eraseMailPendingAccounts, eraseMailAccounts] },
+      erasure: { rows: erase },
     });
   }
 
