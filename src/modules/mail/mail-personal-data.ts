@@ -14,7 +14,7 @@ import { personalRows } from '../../platform/personal-data/personal-rows.js';
 import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
 import { MailProvider } from './accounts/mail-provider.js';
 import { resultsOf } from './input/fields.js';
-import { MailClient, type MailSession, readFields } from './mail-client.js';
+import { MailClient, mailboxesOf, type MailSession, readFields } from './mail-client.js';
 import { messagesPath } from './mail-call.js';
 import { MailErrors } from './mail.errors.js';
 import { JsonResponse } from './upstream-response.js';
@@ -63,7 +63,7 @@ export class MailPersonalData extends PersonalDataSource {
     // Without a mail account, the request would create one.
     if (((await this.accounts.read(owner))?.mail_user_id ?? null) === null) return;
     const session = this.client.background(owner);
-    const mailboxes = resultsOf(await readFields(session, ['mailboxes']));
+    const mailboxes = await mailboxesOf(session);
     await archive.content('mailboxes.json', [
       JSON.stringify(mailboxes.map(({ id, path }) => ({ id, path }))),
     ]);
