@@ -3,7 +3,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import type { MailOwner } from '../accounts/mail-accounts.repository.js';
+import type { MailOwner } from '../mail-client.js';
 import { MailAccount } from '../mail.entity.js';
 
 /** An account whose mail is due to be searched. */
