@@ -9,7 +9,7 @@ import { BlobsRepository } from './blobs.repository.js';
 import { FileLimits } from './file-limits.js';
 import { FileUsageRepository } from './file-usage.repository.js';
 import { openBlobStore } from './store/open-blob-store.js';
-import { UploadLimits } from './uploads/upload-limits.js';
+import { UploadGate, UploadLimits } from './uploads/upload-limits.js';
 import { Uploads } from './uploads/uploads.js';
 
 /** The files of all domains: `Uploads` receives them, `Blobs` stores them. */
@@ -28,6 +28,7 @@ import { Uploads } from './uploads/uploads.js';
     Blobs,
     BlobCollector,
     UploadLimits,
+    UploadGate,
     Uploads,
   ],
   exports: [Blobs, BlobCollector, BlobStore, FileLimits, UploadLimits, Uploads],

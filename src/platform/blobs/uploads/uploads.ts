@@ -8,13 +8,12 @@ import { ClientDisconnectedError } from '../../http/abort-signal.js';
 import { ApiError } from '../../http/api-error.js';
 import { Errors, fieldError } from '../../http/errors.js';
 import { uploadedFileName } from '../../http/replies/file-name.js';
-import { UserSlots } from '../../http/user-slots.js';
 import { BlobErrors } from '../blobs.errors.js';
 import { Blobs, fileTooLarge, type StoredBlob } from '../blobs.js';
 import { contentTypeOf, SNIFF_BYTES } from '../content-type.js';
 import { UploadClock } from './upload-clock.js';
 import type { UploadForm } from './upload-form.js';
-import { UploadLimits } from './upload-limits.js';
+import { UploadGate, UploadLimits } from './upload-limits.js';
 
 /** Limits of the other parts of a form. They are not used. */
 const FORM_LIMITS = {
@@ -58,18 +57,11 @@ interface FilePart {
  */
 @Injectable()
 export class Uploads {
-  private readonly slots: UserSlots;
-
   constructor(
     private readonly blobs: Blobs,
+    private readonly gate: UploadGate,
     private readonly limits: UploadLimits,
-  ) {
-    this.slots = new UserSlots(limits, (limit) =>
-      (limit === 'user' ? BlobErrors.tooManyUploads : Errors.overloaded).with({
-        headers: { 'Retry-After': '2' },
-      }),
-    );
-  }
+  ) {}
 
   /**
    * Stores the file and passes it to `use`. The file is removed unless `use` keeps it in a committed transaction.
@@ -145,7 +137,7 @@ export class Uploads {
   ): Promise<T> {
     // The client may have disconnected while the service waited for the database. No event reports it again.
     if (response.closed) throw new ClientDisconnectedError();
-    const leave = this.slots.enter(userId);
+    const leave = this.gate.enter(userId);
     const clock = new UploadClock(request, this.limits);
     try {
       return await work(clock.expired);

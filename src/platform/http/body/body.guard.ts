@@ -4,14 +4,13 @@ import { Reflector } from '@nestjs/core';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { ClientDisconnectedError } from '../abort-signal.js';
 import { Errors } from '../errors.js';
+import { LargeBodies } from './large-bodies.js';
 import { lengthOfLong, parsedLong, readLong } from './long-body.js';
 import { assertStorable, removeInheritedKeys } from '../storable-text.js';
-import { UserSlots } from '../user-slots.js';
 
 const DEFAULT_LIMIT = 1024 * 1024;
-/** The number of larger bodies is limited: each is in memory as bytes, as text and as parsed values until the response. */
+/** Larger bodies count against `LargeBodies`: several times their size is in memory until the response. */
 const LARGE = 8 * 1024 * 1024;
-const LARGE_BODIES = { perUser: 2, total: 8 };
 const BODY_LIMIT = 'workspace:body-limit';
 const MULTIPART = 'workspace:multipart';
 
@@ -55,9 +54,7 @@ export interface RequestWithBody extends Request {
 @Injectable()
 export class BodyGuard implements CanActivate {
   private readonly parsers = new Map<number, RequestHandler>();
-  private readonly large = new UserSlots(LARGE_BODIES, () =>
-    Errors.overloaded.with({ headers: { 'Retry-After': '1' } }),
-  );
+  private readonly large = new LargeBodies();
 
   constructor(private readonly reflector: Reflector) {}
 
