@@ -14,16 +14,16 @@ const KEY = 250;
 /** A message to store in a mailbox. */
 export interface Delivery {
   userId: string;
-  /** The mailbox's id or its special use. */
-  mailbox: string;
+  /** The mailbox's id or its special use. Default: the inbox. */
+  mailbox?: string;
   rawId: string;
   size: number;
   parsed: ParsedMessage;
   /** Domain of the Message-ID that is added to a message without one. */
   domain: string;
-  seen: boolean;
-  flagged: boolean;
-  draft: boolean;
+  seen?: boolean;
+  flagged?: boolean;
+  draft?: boolean;
   envelope: { from: string; rcpt: { value: string; formatted: string }[] };
   metaData?: Record<string, unknown>;
   reference?: { mailbox: string; id: number; action: string };
@@ -60,7 +60,7 @@ export class MessageStore {
   /** The same within a transaction. */
   async addIn(tx: Tx, delivery: Delivery): Promise<Stored> {
     const quota = delivery.unlimited ? 0 : this.settings.quotaBytes;
-    const values = [delivery.userId, delivery.mailbox, JSON.stringify(row(delivery)), quota];
+    const values = [delivery.userId, delivery.mailbox ?? '\\Inbox', JSON.stringify(row(delivery)), quota];
     const [stored] = await tx.query(store, values);
     if (stored?.outcome === 'over_quota') throw mailErrors.overQuota();
     if (stored?.outcome === 'no_user') throw mailErrors.userNotFound();
@@ -70,7 +70,8 @@ export class MessageStore {
 }
 
 function row(delivery: Delivery): Record<string, unknown> {
-  const { parsed, envelope, rawId, size, seen, flagged, draft, metaData, reference } = delivery;
+  const { parsed, envelope, rawId, size, metaData, reference } = delivery;
+  const { seen = false, flagged = false, draft = false } = delivery;
   const messageId = parsed.messageId ?? `<${crypto.randomUUID()}@${delivery.domain}>`;
   const { from, replyTo, to, cc, bcc, references, contentType, attachments } = parsed;
   return cleanTexts({

@@ -1,4 +1,4 @@
-export { type Json, type ResourceType, scopeOf } from './attributes.js';
+export { isObject, type Json, type ResourceType, scopeOf } from './attributes.js';
 export { listResponse, resourceTypes, schemas, serviceProviderConfig } from './discovery.js';
 export { type Filter, parseFilter } from './filter.js';
 export { matches } from './match.js';

@@ -93,14 +93,7 @@ export class LocalDelivery {
   ): Promise<void> {
     try {
       await this.db.tx(async (tx) => {
-        await this.store.addIn(tx, {
-          ...message,
-          mailbox: '\\Inbox',
-          domain: domainOf(entry.sender),
-          seen: false,
-          flagged: false,
-          draft: false,
-        });
+        await this.store.addIn(tx, { ...message, domain: domainOf(entry.sender) });
         if (!(await this.queue.finishIn(tx, entry))) throw new AlreadyDeliveredError();
       });
     } catch (error) {

@@ -166,14 +166,10 @@ export class SmtpReceiver implements OnModuleDestroy {
       for (const { account, address } of sorted) {
         const message = {
           userId: account.id,
-          mailbox: '\\Inbox',
           rawId,
           size: sizeOf(raw),
           parsed,
           domain: domainOf(account.address),
-          seen: false,
-          flagged: false,
-          draft: false,
           arrived: true,
           envelope: { from: sender, rcpt: [{ value: address, formatted: address }] },
         };

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { NO_BACKUP_RUNS } from '../../platform/blobs/backup-lock.js';
+import { removeClaimed } from '../../platform/blobs/blob-collector.js';
 import { type BlobKey, BlobStore } from '../../platform/blobs/store/blob-store.js';
 import { Db } from '../../platform/database/db.js';
 import { mailService } from '../mail-service.schema.js';
@@ -94,14 +95,8 @@ export class RawMessages implements OnModuleInit {
   /** Deletes blobs without references. @returns their number */
   async collect(): Promise<number> {
     await this.db.single((tx) => tx.query(unmark, []));
-    for (let total = 0; ;) {
-      const claimed = await this.db.single((tx) => tx.query(claim, []));
-      let removed = 0;
-      for (const { id } of claimed) removed += (await this.remove(id)) ? 1 : 0;
-      total += removed;
-      // The store is down when no removal succeeds. The next run continues.
-      if (claimed.length < BATCH || removed === 0) return total;
-    }
+    const claimed = () => this.db.single((tx) => tx.query(claim, []));
+    return removeClaimed(claimed, BATCH, ({ id }) => this.remove(id));
   }
 
   private async remove(id: string): Promise<boolean> {

@@ -18,7 +18,7 @@ const eraseMemberships = workspace.statement<never>(
     WHERE team.tenant_id = $1 AND team.id = removed.group_id`,
 );
 
-const eraseResets = eraseUserRows('access.erase_second_factor_resets', 'second_factor_resets');
+const eraseResets = eraseUserRows('access', 'second_factor_resets');
 
 const eraseInvitations = workspace.statement<never>(
   'access.erase_invitations',
@@ -39,7 +39,7 @@ export class GroupsPersonalData extends PersonalDataSource {
       name: 'groups',
       rows: { 'groups.json': groups },
       erasure: {
-        rows: [eraseMemberships, eraseResets, eraseAcceptedInvitations],
+        rows: [eraseMemberships, ...eraseResets, eraseAcceptedInvitations],
         rowsByAddress: [eraseInvitations],
       },
     });

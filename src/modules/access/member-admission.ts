@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { RequestContext, TenantRole } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { IdentityApi } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
@@ -9,8 +9,7 @@ import { NewMemberGroups } from './new-member-groups.js';
 import type { Permission } from './permissions.js';
 
 interface Admission {
-  /** Never owner. */
-  role: 'member' | 'admin';
+  role: TenantRole;
   groupIds: string[];
   /** The member who admits; null: a rule of the workspace. */
   by: string | null;

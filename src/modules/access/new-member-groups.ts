@@ -1,22 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { workspace } from '../../platform/database/statement.js';
+import { In } from 'typeorm';
 import type { TenantRole } from '../../platform/context/request-context.js';
+import { rowsOf } from '../../platform/database/rows.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { RbacGroup } from './access.entity.js';
 import { AccessErrors } from './access.errors.js';
 import { permissionsOf } from './groups/groups.presenter.js';
 import { GroupMembersRepository } from './groups/group-members.repository.js';
 import { type GroupRow, GroupsRepository } from './groups/groups.repository.js';
 import { Membership } from './membership.js';
-
-const systemGroup = workspace.statement<{ id: string }>(
-  'access.system_group',
-  `SELECT id FROM rbac_groups WHERE tenant_id = $1 AND system AND key = $2`,
-);
-
-const existing = workspace.statement<{ id: string }>(
-  'access.existing_groups',
-  `SELECT id FROM rbac_groups WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
-);
 
 /** The groups that a new member joins: the group of the role, and groups by id. */
 @Injectable()
@@ -29,8 +21,8 @@ export class NewMemberGroups {
 
   /** The permissions that the role and the groups give. @throws ApiError 422 `unknown_group` */
   async permissionsOf(tx: Tx, tenantId: string, role: TenantRole, groupIds: string[]): Promise<Set<string>> {
-    const found = await tx.query(existing, [tenantId, groupIds]);
-    if (found.length < groupIds.length) throw AccessErrors.unknownGroup.with();
+    const found = await rowsOf(tx, RbacGroup).count({ tenantId, id: In(groupIds) });
+    if (found < groupIds.length) throw AccessErrors.unknownGroup.with();
     return this.permissionsOfExisting(tx, tenantId, role, groupIds);
   }
 
@@ -63,8 +55,10 @@ export class NewMemberGroups {
   }
 
   private async rows(tx: Tx, tenantId: string, role: TenantRole, groupIds: string[]): Promise<GroupRow[]> {
-    const wanted = await tx.query(existing, [tenantId, groupIds]);
-    const system = role === 'member' ? [] : await tx.query(systemGroup, [tenantId, `${role}s`]);
+    const groups = rowsOf(tx, RbacGroup);
+    const wanted = await groups.all({ tenantId, id: In(groupIds) }, ['id']);
+    const system =
+      role === 'member' ? [] : await groups.all({ tenantId, system: true, key: `${role}s` }, ['id']);
     const ids = new Set([...system, ...wanted].map(({ id }) => id));
     const rows: GroupRow[] = [];
     for (const id of ids) rows.push(await this.groups.existing(tx, tenantId, id));

@@ -55,18 +55,15 @@ export class InvitationPages {
   ) {}
 
   async show(page: PageRequest, token: string): Promise<BodyReply> {
-    const invitation = await this.invitations.find(token);
-    if (!invitation) return showInvalidLink(page, 'invitation_invalid_lead');
-    const existing = await this.credentials.byEmail(invitation.email);
-    if (this.hasOtherAddress(invitation, existing)) return showInvalidLink(page, 'invitation_invalid_lead');
-    return this.form(page, invitation, existing);
+    const opened = await this.opened(token);
+    if (!opened) return showInvalidLink(page, 'invitation_invalid_lead');
+    return this.form(page, opened.invitation, opened.existing);
   }
 
   async accept(page: PageRequest, token: string): Promise<BodyReply> {
-    const invitation = await this.invitations.find(token);
-    if (!invitation) return showInvalidLink(page, 'invitation_invalid_lead');
-    const existing = await this.credentials.byEmail(invitation.email);
-    if (this.hasOtherAddress(invitation, existing)) return showInvalidLink(page, 'invitation_invalid_lead');
+    const opened = await this.opened(token);
+    if (!opened) return showInvalidLink(page, 'invitation_invalid_lead');
+    const { invitation, existing } = opened;
     const outcome = await this.accountOf(page, invitation, existing);
     if ('wait' in outcome) return showLimited(page, outcome.wait);
     if ('alert' in outcome) return this.form(page, invitation, existing, outcome.alert);
@@ -81,6 +78,14 @@ export class InvitationPages {
       lead: page.t('joined_lead', { email }),
       content: html`<p><a href="${this.config.webClientUrl}">${page.t('open_client')}</a></p>`,
     });
+  }
+
+  /** The invitation of a link, and the account of its recipient; null for an invalid link. */
+  private async opened(token: string) {
+    const invitation = await this.invitations.find(token);
+    if (!invitation) return null;
+    const existing = await this.credentials.byEmail(invitation.email);
+    return this.hasOtherAddress(invitation, existing) ? null : { invitation, existing };
   }
 
   /** Later mails to a new user are in the language of the page. */

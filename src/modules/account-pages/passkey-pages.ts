@@ -12,7 +12,7 @@ import {
   Passkeys,
   SecurityErrors,
 } from '../account-security/index.js';
-import { PASSKEY_SCRIPT_PATH, passkeyButton } from '../sign-in/index.js';
+import { parsed, PASSKEY_SCRIPT_PATH, passkeyButton } from '../sign-in/index.js';
 import { TenantErrors } from '../tenants/index.js';
 import { inputField, type PageRequest, postForm, showInvalidLink, showPage } from './page-kit.js';
 
@@ -157,14 +157,5 @@ function problemOf({ t }: PageRequest, error: unknown): string {
       return t('passkey_required');
     default:
       throw error;
-  }
-}
-
-/** JSON of a form field; null if it is malformed. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }

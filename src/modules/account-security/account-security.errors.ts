@@ -1,4 +1,5 @@
 import { defineError } from '../../platform/http/api-error.js';
+import { Errors } from '../../platform/http/errors.js';
 
 export const SecurityErrors = {
   invalidPassword: defineError(403, 'invalid_password', 'The password is incorrect.'),
@@ -70,6 +71,15 @@ export const SecurityErrors = {
     'The mail service is unavailable for application passwords; retry shortly.',
   ),
 } as const;
+
+/** Errors of routes that confirm the identity of the caller (`OwnerCheck`). */
+export const OWNER_CHECK_ERRORS = [
+  SecurityErrors.invalidPassword,
+  SecurityErrors.recentSignInRequired,
+  SecurityErrors.invalidCode,
+  SecurityErrors.tooManyAttempts,
+  Errors.tooManyRequests,
+];
 
 /** @param wait seconds */
 export const tooManyAttempts = (wait: number) =>

@@ -21,7 +21,7 @@ export { sessionState } from './security-settings.service.js';
 export { SessionState } from './security-settings.response.js';
 export { AccountRecovery } from './account-recovery.js';
 export { SecurityLog } from './security-log.js';
-export { SecurityErrors } from './account-security.errors.js';
+export { OWNER_CHECK_ERRORS, SecurityErrors } from './account-security.errors.js';
 export { ConfirmOwner } from './model/confirm-owner.dto.js';
 export { OwnerCheck } from './owner-check.js';
 export { PASSWORD_LIMIT } from './model/route-limits.js';

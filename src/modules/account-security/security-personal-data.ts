@@ -17,18 +17,10 @@ const passkeys = directory.statement<never>(
        FROM passkeys passkey WHERE passkey.account_id = $1 ORDER BY passkey.id`),
 );
 
-const eraseApplicationPasswords = eraseUserRows(
-  'passkeys.erase_application_passwords',
-  'application_passwords',
-);
-
-const erasePasskeys = eraseAccountRows('passkeys.erase_passkeys', 'passkeys');
-
-const eraseSecondFactors = eraseAccountRows('passkeys.erase_second_factors', 'second_factors');
-
-const eraseRecoveryCodes = eraseAccountRows('passkeys.erase_recovery_codes', 'recovery_codes');
-
-const eraseAccountTokens = eraseAccountRows('passkeys.erase_account_tokens', 'account_tokens');
+const erasure = {
+  rows: eraseUserRows('passkeys', 'application_passwords'),
+  accountRows: eraseAccountRows('passkeys', 'passkeys', 'second_factors', 'recovery_codes', 'account_tokens'),
+};
 
 /** Passkeys and application passwords of a user, without secrets. */
 @Injectable()
@@ -38,10 +30,7 @@ export class SecurityPersonalData extends PersonalDataSource {
       name: 'security',
       rows: { 'application-passwords.json': applicationPasswords },
       accountRows: { 'passkeys.json': passkeys },
-      erasure: {
-        rows: [eraseApplicationPasswords],
-        accountRows: [erasePasskeys, eraseSecondFactors, eraseRecoveryCodes, eraseAccountTokens],
-      },
+      erasure,
     });
   }
 }

@@ -129,8 +129,11 @@ const eraseVoter = workspace.statement<never>(
     WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-const eraseUserTables = ['calendar_feeds', 'calendar_preferences', 'scheduling_messages'].map((table) =>
-  eraseUserRows(`calendar.erase_${table}`, table),
+const eraseUserTables = eraseUserRows(
+  'calendar',
+  'calendar_feeds',
+  'calendar_preferences',
+  'scheduling_messages',
 );
 
 /** The calendars of a user as JSON and as iCalendar, with responses, proposals and votes of the user. */

@@ -53,13 +53,14 @@ const erasePrivateBooks = workspace.statement<never>(
    DELETE FROM addressbooks USING private WHERE addressbooks.tenant_id = $1 AND addressbooks.id = private.id`,
 );
 
-const eraseUserTables = [
+const eraseUserTables = eraseUserRows(
+  'contacts',
   'received_addresses',
   'received_address_scans',
   'suppressed_addresses',
   'contact_imports',
   'contact_merges',
-].map((table) => eraseUserRows(`contacts.erase_${table}`, table));
+);
 
 /** The address books and the own card of a user as JSON and, with photos, as vCard. */
 @Injectable()

@@ -10,10 +10,7 @@ const subscriptions = workspace.statement<never>(
        FROM holiday_subscriptions subscription WHERE subscription.tenant_id = $1 AND subscription.user_id = $2`),
 );
 
-const eraseHolidaySubscriptions = eraseUserRows(
-  'holidays.erase_holiday_subscriptions',
-  'holiday_subscriptions',
-);
+const erase = eraseUserRows('holidays', 'holiday_subscriptions');
 
 /** The holiday subscriptions of a user. */
 @Injectable()
@@ -22,7 +19,7 @@ export class HolidaysPersonalData extends PersonalDataSource {
     super(data, {
       name: 'holidays',
       rows: { 'subscriptions.json': subscriptions },
-      erasure: { rows: [eraseHolidaySubscriptions] },
+      erasure: { rows: erase },
     });
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Audit } from '../../platform/audit/audit.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { Errors } from '../../platform/http/errors.js';
+import { fieldError } from '../../platform/http/errors.js';
 import { HOLIDAY_TYPES } from './catalogue/catalogue-file.js';
 import { HolidayCatalogue } from './catalogue/holiday-catalogue.js';
 import type {
@@ -164,11 +164,7 @@ function rangeOf({ from, to, year }: { from?: string; to?: string; year?: number
   const end = year === undefined ? (to ?? `${start.slice(0, 4)}-12-31`) : `${year}-12-31`;
   const days = (Date.parse(end) - Date.parse(start)) / DAY_MS;
   if (days < 0 || days > MAX_DAYS)
-    throw Errors.validationFailed.with({
-      details: [
-        { field: 'to', code: 'range', message: 'to must be from, or a later day within three years' },
-      ],
-    });
+    throw fieldError('to', 'range', 'to must be from, or a later day within three years');
   return { from: start, to: end };
 }
 

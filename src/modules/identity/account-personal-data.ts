@@ -29,9 +29,7 @@ const eraseSessionsIn = directory.statement<never>(
   `DELETE FROM sessions WHERE tenant_id = $1 AND account_id = $2`,
 );
 
-const eraseSessions = eraseAccountRows('identity.erase_sessions', 'sessions');
-
-const eraseLinks = eraseAccountRows('identity.erase_links', 'account_links');
+const eraseAccount = eraseAccountRows('identity', 'sessions', 'account_links');
 
 /** The account of a user and its sessions, in all workspaces. */
 @Injectable()
@@ -40,7 +38,7 @@ export class AccountPersonalData extends PersonalDataSource {
     super(data, {
       name: 'account',
       accountRows: { 'account.json': account, 'sessions.json': sessions, 'linked-accounts.json': links },
-      erasure: { directoryRows: [eraseSessionsIn], accountRows: [eraseSessions, eraseLinks] },
+      erasure: { directoryRows: [eraseSessionsIn], accountRows: eraseAccount },
     });
   }
 }

@@ -43,8 +43,11 @@ interface SessionInput {
   ip?: string | null;
 }
 
-/** Stored characters of a User-Agent header. */
 const MAX_USER_AGENT = 400;
+
+/** The stored characters of a User-Agent header. */
+export const storedUserAgent = (header: string | null | undefined): string | null =>
+  header?.slice(0, MAX_USER_AGENT).toWellFormed() ?? null;
 
 const ACCOUNT = 'id, email, display_name, status, tokens_valid_after';
 
@@ -222,7 +225,7 @@ export class IdentityRepository {
       column('clientId'),
       column('expiresAt'),
       sessions.map(({ aal2 }) => aal2 ?? false),
-      sessions.map(({ userAgent }) => userAgent?.slice(0, MAX_USER_AGENT).toWellFormed() ?? null),
+      sessions.map(({ userAgent }) => storedUserAgent(userAgent)),
       column('ip'),
     ]);
   }

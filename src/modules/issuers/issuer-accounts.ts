@@ -39,7 +39,8 @@ interface IssuerUser {
   groupIds: string[];
 }
 
-interface Origin {
+/** Origin of a sign-in by an issuer, for the audit log. */
+export interface IssuerOrigin {
   ip: string | null;
   requestId: string | null;
 }
@@ -74,7 +75,7 @@ export class IssuerAccounts {
   async admit(
     issuer: TenantIssuer,
     claims: IDToken,
-    origin: Origin,
+    origin: IssuerOrigin,
   ): Promise<{ accountId: string } | { rejected: Rejection }> {
     try {
       const user = await this.userOf(issuer, claims);
@@ -122,7 +123,12 @@ export class IssuerAccounts {
     return (await this.byId(issuer, linked)).id;
   }
 
-  private async admitted(tx: Tx, issuer: TenantIssuer, user: IssuerUser, origin: Origin): Promise<string> {
+  private async admitted(
+    tx: Tx,
+    issuer: TenantIssuer,
+    user: IssuerUser,
+    origin: IssuerOrigin,
+  ): Promise<string> {
     const { tenantId } = issuer;
     // The lock order of all group changes: groups, then accounts and members.
     await this.admission.lock(tx, tenantId);

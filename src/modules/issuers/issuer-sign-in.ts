@@ -7,7 +7,7 @@ import { Db } from '../../platform/database/db.js';
 import { RateLimits } from '../../platform/rate-limits/rate-limits.js';
 import { UnreadableSecretError } from '../../platform/secrets/secret-box.js';
 import { isInDomains, TenantDomains, TenantPolicies, TenantsApi } from '../tenants/index.js';
-import { IssuerAccounts } from './issuer-accounts.js';
+import { IssuerAccounts, type IssuerOrigin } from './issuer-accounts.js';
 import { IssuerClient, IssuerError, type IssuerRegistration } from './issuer-client.js';
 import { IssuerSecrets } from './issuer-secrets.js';
 import type { TenantIssuer } from './issuer.entity.js';
@@ -40,11 +40,6 @@ export interface IssuerAttempt {
   verifier: string;
   /** Milliseconds since 1970. */
   at: number;
-}
-
-export interface IssuerOrigin {
-  ip: string | null;
-  requestId: string | null;
 }
 
 export type IssuerOutcome =

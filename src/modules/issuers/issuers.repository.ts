@@ -5,10 +5,7 @@ import { directory } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TenantIssuer, TenantIssuerLink } from './issuer.entity.js';
 
-const lock = directory.statement<never>(
-  'issuers.lock',
-  `SELECT pg_advisory_xact_lock(hashtextextended('tenant issuers ' || $1, 0))`,
-);
+const lock = directory.lock('issuers.lock', 'tenant issuers');
 
 const anyEnabled = directory.statement<{ found: boolean }>(
   'issuers.any_enabled',

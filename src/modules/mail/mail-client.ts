@@ -4,7 +4,7 @@ import { JsonReply } from '../../platform/http/json-reply.js';
 import { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { MailAccounts, type MailCredential, type MailRequester } from './accounts/mail-accounts.js';
 import type { MailOwner } from './accounts/mail-accounts.repository.js';
-import { type Fields, isFields } from './input/fields.js';
+import { type Fields, isFields, isObjectId, resultsOf } from './input/fields.js';
 import type { MailCall } from './mail-call.js';
 import { MailErrors } from './mail.errors.js';
 import { MailUpstream, type UpstreamRequest } from './mail-upstream.js';
@@ -154,6 +154,17 @@ export async function readFields(
   const value = await response.whole();
   if (response.status >= 300 || !isFields(value)) throw MailErrors.proxyFailed.with();
   return value;
+}
+
+/** The mailboxes of a user. @throws ApiError 500 `Proxy failed` */
+export const mailboxesOf = async (session: MailSession): Promise<Fields[]> =>
+  resultsOf(await readFields(session, ['mailboxes']));
+
+/** The id of the inbox. @throws ApiError 500 `Proxy failed`, also without an inbox */
+export async function inboxOf(session: MailSession): Promise<string> {
+  const id = (await mailboxesOf(session)).find(({ path }) => path === 'INBOX')?.['id'];
+  if (!isObjectId(id)) throw MailErrors.proxyFailed.with();
+  return id;
 }
 
 const rejectsCredential = (response: JsonResponse | UpstreamResponse): boolean =>

@@ -14,7 +14,7 @@ import { personalRows } from '../../platform/personal-data/personal-rows.js';
 import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
 import { MailProvider } from './accounts/mail-provider.js';
 import { resultsOf } from './input/fields.js';
-import { MailClient, type MailSession, readFields } from './mail-client.js';
+import { MailClient, mailboxesOf, type MailSession, readFields } from './mail-client.js';
 import { messagesPath } from './mail-call.js';
 import { MailErrors } from './mail.errors.js';
 import { JsonResponse } from './upstream-response.js';
@@ -27,16 +27,13 @@ const recipients = workspace.statement<never>(
        FROM mail_recipients recipient WHERE recipient.tenant_id = $1 AND recipient.user_id = $2 ORDER BY recipient.address_key`),
 );
 
-const eraseMailRecipients = eraseUserRows('mail_recipients.erase_mail_recipients', 'mail_recipients');
-
-const eraseMailMoves = eraseUserRows('mail_recipients.erase_mail_moves', 'mail_moves');
-
-const eraseMailPendingAccounts = eraseUserRows(
-  'mail_recipients.erase_mail_pending_accounts',
+const erase = eraseUserRows(
+  'mail_recipients',
+  'mail_recipients',
+  'mail_moves',
   'mail_pending_accounts',
+  'mail_accounts',
 );
-
-const eraseMailAccounts = eraseUserRows('mail_recipients.erase_mail_accounts', 'mail_accounts');
 
 /** The recipients of a user and, with the embedded mail service, the stored messages (RFC 5322). */
 @Injectable()
@@ -51,7 +48,7 @@ export class MailPersonalData extends PersonalDataSource {
     super(data, {
       name: 'mail',
       rows: { 'recipients.json': recipients },
-      erasure: { rows: [eraseMailRecipients, eraseMailMoves, eraseMailPendingAccounts, eraseMailAccounts] },
+      erasure: { rows: erase },
     });
   }
 
@@ -66,7 +63,7 @@ export class MailPersonalData extends PersonalDataSource {
     // Without a mail account, the request would create one.
     if (((await this.accounts.read(owner))?.mail_user_id ?? null) === null) return;
     const session = this.client.background(owner);
-    const mailboxes = resultsOf(await readFields(session, ['mailboxes']));
+    const mailboxes = await mailboxesOf(session);
     await archive.content('mailboxes.json', [
       JSON.stringify(mailboxes.map(({ id, path }) => ({ id, path }))),
     ]);

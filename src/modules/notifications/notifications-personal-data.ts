@@ -12,14 +12,7 @@ const owned = workspace.statement<never>(
       WHERE notification.tenant_id = $1 AND notification.user_id = $2 ORDER BY notification.id`),
 );
 
-const eraseNotifications = eraseUserRows('notifications.erase_notifications', 'notifications');
-
-const eraseNotificationCauses = eraseUserRows(
-  'notifications.erase_notification_causes',
-  'notification_causes',
-);
-
-const eraseNotificationHeads = eraseUserRows('notifications.erase_notification_heads', 'notification_heads');
+const erase = eraseUserRows('notifications', 'notifications', 'notification_causes', 'notification_heads');
 
 /** The notifications of a user. */
 @Injectable()
@@ -28,7 +21,7 @@ export class NotificationsPersonalData extends PersonalDataSource {
     super(data, {
       name: 'notifications',
       rows: { 'notifications.json': owned },
-      erasure: { rows: [eraseNotifications, eraseNotificationCauses, eraseNotificationHeads] },
+      erasure: { rows: erase },
     });
   }
 }

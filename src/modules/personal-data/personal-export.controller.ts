@@ -7,7 +7,7 @@ import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import type { ContentReply } from '../../platform/http/replies/content-reply.js';
 import { RateLimited, type RouteLimit } from '../../platform/rate-limits/rate-limit.guard.js';
-import { ConfirmOwner, PASSWORD_LIMIT, SecurityErrors } from '../account-security/index.js';
+import { ConfirmOwner, OWNER_CHECK_ERRORS, PASSWORD_LIMIT } from '../account-security/index.js';
 import { PersonalDataErrors } from './personal-data.errors.js';
 import { PersonalExportEnvelope } from './personal-export.response.js';
 import { PersonalExportsService } from './personal-exports.service.js';
@@ -32,14 +32,7 @@ export class PersonalExportController {
       'Starts an export of your data in this workspace and of your account: one ZIP archive with JSON, iCalendar, vCard and your files. It replaces the previous export. Requires your password if the account has one; an account with neither a password nor a second factor needs a sign-in of the last ten minutes.',
     status: 202,
     response: [PersonalExportEnvelope, 'The export has started.'],
-    errors: [
-      PersonalDataErrors.exportRunning,
-      SecurityErrors.invalidPassword,
-      SecurityErrors.recentSignInRequired,
-      SecurityErrors.invalidCode,
-      SecurityErrors.tooManyAttempts,
-      Errors.tooManyRequests,
-    ],
+    errors: [PersonalDataErrors.exportRunning, ...OWNER_CHECK_ERRORS],
   })
   @RateLimited(PASSWORD_LIMIT, EXPORT_LIMIT)
   start(@Ctx() ctx: RequestContext, @Body() body: ConfirmOwner): Promise<PersonalExportEnvelope> {

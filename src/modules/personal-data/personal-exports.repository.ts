@@ -1,25 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import type { StoredBlob } from '../../platform/blobs/blobs.js';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { DataOwner } from '../../platform/personal-data/personal-data.js';
 import { type ExportState, PersonalExport } from './personal-export.entity.js';
-
-export interface ExportRow {
-  id: string;
-  state: ExportState;
-  requested_at: Date;
-  finished_at: Date | null;
-  expires_at: Date | null;
-  sources_done: number;
-  sources_total: number;
-  omitted: number;
-  blob_id: string | null;
-  size: number | null;
-  /** Hexadecimal. */
-  sha256: string | null;
-}
 
 /** An export that this process runs. */
 export interface ClaimedExport extends DataOwner {
@@ -28,20 +14,6 @@ export interface ClaimedExport extends DataOwner {
   /** Including this one. */
   attempts: number;
 }
-
-/** The stored archive. */
-export interface ExportedFile {
-  id: string;
-  size: number;
-  sha256: Buffer;
-}
-
-const read = workspace.statement<ExportRow>(
-  'personal_exports.read',
-  `SELECT id, state, requested_at, finished_at, expires_at, sources_done, sources_total, omitted, blob_id, size::float8 AS size,
-          encode(sha256, 'hex') AS sha256
-     FROM personal_exports WHERE tenant_id = $1 AND user_id = $2`,
-);
 
 const remove = workspace.statement<{ tenant_id: string; blob_id: string | null }>(
   'personal_exports.remove',
@@ -109,8 +81,8 @@ const keyOf = ({ tenantId, userId, id, leaseId }: ClaimedExport) => [tenantId, u
 export class PersonalExportsRepository {
   constructor(private readonly db: Db) {}
 
-  async read({ tenantId, userId }: DataOwner, reader: Reader = this.db): Promise<ExportRow | undefined> {
-    return (await reader.query(read, [tenantId, userId]))[0];
+  async read({ tenantId, userId }: DataOwner, reader: Reader = this.db): Promise<PersonalExport | null> {
+    return rowsOf(reader, PersonalExport).one({ tenantId, userId });
   }
 
   /** Locks the export of the member. @returns its state; undefined without one */
@@ -157,7 +129,7 @@ export class PersonalExportsRepository {
   async finish(
     tx: Tx,
     run: ClaimedExport,
-    file: ExportedFile,
+    file: StoredBlob,
     { omitted, keptDays }: { omitted: number; keptDays: number },
   ): Promise<boolean> {
     const values = [...keyOf(run), file.id, file.size, file.sha256, omitted, keptDays];

@@ -9,8 +9,9 @@ import { ContentReply } from '../../platform/http/replies/content-reply.js';
 import { PersonalData } from '../../platform/personal-data/personal-data.js';
 import { type ConfirmOwner, OwnerCheck } from '../account-security/index.js';
 import { PersonalDataErrors } from './personal-data.errors.js';
+import type { PersonalExport } from './personal-export.entity.js';
 import type { PersonalExportEnvelope, PersonalExportResponse } from './personal-export.response.js';
-import { type ExportRow, PersonalExportsRepository } from './personal-exports.repository.js';
+import { PersonalExportsRepository } from './personal-exports.repository.js';
 import { PersonalExportWorker } from './personal-export.worker.js';
 
 /** Exports of members, for their owners. */
@@ -55,16 +56,16 @@ export class PersonalExportsService {
   async download(ctx: RequestContext): Promise<ContentReply> {
     const { tenantId, userId } = ctx;
     const row = await this.exports.read(ctx);
-    if (!row?.blob_id || !row.sha256) throw PersonalDataErrors.exportNotFound.with();
-    const { blob_id: blobId, sha256, size } = row;
+    if (!row?.blobId || !row.sha256) throw PersonalDataErrors.exportNotFound.with();
+    const { blobId, sha256, size } = row;
     const data = { export_id: row.id };
     const entry = { action: 'personal_data.export_downloaded', objectKind: 'user', objectId: userId, data };
     await this.db.tx((tx) => this.audit.record(tx, ctx, entry));
     return new ContentReply({
-      name: `personal-data-${row.requested_at.toISOString().slice(0, 10)}.zip`,
+      name: `personal-data-${row.requestedAt.toISOString().slice(0, 10)}.zip`,
       contentType: 'application/zip',
       size: Number(size),
-      sha256,
+      sha256: sha256.toString('hex'),
       open: (range) => this.blobs.open(tenantId, blobId, range),
     });
   }
@@ -76,15 +77,15 @@ export class PersonalExportsService {
   }
 }
 
-function present(row: ExportRow): PersonalExportResponse {
+function present(row: PersonalExport): PersonalExportResponse {
   return {
     id: row.id,
     state: row.state,
-    progress: { done: row.sources_done, total: row.sources_total },
-    requested_at: row.requested_at.toISOString(),
-    finished_at: row.finished_at?.toISOString() ?? null,
-    expires_at: row.expires_at?.toISOString() ?? null,
-    size: row.size,
+    progress: { done: row.sourcesDone, total: row.sourcesTotal },
+    requested_at: row.requestedAt.toISOString(),
+    finished_at: row.finishedAt?.toISOString() ?? null,
+    expires_at: row.expiresAt?.toISOString() ?? null,
+    size: row.size === null ? null : Number(row.size),
     omitted_files: row.omitted,
   };
 }

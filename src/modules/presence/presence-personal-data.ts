@@ -10,9 +10,7 @@ const presence = workspace.statement<never>(
        FROM presence_users presence WHERE presence.tenant_id = $1 AND presence.user_id = $2`),
 );
 
-const erasePresenceUsers = eraseUserRows('presence.erase_presence_users', 'presence_users');
-
-const erasePresenceDevices = eraseUserRows('presence.erase_presence_devices', 'presence_devices');
+const erase = eraseUserRows('presence', 'presence_users', 'presence_devices');
 
 /** The presence of a user. */
 @Injectable()
@@ -21,7 +19,7 @@ export class PresencePersonalData extends PersonalDataSource {
     super(data, {
       name: 'presence',
       rows: { 'presence.json': presence },
-      erasure: { rows: [erasePresenceUsers, erasePresenceDevices] },
+      erasure: { rows: erase },
     });
   }
 }

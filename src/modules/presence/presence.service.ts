@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
-import { Errors } from '../../platform/http/errors.js';
+import { fieldError } from '../../platform/http/errors.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { defineClientEvent } from '../../platform/realtime/event-declarations.js';
 import { SocketEvents } from '../../platform/realtime/socket-events.js';
@@ -98,10 +98,8 @@ export class PresenceService implements OnModuleInit {
     ctx: RequestContext,
     { status, text, until = null }: SetPresence,
   ): Promise<OwnPresenceResponse> {
-    if (until !== null && until.getTime() <= Date.now()) {
-      const message = 'until must be in the future';
-      throw Errors.validationFailed.with({ details: [{ field: 'until', code: 'future', message }] });
-    }
+    if (until !== null && until.getTime() <= Date.now())
+      throw fieldError('until', 'future', 'until must be in the future');
     const chosen = { choice: status === 'online' ? null : status, text, choice_until: until };
     this.events.publish(await this.repository.choose(ctx, chosen, this.options.graceSeconds));
     const own = ownPresenceOf(chosen);

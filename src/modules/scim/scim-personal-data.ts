@@ -10,7 +10,7 @@ const attributes = workspace.statement<never>(
        FROM scim_users record WHERE record.tenant_id = $1 AND record.user_id = $2 AND record.deleted_at IS NULL`),
 );
 
-const eraseScimUsers = eraseUserRows('scim.erase_scim_users', 'scim_users');
+const erase = eraseUserRows('scim', 'scim_users');
 
 /** The attributes of a user that a provisioning client has written. */
 @Injectable()
@@ -19,7 +19,7 @@ export class ScimPersonalData extends PersonalDataSource {
     super(data, {
       name: 'provisioning',
       rows: { 'attributes.json': attributes },
-      erasure: { rows: [eraseScimUsers] },
+      erasure: { rows: erase },
     });
   }
 }

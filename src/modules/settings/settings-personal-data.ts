@@ -23,11 +23,7 @@ const signatures = workspace.statement<never>(
        FROM signatures signature WHERE signature.tenant_id = $1 AND signature.user_id = $2 ORDER BY signature.id`),
 );
 
-const eraseUserProfiles = eraseUserRows('settings.erase_user_profiles', 'user_profiles');
-
-const erasePreferences = eraseUserRows('settings.erase_preferences', 'preferences');
-
-const eraseSignatures = eraseUserRows('settings.erase_signatures', 'signatures');
+const erase = eraseUserRows('settings', 'user_profiles', 'preferences', 'signatures');
 
 /** Profile, preferences and signatures of a user. */
 @Injectable()
@@ -36,7 +32,7 @@ export class SettingsPersonalData extends PersonalDataSource {
     super(data, {
       name: 'settings',
       rows: { 'profile.json': profile, 'preferences.json': preferences, 'signatures.json': signatures },
-      erasure: { rows: [eraseUserProfiles, erasePreferences, eraseSignatures] },
+      erasure: { rows: erase },
     });
   }
 }

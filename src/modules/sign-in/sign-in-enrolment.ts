@@ -3,7 +3,7 @@ import { browserName } from '../../platform/http/user-agent.js';
 import { RequiredEnrolment } from '../account-security/index.js';
 import * as pages from './pages/index.js';
 import { parsed } from './interaction/sign-in-forms.js';
-import { frameOf, originOf, type Pending, type PendingEnrolment, type SignIn } from './sign-in-state.js';
+import { actorOf, frameOf, type Pending, type PendingEnrolment, type SignIn } from './sign-in-state.js';
 
 type Enrolling = Pending & { enrolment: PendingEnrolment };
 
@@ -34,7 +34,7 @@ export class SignInEnrolment {
     if (enrolment.enabled) return pages.recoveryCodesPage(frame, null);
     const shown = await this.required.authenticator(accountId, enrolment.secret);
     if (!shown) return null;
-    const passkey = await this.required.passkeyOptions(actorOf(signIn, pending));
+    const passkey = await this.required.passkeyOptions(actorOf(signIn.request, pending.accountId));
     const { workspace, isOptional } = enrolment;
     return pages.enrolmentPage(frame, { ...shown, email, workspace, isOptional, passkey });
   }
@@ -63,7 +63,7 @@ export class SignInEnrolment {
   private async code(signIn: SignIn, pending: Enrolling, code: string): Promise<EnrolmentStep | null> {
     const { t } = signIn.locale;
     if (code.trim() === '') return this.again(signIn, pending, t('code_missing'));
-    const result = await this.required.enable(actorOf(signIn, pending), code);
+    const result = await this.required.enable(actorOf(signIn.request, pending.accountId), code);
     if (result.outcome === 'locked')
       return { page: pages.limitedPage(signIn.locale, result.wait), restart: true };
     if (result.outcome === 'not_pending') return null;
@@ -76,7 +76,11 @@ export class SignInEnrolment {
     if (response === '') return this.again(signIn, pending, t('passkey_missing'));
     const { browser, system } = browserName(signIn.request.headers['user-agent']);
     const name = [browser, system].filter(Boolean).join(', ') || t('passkey');
-    const result = await this.required.registerPasskey(actorOf(signIn, pending), name, parsed(response));
+    const result = await this.required.registerPasskey(
+      actorOf(signIn.request, pending.accountId),
+      name,
+      parsed(response),
+    );
     if (result.outcome === 'not_pending') return null;
     return result.outcome === 'enabled'
       ? enabled(signIn, pending, 'pop', result.recoveryCodes)
@@ -98,8 +102,3 @@ const enabled = (
   page: pages.recoveryCodesPage(frameOf(signIn), codes),
   enrolment: { ...enrolment, enabled: method },
 });
-
-function actorOf({ request }: SignIn, { accountId: userId }: Pending) {
-  const { ip, requestId } = originOf(request);
-  return { tenantId: null, userId, ip, ...(requestId !== null && { requestId }) };
-}

@@ -55,25 +55,14 @@ export class SignInGrants {
 
   /** @returns the id of the new grant */
   async open(provider: Provider, request: GrantRequest, origin: Origin): Promise<string> {
-    const { accountId, clientId, tenantId, scopes, signedInAt, secondFactorAt, issuer } = request;
+    const { scopes, ...opening } = request;
+    const { accountId, clientId, tenantId, secondFactorAt, issuer } = opening;
     const id = uuidv7();
     const { sessionDays } = tenantId === null ? { sessionDays: null } : await this.policies.of(tenantId);
     const ttl = Math.min(this.config.SIGN_IN_DAYS, sessionDays ?? Infinity) * DAY_SECONDS;
     const expiresAt = new Date(Date.now() + ttl * 1000);
     const { ip, userAgent, requestId } = origin;
-    const session = {
-      id,
-      accountId,
-      tenantId,
-      clientId,
-      expiresAt,
-      signedInAt,
-      secondFactorAt,
-      userAgent,
-      ip,
-      isActivated: false,
-      issuer,
-    };
+    const session = { ...opening, id, expiresAt, userAgent, ip, isActivated: false };
     await this.db.tx(async (tx) => {
       await this.sessions.open(tx, session);
       const actor = { tenantId, userId: accountId, sessionId: id, requestId, ip };

@@ -73,6 +73,12 @@ export const originOf = (request: Request & { id?: string }): Origin => ({
   requestId: request.id ?? null,
 });
 
+/** The user as the actor of a change in a sign-in, which belongs to no workspace. */
+export function actorOf(request: SignIn['request'], userId: string) {
+  const { ip, requestId } = originOf(request);
+  return { tenantId: null, userId, ip, ...(requestId !== null && { requestId }) };
+}
+
 export function localeOf(uiLocales: unknown, acceptLanguage: string | undefined): PageLocale {
   const language = chooseLanguage(uiLocales, acceptLanguage);
   return { language, t: pageTranslator(language) };

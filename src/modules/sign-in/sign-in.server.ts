@@ -14,15 +14,13 @@ import { Interactions } from './interactions.js';
 import { OIDC_PATH } from './oidc-configuration.js';
 import { OidcProvider } from './oidc-provider.js';
 import { findOidcRoute, type OidcRoute } from './protocol/oidc-routes.js';
-import { interactionPath } from './sign-in-state.js';
+import { interactionPath, localeOf } from './sign-in-state.js';
 import { SignInGrants } from './sign-in-grants.js';
 import {
-  chooseLanguage,
   expiredPage,
   limitedPage,
   type Page,
   pagePolicy,
-  pageTranslator,
   PASSKEY_SCRIPT,
   PASSKEY_SCRIPT_PATH,
 } from './pages/index.js';
@@ -103,11 +101,8 @@ export class SignInServer {
     const { search, pathname } = new URL(request.originalUrl, this.config.publicUrl);
     const query = new URLSearchParams(search);
     const uid = STATE.exec(query.get('state') ?? '')?.[1];
-    if (uid === undefined) {
-      const { 'accept-language': accepted } = request.headers;
-      const language = chooseLanguage(undefined, accepted);
-      return this.sendPage(response, expiredPage({ language, t: pageTranslator(language) }));
-    }
+    if (uid === undefined)
+      return this.sendPage(response, expiredPage(localeOf(undefined, request.headers['accept-language'])));
     query.set('callback', pathname.slice(pathname.lastIndexOf('/') + 1));
     response.setHeader('Cache-Control', 'no-store');
     response.redirect(303, `${interactionPath(uid)}?${query.toString()}`);
@@ -172,8 +167,8 @@ export class SignInServer {
 
   private reject(route: OidcRoute, request: Request, response: Response, wait: number): void {
     if (route.isPage && request.accepts(['html', 'json']) === 'html') {
-      const language = chooseLanguage(request.query['ui_locales'], request.headers['accept-language']);
-      return this.sendPage(response, limitedPage({ language, t: pageTranslator(language) }, wait));
+      const locale = localeOf(request.query['ui_locales'], request.headers['accept-language']);
+      return this.sendPage(response, limitedPage(locale, wait));
     }
     return writeError(response, tooManyRequests(wait));
   }

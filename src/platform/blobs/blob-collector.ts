@@ -9,6 +9,26 @@ const BATCH = 50;
 const LEASE_SECONDS = 600;
 
 /**
+ * Removes batches of claimed blobs until a batch is smaller than `size`.
+ * @param remove false: the blob was not removed
+ * @returns the number of removed blobs
+ */
+export async function removeClaimed<T>(
+  claim: () => Promise<readonly T[]>,
+  size: number,
+  remove: (blob: T) => Promise<boolean>,
+): Promise<number> {
+  for (let total = 0; ;) {
+    const claimed = await claim();
+    let removed = 0;
+    for (const blob of claimed) removed += (await remove(blob)) ? 1 : 0;
+    total += removed;
+    // The store is down when no removal succeeds. The next run continues.
+    if (claimed.length < size || removed === 0) return total;
+  }
+}
+
+/**
  * Removes unreferenced blobs: released ones, and those that were put an hour ago and not kept, because the process died or the
  * request failed. Removes the bytes first, then the row. May run in several processes at the same time.
  */
@@ -34,14 +54,8 @@ export class BlobCollector implements OnModuleInit {
 
   /** @returns the number of removed blobs */
   async collect(): Promise<number> {
-    for (let total = 0; ;) {
-      const claimed = await this.repository.claim(BATCH, LEASE_SECONDS);
-      let removed = 0;
-      for (const key of claimed) removed += (await this.remove(key)) ? 1 : 0;
-      total += removed;
-      // The store is down when no removal succeeds. The next run continues.
-      if (claimed.length < BATCH || removed === 0) return total;
-    }
+    const claim = () => this.repository.claim(BATCH, LEASE_SECONDS);
+    return removeClaimed(claim, BATCH, (key) => this.remove(key));
   }
 
   private async remove(key: BlobKey): Promise<boolean> {

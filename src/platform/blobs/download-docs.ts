@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiResponse } from '@nestjs/swagger';
-import { fileContent, STORED_FILE_TYPES } from '../http/api-docs.js';
+import { ApiIfNoneMatch, fileContent, STORED_FILE_TYPES } from '../http/api-docs.js';
 
 const text = { type: 'string' } as const;
 const HEADERS = {
@@ -37,12 +37,7 @@ export function ApiDownload(description: string): MethodDecorator {
         'The ETag of the file that the range belongs to. For another file the response is the whole file.',
       schema: text,
     }),
-    ApiHeader({
-      name: 'If-None-Match',
-      required: false,
-      description: 'The ETags of stored copies.',
-      schema: text,
-    }),
+    ApiIfNoneMatch(),
     ApiResponse({ status: 200, description, headers: HEADERS, content: BYTES }),
     ApiResponse({
       status: 206,

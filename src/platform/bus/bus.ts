@@ -23,34 +23,14 @@ const notify = directory.statement<never>(
   `SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) WITH ORDINALITY AS queued (payload, position) ORDER BY position`,
 );
 
-/** Sends small messages between processes, in the order of each sender. A message may be lost or, rarely, repeated. */
-export abstract class Bus {
-  /**
-   * Sends a message to every process, this one included. Call it after the commit: the message contains ids, and receivers
-   * read the rows that it does not contain.
-   * @throws RangeError for a message of more than 7,900 bytes
-   */
-  abstract publish(topic: string, message: Record<string, unknown>): void;
-
-  abstract subscribe(topic: string, handler: Handler): void;
-
-  /** @param handler called when messages may have been lost */
-  abstract onLoss(handler: () => void): void;
-
-  /** Starts to receive. Messages sent before are not received. */
-  abstract listen(): Promise<void>;
-
-  /** `performance.now()` since which this process receives messages; undefined while it does not. */
-  abstract get listeningSince(): number | undefined;
-}
-
 /**
- * The bus on LISTEN and NOTIFY of PostgreSQL. Senders use statements of their own: NOTIFY within a transaction holds a lock of
- * the whole database during its commit. The listening connection reconnects by itself and reports one loss afterwards.
+ * Sends small messages between processes, in the order of each sender, by LISTEN and NOTIFY of PostgreSQL. A message may be lost or,
+ * rarely, repeated. Senders use statements of their own: NOTIFY within a transaction holds a lock of the whole database during its
+ * commit. The listening connection reconnects by itself and reports one loss afterwards.
  */
 @Injectable()
-export class PgBus extends Bus implements OnModuleDestroy {
-  private readonly logger = new Logger(PgBus.name);
+export class Bus implements OnModuleDestroy {
+  private readonly logger = new Logger(Bus.name);
   private readonly handlers = new Map<string, Handler[]>();
   private readonly lossHandlers: (() => void)[] = [];
   private queue: string[] = [];
@@ -65,16 +45,21 @@ export class PgBus extends Bus implements OnModuleDestroy {
   private hasLost = false;
 
   constructor(private readonly db: Db) {
-    super();
     // A sender that could not send reports it to every process.
     this.subscribe('bus.loss', () => this.reportLoss());
   }
 
-  override get listeningSince(): number | undefined {
+  /** `performance.now()` since which this process receives messages; undefined while it does not. */
+  get listeningSince(): number | undefined {
     return this.since;
   }
 
-  override publish(topic: string, message: Record<string, unknown>): void {
+  /**
+   * Sends a message to every process, this one included. Call it after the commit: the message contains ids, and receivers
+   * read the rows that it does not contain.
+   * @throws RangeError for a message of more than 7,900 bytes
+   */
+  publish(topic: string, message: Record<string, unknown>): void {
     const payload = JSON.stringify({ ...message, topic });
     if (Buffer.byteLength(payload) > MAX_BYTES) throw new RangeError(`message of ${topic} is too long`);
     if (this.closed) return;
@@ -83,15 +68,17 @@ export class PgBus extends Bus implements OnModuleDestroy {
     this.sending ??= this.send().finally(() => (this.sending = undefined));
   }
 
-  override subscribe(topic: string, handler: Handler): void {
+  subscribe(topic: string, handler: Handler): void {
     this.handlers.set(topic, [...(this.handlers.get(topic) ?? []), handler]);
   }
 
-  override onLoss(handler: () => void): void {
+  /** @param handler called when messages may have been lost */
+  onLoss(handler: () => void): void {
     this.lossHandlers.push(handler);
   }
 
-  override listen(): Promise<void> {
+  /** Starts to receive. Messages sent before are not received. */
+  listen(): Promise<void> {
     this.listening ??= this.connect();
     return this.listening;
   }

@@ -247,15 +247,18 @@ export const ApiFile = (
     content: fileContent([contentType].flat()),
   });
 
+export const ApiIfNoneMatch = (): MethodDecorator =>
+  ApiHeader({
+    name: 'If-None-Match',
+    required: false,
+    description: 'The ETags of stored copies.',
+    schema: { type: 'string' },
+  });
+
 /** A file whose ETag clients send as `If-None-Match`: 304 while their copy is current. */
 export const ApiCachedFile = (contentType: string, description: string): MethodDecorator =>
   applyDecorators(
-    ApiHeader({
-      name: 'If-None-Match',
-      required: false,
-      description: 'The ETags of stored copies.',
-      schema: { type: 'string' },
-    }),
+    ApiIfNoneMatch(),
     ApiFile(contentType, description, FILE_VERSION),
     ApiResponse({ status: 304, description: 'The stored copy is current.', headers: FILE_VERSION }),
   );

@@ -4,9 +4,7 @@ import { eraseUserRows } from './erasure-statements.js';
 import { PersonalData, PersonalDataSource } from './personal-data.js';
 
 // The stored responses of repeated requests contain content.
-const idempotencyKeys = eraseUserRows('requests.erase_idempotency_keys', 'idempotency_keys');
-
-const socketTokens = eraseUserRows('requests.erase_socket_tokens', 'socket_tokens');
+const erase = eraseUserRows('requests', 'idempotency_keys', 'socket_tokens');
 
 const systemMails = workspace.statement<never>(
   'requests.erase_system_mails',
@@ -19,7 +17,7 @@ export class RequestPersonalData extends PersonalDataSource {
   constructor(data: PersonalData) {
     super(data, {
       name: 'requests',
-      erasure: { rows: [idempotencyKeys, socketTokens], rowsByAddress: [systemMails] },
+      erasure: { rows: erase, rowsByAddress: [systemMails] },
     });
   }
 }

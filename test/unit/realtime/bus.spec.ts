@@ -1,4 +1,4 @@
-import { PgBus } from '../../../src/platform/bus/bus.js';
+import { Bus } from '../../../src/platform/bus/bus.js';
 import type { Db } from '../../../src/platform/database/db.js';
 import { until } from '../../support/until.ts';
 
@@ -10,7 +10,7 @@ test('a message that is dropped while others are being sent is reported as a los
     await first.promise;
     return [];
   };
-  const bus = new PgBus({ queryAlways } as unknown as Db);
+  const bus = new Bus({ queryAlways } as unknown as Db);
   for (let n = 0; n < 10_000; n += 1) bus.publish('t', { n });
   await until('the first statement', () => sent.length > 0);
   for (let n = 0; n < 600; n += 1) bus.publish('t', { n });

@@ -5,10 +5,9 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { readToken } from '../../../platform/secrets/workspace-token.js';
-import { IdentityApi } from '../../identity/index.js';
 import { TenantDomains, TenantsApi } from '../../tenants/index.js';
 import { Authority } from '../authority.js';
-import { AuthorityRepository } from '../authority.repository.js';
+import { MemberAdmission } from '../member-admission.js';
 import { NewMemberGroups } from '../new-member-groups.js';
 import { TenantInvitation } from './invitation.entity.js';
 import { InvitationsRepository } from './invitations.repository.js';
@@ -40,12 +39,11 @@ interface InvitationOrigin {
 export class InvitationAcceptance {
   constructor(
     private readonly invitations: InvitationsRepository,
-    private readonly repository: AuthorityRepository,
+    private readonly admission: MemberAdmission,
     private readonly authority: Authority,
     private readonly groups: NewMemberGroups,
     private readonly tenants: TenantsApi,
     private readonly domains: TenantDomains,
-    private readonly identity: IdentityApi,
     private readonly outbox: Outbox,
     private readonly audit: Audit,
     private readonly db: Db,
@@ -76,7 +74,7 @@ export class InvitationAcceptance {
     if (!open || !(await this.mayJoin(open))) return false;
     return this.db.tx(async (tx) => {
       // The lock order of all group changes: groups, invitation, members.
-      await this.repository.lock(tx, tenantId);
+      await this.admission.lock(tx, tenantId);
       const invitation = await rowsOf(tx, TenantInvitation).lock({ tenantId, id });
       if (invitation?.state !== 'pending' || !(await this.inviterHoldsPermissions(tx, invitation)))
         return false;
@@ -95,10 +93,8 @@ export class InvitationAcceptance {
     origin: InvitationOrigin,
   ): Promise<void> {
     const { tenantId, role, groupIds, invitedBy: by } = invitation;
-    const { id: userId, email, displayName } = account;
-    await this.tenants.provisionMembers(tx, tenantId, [{ userId, email, displayName, role: null }]);
-    await this.groups.join(tx, tenantId, userId, { role, groupIds, by });
-    await this.identity.recordAccessChange(tx, userId, tenantId);
+    const { id: userId } = account;
+    await this.admission.join(tx, tenantId, account, { role, groupIds, by });
     const data = { invitation: invitation.id, invited_by: by, role, groups: groupIds };
     await this.audit.record(
       tx,

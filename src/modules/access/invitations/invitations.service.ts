@@ -16,6 +16,7 @@ import { emailKey } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AccessErrors } from '../access.errors.js';
 import { Authority, assertHolds } from '../authority.js';
+import { MemberAdmission } from '../member-admission.js';
 import { NewMemberGroups } from '../new-member-groups.js';
 import { InvitationMails } from './invitation-mails.js';
 import { TenantInvitation } from './invitation.entity.js';
@@ -40,6 +41,7 @@ export class InvitationsService implements OnModuleInit {
     private readonly groups: NewMemberGroups,
     private readonly mails: InvitationMails,
     private readonly authority: Authority,
+    private readonly admission: MemberAdmission,
     private readonly tenants: TenantsApi,
     private readonly cursors: Cursors,
     private readonly jobs: PeriodicJobs,
@@ -67,8 +69,7 @@ export class InvitationsService implements OnModuleInit {
     const expiresAt = new Date(Date.now() + input.expires_in_days * DAY_MS);
     const groupIds = input.groups.map((id) => id.toLowerCase());
     return this.db.tx(async (tx) => {
-      const held = await this.authority.begin(tx, ctx, 'users.invite');
-      assertHolds(held, await this.groups.permissionsOf(tx, tenantId, role, groupIds));
+      await this.admission.assertMayGive(tx, ctx, 'users.invite', { role, groupIds });
       if ((await this.tenants.findMembers(tenantId, [email], tx)).size > 0)
         throw AccessErrors.alreadyMember.with();
       if ((await this.invitations.expire(tx, tenantId, 'member')) >= MAX_PENDING)

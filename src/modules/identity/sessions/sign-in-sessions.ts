@@ -4,6 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { TenantsApi } from '../../tenants/index.js';
+import { storedUserAgent } from '../identity.repository.js';
 
 /** A session that may still obtain tokens. */
 interface LiveSession {
@@ -42,9 +43,6 @@ interface SessionOpening {
   /** The issuer of the workspace by which the user signed in; null: this service. */
   issuer: string | null;
 }
-
-/** Stored characters of a User-Agent header. */
-const MAX_USER_AGENT = 400;
 
 const open = directory.statement<never>(
   'sign_in_sessions.open',
@@ -141,7 +139,6 @@ export class SignInSessions {
 
   async open(tx: Tx, session: SessionOpening): Promise<void> {
     const { id, accountId, tenantId, clientId, expiresAt, secondFactorAt, ip, isActivated, issuer } = session;
-    const userAgent = session.userAgent?.slice(0, MAX_USER_AGENT).toWellFormed() ?? null;
     await tx.query(open, [
       id,
       accountId,
@@ -149,7 +146,7 @@ export class SignInSessions {
       clientId,
       expiresAt,
       secondFactorAt,
-      userAgent,
+      storedUserAgent(session.userAgent),
       ip,
       isActivated,
       issuer,

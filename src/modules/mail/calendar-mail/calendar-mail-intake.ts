@@ -4,18 +4,13 @@ import { Config } from '../../../config/config.js';
 import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { type Fields, isFields, isObjectId, resultsOf } from '../input/fields.js';
-import { MailClient, type MailSession } from '../mail-client.js';
+import { type Fields, resultsOf } from '../input/fields.js';
+import { inboxOf, MailClient, type MailOwner, type MailSession } from '../mail-client.js';
 import { MailUpstream } from '../mail-upstream.js';
 import { readJson } from '../upstream-response.js';
 import { CALENDAR_MAIL, type CalendarMail, textOf } from './calendar-mail.js';
 import { calendarAttachment, CalendarMailReader } from './calendar-mail-reader.js';
-import {
-  type AccountOwner,
-  CalendarMailRepository,
-  type ScanProgress,
-  type ScanRow,
-} from './calendar-mail.repository.js';
+import { CalendarMailRepository, type ScanProgress, type ScanRow } from './calendar-mail.repository.js';
 import { listed, MailboxListError } from './message-list.js';
 
 const JOB = 'calendar-mail';
@@ -67,8 +62,7 @@ export class CalendarMailIntake implements OnModuleInit {
       const query = new URLSearchParams({ limit: String(PAGE), after: String(after) });
       const { status, value } = await this.service('GET', ['calendar-parts'], query);
       if (status === 404) return false;
-      const results =
-        isFields(value) && Array.isArray(value['results']) ? (value['results'] as Fields[]) : [];
+      const results = resultsOf(value);
       const taken: number[] = [];
       for (const part of results) {
         if (await this.take(part)) taken.push(Number(part['id']));
@@ -127,7 +121,7 @@ export class CalendarMailIntake implements OnModuleInit {
     }
   }
 
-  private async searchAccount(owner: AccountOwner, row: ScanRow): Promise<void> {
+  private async searchAccount(owner: MailOwner, row: ScanRow): Promise<void> {
     const session = this.client.background(owner);
     const mailbox = row.mailbox ?? (await inboxOf(session));
     const { progress, found } =
@@ -151,7 +145,7 @@ export class CalendarMailIntake implements OnModuleInit {
   }
 
   /** For an hour, throws the error of the mail service: the next run repeats the search. Then returns null. */
-  private async read(owner: AccountOwner, mailbox: string, message: number): Promise<CalendarMail | null> {
+  private async read(owner: MailOwner, mailbox: string, message: number): Promise<CalendarMail | null> {
     try {
       return await this.reader.read(owner, mailbox, message);
     } catch (error) {
@@ -209,12 +203,4 @@ function progressAfter(error: unknown, row: ScanRow): ScanProgress {
   if (!(error instanceof MailboxListError)) return progress;
   // The cursor may be the cause. An unknown mailbox is one of the account that was linked before.
   return { ...progress, mailbox: error.status === 404 ? null : mailbox, walk: null };
-}
-
-/** @throws Error without an inbox */
-async function inboxOf(session: MailSession): Promise<string> {
-  const { value } = await session.json({ method: 'GET', path: ['mailboxes'] });
-  const inbox = resultsOf(value).find(({ path }) => path === 'INBOX');
-  if (!inbox || !isObjectId(inbox['id'])) throw new Error('the account has no INBOX');
-  return inbox['id'];
 }

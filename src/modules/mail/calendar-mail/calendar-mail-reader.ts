@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { buffer } from 'node:stream/consumers';
-import { type Fields, isFields } from '../input/fields.js';
+import { type Fields, isFields, objectsOf } from '../input/fields.js';
 import { messagePath } from '../mail-call.js';
-import { MailClient } from '../mail-client.js';
+import { MailClient, type MailOwner } from '../mail-client.js';
 import { MailUpstream } from '../mail-upstream.js';
 import { JsonResponse } from '../upstream-response.js';
 import { type CalendarMail, textOf } from './calendar-mail.js';
-import type { AccountOwner } from './calendar-mail.repository.js';
 
 /** Maximum size of a calendar in bytes. Larger ones are ignored. */
 const MAX_CALENDAR = 1_048_576;
@@ -15,7 +14,7 @@ const CALENDAR_TYPES = ['text/calendar', 'application/ics', 'application/ms-tnef
 
 /** The listed attachment with the calendar: the `text/calendar` part of RFC 6047, else a calendar file, else TNEF. */
 export function calendarAttachment(attachments: unknown): Fields | null {
-  const listed = (Array.isArray(attachments) ? (attachments as unknown[]) : []).filter(isFields);
+  const listed = objectsOf(attachments);
   for (const type of CALENDAR_TYPES) {
     const found = listed.find(({ contentType }) => contentType === type);
     if (found) return found;
@@ -35,7 +34,7 @@ export class CalendarMailReader {
    * @returns null for an unknown message, and for one without a calendar
    * @throws ApiError of the mail service
    */
-  async read(owner: AccountOwner, mailbox: string, message: number): Promise<CalendarMail | null> {
+  async read(owner: MailOwner, mailbox: string, message: number): Promise<CalendarMail | null> {
     const session = this.client.background(owner);
     const path = messagePath({ mailbox, message });
     const response = await session.json({ method: 'GET', path });

@@ -3,12 +3,8 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import type { MailOwner } from '../mail-client.js';
 import { MailAccount } from '../mail.entity.js';
-
-export interface AccountOwner {
-  tenantId: string;
-  userId: string;
-}
 
 /** An account whose mail is due to be searched. */
 export interface ScanRow {
@@ -64,7 +60,7 @@ export class CalendarMailRepository {
   constructor(private readonly db: Db) {}
 
   /** The users of an account of the mail service. */
-  async owners(mailUserId: string): Promise<AccountOwner[]> {
+  async owners(mailUserId: string): Promise<MailOwner[]> {
     const rows = await this.db.query(owners, [mailUserId]);
     return rows.map(({ tenant_id, user_id }) => ({ tenantId: tenant_id, userId: user_id }));
   }
@@ -74,13 +70,13 @@ export class CalendarMailRepository {
     return this.db.query(due, [limit]);
   }
 
-  async saveScan(tx: Tx, owner: AccountOwner, { mailbox, lastMessage, walk }: ScanProgress): Promise<void> {
+  async saveScan(tx: Tx, owner: MailOwner, { mailbox, lastMessage, walk }: ScanProgress): Promise<void> {
     const { nextPage = null, newest = null } = walk ?? {};
     await tx.query(saveScan, [owner.tenantId, owner.userId, mailbox, lastMessage, nextPage, newest]);
   }
 
   /** The address of an account that the workspace created; null for others. */
-  async address({ tenantId, userId }: AccountOwner): Promise<string | null> {
+  async address({ tenantId, userId }: MailOwner): Promise<string | null> {
     return (await rowsOf(this.db, MailAccount).one({ tenantId, userId }))?.address ?? null;
   }
 }

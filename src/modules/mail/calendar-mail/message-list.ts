@@ -1,4 +1,4 @@
-import { type Fields, isFields } from '../input/fields.js';
+import { type Fields, isFields, resultsOf } from '../input/fields.js';
 import { messagesPath } from '../mail-call.js';
 import type { MailSession } from '../mail-client.js';
 
@@ -27,5 +27,5 @@ export async function listed(
   if (response.status >= 300 || !isFields(list) || !Array.isArray(list['results']))
     throw new MailboxListError(response.status);
   const next = typeof list['nextCursor'] === 'string' ? list['nextCursor'] : null;
-  return { rows: (list['results'] as unknown[]).filter(isFields), next };
+  return { rows: resultsOf(list), next };
 }

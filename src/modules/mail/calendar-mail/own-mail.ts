@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { ApiError } from '../../../platform/http/api-error.js';
-import { isFields, isObjectId, resultsOf } from '../input/fields.js';
+import { isFields, isObjectId } from '../input/fields.js';
 import { messagePath, messagesPath } from '../mail-call.js';
-import { MailClient, type MailSession } from '../mail-client.js';
+import { mailboxesOf, MailClient, type MailOwner, type MailSession } from '../mail-client.js';
 import { MailErrors } from '../mail.errors.js';
 import type { JsonResponse } from '../upstream-response.js';
-import { type AccountOwner, CalendarMailRepository } from './calendar-mail.repository.js';
+import { CalendarMailRepository } from './calendar-mail.repository.js';
 import { listed } from './message-list.js';
 
 /** A message that a user sends from their own account. */
@@ -46,7 +46,7 @@ export class OwnMail {
    * The address from which a user sends; null without a mail account.
    * @throws ApiError when the mail service does not respond
    */
-  async addressOf(owner: AccountOwner): Promise<string | null> {
+  async addressOf(owner: MailOwner): Promise<string | null> {
     if (!this.isConfigured) return null;
     const created = await this.repository.address(owner);
     if (created !== null) return created.toLowerCase();
@@ -65,7 +65,7 @@ export class OwnMail {
    * Stores the message as a draft and submits it.
    * @param isRepeated an earlier attempt may have stored or sent the message: Sent and Drafts are searched for it
    */
-  async send(owner: AccountOwner, message: OwnMessage, isRepeated: boolean): Promise<SendOutcome> {
+  async send(owner: MailOwner, message: OwnMessage, isRepeated: boolean): Promise<SendOutcome> {
     if (!this.isConfigured) return { kind: 'failed', reason: 'no_mail' };
     try {
       return await this.sendIn(this.client.background(owner), message, isRepeated);
@@ -114,10 +114,8 @@ function rejection({ status, code }: JsonResponse): SendOutcome {
 }
 
 async function specialBoxes(session: MailSession): Promise<Map<unknown, string>> {
-  const { value } = await session.json({ method: 'GET', path: ['mailboxes'] });
-  return new Map(
-    resultsOf(value).flatMap(({ specialUse, id }) => (isObjectId(id) ? [[specialUse, id]] : [])),
-  );
+  const boxes = await mailboxesOf(session);
+  return new Map(boxes.flatMap(({ specialUse, id }) => (isObjectId(id) ? [[specialUse, id]] : [])));
 }
 
 /** The id of a recent message of a mailbox, or null. @throws Error when the mail service does not list the mailbox */

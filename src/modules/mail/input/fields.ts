@@ -4,9 +4,12 @@ export type Fields = Record<string, unknown>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The objects of an array; empty for any other value. */
+export const objectsOf = (value: unknown): Fields[] =>
+  Array.isArray(value) ? (value as unknown[]).filter(isFields) : [];
+
 /** The objects of a list of the mail service (`{ results }`); empty for any other value. */
-export const resultsOf = (value: unknown): Fields[] =>
-  isFields(value) && Array.isArray(value['results']) ? (value['results'] as unknown[]).filter(isFields) : [];
+export const resultsOf = (value: unknown): Fields[] => (isFields(value) ? objectsOf(value['results']) : []);
 
 /** Copies the own members of `from` that `names` lists. */
 export function pick(from: Fields, names: readonly string[]): Fields {

@@ -1,5 +1,5 @@
-import type { FieldProblem } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import { booleanOf, type Fields, isFields, isObjectId, pick } from '../input/fields.js';
 
 const MAX_MESSAGES = 5_000;
@@ -67,10 +67,8 @@ function messageId(item: unknown): number {
   throw invalid('message', 'is_message_id', 'must be a list of message ids (positive integers)');
 }
 
-function invalid(field: string, code: string, message: string) {
-  const details: FieldProblem[] = [{ field, code, message: `${field} ${message}` }];
-  return Errors.validationFailed.with({ details });
-}
+const invalid = (field: string, code: string, message: string): ApiError =>
+  fieldError(field, code, `${field} ${message}`);
 
 /** Splits the ids into requests. @returns the `message` string of each request */
 export function messageStrings(ids: readonly number[]): string[] {

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { toContentIdLinks } from '../../../lib/html/index.js';
-import { type Fields, isFields, isObjectId } from '../input/fields.js';
+import { type Fields, isFields, isObjectId, objectsOf } from '../input/fields.js';
 import { messagePath, messagesPath } from '../mail-call.js';
 import type { MailSession } from '../mail-client.js';
 import { isUnknownField, JsonResponse } from '../upstream-response.js';
@@ -45,10 +45,7 @@ async function copyKept(
   const previous = await session.json({ method: 'GET', path });
   if (previous.status >= 300) return previous;
   const value = await previous.whole();
-  const listed =
-    isFields(value) && Array.isArray(value['attachments'])
-      ? (value['attachments'] as unknown[]).filter(isFields)
-      : [];
+  const listed = isFields(value) ? objectsOf(value['attachments']) : [];
   const copied: unknown[] = [];
   for (const attachment of attachments) {
     const keep = isFields(attachment) ? attachment['keep'] : undefined;

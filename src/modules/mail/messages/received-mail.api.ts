@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { recipientOf, type Recipient } from './drafts/recipients.js';
 import { type Fields, resultsOf } from '../input/fields.js';
 import { messagesPath } from '../mail-call.js';
-import { MailClient, type MailOwner, type MailSession, readFields } from '../mail-client.js';
-import { MailErrors } from '../mail.errors.js';
+import { inboxOf, MailClient, type MailOwner, readFields } from '../mail-client.js';
 
 /** The sender of a message in the inbox. */
 export interface Sender extends Recipient {
@@ -56,14 +55,6 @@ export class ReceivedMailApi {
     }
     return received;
   }
-}
-
-async function inboxOf(session: MailSession): Promise<string> {
-  const inbox = resultsOf(await readFields(session, ['mailboxes'])).find(({ path }) => path === 'INBOX')?.[
-    'id'
-  ];
-  if (typeof inbox !== 'string') throw MailErrors.proxyFailed.with();
-  return inbox;
 }
 
 function senderOf({ from, date }: Fields): Sender | undefined {

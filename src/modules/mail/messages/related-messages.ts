@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { fold } from '../../../lib/search-text/index.js';
@@ -10,7 +11,7 @@ import {
 } from '../../../platform/references/related-items.js';
 import { type Fields, isObjectId, resultsOf } from '../input/fields.js';
 import { messagesPath } from '../mail-call.js';
-import { MailClient, type MailSession } from '../mail-client.js';
+import { mailboxesOf, MailClient, type MailSession } from '../mail-client.js';
 import { recipientKey, recipientOf } from './drafts/recipients.js';
 
 /** Newest messages of each mailbox that are compared. */
@@ -36,43 +37,29 @@ export class RelatedMessages {
   /** Empty without a mail service or an account, and while the mail service fails or is slow. */
   private async find(ctx: RequestContext, query: RelatedQuery): Promise<RelatedItem[]> {
     if (this.config.mailService === null) return [];
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<RelatedItem[]>((resolve) => {
-      timer = setTimeout(resolve, TIMEOUT_MS, []);
-    });
+    const timeout = delay(TIMEOUT_MS, [], { ref: false });
     try {
       return await Promise.race([this.search(this.client.background(ctx), query), timeout]);
     } catch (error) {
       if (error instanceof ApiError) return [];
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   }
 
   private async search(session: MailSession, query: RelatedQuery): Promise<RelatedItem[]> {
-    const mailboxes = await mailboxesOf(session);
+    // The inbox and the mailbox of sent messages.
+    const mailboxes = (await mailboxesOf(session)).flatMap(({ id, path, specialUse }) =>
+      isObjectId(id) && (path === 'INBOX' || specialUse === '\\Sent') ? [id] : [],
+    );
     const pages = await Promise.all(mailboxes.map((mailbox) => messagesOf(session, mailbox)));
     return pages.flat().flatMap((message) => related(message, query) ?? []);
   }
 }
 
-/** Ids of the inbox and of the mailbox of sent messages. */
-async function mailboxesOf(session: MailSession): Promise<string[]> {
-  const boxes = await listed(session, ['mailboxes']);
-  return boxes.flatMap(({ id, path, specialUse }) =>
-    isObjectId(id) && (path === 'INBOX' || specialUse === '\\Sent') ? [id] : [],
-  );
-}
-
 async function messagesOf(session: MailSession, mailbox: string): Promise<Fields[]> {
   const query = new URLSearchParams({ limit: String(COMPARED), order: 'desc' });
-  return (await listed(session, messagesPath(mailbox), query)).map((message) => ({ ...message, mailbox }));
-}
-
-async function listed(session: MailSession, path: string[], query?: URLSearchParams): Promise<Fields[]> {
-  const response = await session.json({ method: 'GET', path, ...(query && { query }) });
-  return resultsOf(await response.whole());
+  const response = await session.json({ method: 'GET', path: messagesPath(mailbox), query });
+  return resultsOf(await response.whole()).map((message) => ({ ...message, mailbox }));
 }
 
 /** @returns undefined for a message that does not match the query */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { type Json, MESSAGES, type Projection } from '../../../lib/scim/index.js';
+import { isObject, type Json, MESSAGES, type Projection } from '../../../lib/scim/index.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { scimError } from './scim-failure.js';
 
@@ -66,9 +66,6 @@ function queryOf(
     count: Math.min(MAX_RESULTS, Math.max(0, count)),
   };
 }
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Converts a list of names in a body to the form of the query parameter: separated by commas. */
 function listOf(name: string, value: unknown): string | undefined {

@@ -44,14 +44,13 @@ const statementOf = (name: string, rest: string) =>
 
 /** Indexed look-ups, by the attribute of an equality. */
 const LOOK_UPS = {
-  id: statementOf('by_id', 'AND member.user_id = $2::uuid'),
+  id: statementOf('by_id', 'AND member.user_id = $2'),
   userName: statementOf('by_name', 'AND lower(member.email) = lower($2)'),
   externalId: statementOf('by_external_id', 'AND written.external_id = $2'),
 };
 
 export type LookUp = keyof typeof LOOK_UPS;
 
-const byId = statementOf('one', 'AND member.user_id = $2');
 const page = statementOf('page', 'ORDER BY member.user_id OFFSET $2 LIMIT $3');
 const after = statementOf('after', 'AND member.user_id > $2 ORDER BY member.user_id LIMIT $3');
 
@@ -68,7 +67,7 @@ export class ScimUsersRepository {
   constructor(private readonly db: Db) {}
 
   async byId(tenantId: string, userId: string, reader: Reader = this.db): Promise<ScimUserRow | null> {
-    return (await reader.query(byId, [tenantId, userId]))[0] ?? null;
+    return (await reader.query(LOOK_UPS.id, [tenantId, userId]))[0] ?? null;
   }
 
   async lookUp(tenantId: string, attribute: LookUp, value: string): Promise<ScimUserRow[]> {

@@ -23,7 +23,7 @@ export interface Spec {
 export type Stored = Record<string, unknown>;
 
 const isLeaf = (node: Leaf | Spec): node is Leaf => node.leaf === true;
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** One of these values; the first is the default. */

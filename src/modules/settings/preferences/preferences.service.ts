@@ -4,7 +4,7 @@ import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
-import { patched, viewOf } from './preference-spec.js';
+import { isObject, patched, viewOf } from './preference-spec.js';
 import { type PreferenceKind, PREFERENCES } from './preferences.js';
 import { PreferencesRepository } from './preferences.repository.js';
 import { SettingsErrors } from '../settings.errors.js';
@@ -76,6 +76,3 @@ function readBody(body: unknown): { patch: Record<string, unknown>; rev: number 
     );
   return { patch: preferences, rev: rev as number | undefined };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

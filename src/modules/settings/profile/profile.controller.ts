@@ -2,10 +2,9 @@ import { Body, Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
-import { Errors } from '../../../platform/http/errors.js';
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { AccessErrors } from '../../access/index.js';
-import { PASSWORD_LIMIT, SecurityErrors } from '../../account-security/index.js';
+import { OWNER_CHECK_ERRORS, PASSWORD_LIMIT } from '../../account-security/index.js';
 import { ProfileService } from './profile.service.js';
 import { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
 import { SettingsErrors } from '../settings.errors.js';
@@ -43,15 +42,7 @@ export class ProfileController {
     description:
       'Ends your membership and its sessions within 5 seconds. Closes your account when you belong to no other workspace. Only an administrator can undo this. The last owner cannot leave. Your content stays; `transfer_to` names a new owner of your notes, tasks and folders. An account with neither a password nor a second factor needs a sign-in of the last ten minutes.',
     response: [DeactivatedProfileEnvelope, 'Your deactivated profile.'],
-    errors: [
-      SecurityErrors.invalidPassword,
-      SecurityErrors.recentSignInRequired,
-      SecurityErrors.invalidCode,
-      SecurityErrors.tooManyAttempts,
-      Errors.tooManyRequests,
-      AccessErrors.lastAdmin,
-      AccessErrors.memberNotFound,
-    ],
+    errors: [...OWNER_CHECK_ERRORS, AccessErrors.lastAdmin, AccessErrors.memberNotFound],
   })
   @RateLimited(PASSWORD_LIMIT)
   deactivate(

@@ -8,7 +8,7 @@ import { Keyring } from '../../../platform/secrets/keyring.js';
 import { SecurityLog } from '../../account-security/index.js';
 import { emailKey, type SignInAccount } from '../../identity/index.js';
 import { OIDC_PATH } from '../oidc-configuration.js';
-import { originOf, type SignIn } from '../sign-in-state.js';
+import { actorOf, type SignIn } from '../sign-in-state.js';
 
 const PREFIX = 'workspace_browser_';
 const NAME_BYTES = 9;
@@ -50,10 +50,9 @@ export class KnownBrowsers {
   /** Reports a sign-in from an unknown browser to the owner, and sets the cookie. */
   async record({ request, response }: SignIn, { id, email }: SignInAccount): Promise<void> {
     if (this.idOf(request, email) !== null) return;
-    const { ip, userAgent, requestId } = originOf(request);
-    const actor = { tenantId: null, userId: id, ip, ...(requestId !== null && { requestId }) };
+    const browser = browserName(request.headers['user-agent']);
     await this.db.tx((tx) =>
-      this.log.record(tx, actor, 'security.new_browser', { ...browserName(userAgent) }),
+      this.log.record(tx, actorOf(request, id), 'security.new_browser', { ...browser }),
     );
     this.remember(response, email);
   }

@@ -54,11 +54,7 @@ export class TenantDomains {
       const added = await rows.insert({ tenantId, domain, challenge, verifiedAt: null });
       if (!added) return rows.one({ tenantId, domain });
       if ((await rows.count({ tenantId })) > MAX_DOMAINS) throw TenantErrors.tooManyDomains.with();
-      await this.audit.record(tx, ctx, {
-        action: 'tenant.domain.added',
-        objectKind: 'domain',
-        objectId: domain,
-      });
+      await this.log(tx, ctx, 'added', domain);
       return added;
     });
     // Null: another request has removed it between the two statements.
@@ -96,11 +92,7 @@ export class TenantDomains {
       const values = { verifiedAt: () => 'now()' };
       const [verified] = await rowsOf(tx, TenantDomain).update({ tenantId, domain }, values);
       if (!verified) throw TenantErrors.domainNotFound.with();
-      await this.audit.record(tx, ctx, {
-        action: 'tenant.domain.verified',
-        objectKind: 'domain',
-        objectId: domain,
-      });
+      await this.log(tx, ctx, 'verified', domain);
       return present(verified);
     });
   }
@@ -112,11 +104,7 @@ export class TenantDomains {
       const { domain } = await this.existing(tx, tenantId, name);
       const [removed] = await rowsOf(tx, TenantDomain).delete({ tenantId, domain });
       if (!removed) throw TenantErrors.domainNotFound.with();
-      await this.audit.record(tx, ctx, {
-        action: 'tenant.domain.removed',
-        objectKind: 'domain',
-        objectId: domain,
-      });
+      await this.log(tx, ctx, 'removed', domain);
       return present(removed);
     });
   }
@@ -161,6 +149,11 @@ export class TenantDomains {
     const tenantId = await this.ownerOf(email);
     if (tenantId === null) return null;
     return (await this.policies.of(tenantId)).domainJoin ? tenantId : null;
+  }
+
+  private async log(tx: Tx, ctx: RequestContext, change: string, domain: string): Promise<void> {
+    const entry = { action: `tenant.domain.${change}`, objectKind: 'domain', objectId: domain };
+    await this.audit.record(tx, ctx, entry);
   }
 }
 

@@ -3,6 +3,7 @@ import { Config } from '../../../config/config.js';
 import { changes } from '../../../platform/audit/audit-data.js';
 import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
 import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { Deployment } from '../../../platform/deployment/deployment.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { imageReply } from '../../../platform/http/replies/image-reply.js';
@@ -56,13 +57,7 @@ export class TenantProfileService implements OnModuleInit {
       );
       if (Object.keys(diff.after).length === 0) return this.present(before);
       await this.profiles.update(tx, actor.tenantId, name, branding);
-      const objectId = actor.tenantId;
-      await this.audit.record(tx, actor, {
-        action: 'tenant.updated',
-        objectKind: 'tenant',
-        objectId,
-        data: diff,
-      });
+      await this.log(tx, actor, 'tenant.updated', diff);
       return this.present({ ...before, name, branding });
     });
   }
@@ -104,8 +99,7 @@ export class TenantProfileService implements OnModuleInit {
       await this.logos.write(tx, actor.tenantId, logo);
       const { format, width, height, version } = logo;
       const data = { format, width, height, bytes: logo.bytes.length, sha256: version };
-      const objectId = actor.tenantId;
-      await this.audit.record(tx, actor, { action: 'tenant.logo.set', objectKind: 'tenant', objectId, data });
+      await this.log(tx, actor, 'tenant.logo.set', data);
       return this.present({ ...before, logo_version: version });
     });
   }
@@ -115,10 +109,13 @@ export class TenantProfileService implements OnModuleInit {
     return this.db.tx(async (tx) => {
       const before = await this.profiles.lock(tx, actor.tenantId);
       if (!(await this.logos.delete(tx, actor.tenantId))) throw TenantErrors.noLogo.with();
-      const objectId = actor.tenantId;
-      await this.audit.record(tx, actor, { action: 'tenant.logo.removed', objectKind: 'tenant', objectId });
+      await this.log(tx, actor, 'tenant.logo.removed');
       return this.present({ ...before, logo_version: null });
     });
+  }
+
+  private async log(tx: Tx, actor: TenantActor, action: string, data = {}): Promise<void> {
+    await this.audit.record(tx, actor, { action, objectKind: 'tenant', objectId: actor.tenantId, data });
   }
 
   private present(row: TenantProfileRow): TenantEnvelope {

@@ -7,7 +7,7 @@ import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import { RateLimited } from '../../../../platform/rate-limits/rate-limit.guard.js';
 import { TenantErrors } from '../../../tenants/index.js';
-import { SecurityErrors } from '../../account-security.errors.js';
+import { OWNER_CHECK_ERRORS, SecurityErrors } from '../../account-security.errors.js';
 import { Confirmation } from '../../confirmation.js';
 import { OwnerCheck } from '../../owner-check.js';
 import { PASSWORD_LIMIT, PROOF_LIMIT } from '../../model/route-limits.js';
@@ -31,14 +31,7 @@ const AVAILABILITY = [
   SecurityErrors.passkeysUnavailable,
   SecurityErrors.serviceAccount,
 ];
-const CONFIRMATION = [
-  ...AVAILABILITY,
-  SecurityErrors.invalidPassword,
-  SecurityErrors.recentSignInRequired,
-  SecurityErrors.invalidCode,
-  SecurityErrors.tooManyAttempts,
-  Errors.tooManyRequests,
-];
+const CONFIRMATION = [...AVAILABILITY, ...OWNER_CHECK_ERRORS];
 
 @ApiTags('settings')
 @Controller('settings/security/passkeys')

@@ -3,7 +3,7 @@ import type { StringSchema } from 'joi';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import type { FieldProblem } from '../../../../platform/http/api-error.js';
-import { Errors } from '../../../../platform/http/errors.js';
+import { Errors, fieldError } from '../../../../platform/http/errors.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { type Fields, isFields } from '../../input/fields.js';
 import { type MailCall, messagePath } from '../../mail-call.js';
@@ -56,9 +56,7 @@ export class DraftsService {
       if (response.status >= 300) return forwarded(response);
       const draft = await response.whole();
       if (isFields(draft) && recipientsOf(draft).length === 0)
-        throw invalidRecipients([
-          { field: 'to', code: 'no_recipients', message: 'The draft has no recipients' },
-        ]);
+        throw fieldError('to', 'no_recipients', 'The draft has no recipients');
       const sent = await session.json({ method: 'POST', path: [...path, 'submit'], body: {} });
       if (sent.status < 300 && isFields(draft))
         await this.record(call.ctx, draft, causeOf({ mailbox, id: message }, mailbox), null);
@@ -94,17 +92,15 @@ const usableAddress = (): Promise<StringSchema> =>
 /** @throws ApiError 422 that names the unusable addresses */
 async function rejectUnusable(to: unknown): Promise<void> {
   const usable = await usableAddress();
-  const unusable = (Array.isArray(to) ? (to as unknown[]) : []).flatMap((item, n): FieldProblem[] => {
+  const details = (Array.isArray(to) ? (to as unknown[]) : []).flatMap((item, n): FieldProblem[] => {
     // The mail service rejects entries that are no objects. An empty address is an empty form field.
     const address = isFields(item) ? (item['address'] ?? '') : '';
     if (address === '' || usable.validate(address).error === undefined) return [];
     const message = `${JSON.stringify(address).slice(0, 320)} is not a valid address`;
     return [{ field: `to.${n}.address`, code: 'is_email', message }];
   });
-  if (unusable.length > 0) throw invalidRecipients(unusable);
+  if (details.length > 0) throw Errors.validationFailed.with({ details });
 }
-
-const invalidRecipients = (details: FieldProblem[]) => Errors.validationFailed.with({ details });
 
 /** Identifies a message among all messages of a user. */
 const causeOf = ({ mailbox, id }: Fields, defaultMailbox: string): string =>
