@@ -244,7 +244,7 @@ describe('workspaces in cells', () => {
       );
     await north.stop();
     try {
-      await expect(schedule()).rejects.toThrow();
+      await expect(schedule()).rejects.toBeInstanceOf(Error);
     } finally {
       await north.resume();
     }
