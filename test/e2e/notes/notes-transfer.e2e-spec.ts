@@ -1,4 +1,5 @@
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { inDatabase } from '../../support/database/database.ts';
 import { session } from '../../support/sign-in/account.ts';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
@@ -146,5 +147,31 @@ describe('the transfer of notes to another member', () => {
     expect((await leaver.api.get('/note_folders/index')).body.note_folders).toEqual([]);
     const changed = await since(leaver, cursors[2] as string);
     expect(changed.find((each) => each.id === foreign)).toMatchObject({ folder_id: null });
+  });
+
+  test('many notes are given in several statements, each well within its time limit', async () => {
+    const many = await app.member('acme', 'many@acme.example');
+    for (let n = 0; n < 501; n += 1) await many.api.post('/notes', { title: `${n}` });
+    await owner.api.post(`/tenant/members/${many.id}/deactivate`);
+    const url = await app.databaseOf(many.tenantId!);
+    await inDatabase(
+      url,
+      `CREATE TABLE statements (at timestamptz PRIMARY KEY);
+       CREATE FUNCTION note_statement() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         INSERT INTO statements VALUES (statement_timestamp()) ON CONFLICT DO NOTHING;
+         RETURN NULL;
+       END $$;
+       CREATE TRIGGER note_statement AFTER UPDATE ON notes EXECUTE FUNCTION note_statement()`,
+    );
+    try {
+      const { body } = await owner.api.post(`/tenant/members/${many.id}/transfer`, { to: reader.id });
+      expect(body.transferred.notes).toBe(501);
+      expect(await inDatabase(url, 'SELECT FROM statements')).toHaveLength(2);
+    } finally {
+      await inDatabase(
+        url,
+        'DROP TRIGGER note_statement ON notes; DROP FUNCTION note_statement(); DROP TABLE statements',
+      );
+    }
   });
 });

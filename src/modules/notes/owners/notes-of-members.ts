@@ -6,6 +6,9 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import { type ContentTransfer, MemberContent, RegisteredContent } from '../../tenants/index.js';
 import { Note } from '../note.entity.js';
 
+/** Notes that one statement transfers, well within its time limit. */
+const BATCH = 500;
+
 const lock = workspace.statement<{ user_id: string }>(
   'notes.lock_owned',
   `WITH locked AS (
@@ -15,7 +18,7 @@ const lock = workspace.statement<{ user_id: string }>(
 
 const transfer = workspace.statement<{ count: number }>(
   'notes.transfer',
-  `SELECT notes_transfer($1, $2, $3, $4) AS count`,
+  `SELECT notes_transfer_batch($1, $2, $3, $4, $5) AS count`,
 );
 
 /** The notes that a member owns, for a transfer to another member. */
@@ -39,6 +42,9 @@ export class NotesOfMembers extends RegisteredContent {
   /** Share links end; invited members stay. Notes keep their folder, which has been transferred before. */
   async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
     this.outbox.notice(tx);
-    return (await tx.query(transfer, [ctx.tenantId, from, to, ctx.userId]))[0]?.count ?? 0;
+    let total = 0;
+    for (let moved = BATCH; moved === BATCH; total += moved)
+      moved = (await tx.query(transfer, [ctx.tenantId, from, to, ctx.userId, BATCH]))[0]?.count ?? 0;
+    return total;
   }
 }

@@ -103,10 +103,11 @@ BEGIN
   RETURN v_outcome;
 END $$;
 
--- Gives all notes of one owner to another member. The former owner no longer sees them; share links end. The rows of the
--- notes and the heads of all members are locked, and the folders of the former owner belong to the new one: a note stays in
--- its folder, unless the new owner has placed it already. Returns the number of notes.
-CREATE FUNCTION notes_transfer(p_tenant uuid, p_from uuid, p_to uuid, p_actor uuid) RETURNS int LANGUAGE plpgsql AS $$
+-- Gives notes of one owner to another member, at most p_max (NULL: all). The former owner no longer sees them; share links end. The
+-- rows of the notes and the heads of all members are locked, and the folders of the former owner belong to the new one: a note stays
+-- in its folder, unless the new owner has placed it already. Returns the number of notes.
+CREATE FUNCTION notes_transfer_batch(p_tenant uuid, p_from uuid, p_to uuid, p_actor uuid, p_max int) RETURNS int
+LANGUAGE plpgsql AS $$
 DECLARE
   v_owned notes[];
   v_note notes;
@@ -115,7 +116,7 @@ DECLARE
   v_roles note_role[];
 BEGIN
   v_owned := ARRAY(SELECT owned FROM notes owned
-                    WHERE owned.tenant_id = p_tenant AND owned.owner_id = p_from ORDER BY owned.id);
+                    WHERE owned.tenant_id = p_tenant AND owned.owner_id = p_from ORDER BY owned.id LIMIT p_max);
   FOREACH v_note IN ARRAY v_owned LOOP
     SELECT p_to || coalesce(array_agg(id ORDER BY position), '{}'),
            'owner'::note_role || coalesce(array_agg(member_role ORDER BY position), '{}') INTO v_ids, v_roles
@@ -129,6 +130,7 @@ BEGIN
     UPDATE note_members SET folder_id = v_folder
      WHERE tenant_id = p_tenant AND note_id = v_note.id AND user_id = p_to AND folder_id IS NULL;
   END LOOP;
+  IF cardinality(v_owned) = p_max THEN RETURN p_max; END IF;
   -- Notes of others, which the former owner had placed in folders that are now those of the new owner.
   PERFORM notes_move_batch(p_tenant, p_from, placed.folder_id, NULL, NULL) FROM (
     SELECT DISTINCT folder_id FROM note_members

@@ -10,3 +10,7 @@ CREATE FUNCTION notes_move_folder(p_tenant uuid, p_user uuid, p_from uuid, p_to 
 BEGIN
   PERFORM notes_move_batch(p_tenant, p_user, p_from, p_to, NULL);
 END $$;
+
+CREATE FUNCTION notes_transfer(p_tenant uuid, p_from uuid, p_to uuid, p_actor uuid) RETURNS int LANGUAGE sql AS $$
+  SELECT notes_transfer_batch(p_tenant, p_from, p_to, p_actor, NULL);
+$$;
