@@ -157,7 +157,7 @@ describe('the transfer of notes to another member', () => {
     await inDatabase(
       url,
       `CREATE TABLE statements (at timestamptz PRIMARY KEY);
-       CREATE FUNCTION note_statement() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       CREATE FUNCTION note_statement() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
          INSERT INTO statements VALUES (statement_timestamp()) ON CONFLICT DO NOTHING;
          RETURN NULL;
        END $$;
