@@ -6,9 +6,9 @@ import { v7 as uuidv7 } from 'uuid';
 import { isPlainlyClean } from '../../../dist/lib/html/fast-path.js';
 import { provision } from '../../../dist/provision/provision.js';
 import { withApp } from '../../../dist/cli/context.js';
-import { PeriodicJobs } from '../../../dist/platform/jobs/periodic-jobs.js';
 import { bodies } from '../support/html.mjs';
 import { emailOf, PEOPLE } from '../support/requests.mjs';
+import { preventJobs } from '../support/workspace.mjs';
 
 const BATCH = 1_000;
 const TEXTS = 1_000;
@@ -36,6 +36,7 @@ export async function seed(config, { tenants, notes, largeIndex, dataDir, signal
     writeFileSync(marker, size);
   };
   try {
+    await preventJobs(pool);
     const size = JSON.stringify({ tenants, users: PEOPLE, notes });
     await once('bench.json', size, workspaces, (people) => owners(people, notes));
     if (largeIndex > 0)
@@ -43,10 +44,9 @@ export async function seed(config, { tenants, notes, largeIndex, dataDir, signal
         Array.from({ length: largeIndex }, () => person),
       );
     const busy = workspaces.map((tenant) => ({ ...tenant, users: tenant.users.filter((_, n) => isBusy(n)) }));
-    const { users } = await withApp(config, async (app) => {
-      await putOffJobs(pool, app.get(PeriodicJobs, { strict: false }));
-      return provision(app, { tenants: largeIndex > 0 ? [...busy, large()] : busy }, true);
-    });
+    const { users } = await withApp(config, (app) =>
+      provision(app, { tenants: largeIndex > 0 ? [...busy, large()] : busy }, true),
+    );
     const people = await withNotes(pool, users);
     return {
       callers: people.filter((person) => person.slug !== LARGE),
@@ -55,15 +55,6 @@ export async function seed(config, { tenants, notes, largeIndex, dataDir, signal
   } finally {
     await pool.end();
   }
-}
-
-/** Postpones the jobs: one would start during a measurement and index the 100,000 notes, which were written without events. */
-async function putOffJobs(pool, { jobs }) {
-  await pool.query(
-    `INSERT INTO job_runs (name, ran_at) SELECT name, now() + interval '1 day' FROM unnest($1::text[]) AS name
-     ON CONFLICT (name) DO UPDATE SET ran_at = excluded.ran_at`,
-    [jobs.map((job) => job.name)],
-  );
 }
 
 const isBusy = (n) => n % 10 === 0;

@@ -11,10 +11,10 @@ import { provision } from '../../../dist/provision/provision.js';
 import { Config } from '../../../dist/config/config.js';
 import { TaskIndexer } from '../../../dist/modules/tasks/lists/search/task-indexer.js';
 import { EmbeddedDatabase } from '../../../dist/platform/database/embedded/embedded-database.js';
-import { PeriodicJobs } from '../../../dist/platform/jobs/periodic-jobs.js';
 import { Connection } from '../support/connection.mjs';
 import { startServer } from '../support/processes.mjs';
 import { get, NOTES } from '../support/requests.mjs';
+import { preventJobs } from '../support/workspace.mjs';
 import { FOLDER, NOTE, seedTasks } from './seed.mjs';
 
 const { values } = parseArgs({
@@ -107,12 +107,7 @@ async function seeded(config, admin) {
   return withApp(config, async (app) => {
     const tenants = [{ slug: 'tasks', name: 'Tasks', domains: [], users }];
     const { users: people } = await provision(app, { tenants }, true);
-    const jobs = app.get(PeriodicJobs, { strict: false }).jobs.map((job) => job.name);
-    await admin.query(
-      `INSERT INTO job_runs (name, ran_at) SELECT name, now() + interval '1 day' FROM unnest($1::text[]) AS name
-       ON CONFLICT (name) DO UPDATE SET ran_at = excluded.ran_at`,
-      [jobs],
-    );
+    await preventJobs(admin);
     const { rows } = await admin.query('SELECT count(*)::int AS n FROM tasks');
     if (rows[0].n === 0) {
       const began = Date.now();
