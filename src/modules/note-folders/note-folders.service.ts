@@ -11,6 +11,7 @@ import { TxHooks } from '../../platform/events/tx-hooks.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { Cursors } from '../../platform/paging/cursors.js';
+import { deleteInBatches } from '../../platform/resources/delete-in-batches.js';
 import { type ListFolders, parentOf } from '../../platform/resources/folder.dto.js';
 import { checkPlace, FolderErrors } from '../../platform/resources/folders.js';
 import type { NoteFolder } from './note-folder.entity.js';
@@ -81,10 +82,7 @@ export class NoteFoldersService {
     });
   }
 
-  /**
-   * Notes and subfolders move up or, with `contents=trash`, the caller's own notes go to the trash. A process that ends between two
-   * batches of notes leaves the folder with the remaining ones; a repeated request continues.
-   */
+  /** Notes and subfolders move up or, with `contents=trash`, the caller's own notes go to the trash. */
   async delete(
     ctx: RequestContext,
     id: string,
@@ -92,20 +90,16 @@ export class NoteFoldersService {
     { contents }: DeleteNoteFolder,
   ): Promise<JsonReply> {
     const trash = contents === 'trash';
-    let first: NoteFolderResponse | undefined;
-    for (;;) {
-      const { shown, isLast } = await this.db.tx(async (tx) => {
-        const folder = trash ? await this.found(tx, ctx, id) : await this.locked(tx, ctx, id);
-        const shown = await this.shown(tx, ctx, folder);
-        await NOTE_FOLDERS.checkWrite(folder, expected, null, () => shown);
-        const isLast = await (trash
-          ? this.deleteWithContents(tx, ctx, folder)
-          : this.deleteMovingUp(tx, ctx, folder));
-        return { shown, isLast };
-      });
-      first ??= shown;
-      if (isLast) return NOTE_FOLDERS.deleted(first);
-    }
+    const deleted = await deleteInBatches(this.db, async (tx) => {
+      const folder = trash ? await this.found(tx, ctx, id) : await this.locked(tx, ctx, id);
+      const shown = await this.shown(tx, ctx, folder);
+      await NOTE_FOLDERS.checkWrite(folder, expected, null, () => shown);
+      const isLast = await (trash
+        ? this.deleteWithContents(tx, ctx, folder)
+        : this.deleteMovingUp(tx, ctx, folder));
+      return { shown, isLast };
+    });
+    return NOTE_FOLDERS.deleted(deleted);
   }
 
   /** @returns false if the folder stays because notes remain */

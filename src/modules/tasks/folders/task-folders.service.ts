@@ -13,6 +13,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
+import { deleteInBatches } from '../../../platform/resources/delete-in-batches.js';
 import { type ListFolders, parentOf } from '../../../platform/resources/folder.dto.js';
 import { checkPlace, FolderErrors } from '../../../platform/resources/folders.js';
 import { TenantsApi } from '../../tenants/index.js';
@@ -118,10 +119,7 @@ export class TaskFoldersService {
     });
   }
 
-  /**
-   * The tasks stay or, with `contents=delete`, the owner's own go to the trash. Tasks of other users always stay. A process that
-   * ends between two batches leaves the folder with the remaining tasks; a repeated request continues.
-   */
+  /** The tasks stay or, with `contents=delete`, the owner's own go to the trash. Tasks of other users always stay. */
   async delete(
     ctx: RequestContext,
     id: string,
@@ -130,30 +128,27 @@ export class TaskFoldersService {
   ): Promise<JsonReply> {
     const { tenantId } = ctx;
     const keeps = contents === 'keep';
-    for (let shown: TaskFolderResponse | undefined; ;) {
-      const { before, isLast } = await this.db.tx(async (tx) => {
-        const { folder, role } = await this.locked(tx, ctx, id);
-        if (role !== 'owner') throw Errors.forbidden.with();
-        const before = await this.shown(tx, ctx, id);
-        await TASK_FOLDERS.checkWrite(folder, expected, null, () => before);
-        const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
-        const folders = tree.below(id);
-        const removed = keeps ? [id] : folders;
-        const batch = await this.folders.lockTasks(tx, tenantId, removed, BATCH);
-        const isLast = batch.length < BATCH;
-        const tasks = keeps && isLast ? await this.folders.lockTasks(tx, tenantId, folders) : batch;
-        const renumbered = keeps ? [] : await this.trash(tx, ctx, folders, tasks);
-        if (isLast) await this.folders.remove(tx, tenantId, removed);
-        if (keeps && isLast)
-          await this.folders.change(tx, tenantId, tree.children(id), { parentId: folder.parentId });
-        await this.folders.unfile(tx, tenantId, tasks, removed);
-        const touched = isLast ? folders : [];
-        await this.folders.apply(tx, tenantId, { folders, touched, tasks, renumbered });
-        return { before, isLast };
-      });
-      shown ??= before;
-      if (isLast) return TASK_FOLDERS.deleted(shown);
-    }
+    const deleted = await deleteInBatches(this.db, async (tx) => {
+      const { folder, role } = await this.locked(tx, ctx, id);
+      if (role !== 'owner') throw Errors.forbidden.with();
+      const shown = await this.shown(tx, ctx, id);
+      await TASK_FOLDERS.checkWrite(folder, expected, null, () => shown);
+      const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
+      const folders = tree.below(id);
+      const removed = keeps ? [id] : folders;
+      const batch = await this.folders.lockTasks(tx, tenantId, removed, BATCH);
+      const isLast = batch.length < BATCH;
+      const tasks = keeps && isLast ? await this.folders.lockTasks(tx, tenantId, folders) : batch;
+      const renumbered = keeps ? [] : await this.trash(tx, ctx, folders, tasks);
+      if (isLast) await this.folders.remove(tx, tenantId, removed);
+      if (keeps && isLast)
+        await this.folders.change(tx, tenantId, tree.children(id), { parentId: folder.parentId });
+      await this.folders.unfile(tx, tenantId, tasks, removed);
+      const touched = isLast ? folders : [];
+      await this.folders.apply(tx, tenantId, { folders, touched, tasks, renumbered });
+      return { shown, isLast };
+    });
+    return TASK_FOLDERS.deleted(deleted);
   }
 
   /** Moves the caller's own tasks to the trash. Notes that link to them are updated before any counter is locked. */
