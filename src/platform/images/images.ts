@@ -1,8 +1,11 @@
+import { createRequire } from 'node:module';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import type { Sharp, SharpOptions } from 'sharp';
+import type { default as Library, Sharp } from 'sharp';
 import { imageSize } from '../../lib/image-size/index.js';
 import { defineError } from '../http/api-error.js';
 import { ClosedError, ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
+
+const require = createRequire(import.meta.url);
 
 /** The errors of image processing. */
 export const ImageErrors = {
@@ -39,8 +42,6 @@ export interface ImageLimits {
 /** Selects the output format of an attempt. */
 type Write = (image: Sharp, attempt: number) => Sharp;
 
-type Encoder = (input: Uint8Array, options: SharpOptions) => Sharp;
-
 /**
  * Encodes raster images of clients again. The result contains no bytes of the input, so no scripts and no metadata such as the
  * place of a photo. The decoder (libvips) runs in its own threads.
@@ -49,7 +50,7 @@ type Encoder = (input: Uint8Array, options: SharpOptions) => Sharp;
 export class Images implements OnModuleDestroy {
   private readonly logger = new Logger(Images.name);
   private readonly limiter = new ConcurrencyLimiter(CONCURRENT, QUEUE);
-  private encoder: Promise<Encoder> | undefined;
+  private library: typeof Library | undefined;
 
   /**
    * The first frame of a PNG, JPEG, GIF or WebP as a JPEG, upright, on white where it is transparent.
@@ -98,7 +99,7 @@ export class Images implements OnModuleDestroy {
     { side, bytes }: ImageLimits,
     write: Write,
   ): Promise<EncodedImage> {
-    const open = await this.loaded();
+    const open = this.loaded();
     for (const n of QUALITIES.keys()) {
       const image = open(input, { limitInputPixels: MAX_PIXELS, failOn: 'error', pages: 1 })
         .autoOrient()
@@ -110,10 +111,10 @@ export class Images implements OnModuleDestroy {
     throw ImageErrors.invalid.with();
   }
 
-  /** Loads the library at the first use. It has no binary for some platforms. */
-  private async loaded(): Promise<Encoder> {
+  /** Loads the library at the first use, and after a failure at the next one. It has no binary for some platforms. */
+  private loaded(): typeof Library {
     try {
-      return await (this.encoder ??= load());
+      return (this.library ??= load());
     } catch (error) {
       this.logger.error({ err: error }, 'the image library cannot be loaded');
       throw ImageErrors.unavailable.with();
@@ -121,8 +122,9 @@ export class Images implements OnModuleDestroy {
   }
 }
 
-async function load(): Promise<Encoder> {
-  const { default: sharp } = await import('sharp');
+/** An `import` would keep the failure of a load, e.g. without memory, until the process ends. */
+function load(): typeof Library {
+  const sharp = require('sharp') as typeof Library;
   sharp.cache(false);
   sharp.concurrency(1);
   // Decoders of formats that no client needs are disabled, to reduce the attack surface.
