@@ -7,7 +7,7 @@ import { IdentityApi } from '../../modules/identity/index.js';
 import { MailApi } from '../../modules/mail/index.js';
 import { Audit, operator } from '../../platform/audit/audit.js';
 import { CellsRepository } from '../../platform/cells/cells.repository.js';
-import { isConnectionError } from '../../platform/database/database-errors.js';
+import { isConnectionError, isRejected } from '../../platform/database/database-errors.js';
 import { MAIN } from '../../platform/database/db.js';
 import { asTx, replicate } from '../../platform/database/long-session.js';
 import { gidOf } from '../../platform/database/spanning-tx.js';
@@ -91,10 +91,12 @@ export async function importWorkspace(
     await rejectFaults(store, manifest, report);
     const files = new ImportedFiles(store, manifest, workspace.id, { cell, directory, withMail });
     for (const client of clients) await setReplicaRole(client);
+    let keepsFiles = false;
     try {
       const copied = await files.copy(config, report);
       const work = { store, manifest, workspace, cell, directory, ids: new Map<string, string>(), report };
       const result = await importRows(installation, work, files, { slug, cellName, withMail });
+      await commit(work, installation.app.get(CellsRepository), cellName, () => (keepsFiles = true));
       return {
         id: workspace.id,
         slug,
@@ -105,8 +107,8 @@ export async function importWorkspace(
         ...result,
       };
     } catch (error) {
-      // Without a response, the rows may have committed. If not, the collectors remove the files within a day.
-      if (isConnectionError(error)) throw error;
+      // The rows may have committed. If not, or without a connection, the collectors remove the files within a day.
+      if (keepsFiles || isConnectionError(error)) throw error;
       for (const client of clients) await client.query('ROLLBACK');
       await files.release();
       throw error;
@@ -119,7 +121,7 @@ export async function importWorkspace(
 
 type Imported = Pick<ImportSummary, 'rows' | 'accounts' | 'mail'>;
 
-/** Loads all rows and commits them. */
+/** Loads all rows. */
 async function importRows(
   installation: Installation,
   work: Import,
@@ -142,8 +144,6 @@ async function importRows(
   if (cellName !== MAIN)
     await repository.addAccounts(tx, [...accounts.created, ...accounts.matched].toSorted(), cellName);
   await recordImport(installation, work, accounts);
-  if (cell === directory) await directory.query('COMMIT');
-  else await commitBoth(work, repository, cellName);
   const { created, matched, without_password } = accounts;
   return {
     rows: manifest.schemas.flatMap(({ tables }) => tables).reduce((sum, { rows }) => sum + rows, 0),
@@ -152,24 +152,34 @@ async function importRows(
   };
 }
 
-/** The directory decides, as in `SpanningTx`. If the process ends before the commit of the cell, `UnfinishedCommits` completes it. */
-async function commitBoth(
+/**
+ * Commits the rows. Of two databases the directory decides, as in `SpanningTx`. If the process ends before the commit of the cell,
+ * `UnfinishedCommits` completes it.
+ * @param keepFiles called when the rows are committed, or when this is unknown because the response was lost
+ */
+async function commit(
   { cell, directory }: Import,
   repository: CellsRepository,
   cellName: string,
+  keepFiles: () => void,
 ): Promise<void> {
   const id = uuidv7();
   const gid = gidOf(cellName, id);
-  await cell.query(`PREPARE TRANSACTION '${gid}'`);
+  const isSpread = cell !== directory;
+  if (isSpread) await cell.query(`PREPARE TRANSACTION '${gid}'`);
+  let isDecided = false;
   try {
-    await repository.decide(asTx(directory), id);
+    if (isSpread) await repository.decide(asTx(directory), id);
+    isDecided = true;
     await directory.query('COMMIT');
   } catch (error) {
-    // Without a response to the commit, the decision may be in force.
-    if (!isConnectionError(error)) await cell.query(`ROLLBACK PREPARED '${gid}'`);
+    // Without a response to COMMIT, the decision may be in force.
+    if (isDecided && !isRejected(error)) keepFiles();
+    else if (isSpread) await cell.query(`ROLLBACK PREPARED '${gid}'`);
     throw error;
   }
-  await cell.query(`COMMIT PREPARED '${gid}'`);
+  keepFiles();
+  if (isSpread) await cell.query(`COMMIT PREPARED '${gid}'`);
 }
 
 /** The key of a direct room has the ids of its members in ascending order, which replaced ids may change. */

@@ -37,6 +37,7 @@ import { json, startWorkspace, workspace } from '../../support/installation/cli.
 import type { Client } from '../../support/network/client.ts';
 import { addCells, type TestCell } from '../../support/database/cells.ts';
 import { cloneDatabase } from '../../support/database/database.ts';
+import { loseResponse, socketError } from '../../support/database/lost-response.ts';
 import { everythingReadable } from '../../support/contract/everything-readable.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { upload } from '../../support/network/multipart.ts';
@@ -77,19 +78,6 @@ const imported = (
   options: ImportOptions,
   report: Report = silent,
 ) => at(into, (installation) => importWorkspace(installation, options, report));
-
-/** Commits, and loses the connection before the response. */
-function losingCommit(client: pg.Client): pg.Client {
-  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-  const lose = async (): Promise<never> => {
-    await query('COMMIT');
-    await client.end();
-    throw new Error('Connection terminated unexpectedly');
-  };
-  client.query = ((...args: unknown[]) =>
-    args[0] === 'COMMIT' ? lose() : query(...args)) as typeof client.query;
-  return client;
-}
 
 /** Numbers of rows of all tables with rows. */
 async function rowsOf(url: string): Promise<Record<string, number>> {
@@ -503,27 +491,31 @@ describe('a workspace that moves to another installation', () => {
       for (const cell of cells ?? []) await cell.drop();
     });
 
-    test('has both parts after an import whose last response was lost', async () => {
-      const app = await TestApp.start();
-      const [west] = (await addCells(app.served.nest, 'west')) as [TestCell];
-      try {
-        const lost = at(app, (installation) => {
-          const { open, db } = installation;
-          installation.open = async (of) => (of === db.main ? losingCommit(await open(of)) : open(of));
-          return importWorkspace(installation, { from: place, cell: 'west' }, silent);
-        });
-        await expect(lost).rejects.toThrow('Connection terminated');
-        const commits = app.get<UnfinishedCommits>(UnfinishedCommits);
-        commits.abandonedSeconds = 0;
-        await app.get<Db>(Db).inCell('west', () => commits.run());
-        const slugs = await app.sql('SELECT slug FROM tenants');
-        const notes = await west.sql('SELECT FROM notes');
-        expect([slugs, notes.length > 0]).toEqual([[{ slug: 'demo' }], true]);
-      } finally {
-        await app.stop();
-        await west.drop();
-      }
-    });
+    test.each(['ECONNRESET', 'ENETDOWN'])(
+      'has both parts after an import whose response was lost (%s)',
+      async (code) => {
+        const app = await TestApp.start();
+        const [west] = (await addCells(app.served.nest, 'west')) as [TestCell];
+        try {
+          const lost = at(app, (installation) => {
+            const { open, db } = installation;
+            installation.open = async (of) =>
+              of === db.main ? loseResponse(await open(of), 'COMMIT', socketError(code)) : open(of);
+            return importWorkspace(installation, { from: place, cell: 'west' }, silent);
+          });
+          await expect(lost).rejects.toMatchObject({ code });
+          const commits = app.get<UnfinishedCommits>(UnfinishedCommits);
+          commits.abandonedSeconds = 0;
+          await app.get<Db>(Db).inCell('west', () => commits.run());
+          const slugs = await app.sql('SELECT slug FROM tenants');
+          const notes = await west.sql('SELECT FROM notes');
+          expect([slugs, notes.length > 0]).toEqual([[{ slug: 'demo' }], true]);
+        } finally {
+          await app.stop();
+          await west.drop();
+        }
+      },
+    );
 
     test('is imported into a cell, and exported from it', async () => {
       const summary = await imported(spread, { from: place });

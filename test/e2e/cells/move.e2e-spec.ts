@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
+import type pg from 'pg';
 import { CellAdministration } from '../../../src/platform/cells/cell-administration.js';
 import { CellsRepository } from '../../../src/platform/cells/cells.repository.js';
 import { MovesRepository } from '../../../src/platform/cells/move/moves.repository.js';
@@ -14,6 +15,7 @@ import type { ApiResponse } from '../../support/network/client.ts';
 import { addCells, cellOf, type TestCell } from '../../support/database/cells.ts';
 import { cloneDatabase, inDatabase } from '../../support/database/database.ts';
 import { inTransaction } from '../../support/database/locks.ts';
+import { loseResponse, socketError } from '../../support/database/lost-response.ts';
 import { holdEvents } from '../../support/database/outbox.ts';
 import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { until } from '../../support/until.ts';
@@ -320,33 +322,70 @@ describe('the move of a workspace to another cell', () => {
     }
   });
 
-  test('a decision whose response was lost is carried out, and loses nothing', async () => {
-    const read = async () => (await gil.api.get('/notes')).body.notes.map(({ id }: any) => id);
-    const before = await read();
+  test.each(['ECONNRESET', 'ENETDOWN'])(
+    'a decision whose response was lost (%s) is carried out, and loses nothing',
+    async (code) => {
+      const read = async () => (await gil.api.get('/notes')).body.notes.map(({ id }: any) => id);
+      const before = await read();
+      const [from, to] = await sides();
+      const lost = socketError(code);
+      const db = app.get<Db>(Db);
+      const tx = db.tx.bind(db);
+      let isDecided = false;
+      const decide = jest.spyOn(app.get(CellsRepository), 'decide');
+      const end = jest.spyOn(app.get(MovesRepository), 'end').mockRejectedValue(lost);
+      db.tx = async (work) => {
+        const result = await tx(work);
+        if (decide.mock.calls.length === 0 || isDecided) return result;
+        isDecided = true;
+        throw lost;
+      };
+      try {
+        await expect(moves.move(gil.tenantId!, to.name)).rejects.toBe(lost);
+      } finally {
+        db.tx = tx;
+        decide.mockRestore();
+        end.mockRestore();
+      }
+      await moves.finish(0);
+      expect(await cellOf(app, gil.tenantId!)).toBe(to.name);
+      expect(await read()).toEqual(before);
+      expect(await rowsOf(from, gil.tenantId)).toBe(0);
+    },
+  );
+
+  test.each(['ECONNRESET', 'ENETDOWN'])(
+    'a move to the database of the directory whose response was lost (%s) is completed',
+    async (code) => {
+      const [una] = await app.tenant(`lost-${code.toLowerCase()}`, 'una');
+      const { note } = (await una.api.post('/notes', { title: 'Kept' })).body;
+      const former = (await cellOf(app, una.tenantId!)) === 'north' ? north : south;
+      const sessions = moves as unknown as { connect: (cell: string) => Promise<pg.Client> };
+      const connect = sessions.connect.bind(moves);
+      const spy = jest.spyOn(sessions, 'connect').mockImplementation(async (cell) => {
+        const client = await connect(cell);
+        return cell === 'main' ? loseResponse(client, 'COMMIT', socketError(code)) : client;
+      });
+      try {
+        await expect(moves.move(una.tenantId!, 'main')).rejects.toMatchObject({ code });
+      } finally {
+        spy.mockRestore();
+      }
+      await moves.finish(0);
+      expect(await cellOf(app, una.tenantId!)).toBe('main');
+      expect((await una.api.get(`/notes/${note.id}`)).body.note).toEqual(note);
+      expect(await rowsOf(former, una.tenantId)).toBe(0);
+    },
+  );
+
+  test('a move whose decision was never sent is undone at once', async () => {
     const [from, to] = await sides();
-    const lost = new Error('Connection terminated unexpectedly');
-    const db = app.get<Db>(Db);
-    const tx = db.tx.bind(db);
-    let isDecided = false;
-    const decide = jest.spyOn(app.get(CellsRepository), 'decide');
-    const end = jest.spyOn(app.get(MovesRepository), 'end').mockRejectedValue(lost);
-    db.tx = async (work) => {
-      const result = await tx(work);
-      if (decide.mock.calls.length === 0 || isDecided) return result;
-      isDecided = true;
-      throw lost;
-    };
-    try {
-      await expect(moves.move(gil.tenantId!, to.name)).rejects.toBe(lost);
-    } finally {
-      db.tx = tx;
-      decide.mockRestore();
-      end.mockRestore();
-    }
-    await moves.finish(0);
-    expect(await cellOf(app, gil.tenantId!)).toBe(to.name);
-    expect(await read()).toEqual(before);
-    expect(await rowsOf(from, gil.tenantId)).toBe(0);
+    jest.spyOn(app.get(CellsRepository), 'decide').mockRejectedValueOnce(socketError('ECONNRESET'));
+    await expect(moves.move(gil.tenantId!, to.name)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(await cellOf(app, gil.tenantId!)).toBe(from.name);
+    expect((await gil.api.post('/notes', { title: 'Writable' })).status).toBe(201);
+    expect(await directory(`SELECT * FROM workspace_moves`)).toEqual([]);
+    expect(await to.sql('SELECT gid FROM pg_prepared_xacts WHERE database = current_database()')).toEqual([]);
   });
 
   test('a commit in several databases whose process ended is finished by its decision', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { isConnectionError } from '../../database/database-errors.js';
+import { isRejected } from '../../database/database-errors.js';
 import { Db, MAIN } from '../../database/db.js';
 import { asTx, openSession, replicate } from '../../database/long-session.js';
 import { Schema } from '../../database/schema/schema-part.js';
@@ -163,34 +163,37 @@ export class WorkspaceMoves implements OnModuleInit {
   /**
    * Commits the copy, then directs requests to it. In this order, so that no request reads an uncommitted copy: until the last
    * step, requests read the former cell, whose writes are stopped.
-   * @param leaveToJob called when the move is decided, or when the response to its decision was lost: a job reads the decision
+   * @param leaveToJob called when the move is decided, or when the response to its commit was lost: a job reads the decision
    */
   private async switchCell(target: pg.Client, move: Move, leaveToJob: () => void): Promise<void> {
     const members = await this.moves.membersOf(move.tenant_id);
-    const rejectUndecided = (error: unknown): never => {
-      if (isConnectionError(error)) leaveToJob();
-      throw error;
-    };
     if (move.target === MAIN) {
       // The directory is in the same database, so one commit suffices.
       await this.moves.decide(asTx(target), move);
       await this.moves.place(asTx(target), move);
-      await target.query('COMMIT').catch(rejectUndecided);
+      await target.query('COMMIT').catch((error: unknown) => {
+        if (!isRejected(error)) leaveToJob();
+        throw error;
+      });
       leaveToJob();
       return;
     }
     const id = uuidv7();
     const gid = gidOf(move.target, id);
     await target.query(`PREPARE TRANSACTION '${gid}'`);
+    let isDecided = false;
     try {
       await this.db.tx(async (tx) => {
+        isDecided = false;
         await this.cellRows.addAccounts(tx, members, move.target);
         await this.moves.decide(tx, move);
         await this.cellRows.decide(tx, id);
+        isDecided = true;
       });
     } catch (error) {
-      if (!isConnectionError(error)) await target.query(`ROLLBACK PREPARED '${gid}'`).catch(() => undefined);
-      rejectUndecided(error);
+      if (isDecided && !isRejected(error)) leaveToJob();
+      else await target.query(`ROLLBACK PREPARED '${gid}'`).catch(() => undefined);
+      throw error;
     }
     leaveToJob();
     await target.query(`COMMIT PREPARED '${gid}'`);
