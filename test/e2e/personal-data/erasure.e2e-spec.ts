@@ -495,6 +495,38 @@ describe('erasure of personal data', () => {
     await app.inCells(() => worker().schedule());
   });
 
+  test('a workspace whose erasures cannot be scheduled does not delay the others', async () => {
+    const ended = async (): Promise<TestUser> => {
+      const [owner, user] = await app.tenant(`erase-${(made += 1)}`, 'ann', 'uma');
+      ok(await owner.api.put('/tenant/policy', { erase_after_days: 1 }));
+      ok(await owner.api.post(`/tenant/members/${user.id}/deactivate`, {}));
+      await app.sql(
+        'UPDATE tenant_members SET deactivated_at = now() - make_interval(days => 2) WHERE user_id = $1',
+        [user.id],
+      );
+      return user;
+    };
+    const users = [await ended(), await ended()];
+    const [broken] = users.toSorted((a, b) => a.tenantId!.localeCompare(b.tenantId!)) as [TestUser];
+    await app.sql(
+      `CREATE FUNCTION test_reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken'; END $$`,
+    );
+    await app.sql(
+      `CREATE TRIGGER test_reject BEFORE INSERT ON personal_erasures FOR EACH ROW
+         WHEN (NEW.tenant_id = '${broken.tenantId}') EXECUTE FUNCTION test_reject()`,
+    );
+    try {
+      await expect(app.inCells(() => worker().schedule())).rejects.toThrow('failed for 1 items');
+    } finally {
+      await app.sql('DROP FUNCTION test_reject CASCADE');
+    }
+    const states = () => Promise.all(users.map((user) => stateOf(user)));
+    expect(await states()).toEqual(users.map((user) => (user === broken ? undefined : 'pending')));
+    await app.inCells(() => worker().schedule());
+    await app.inCells(() => worker().runDue());
+    expect(await states()).toEqual(['done', 'done']);
+  });
+
   test('an erasure of a killed process continues at the step where it ended', async () => {
     const [, user] = await closed();
     await inTransaction(await app.databaseOf(user.tenantId!), async (client) => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Audit } from '../../../platform/audit/audit.js';
 import { Db } from '../../../platform/database/db.js';
+import { ItemFailures } from '../../../platform/jobs/item-failures.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { type ErasedMember, PersonalData } from '../../../platform/personal-data/personal-data.js';
 import { IdentityApi } from '../../identity/index.js';
@@ -51,17 +52,21 @@ export class PersonalErasureWorker implements OnModuleInit, OnApplicationShutdow
 
   /**
    * Schedules the erasures that the policies of the workspaces in this cell require.
-   * @throws Error while erasures fail, so that the state of the job shows it to the operator
+   * @throws Error while erasures fail or cannot be scheduled, so that the state of the job shows it to the operator
    */
   async schedule(): Promise<void> {
     const ended = await this.tenants.endedMembers(await this.policies.erasures());
+    const failures = new ItemFailures(this.logger, 'the scheduling of the erasures of a workspace');
     for (const { tenant_id: tenantId, user_ids: members } of ended)
-      await this.db.tx((tx) => this.erasures.schedule(tx, tenantId, members, new Date()));
+      await failures.guard({ tenantId }, () =>
+        this.db.tx((tx) => this.erasures.schedule(tx, tenantId, members, new Date())),
+      );
     const failing = await this.erasures.failing(MANY_ATTEMPTS);
     if (failing > 0)
       throw new Error(
         `${failing} erasures of personal data have failed ${MANY_ATTEMPTS} times or more; see the log`,
       );
+    failures.report();
   }
 
   /** Runs all erasures that are due, also those that a run in progress does not see any more. */
