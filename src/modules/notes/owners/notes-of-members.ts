@@ -6,9 +6,6 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import { type ContentTransfer, MemberContent, RegisteredContent } from '../../tenants/index.js';
 import { Note } from '../note.entity.js';
 
-/** Notes that one statement transfers, well within its time limit. */
-const BATCH = 500;
-
 const lock = workspace.statement<{ user_id: string }>(
   'notes.lock_owned',
   `WITH locked AS (
@@ -40,11 +37,8 @@ export class NotesOfMembers extends RegisteredContent {
   }
 
   /** Share links end; invited members stay. Notes keep their folder, which has been transferred before. */
-  async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
+  async transfer(tx: Tx, owners: ContentTransfer): Promise<number> {
     this.outbox.notice(tx);
-    let total = 0;
-    for (let moved = BATCH; moved === BATCH; total += moved)
-      moved = (await tx.query(transfer, [ctx.tenantId, from, to, ctx.userId, BATCH]))[0]?.count ?? 0;
-    return total;
+    return this.transferInBatches(tx, transfer, owners);
   }
 }

@@ -6,9 +6,6 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import { type ContentTransfer, MemberContent, RegisteredContent } from '../../tenants/index.js';
 import { TaskMember } from '../task.entity.js';
 
-/** Tasks that one statement transfers, well within its time limit. */
-const BATCH = 500;
-
 const lock = workspace.statement<{ users: string[] }>(
   'tasks.lock_owned',
   `SELECT tasks_transfer_lock($1, $2) AS users`,
@@ -39,11 +36,8 @@ export class TasksOfMembers extends RegisteredContent {
   }
 
   /** Assignees and folders stay. */
-  async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
+  async transfer(tx: Tx, owners: ContentTransfer): Promise<number> {
     this.outbox.notice(tx);
-    let total = 0;
-    for (let moved = BATCH; moved === BATCH; total += moved)
-      moved = (await tx.query(transfer, [ctx.tenantId, from, to, ctx.userId, BATCH]))[0]?.count ?? 0;
-    return total;
+    return this.transferInBatches(tx, transfer, owners);
   }
 }
