@@ -246,6 +246,26 @@ describe('users by SCIM', () => {
     });
   });
 
+  test('lastModified also follows changes that the user makes', async () => {
+    const { id, meta } = await scim.user(address());
+    const lastModified = async () => Date.parse((await scim.get(`/Users/${id}`)).body.meta.lastModified);
+    let before = Date.parse(meta.lastModified);
+    const expectLater = async () => {
+      const after = await lastModified();
+      expect(after).toBeGreaterThan(before);
+      before = after;
+    };
+    const user = await app.member('acme', (await memberOf(id)).email);
+    for (const fields of [{ given_name: 'Ann' }, { display_name: 'Ann Boss' }]) {
+      expect((await user.api.put('/settings/profile', fields)).status).toBe(200);
+      await expectLater();
+    }
+    const email = address();
+    await app.sql('UPDATE accounts SET email = $2, email_key = $2 WHERE id = $1', [id, email]);
+    await app.get<TenantsApi>(TenantsApi).setEmail(id, email);
+    await expectLater();
+  });
+
   test('userName and externalId are unique, also for parallel requests', async () => {
     const userName = address();
     const responses = await Promise.all(
