@@ -27,6 +27,7 @@ export type Rejection =
   | 'no_account'
   | 'link_not_allowed'
   | 'subject_changed'
+  | 'issuer_deleted'
   | 'not_a_member'
   | 'member_deactivated'
   | 'account_closed';
@@ -132,6 +133,7 @@ export class IssuerAccounts {
     const { tenantId } = issuer;
     // The lock order of all group changes: groups, then accounts and members.
     await this.admission.lock(tx, tenantId);
+    if (!(await this.issuers.find(tenantId, issuer.id, tx))) throw new RejectedError('issuer_deleted');
     const linked = await this.issuers.linkedAccount(issuer, user.subject, tx);
     const account =
       linked === null ? await this.linkOrOpen(tx, issuer, user) : await this.byId(issuer, linked, tx);

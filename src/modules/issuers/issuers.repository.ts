@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ConcurrentChangeError, errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { directory } from '../../platform/database/statement.js';
@@ -74,6 +75,12 @@ export class IssuersRepository {
   /** @returns false when the subject or the account already has a link of this issuer */
   async link(tx: Tx, { tenantId, id: issuerId }: TenantIssuer, subject: string, accountId: string) {
     const rows = rowsOf(tx, TenantIssuerLink);
-    return (await rows.insert({ tenantId, issuerId, subject, accountId })) !== null;
+    try {
+      return (await rows.insert({ tenantId, issuerId, subject, accountId })) !== null;
+    } catch (error) {
+      // The issuer was deleted meanwhile. The repeated transaction does not find it.
+      if (errorCode(error) === '23503') throw new ConcurrentChangeError('the issuer was deleted');
+      throw error;
+    }
   }
 }

@@ -1,6 +1,7 @@
 export { TenantsApi } from './tenants.api.js';
 export {
   ERASED_MEMBER_JOINING,
+  MEMBER_EMAIL_CHANGED,
   MEMBERS_PROVISIONED,
   MEMBER_ROLES_SET,
   MEMBERSHIP_CHANGING,

@@ -6,6 +6,7 @@ import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import {
   ERASED_MEMBER_JOINING,
+  MEMBER_EMAIL_CHANGED,
   MEMBERS_PROVISIONED,
   MEMBER_ROLES_SET,
   MEMBERSHIP_CHANGING,
@@ -169,9 +170,10 @@ export class TenantsApi {
   /** Writes the address of an account to all its memberships, one transaction for each workspace. Idempotent. */
   async setEmail(userId: string, email: string): Promise<void> {
     for (const tenantId of await this.tenants.withOtherEmail(userId, email))
-      await this.tenants.setEmail(tenantId, userId, email, (tx) =>
-        this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds: [userId] }),
-      );
+      await this.tenants.setEmail(tenantId, userId, email, async (tx) => {
+        await this.hooks.run(tx, MEMBERS_PROVISIONED, { tenantId, userIds: [userId] });
+        await this.hooks.run(tx, MEMBER_EMAIL_CHANGED, { tenantId, userId });
+      });
   }
 
   /** Whether the user is an active member of any workspace. */

@@ -16,6 +16,9 @@ export const MEMBERS_PROVISIONED = new TxHook<{ tenantId: string; userIds: reado
   'members provisioned',
 );
 
+/** A member has a new address. */
+export const MEMBER_EMAIL_CHANGED = new TxHook<{ tenantId: string; userId: string }>('member email changed');
+
 /**
  * A membership of a user is about to be deactivated or activated (`tenantId` null: all are about to be deactivated). A handler
  * may throw to reject the change. Handlers end objects that depend on the membership, such as application passwords.

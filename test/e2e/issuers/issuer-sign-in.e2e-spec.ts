@@ -120,9 +120,9 @@ describe('sign-in by the issuer of a workspace', () => {
     (await by.api.get(`/tenant/audit?object_id=${id}`)).body.events
       .filter((event: any) => event.action === 'tenant.issuer.sign_in_rejected')
       .map((event: any) => event.data.reason);
-  const isRejected = async (page: Shown, reason: string) => {
+  const isRejected = async (page: Shown, reason: string, id = acme.id) => {
     expect([page.status, page.html.includes('did not accept the sign-in')]).toEqual([422, true]);
-    expect((await rejections(owner, acme.id))[0]).toBe(reason);
+    expect((await rejections(owner, id))[0]).toBe(reason);
   };
 
   test('two companies sign in by their own issuers; new users become members', async () => {
@@ -269,6 +269,29 @@ describe('sign-in by the issuer of a workspace', () => {
     await isRejected(await on.open(crossed.href), 'unexpected_response');
     for (const query of ['', '?state=', '?state=x', `?state=${'a'.repeat(43)}.${'b'.repeat(43)}`])
       expect((await on.open(`/apis/v1/oidc/callback/${acme.id}${query}`)).status).toBe(400);
+  });
+
+  test('an issuer that is deleted during a first sign-in signs in nobody', async () => {
+    const domain = 'leaving.example';
+    await app.sql('INSERT INTO tenant_domains (tenant_id, domain, verified_at) VALUES ($1, $2, now())', [
+      owner.tenantId,
+      domain,
+    ]);
+    const input = { client_id: 'workspace', client_secret: SECRET, creates_members: true, domains: [domain] };
+    const made = await owner.api.post('/tenant/issuers', {
+      ...input,
+      name: 'Leaving',
+      issuer: otherIssuer.url,
+    });
+    const { id } = made.body.issuer;
+    const email = `ann@${domain}`;
+    const { page } = await afterChange(
+      app.databaseUrl,
+      (client) => client.query('DELETE FROM tenant_issuers WHERE id = $1', [id]),
+      () => signIn(otherIssuer, email, user(email)),
+    );
+    await isRejected(page, 'issuer_deleted', id);
+    expect(await app.sql('SELECT FROM accounts WHERE email = $1', [email])).toEqual([]);
   });
 
   test('parallel requests with one response exchange its code once', async () => {

@@ -76,6 +76,24 @@ describe('tokens of identity providers', () => {
     expect(await actions(token.id)).toEqual(['scim.token.rotated', 'scim.token.created']);
   });
 
+  test('an ended session gets no secret, before its process knows of the end', async () => {
+    const [ended] = await app.tenant('ended', 'owner');
+    const made = await ended.api.post('/tenant/scim/tokens', { name: 'Entra' });
+    const { id } = made.body.scim_token;
+    await app.sql('UPDATE sessions SET revoked_at = now() WHERE account_id = $1', [ended.id]);
+    const attempts = [
+      await ended.api.post('/tenant/scim/tokens', { name: 'Okta' }),
+      await ended.api.post(`/tenant/scim/tokens/${id}/rotate`),
+    ];
+    expect(attempts.map(({ status, body }) => [status, body.error])).toEqual([
+      [401, 'unauthorized'],
+      [401, 'unauthorized'],
+    ]);
+    expect(await statusWith(made.body.secret)).toBe(200);
+    const rows = await app.sql('SELECT id FROM scim_tokens WHERE tenant_id = $1', [ended.tenantId]);
+    expect(rows).toEqual([{ id }]);
+  });
+
   test('a workspace has at most ten', async () => {
     await app.sql('DELETE FROM scim_tokens');
     for (let n = 0; n < 10; n += 1) await create();

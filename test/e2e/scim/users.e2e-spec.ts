@@ -1,9 +1,13 @@
+import { jest } from '@jest/globals';
+import type { Client } from 'pg';
 import SCIMMY from 'scimmy';
 import { Provisioning } from '../../../src/modules/access/index.js';
 import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { ProfileService } from '../../../src/modules/settings/index.js';
+import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { afterChange } from '../../support/database/locks.ts';
 import { ENTERPRISE, PATCH_OP, ScimClient, USER_SCHEMA } from '../../support/sign-in/scim.ts';
 import { MailedApp } from '../../support/mail/mailed-app.ts';
 
@@ -191,6 +195,75 @@ describe('users by SCIM', () => {
     expect([missing.status, missing.body.scimType]).toEqual([400, 'invalidValue']);
     const schemaless = await scim.post('/Users', { userName: address() });
     expect([schemaless.status, schemaless.body.scimType]).toEqual([400, 'invalidSyntax']);
+  });
+
+  describe('two changes of userName at the same moment', () => {
+    const changeAtOnce = async (id: string, names: string[]) => {
+      const lock = (other: Client) => other.query('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [id]);
+      const change = (name: string) => scim.patch(`/Users/${id}`, [replace('userName', name)]);
+      return afterChange(app.databaseUrl, lock, () => Promise.all(names.map(change)));
+    };
+    const changesOf = async (id: string) => {
+      const path = `/tenant/audit?object_id=${id}&action=security.email_changed`;
+      return (await owner.api.get(path)).body.events.map(({ data: { old, email } }: any) => [old, email]);
+    };
+
+    test('to different addresses: one is rejected, and changes nothing', async () => {
+      const { id, userName: old } = await scim.user(address());
+      const names = [address(), address()];
+      const responses = await changeAtOnce(id, names);
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+      const winner = responses.find(({ status }) => status === 200)!.body.userName;
+      expect(names).toContain(winner);
+      expect(await changesOf(id)).toEqual([[old, winner]]);
+      await at.drain();
+      expect(await app.sql('SELECT email FROM accounts WHERE id = $1', [id])).toEqual([{ email: winner }]);
+      expect((await memberOf(id)).email).toBe(winner);
+    });
+
+    test('to one address: it changes once', async () => {
+      const { id, userName: old } = await scim.user(address());
+      const name = address();
+      const responses = await changeAtOnce(id, [name, name]);
+      expect(responses.map(({ status, body }) => [status, body.userName])).toEqual([
+        [200, name],
+        [200, name],
+      ]);
+      expect(await changesOf(id)).toEqual([[old, name]]);
+    });
+
+    test('the memberships get the address of the later one', async () => {
+      const { id } = await scim.user(address());
+      const [earlier, later] = [address(), address()];
+      const tenants = app.get<TenantsApi>(TenantsApi);
+      const setEmail = jest.spyOn(tenants, 'setEmail').mockImplementationOnce(async (userId, email) => {
+        await app.sql('UPDATE accounts SET email = $2, email_key = $2 WHERE id = $1', [id, later]);
+        await tenants.setEmail(userId, email);
+      });
+      await scim.patch(`/Users/${id}`, [replace('userName', earlier)]);
+      setEmail.mockRestore();
+      expect((await memberOf(id)).email).toBe(later);
+    });
+  });
+
+  test('lastModified also follows changes that the user makes', async () => {
+    const { id, meta } = await scim.user(address());
+    const lastModified = async () => Date.parse((await scim.get(`/Users/${id}`)).body.meta.lastModified);
+    let before = Date.parse(meta.lastModified);
+    const expectLater = async () => {
+      const after = await lastModified();
+      expect(after).toBeGreaterThan(before);
+      before = after;
+    };
+    const user = await app.member('acme', (await memberOf(id)).email);
+    for (const fields of [{ given_name: 'Ann' }, { display_name: 'Ann Boss' }]) {
+      expect((await user.api.put('/settings/profile', fields)).status).toBe(200);
+      await expectLater();
+    }
+    const email = address();
+    await app.sql('UPDATE accounts SET email = $2, email_key = $2 WHERE id = $1', [id, email]);
+    await app.get<TenantsApi>(TenantsApi).setEmail(id, email);
+    await expectLater();
   });
 
   test('userName and externalId are unique, also for parallel requests', async () => {

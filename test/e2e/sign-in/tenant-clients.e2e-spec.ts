@@ -1,6 +1,8 @@
 import * as client from 'openid-client';
+import type { Client } from 'pg';
 import { provision } from '../../../src/provision/provision.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
+import { afterChange } from '../../support/database/locks.ts';
 import { RelyingParty, REDIRECT } from '../../support/sign-in/relying-party.ts';
 import { browser, PASSWORD, startSignIn } from '../../support/sign-in/sign-in.ts';
 
@@ -213,6 +215,53 @@ describe('clients of a workspace', () => {
   ])('%j is invalid', async (input, field) => {
     const { status, body } = await create(owner, input);
     expect([status, body.error, body.details?.[0].field]).toEqual([422, 'validation_failed', field]);
+  });
+
+  test('an ended session gets no secret, before its process knows of the end', async () => {
+    const ended = await app.member('acme', 'ended@acme.example', 'admin');
+    const service = { kind: 'service', name: 'Before the end' };
+    const { body } = await create(ended, service);
+    await app.sql('UPDATE sessions SET revoked_at = now() WHERE account_id = $1', [ended.id]);
+    const attempts = [
+      await create(ended, { kind: 'service' }),
+      await create(ended, { kind: 'confidential', redirect_uris: [REDIRECT] }),
+      await ended.api.post(`/tenant/clients/${body.client.id}/secret`),
+    ];
+    for (const attempt of attempts)
+      expect([attempt.status, attempt.body.error]).toEqual([401, 'unauthorized']);
+    const rows = await app.sql('SELECT id FROM oidc_clients WHERE created_by = $1', [ended.id]);
+    expect(rows).toEqual([{ id: body.client.id }]);
+    expect((await token(body.client.id, body.client_secret)).access_token).toBeDefined();
+  });
+
+  test('a client that another request removes gets no new secret', async () => {
+    const { id } = (await create(owner, { kind: 'confidential', redirect_uris: [REDIRECT] })).body.client;
+    const rotated = await afterChange(
+      app.databaseUrl,
+      (other) => other.query('DELETE FROM oidc_clients WHERE id = $1', [id]),
+      () => owner.api.post(`/tenant/clients/${id}/secret`),
+    );
+    expect([rotated.status, rotated.body.error]).toEqual([404, 'not_found']);
+    expect(rotated.text).not.toContain('client_secret');
+    const audited = `SELECT FROM audit_log WHERE object_id = $1 AND action = 'identity.client.rotated'`;
+    expect(await app.sql(audited, [id])).toEqual([]);
+  });
+
+  test('the secret of a service is not replaced while the service gets permissions that the caller lacks', async () => {
+    const made = await owner.api.post('/rbac/groups', { name: 'Rotators', permissions: ['clients.manage'] });
+    const rotator = await app.member('acme', 'rotator@acme.example');
+    await owner.api.post(`/rbac/groups/${made.body.group.id}/members`, { user_id: rotator.id });
+    const { body } = await create(rotator, { kind: 'service' });
+    const { id, user_id } = body.client;
+    const { groups } = (await owner.api.get('/rbac/groups')).body;
+    const admins = groups.find(({ key }: any) => key === 'admins');
+    const lock = (other: Client) => other.query('SELECT FROM oidc_clients WHERE id = $1 FOR UPDATE', [id]);
+    const promote = () => owner.api.post(`/rbac/groups/${admins.id}/members`, { user_id });
+    const rotate = () => rotator.api.post(`/tenant/clients/${id}/secret`);
+    const rotated = await afterChange(app.databaseUrl, lock, rotate, { meanwhile: promote });
+    expect([rotated.status, rotated.body.error]).toEqual([403, 'cannot_grant_unheld']);
+    expect((await token(id, body.client_secret)).access_token).toBeDefined();
+    await owner.api.delete(`/rbac/groups/${made.body.group.id}`);
   });
 
   test('a public client has no secret', async () => {

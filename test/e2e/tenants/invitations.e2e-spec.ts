@@ -447,6 +447,26 @@ describe('invitations to a workspace', () => {
       expect(status).toBe(201);
     });
 
+    test('a link that a visitor requested again is resent for one day', async () => {
+      const [boss] = await at.app.tenant('resent', 'boss');
+      await provision(at.app.served.nest, { tenants: [{ slug: 'resent', domains: ['resent.example'] }] });
+      await boss.api.put('/tenant/policy', { domain_join: true });
+      const email = 'jo@resent.example';
+      const request = () => at.submit(`${at.app.base}/apis/v1/account/join`, { email });
+      await request();
+      expect(await at.mailsTo(email)).toHaveLength(1);
+      await at.app.sql(
+        `UPDATE tenant_invitations SET created_at = created_at - interval '5 days', expires_at = now() + interval '1 hour'
+          WHERE tenant_id = $1`,
+        [boss.tenantId],
+      );
+      await request();
+      expect(await at.mailsTo(email)).toHaveLength(2);
+      const [{ id }] = (await boss.api.get('/tenant/invitations')).body.invitations;
+      const { invitation } = (await boss.api.post(`/tenant/invitations/${id}/resend`)).body;
+      expect(Math.round((Date.parse(invitation.expires_at) - Date.now()) / 86_400_000)).toBe(1);
+    });
+
     test('that the operator adds are verified, also those that wait for their TXT record', async () => {
       const [boss] = await at.app.tenant('operated', 'boss');
       await boss.api.post('/tenant/domains', { domain: 'operated.example' });

@@ -183,7 +183,8 @@ export class InvitationsService implements OnModuleInit {
       if (inserted) return inserted;
       const replaced = await rows.update(
         { tenantId, emailKey: key, state: 'pending', invitedBy: IsNull() },
-        values,
+        // `resend` repeats the lifetime, which begins with the newest link.
+        { ...values, resentAt: () => 'now()' },
       );
       return replaced[0] ?? null;
     });

@@ -69,10 +69,9 @@ export class EmailChange implements OnModuleInit {
     this.mails.register(this.confirmation);
     this.mails.register(CHANGED_MAIL);
     // The memberships have copies of the address. The handler repeats until all of them have the current one.
-    this.outbox.subscribe(EMAIL_CHANGED, 'memberships', async ({ payload }) => {
-      const account = await this.credentials.byId(payload['user_id'] as string);
-      if (account) await this.tenants.setEmail(account.id, account.email);
-    });
+    this.outbox.subscribe(EMAIL_CHANGED, 'memberships', ({ payload }) =>
+      this.copyToMemberships(payload['user_id'] as string),
+    );
   }
 
   async read(ctx: AccountContext): Promise<EmailState> {
@@ -173,6 +172,19 @@ export class EmailChange implements OnModuleInit {
     const entry = { action: 'security.email_changed', objectKind: 'user', objectId: account.id, data };
     await this.audit.record(tx, actor, entry);
     return true;
+  }
+
+  /**
+   * Writes the current address of an account to its memberships, and again if the address changes meanwhile: otherwise the earlier
+   * address could replace the copies of the later one.
+   */
+  async copyToMemberships(accountId: string): Promise<void> {
+    for (let copied: string | undefined; ;) {
+      const account = await this.credentials.byId(accountId);
+      if (!account || account.email === copied) return;
+      copied = account.email;
+      await this.tenants.setEmail(accountId, copied);
+    }
   }
 
   /** Writes the address to the account; an event writes the copies in the memberships. @returns false when another account has it */

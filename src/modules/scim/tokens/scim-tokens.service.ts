@@ -8,6 +8,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { newToken } from '../../../platform/secrets/workspace-token.js';
+import { SessionsApi } from '../../identity/index.js';
 import { ScimToken } from '../scim.entity.js';
 import { ScimErrors } from '../scim.errors.js';
 import { SCIM_PATH } from '../model/scim-path.js';
@@ -28,17 +29,19 @@ const lockTokens = workspace.lock('scim.lock_tokens', 'scim tokens');
 @Injectable()
 export class ScimTokensService {
   constructor(
+    private readonly sessions: SessionsApi,
     private readonly audit: Audit,
     private readonly config: Config,
     private readonly db: Db,
   ) {}
 
-  /** @throws ApiError 422 `too_many_scim_tokens` */
+  /** @throws ApiError 401 for an ended session; 422 `too_many_scim_tokens` */
   async create(ctx: RequestContext, input: CreateScimToken): Promise<ScimTokenSecretEnvelope> {
     const { tenantId, userId } = ctx;
     const { name, expires_in_days: days } = input;
     const { token, hash } = newToken(tenantId);
     const row = await this.db.tx(async (tx) => {
+      await this.sessions.requireLive(tx, ctx.sessionId);
       await tx.query(lockTokens, [tenantId]);
       const rows = rowsOf(tx, ScimToken);
       const expiresAt = days ? new Date(Date.now() + days * DAY_MS) : null;
@@ -56,11 +59,12 @@ export class ScimTokensService {
     return { scim_tokens: rows.map(present), next: null };
   }
 
-  /** @throws ApiError 404 */
+  /** @throws ApiError 401 for an ended session; 404 */
   async rotate(ctx: RequestContext, id: string): Promise<ScimTokenSecretEnvelope> {
     const { tenantId } = ctx;
     const { token, hash } = newToken(tenantId);
     const row = await this.db.tx(async (tx) => {
+      await this.sessions.requireLive(tx, ctx.sessionId);
       const rows = rowsOf(tx, ScimToken);
       const before = await rows.lock({ tenantId, id });
       if (!before) throw ScimErrors.tokenNotFound.with();

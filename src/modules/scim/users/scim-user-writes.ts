@@ -11,7 +11,13 @@ import { Checked } from '../../../platform/http/input.pipe.js';
 import { Provisioning } from '../../access/index.js';
 import { EmailChange } from '../../account-security/index.js';
 import type { Language } from '../../../platform/languages/languages.js';
-import { CredentialsApi, type CredentialsRow, IdentityApi, sameMailbox } from '../../identity/index.js';
+import {
+  CredentialsApi,
+  type CredentialsRow,
+  emailKey,
+  IdentityApi,
+  sameMailbox,
+} from '../../identity/index.js';
 import { NotificationSettingsApi, ProfileService, UpdateProfile } from '../../settings/index.js';
 import { domainOf, TenantDomains, TenantErrors, TenantsApi } from '../../tenants/index.js';
 import { scimError } from '../model/scim-failure.js';
@@ -21,6 +27,8 @@ import type { UserValues } from './scim-user.mapper.js';
 import { type ScimUserRow, ScimUsersRepository } from './scim-users.repository.js';
 import { languageOfUser, localeFields } from './user-language.js';
 import { WelcomeMails } from './welcome-mails.js';
+
+export const CHANGED = 'The user has changed meanwhile; read it and try again.';
 
 const NAME_TAKEN = 'The workspace has a member with this userName.';
 
@@ -98,7 +106,7 @@ export class ScimUserWrites {
   /**
    * Updates a member. `assertRenamable` has checked a new address.
    * @param activation from `activation`
-   * @returns the new address; null: unchanged @throws ApiError 400, 409
+   * @returns whether the address changes; the caller then updates its copies in the memberships @throws ApiError 400, 409
    */
   async update(
     tx: Tx,
@@ -106,7 +114,7 @@ export class ScimUserWrites {
     row: ScimUserRow,
     values: UserValues,
     activation: Admission | null,
-  ): Promise<string | null> {
+  ): Promise<boolean> {
     const { user_id: userId, status } = row;
     const isFirst =
       activation !== null && values.active && (await this.isUnused(tx, actor.tenantId, userId, activation));
@@ -130,13 +138,13 @@ export class ScimUserWrites {
         values.active ? 'active' : 'deactivated',
       );
     if (isFirst) await this.welcome(tx, actor.tenantId, userId, values, activation);
-    return isRenamed ? values.email : null;
+    return isRenamed;
   }
 
   /**
    * Not for owners, nor for accounts with a membership elsewhere, which may be activated again: with the new address, the client
    * could request a link that resets the password, and act as an owner or in the other workspace.
-   * @throws ApiError 400 for these; 409 when another account has the address
+   * @throws ApiError 400 for these; 409 when another account has the address, or another request has changed it meanwhile
    */
   private async rename(tx: Tx, actor: ScimActor, row: ScimUserRow, email: string): Promise<void> {
     await this.identity.lockAccount(tx, row.user_id);
@@ -144,7 +152,11 @@ export class ScimUserWrites {
     if (memberships.some((each) => each.tenant_id !== actor.tenantId && each.erased_at === null))
       throw scimError(400, OF_OTHERS, 'mutability');
     if (row.role === 'owner' && !sameMailbox(row.email, email)) throw scimError(400, OF_OWNER, 'mutability');
-    const account = { id: row.user_id, old: row.email };
+    // A membership gets its copy of the address after the commit of a change.
+    const current = await this.credentials.byId(row.user_id, tx);
+    if (!current || current.email === email) return;
+    if (emailKey(current.email) !== emailKey(row.email)) throw scimError(409, CHANGED);
+    const account = { id: row.user_id, old: current.email };
     const language = await this.memberLanguage(tx, actor.tenantId, row.user_id);
     if (!(await this.emails.apply(tx, account, email, language, actor)))
       throw scimError(409, 'Another account has this userName.', 'uniqueness');

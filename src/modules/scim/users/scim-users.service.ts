@@ -14,17 +14,15 @@ import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { Provisioning } from '../../access/index.js';
-import { TenantsApi } from '../../tenants/index.js';
+import { EmailChange } from '../../account-security/index.js';
 import { scimError } from '../model/scim-failure.js';
 import type { ScimQuery, ScimTarget } from '../model/scim-query.js';
 import { scimReply } from '../model/scim-reply.js';
 import { ScimResources } from '../scim-resources.js';
 import type { ScimActor } from '../scim-authenticator.js';
 import { userResource, valuesOf, withDefaultEmails } from './scim-user.mapper.js';
-import { ScimUserWrites } from './scim-user-writes.js';
+import { CHANGED, ScimUserWrites } from './scim-user-writes.js';
 import { type LookUp, ScimUsersRepository, type ScimUserRow } from './scim-users.repository.js';
-
-const CHANGED = 'The user has changed meanwhile; read it and try again.';
 
 /** Users of SCIM: members of the workspace. */
 @Injectable()
@@ -32,7 +30,7 @@ export class ScimUsersService extends ScimResources<ScimUserRow> {
   constructor(
     private readonly users: ScimUsersRepository,
     private readonly writes: ScimUserWrites,
-    private readonly tenants: TenantsApi,
+    private readonly emails: EmailChange,
     provisioning: Provisioning,
     db: Db,
     config: Config,
@@ -76,15 +74,16 @@ export class ScimUsersService extends ScimResources<ScimUserRow> {
     const { email: checked } = wanted;
     if (checked !== before.email) await this.writes.assertRenamable(tenantId, before, checked);
     const activation = await this.writes.activation(actor, before, wanted);
-    const email = await this.db.tx(async (tx) => {
+    const isRenamed = await this.db.tx(async (tx) => {
       const row = await this.locked(tx, actor, target);
       const values = valuesOf(changed(this.present(row)));
       // Another request has changed the address since the check.
-      if (values.email !== row.email && values.email !== checked) throw scimError(409, CHANGED);
+      const isChecked = row.email === before.email && values.email === checked;
+      if (values.email !== row.email && !isChecked) throw scimError(409, CHANGED);
       return this.writes.update(tx, actor, row, values, activation);
     });
     // Updates the copies of the address in the memberships. If this process ends before, an event does it.
-    if (email !== null) await this.tenants.setEmail(target.id, email);
+    if (isRenamed) await this.emails.copyToMemberships(target.id);
   }
 
   private async page(tenantId: string, { startIndex, count }: ScimQuery): Promise<Json[]> {

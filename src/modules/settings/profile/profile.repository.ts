@@ -64,4 +64,10 @@ export class ProfileRepository {
     const values = { givenName, familyName, title, phone, timezone, locale, updatedAt: () => 'now()' };
     await rowsOf(tx, UserProfile).store(['tenantId', 'userId'], { tenantId, userId, ...values });
   }
+
+  /** Sets the time of the last change, for a change of fields that the membership has. */
+  async touch(tx: Tx, tenantId: string, userId: string): Promise<void> {
+    const values = { tenantId, userId, updatedAt: () => 'now()' };
+    await rowsOf(tx, UserProfile).store(['tenantId', 'userId'], values);
+  }
 }

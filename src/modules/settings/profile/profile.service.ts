@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { changes } from '../../../platform/audit/audit-data.js';
 import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
@@ -9,7 +9,7 @@ import { TxHooks, TxHook } from '../../../platform/events/tx-hooks.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import { OwnerCheck } from '../../account-security/index.js';
 import { IdentityApi } from '../../identity/index.js';
-import { MemberContent, TenantsApi } from '../../tenants/index.js';
+import { MEMBER_EMAIL_CHANGED, MemberContent, TenantsApi } from '../../tenants/index.js';
 import { AccessErrors } from '../../access/index.js';
 import { type ProfileFields, ProfileRepository, type ProfileRow } from './profile.repository.js';
 import type { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
@@ -27,7 +27,7 @@ type MemberKey = Pick<RequestContext, 'tenantId' | 'userId'>;
 
 /** Profiles of members: the caller's own, and those that a provisioning client writes. */
 @Injectable()
-export class ProfileService {
+export class ProfileService implements OnModuleInit {
   constructor(
     private readonly profiles: ProfileRepository,
     private readonly tenants: TenantsApi,
@@ -39,6 +39,12 @@ export class ProfileService {
     private readonly audit: Audit,
     private readonly db: Db,
   ) {}
+
+  onModuleInit(): void {
+    this.hooks.on(MEMBER_EMAIL_CHANGED, (tx, { tenantId, userId }) =>
+      this.profiles.touch(tx, tenantId, userId),
+    );
+  }
 
   async read(ctx: RequestContext): Promise<ProfileEnvelope> {
     return { profile: present(await this.profiles.read(ctx.tenantId, ctx.userId)) };
@@ -78,7 +84,8 @@ export class ProfileService {
     if (Object.keys(diff.after).length === 0) return before;
     const { display_name: name, ...own } = diff.after as typeof fields;
     if (name !== undefined) await this.tenants.renameMember(tx, tenantId, userId, name);
-    if (Object.keys(own).length > 0) await this.profiles.write(tx, tenantId, userId, { ...before, ...own });
+    // Also when only the name of the membership changes: `updated_at` belongs to the profile.
+    await this.profiles.write(tx, tenantId, userId, { ...before, ...own });
     const entry = { action: 'profile.updated', objectKind: 'user', objectId: userId, data: diff };
     await this.audit.record(tx, actor, entry);
     await this.hooks.run(tx, PROFILE_CHANGED, { tenantId, userId });

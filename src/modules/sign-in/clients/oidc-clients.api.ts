@@ -134,12 +134,18 @@ export class OidcClientsApi {
 
   /**
    * Removes a client of the database and ends its sessions.
+   * @param accept runs in the transaction after the removal, before the account of a service ends; its error keeps the client
    * @returns the number of ended sessions; null for an unknown client
    */
-  async remove(id: string, actor: AuditActor = operator(null)): Promise<number | null> {
+  async remove(
+    id: string,
+    actor: AuditActor = operator(null),
+    accept?: (tx: Tx) => Promise<void>,
+  ): Promise<number | null> {
     return this.db.tx(async (tx) => {
       const accountId = await this.repository.remove(tx, id);
       if (accountId === undefined) return null;
+      await accept?.(tx);
       const ended = await this.sessions.endOfClient(tx, id);
       if (accountId !== null) {
         await this.tenants.endMemberships(tx, accountId);

@@ -57,9 +57,9 @@ const countOwned = directory.statement<{ count: number }>(
 
 const lockOwned = directory.lock('oidc_clients.lock_owned', 'oidc clients of');
 
-const setSecret = directory.statement<never>(
+const setSecret = directory.statement<{ id: string }>(
   'oidc_clients.set_secret',
-  `UPDATE oidc_clients SET secret_hash = $3 WHERE owner_tenant_id = $1 AND id = $2`,
+  `UPDATE oidc_clients SET secret_hash = $3 WHERE owner_tenant_id = $1 AND id = $2 RETURNING id`,
 );
 
 const find = directory.statement<ClientRow>(
@@ -119,8 +119,9 @@ export class OidcClientsRepository {
     return (await tx.query(countOwned, [tenantId]))[0]?.count ?? 0;
   }
 
-  async setSecret(tx: Tx, tenantId: string, id: string, secretHash: Buffer): Promise<void> {
-    await tx.query(setSecret, [tenantId, id, secretHash]);
+  /** @returns false for a client that was removed meanwhile */
+  async setSecret(tx: Tx, tenantId: string, id: string, secretHash: Buffer): Promise<boolean> {
+    return (await tx.query(setSecret, [tenantId, id, secretHash])).length > 0;
   }
 
   /** @returns the account of a service, null for other kinds; undefined for an unknown client */

@@ -3,10 +3,12 @@ import { NIL, v7 as uuidv7 } from 'uuid';
 import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { MemberAdmission } from '../../access/index.js';
+import { SessionsApi } from '../../identity/index.js';
 import { newClientSecret, OidcClientsApi } from './oidc-clients.api.js';
 import { OidcClientsRepository, type OwnedClientRow } from './oidc-clients.repository.js';
 import { ClientErrors } from './tenant-clients.errors.js';
@@ -27,12 +29,13 @@ export class TenantClientsService {
     private readonly clients: OidcClientsApi,
     private readonly repository: OidcClientsRepository,
     private readonly admission: MemberAdmission,
+    private readonly sessions: SessionsApi,
     private readonly cursors: Cursors,
     private readonly audit: Audit,
     private readonly db: Db,
   ) {}
 
-  /** @throws ApiError 403 `forbidden`, `cannot_grant_unheld`; 422 `validation_failed`, `too_many_clients` */
+  /** @throws ApiError 401 for an ended session; 403 `forbidden`, `cannot_grant_unheld`; 422 `validation_failed`, `too_many_clients` */
   async create(ctx: RequestContext, input: CreateTenantClient): Promise<TenantClientSecretEnvelope> {
     const {
       name,
@@ -63,6 +66,7 @@ export class TenantClientsService {
         if (isService) await this.admission.assertMayGive(tx, ctx, 'clients.manage', { role, groupIds: [] });
         if ((await this.repository.countOwned(tx, ctx.tenantId)) >= MAX_CLIENTS)
           throw ClientErrors.tooManyClients.with();
+        await this.sessions.requireLive(tx, ctx.sessionId);
       },
     );
     const row = await this.existing(ctx.tenantId, id);
@@ -85,15 +89,17 @@ export class TenantClientsService {
 
   /**
    * Replaces the secret; the previous one is invalid at once.
-   * @throws ApiError 404; 403 `cannot_grant_unheld`; 409 `client_without_secret`
+   * @throws ApiError 401 for an ended session; 403 `cannot_grant_unheld`; 404; 409 `client_without_secret`
    */
   async rotate(ctx: RequestContext, id: string): Promise<TenantClientSecretEnvelope> {
     const row = await this.existing(ctx.tenantId, id);
     if (row.secretHash === null) throw ClientErrors.withoutSecret.with();
-    await this.assertMayControl(ctx, row);
     const { secret, hash } = newClientSecret();
     await this.db.tx(async (tx) => {
-      await this.repository.setSecret(tx, ctx.tenantId, id, hash);
+      // Another request may have removed it meanwhile.
+      if (!(await this.repository.setSecret(tx, ctx.tenantId, id, hash))) throw ClientErrors.notFound.with();
+      await this.assertMayControl(tx, ctx, row);
+      await this.sessions.requireLive(tx, ctx.sessionId);
       const entry = { action: 'identity.client.rotated', objectKind: 'client', objectId: id };
       await this.audit.record(tx, ctx, entry);
     });
@@ -103,16 +109,15 @@ export class TenantClientsService {
   /** Removes the client and ends its sessions. @throws ApiError 404; 403 `cannot_grant_unheld` */
   async remove(ctx: RequestContext, id: string): Promise<TenantClientEnvelope> {
     const row = await this.existing(ctx.tenantId, id);
-    await this.assertMayControl(ctx, row);
+    const ended = await this.clients.remove(id, ctx, (tx) => this.assertMayControl(tx, ctx, row));
     // Another request may have removed it meanwhile.
-    if ((await this.clients.remove(id, ctx)) === null) throw ClientErrors.notFound.with();
+    if (ended === null) throw ClientErrors.notFound.with();
     return { client: present(row) };
   }
 
   /** The secret of a service acts with the permissions of its account, and its removal deactivates a member. */
-  private async assertMayControl(ctx: RequestContext, { accountId }: OwnedClientRow): Promise<void> {
-    if (accountId === null) return;
-    await this.db.tx((tx) => this.admission.assertMayControl(tx, ctx, 'clients.manage', accountId));
+  private async assertMayControl(tx: Tx, ctx: RequestContext, { accountId }: OwnedClientRow): Promise<void> {
+    if (accountId !== null) await this.admission.assertMayControl(tx, ctx, 'clients.manage', accountId);
   }
 
   private async existing(tenantId: string, id: string): Promise<OwnedClientRow> {
