@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { RequestContext, MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
@@ -174,7 +174,7 @@ export class RoomsRepository {
 
   /** A room that the caller is a member of. */
   async ofMember(
-    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    { tenantId, userId }: MemberKey,
     roomId: string,
     reader: Reader = this.db,
   ): Promise<MemberRoom | undefined> {
@@ -186,11 +186,7 @@ export class RoomsRepository {
   }
 
   /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */
-  async lock(
-    tx: Tx,
-    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
-    roomId: string,
-  ): Promise<ChatRole | null> {
+  async lock(tx: Tx, { tenantId, userId }: MemberKey, roomId: string): Promise<ChatRole | null> {
     return (await tx.query(lock, [tenantId, userId, roomId]))[0]?.role ?? null;
   }
 
@@ -218,7 +214,7 @@ export class RoomsRepository {
   /** Adds the message of a change. The room is locked. @returns its `mod_seq`; 0 in a deleted room */
   async report(
     tx: Tx,
-    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    { tenantId, userId }: MemberKey,
     roomId: string,
     event: RoomEvent | CallEvent,
     kind: 'system' | 'call' = 'system',
