@@ -115,13 +115,6 @@ const read = workspace.statement<{ room: string; members: string; is_member: boo
       AND (mine.user_id IS NOT NULL OR room.visibility = 'tenant')`,
 );
 
-const role = workspace.statement<{ role: ChatRole }>(
-  'chat_rooms.role',
-  `SELECT member.role FROM chat_members member
-     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
-    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
-);
-
 const ofMember = workspace.statement<MemberRoom>(
   'chat_rooms.of_member',
   `SELECT room.id, room.type, room.name, room.archived_at IS NOT NULL AS archived, member.role FROM chat_members member
@@ -179,10 +172,6 @@ export class RoomsRepository {
     reader: Reader = this.db,
   ): Promise<MemberRoom | undefined> {
     return (await reader.query(ofMember, [tenantId, userId, roomId]))[0];
-  }
-
-  async role({ tenantId, userId }: RequestContext, roomId: string): Promise<ChatRole | null> {
-    return (await this.db.query(role, [tenantId, userId, roomId]))[0]?.role ?? null;
   }
 
   /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */
