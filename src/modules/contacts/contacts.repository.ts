@@ -100,6 +100,10 @@ export interface ContactFilter {
 export type ContactSort = 'name' | 'updated';
 export type ListedRow = AccessedRow & { sort_key: string; seq: number };
 
+/** A row of a page whose address book has contacts. */
+export type Listed = ListedRow & ContactRow;
+export const isListed = (row: ListedRow): row is Listed => row.id !== null;
+
 // $5 limit, $6 kind, $9 members only, $7 and $8 the last row of the page before. Index contacts_by_name or contacts_feed. With words, the
 // primary key of contact_words finds the contacts with the first word ($10 to $11); a filter checks the other words ($12, $13).
 function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRow> {
