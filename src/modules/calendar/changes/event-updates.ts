@@ -219,6 +219,6 @@ export class EventUpdates {
       fields: names,
       messages,
     };
-    return ((await this.writer.commit(tx, ctx, [change], now)) as [EventChange])[0];
+    return this.writer.commitOne(tx, ctx, change, now);
   }
 }
