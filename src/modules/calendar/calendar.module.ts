@@ -9,7 +9,6 @@ import { CalendarsRepository } from './calendars/calendars.repository.js';
 import { CalendarsService } from './calendars/calendars.service.js';
 import { EventBatch } from './changes/event-batch.js';
 import { EventCalls } from './changes/event-calls.js';
-import { EventMoves } from './changes/event-moves.js';
 import { EventOperations } from './changes/event-operations.js';
 import { EventRemovals } from './changes/event-removals.js';
 import { OwnSettings } from './changes/own-settings.js';
@@ -56,7 +55,6 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     EventWriter,
     EventCalls,
     EventOperations,
-    EventMoves,
     OwnSettings,
     EventUpdates,
     EventRemovals,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { RequestContext, MemberKey } from '../../platform/context/request-context.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { CalendarRole } from './calendar.entity.js';
@@ -132,11 +132,7 @@ export interface WindowQuery {
 @Injectable()
 export class EventsRepository {
   /** The calendar as the caller sees it, or null. */
-  async context(
-    reader: Reader,
-    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
-    calendarId: string,
-  ): Promise<CalendarContext | null> {
+  async context(reader: Reader, ctx: MemberKey, calendarId: string): Promise<CalendarContext | null> {
     const [row] = await reader.query(readContext, [ctx.tenantId, calendarId, ctx.userId]);
     return contextOf(row);
   }

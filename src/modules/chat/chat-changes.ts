@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Bus } from '../../platform/bus/bus.js';
 
@@ -50,7 +50,7 @@ export class ChatChanges {
    */
   changed(
     tx: Tx,
-    { tenantId: tenant }: Pick<RequestContext, 'tenantId'>,
+    { tenantId: tenant }: WorkspaceKey,
     room: string,
     modSeq: number,
     message?: string | null,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { MemberKey } from '../../platform/context/request-context.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { ChatChanges } from './chat-changes.js';
 import type { ChatRole } from './chat.entity.js';
@@ -14,26 +14,17 @@ export class ChatApi {
   ) {}
 
   /** @returns undefined for an unknown room, or one that the caller is not a member of */
-  async room(
-    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
-    id: string,
-    reader?: Reader,
-  ): Promise<MemberRoom | undefined> {
+  async room(ctx: MemberKey, id: string, reader?: Reader): Promise<MemberRoom | undefined> {
     return this.rooms.ofMember(ctx, id, reader);
   }
 
   /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */
-  async lock(tx: Tx, ctx: Pick<RequestContext, 'tenantId' | 'userId'>, id: string): Promise<ChatRole | null> {
+  async lock(tx: Tx, ctx: MemberKey, id: string): Promise<ChatRole | null> {
     return this.rooms.lock(tx, ctx, id);
   }
 
   /** Adds a message of the kind `call` by this user. Does nothing in a deleted room. */
-  async reportCall(
-    tx: Tx,
-    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
-    roomId: string,
-    event: CallEvent,
-  ): Promise<void> {
+  async reportCall(tx: Tx, ctx: MemberKey, roomId: string, event: CallEvent): Promise<void> {
     await this.rooms.lock(tx, ctx, roomId);
     const modSeq = await this.rooms.report(tx, ctx, roomId, event, 'call');
     if (modSeq > 0) this.changes.changed(tx, ctx, roomId, modSeq);

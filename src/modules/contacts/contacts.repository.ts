@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
@@ -100,6 +100,10 @@ export interface ContactFilter {
 export type ContactSort = 'name' | 'updated';
 export type ListedRow = AccessedRow & { sort_key: string; seq: number };
 
+/** A row of a page whose address book has contacts. */
+export type Listed = ListedRow & ContactRow;
+export const isListed = (row: ListedRow): row is Listed => row.id !== null;
+
 // $5 limit, $6 kind, $9 members only, $7 and $8 the last row of the page before. Index contacts_by_name or contacts_feed. With words, the
 // primary key of contact_words finds the contacts with the first word ($10 to $11); a filter checks the other words ($12, $13).
 function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRow> {
@@ -181,18 +185,14 @@ export class ContactsRepository {
    * before them: a deletion of the book locks in this order.
    * @returns the number of its contacts; undefined when the book does not exist
    */
-  async lockBook(
-    tx: Tx,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
-    bookId: string,
-  ): Promise<number | undefined> {
+  async lockBook(tx: Tx, { tenantId }: WorkspaceKey, bookId: string): Promise<number | undefined> {
     return (await tx.query(lockBook, [tenantId, bookId]))[0]?.contacts_count;
   }
 
   /** Contacts of a book with one of these ids. */
   async find(
     reader: Reader,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     bookId: string,
     column: keyof typeof BY,
     ids: readonly string[],
@@ -203,7 +203,7 @@ export class ContactsRepository {
   /** Ids of contacts of a book, in their order. @param after null: from the start */
   async idsAfter(
     reader: Reader,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     bookId: string,
     after: string | null,
     limit: number,
@@ -215,7 +215,7 @@ export class ContactsRepository {
   /** Contacts of a book with one of these keys, those with most keys first, and the keys that matched. */
   async withKeys(
     reader: Reader,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     bookId: string,
     keys: readonly string[],
     limit: number,
@@ -226,7 +226,7 @@ export class ContactsRepository {
   /** Skips contacts whose id, external_id or uid is taken, and all when the book no longer exists. @returns the new rows */
   async insert(
     tx: Tx,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     bookId: string,
     contacts: readonly ContactInsert[],
   ): Promise<ContactRow[]> {
@@ -236,7 +236,7 @@ export class ContactsRepository {
   /** As `insert`, of one contact. @param max contacts of the book @returns undefined also for a full book */
   async insertWithin(
     tx: Tx,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     bookId: string,
     contact: ContactInsert,
     max: number,
@@ -247,7 +247,7 @@ export class ContactsRepository {
   /** As `insert`, without the content of the new rows. */
   async insertMany(
     tx: Tx,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     bookId: string,
     contacts: readonly ContactInsert[],
   ): Promise<Pick<ContactRow, 'id' | 'revision'>[]> {
@@ -257,7 +257,7 @@ export class ContactsRepository {
   /** Skips contacts that no longer have the revision `base`. @returns the written rows */
   async update(
     tx: Tx,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     bookId: string,
     contacts: readonly ContactUpdate[],
   ): Promise<ContactRow[]> {
@@ -267,7 +267,7 @@ export class ContactsRepository {
   /** Skips contacts that are deleted already. @returns the rows as they were */
   async remove(
     tx: Tx,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     bookId: string,
     ids: readonly string[],
   ): Promise<ContactRow[]> {
@@ -277,7 +277,7 @@ export class ContactsRepository {
   /** Undefined: the contact has another revision, or its new external_id or uid is taken in the target. */
   async move(
     tx: Tx,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     contact: ContactRow,
     targetId: string,
     { externalId, uid } = { externalId: contact.external_id, uid: contact.uid },

@@ -1,6 +1,9 @@
 import { defineError } from '../../platform/http/api-error.js';
 
-const detail = (field: string, code: string, message: string) => ({ details: [{ field, code, message }] });
+/** An example of `details`. */
+export const detail = (field: string, code: string, message: string) => ({
+  details: [{ field, code, message }],
+});
 
 /** The errors of forms. */
 export const FormErrors = {

@@ -50,24 +50,15 @@ export class PresenceService implements OnModuleInit {
 
   onModuleInit(): void {
     const { sockets, devices, events } = this;
-    sockets.register({
-      ...SET,
-      handle: async ({ ctx }, input) => ({ presence: await this.choose(ctx, input) }),
+    sockets.register(SET, async ({ ctx }, input) => ({ presence: await this.choose(ctx, input) }));
+    sockets.register(ACTIVE, async (connection, { active }) => {
+      devices.setActive(connection, active);
+      return {};
     });
-    sockets.register({
-      ...ACTIVE,
-      handle: async (connection, { active }) => {
-        devices.setActive(connection, active);
-        return {};
-      },
-    });
-    sockets.register({
-      ...SUBSCRIBE,
-      handle: async (connection, { user_ids: userIds }) => {
-        // Subscribes before it reads the list: a change in between is in the list and in an event, so none is missed.
-        events.subscribe(connection, userIds);
-        return this.snapshot(connection.ctx, userIds);
-      },
+    sockets.register(SUBSCRIBE, async (connection, { user_ids: userIds }) => {
+      // Subscribes before it reads the list: a change in between is in the list and in an event, so none is missed.
+      events.subscribe(connection, userIds);
+      return this.snapshot(connection.ctx, userIds);
     });
   }
 

@@ -90,10 +90,7 @@ export class ReferenceInput {
 
 /** A moment, or minutes before the task is due (before the start of the day when it has no hour). */
 export class ReminderInput {
-  @ApiPropertyOptional({ format: 'date-time', example: '2026-12-01T08:00:00Z' })
-  @Optional()
-  @Moment()
-  at?: Date;
+  @Optional() @Moment({ example: '2026-12-01T08:00:00Z' }) at?: Date;
 
   @Optional() @IntegerFrom(0, YEAR_MINUTES, { example: 30 }) minutes_before?: number;
 }

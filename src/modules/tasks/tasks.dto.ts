@@ -133,10 +133,9 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   references?: ReferenceInput[];
 
   /** The moment the task is due; sets `date`. A new `date`, alone or beside the old moment, keeps the hour. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2026-12-01T17:00:00Z' })
   @Nullable()
   // A date in 9999 keeps the hour of the task, and clients send back what they read.
-  @Moment(9999)
+  @Moment({ lastYear: 9999, required: false, nullable: true, example: '2026-12-01T17:00:00Z' })
   due_at?: Date | null;
 
   /** Completing the task creates the next one; creating it as done does not. Requires a `date`. A bare string is the rule. */

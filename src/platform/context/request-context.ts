@@ -26,6 +26,12 @@ export interface RequestContext extends Identity {
   readonly ip?: string | null;
 }
 
+/** A workspace, for what does not depend on the caller. */
+export type WorkspaceKey = Pick<RequestContext, 'tenantId'>;
+
+/** A user of a workspace: the caller, or one for whom a job works. */
+export type MemberKey = Pick<RequestContext, 'tenantId' | 'userId'>;
+
 /** The context of `@Tenantless()` routes. */
 export type AccountContext = Omit<RequestContext, 'tenantId'> & { readonly tenantId: string | null };
 

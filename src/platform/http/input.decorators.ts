@@ -13,6 +13,7 @@ import {
   IsIn,
   IsInt,
   isISO8601,
+  IsOptional,
   IsString,
   IsUrl,
   IsUUID,
@@ -100,6 +101,10 @@ export const Uuid = (options: FieldOptions = {}) =>
 export const Time = (options: FieldOptions = {}) =>
   field({ type: String, format: 'date-time' }, options, (own) => [IsDate(own), Timestamp()]);
 
+/** An object of a class. */
+export const Nested = (type: new () => object, options: FieldOptions = {}) =>
+  field({ type }, options, (own) => [Transform(({ value }) => asInstance(type, value)), ValidateNested(own)]);
+
 /** A list of at most `max` objects of a class; of at least `minItems` in the options. */
 export const Entries = (
   type: new () => object,
@@ -118,6 +123,15 @@ export const Entries = (
 export const Repeatable = () =>
   Transform(({ value }) => (value === undefined || Array.isArray(value) ? value : [value]));
 
+/** An optional query parameter that may be repeated, each time with one of these values. */
+export const EachOf = (values: readonly unknown[]) =>
+  field({ enum: [...values], isArray: true, required: false }, {}, () => [
+    IsOptional(),
+    Repeatable(),
+    IsArray(),
+    IsIn([...values], { each: true }),
+  ]);
+
 /** Removes repetitions from an array of text and keeps the order. */
 export const Distinct = () => Transform(({ value }) => (Array.isArray(value) ? [...new Set(value)] : value));
 
@@ -135,11 +149,10 @@ export const Timestamp = () =>
     return time.getUTCFullYear() <= 9999 ? time : value;
   });
 
-/** A time from 1900 to `lastYear`, RFC 3339, as a Date. */
-export const Moment =
-  (lastYear: 9998 | 9999 = 9998): PropertyDecorator =>
-  (target, key) => {
-    Timestamp()(target, key);
+/** A time from 1900 to `lastYear`, by default 9998, RFC 3339, as a Date. */
+export const Moment = ({ lastYear = 9998, ...docs }: FieldOptions & { lastYear?: 9998 | 9999 } = {}) =>
+  field({ type: String, format: 'date-time' }, docs, () => [
+    Timestamp(),
     ValidateBy({
       name: 'isTimestamp',
       validator: {
@@ -147,8 +160,8 @@ export const Moment =
           value instanceof Date && value.getUTCFullYear() >= 1900 && value.getUTCFullYear() <= lastYear,
         defaultMessage: () => '$property must be a time, RFC 3339',
       },
-    })(target, key);
-  };
+    }),
+  ]);
 
 /** Converts decimal digits of a query parameter into a number. Other values stay unchanged: the validator rejects them. */
 export const WholeNumber = () =>

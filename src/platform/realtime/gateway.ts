@@ -52,10 +52,7 @@ export class RealtimeGateway {
     metrics: Metrics,
     events: SocketEvents,
   ) {
-    events.register({
-      ...AUTH_REFRESH,
-      handle: (connection, { token }) => this.refresh(connection, token),
-    });
+    events.register(AUTH_REFRESH, (connection, { token }) => this.refresh(connection, token));
     metrics.gauge(
       'realtime_sockets',
       'Open sockets: with a verified token, and without one.',

@@ -3,7 +3,7 @@ import type { Connection } from './connection.js';
 import type { ClientEvent } from './event-declarations.js';
 
 /** A client event with its handler. */
-export interface SocketEvent<Input extends object> extends ClientEvent<Input> {
+interface SocketEvent<Input extends object> extends ClientEvent<Input> {
   /** @returns the members of the acknowledgement beside `ok` */
   handle(connection: Connection, input: Input): Promise<object>;
 }
@@ -13,9 +13,9 @@ export interface SocketEvent<Input extends object> extends ClientEvent<Input> {
 export class SocketEvents {
   private readonly events = new Map<string, SocketEvent<object>>();
 
-  register<Input extends object>(event: SocketEvent<Input>): void {
+  register<Input extends object>(event: ClientEvent<Input>, handle: SocketEvent<Input>['handle']): void {
     if (this.events.has(event.name)) throw new Error(`the event ${event.name} is already registered`);
-    this.events.set(event.name, event);
+    this.events.set(event.name, { ...event, handle });
   }
 
   find(name: string): SocketEvent<object> | undefined {

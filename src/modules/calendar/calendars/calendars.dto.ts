@@ -1,5 +1,5 @@
 import { ApiPropertyOptional, IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
-import { IsArray, IsIn, IsNumber, IsOptional, IsString, IsUUID, ValidateIf } from 'class-validator';
+import { IsNumber, IsOptional, IsString, IsUUID, ValidateIf } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import {
   Entries,
@@ -8,9 +8,9 @@ import {
   Nullable,
   OneOf,
   Optional,
-  Repeatable,
   Text,
   Uuid,
+  EachOf,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
@@ -23,12 +23,7 @@ const INCLUDES = ['shared', 'hidden', 'holidays'] as const;
 
 export class ListCalendars extends PageQuery {
   /** `hidden` adds the calendars that you have hidden. Other own and shared calendars are always listed. */
-  @ApiPropertyOptional({ enum: INCLUDES, isArray: true })
-  @IsOptional()
-  @Repeatable()
-  @IsIn(INCLUDES, { each: true })
-  @IsArray()
-  include?: (typeof INCLUDES)[number][];
+  @EachOf(INCLUDES) include?: (typeof INCLUDES)[number][];
 }
 
 /** A user or a group, and the role that the calendar gives them. */

@@ -75,14 +75,6 @@ const grantees = workspace.statement<{ id: string }>(
    UNION ALL SELECT id FROM group_names WHERE tenant_id = $1 AND id = ANY ($3)`,
 );
 
-const prefer = workspace.statement<never>(
-  'calendar.prefer',
-  `INSERT INTO calendar_preferences AS own (tenant_id, user_id, calendar_id, color, hidden, position)
-   VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT (tenant_id, user_id, calendar_id)
-   DO UPDATE SET color = excluded.color, hidden = excluded.hidden, position = excluded.position`,
-);
-
 const lockAll = workspace.statement<never>('calendar.lock_all', `SELECT calendar_lock_all($1, $2, $3)`);
 
 const remove = workspace.statement<never>(
@@ -179,11 +171,8 @@ export class CalendarsRepository {
       await rows.insert({ ...share, tenantId, calendarId, createdAt: () => 'clock_timestamp()' });
   }
 
-  async prefer(
-    tx: Tx,
-    { tenantId, userId, calendarId, color, hidden, position }: CalendarPreference,
-  ): Promise<void> {
-    await tx.query(prefer, [tenantId, userId, calendarId, color, hidden, position]);
+  async prefer(tx: Tx, settings: CalendarPreference): Promise<void> {
+    await rowsOf(tx, CalendarPreference).store(['tenantId', 'userId', 'calendarId'], { ...settings });
   }
 
   /** Locks the rows that {@link delete} changes. */

@@ -1,26 +1,22 @@
-import { Injectable } from '@nestjs/common';
 import { Errors } from '../../../platform/http/errors.js';
-import { EventsRepository } from '../events.repository.js';
+import type { EventsRepository } from '../events.repository.js';
 import { invalidField } from '../input/event-patch.js';
 import { isAtLeast } from '../model/event-policy.js';
 import type { CalendarContext, EventRecord, OwnedEntry } from '../model/event-record.js';
 import { newEntry } from './event-write.js';
 import type { UpdateJob } from './update-job.js';
 
-/** Moves of events between calendars. */
-@Injectable()
-export class EventMoves {
-  constructor(private readonly events: EventsRepository) {}
-
-  /** The calendar that the event moves to; null: it stays. @throws ApiError 422 `unknown_calendar`; 403 */
-  async target({ tx, ctx, locked, fields }: UpdateJob): Promise<CalendarContext | null> {
-    const id = fields.calendar_id?.toLowerCase();
-    if (id === undefined || id === locked.calendar.id) return null;
-    const target = await this.events.context(tx, ctx, id);
-    if (!target) throw invalidField('calendar_id', 'unknown_calendar', 'is not one of your calendars');
-    if (!isAtLeast(target.role, 'writer')) throw Errors.forbidden.with();
-    return target;
-  }
+/** The calendar that the event moves to; null: it stays. @throws ApiError 422 `unknown_calendar`; 403 */
+export async function moveTarget(
+  events: EventsRepository,
+  { tx, ctx, locked, fields }: UpdateJob,
+): Promise<CalendarContext | null> {
+  const id = fields.calendar_id?.toLowerCase();
+  if (id === undefined || id === locked.calendar.id) return null;
+  const target = await events.context(tx, ctx, id);
+  if (!target) throw invalidField('calendar_id', 'unknown_calendar', 'is not one of your calendars');
+  if (!isAtLeast(target.role, 'writer')) throw Errors.forbidden.with();
+  return target;
 }
 
 /** An event without attendees belongs to the owner of its new calendar. */

@@ -101,7 +101,7 @@ export class EventOperations {
       key: '',
       messages,
     };
-    const [done] = (await this.writer.commit(tx, ctx, [change], now)) as [EventChange];
+    const done = await this.writer.commitOne(tx, ctx, change, now);
     return { record: done.record, entry: entryIn(done.entries, calendar.id) };
   }
 }

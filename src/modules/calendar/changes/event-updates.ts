@@ -14,7 +14,7 @@ import { type EventRef, instanceKey, scopeOf } from '../input/event-ref.js';
 import { withoutCall } from './event-calls.js';
 import type { EventRecord } from '../model/event-record.js';
 import { type EventChange } from './event-write.js';
-import { EventMoves, movedEntries, moveTo } from './event-moves.js';
+import { movedEntries, moveTarget, moveTo } from './event-moves.js';
 import { EventWriter, messagesFor } from './event-writer.js';
 import { OwnSettings, withOwn } from './own-settings.js';
 import type { Updated, UpdateJob } from './update-job.js';
@@ -31,7 +31,6 @@ export class EventUpdates {
   constructor(
     private readonly events: EventsRepository,
     private readonly writer: EventWriter,
-    private readonly moves: EventMoves,
     private readonly settings: OwnSettings,
   ) {}
 
@@ -85,7 +84,7 @@ export class EventUpdates {
     const { calendar, record } = locked;
     const changes = await this.changes(job, record, wholeTimes(record, fields, key, calendar.time_zone));
     const changed = changeAll(record, changes, now);
-    const target = await this.moves.target(job);
+    const target = await moveTarget(this.events, job);
     if (!changed && !target) return this.settings.writePlacement(job, key);
     const next = changed?.record ?? { ...record };
     assertInstances(next);
@@ -219,6 +218,6 @@ export class EventUpdates {
       fields: names,
       messages,
     };
-    return ((await this.writer.commit(tx, ctx, [change], now)) as [EventChange])[0];
+    return this.writer.commitOne(tx, ctx, change, now);
   }
 }

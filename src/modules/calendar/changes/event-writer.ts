@@ -154,6 +154,11 @@ export class EventWriter {
     return done;
   }
 
+  /** As `commit`, of one change. */
+  async commitOne(tx: Tx, ctx: RequestContext, change: EventChange, now: string): Promise<EventChange> {
+    return (await this.commit(tx, ctx, [change], now))[0]!;
+  }
+
   private async closedProposals(
     tx: Tx,
     { tenantId }: RequestContext,

@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { Errors } from '../../../platform/http/errors.js';
 import { CalendarErrors } from '../calendar.errors.js';
+import { EventsRepository } from '../events.repository.js';
 import type { UpdateEvent } from '../input/event.dto.js';
 import { attendeesAt, recordIn } from '../model/attendance.js';
 import type { CalendarContext, OwnedEntry, ParticipantRow } from '../model/event-record.js';
 import { shown, viewerOf } from '../responses/event.presenter.js';
 import { changeAll, changeOne } from './event-change.js';
-import { EventMoves } from './event-moves.js';
+import { moveTarget } from './event-moves.js';
 import { entryIn, ownReminders } from './event-operations.js';
 import { EventWriter } from './event-writer.js';
 import { changedWholeField, changesFor, changesForOne, wholeTimes } from './requested-changes.js';
@@ -17,7 +18,7 @@ import type { Updated, UpdateJob } from './update-job.js';
 @Injectable()
 export class OwnSettings {
   constructor(
-    private readonly moves: EventMoves,
+    private readonly events: EventsRepository,
     private readonly writer: EventWriter,
   ) {}
 
@@ -31,7 +32,7 @@ export class OwnSettings {
     const { ctx, locked, fields } = job;
     const { calendar, record } = locked;
     if (await this.changesEvent(job, key, isOne)) throw CalendarErrors.notOrganizer.with();
-    const target = await this.moves.target(job);
+    const target = await moveTarget(this.events, job);
     if (target && (target.owner_id !== ctx.userId || calendar.owner_id !== ctx.userId))
       throw Errors.forbidden.with();
     const viewer = viewerOf(ctx, calendar);

@@ -1,25 +1,17 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
+import { ArrayMaxSize, IsOptional, IsString, ValidateIf } from 'class-validator';
 import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsOptional,
-  IsString,
-  ValidateIf,
-  ValidateNested,
-} from 'class-validator';
-import {
-  asInstance,
   Flag,
   IntegerFrom,
   Nullable,
   OneOf,
   Optional,
-  Repeatable,
   Text,
   Uuid,
   WholeNumber,
+  Nested,
+  EachOf,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { CommentField, ScopeFields } from '../input/event.dto.js';
@@ -58,12 +50,7 @@ export class ListEvents extends IntersectionType(PageQuery, TitleFilter) {
    * `overrides`: each series is followed by the instances that differ from it. They count towards `limit`; a series with more of them is
    * a page of its own.
    */
-  @ApiPropertyOptional({ enum: ['overrides'], isArray: true })
-  @IsOptional()
-  @Repeatable()
-  @IsIn(['overrides'], { each: true })
-  @IsArray()
-  include?: 'overrides'[];
+  @EachOf(['overrides']) include?: 'overrides'[];
 }
 
 export class ListInstances extends TitleFilter {
@@ -92,12 +79,8 @@ export class ReadEvent {
   @QueryTime('2026-03-09T09:00:00') recurrence_id?: string;
 
   /** `overrides`: the instances that differ from their series. `history`: the last 100 changes. `proposals`: proposed times. */
-  @ApiPropertyOptional({ enum: ['overrides', 'history', 'proposals'], isArray: true })
-  @IsOptional()
-  @Repeatable()
-  @IsIn(['overrides', 'history', 'proposals'], { each: true })
   @ArrayMaxSize(3)
-  @IsArray()
+  @EachOf(['overrides', 'history', 'proposals'])
   include?: ('overrides' | 'history' | 'proposals')[];
 }
 
@@ -120,10 +103,8 @@ export class RespondToEvent extends IntersectionType(ScopeFields, CommentField) 
   @Optional() @Flag({ example: true }) send_reply?: boolean;
 
   /** Also proposes another time. */
-  @ApiPropertyOptional({ type: ProposedTime, nullable: true, example: null })
   @Nullable()
-  @ValidateNested()
-  @Transform(({ value }) => asInstance(ProposedTime, value))
+  @Nested(ProposedTime, { required: false, nullable: true, example: null })
   proposed?: ProposedTime | null;
 }
 

@@ -225,7 +225,7 @@ export class RsvpService {
       key,
       messages,
     };
-    return ((await this.writer.commit(tx, ctx, [change], now)) as [EventChange])[0];
+    return this.writer.commitOne(tx, ctx, change, now);
   }
 
   private shown(

@@ -1,7 +1,14 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsEmail, ValidateIf, ValidateNested } from 'class-validator';
 import { Transform } from 'class-transformer';
-import { asInstance, EachAs, Flag, IntegerFrom, Optional } from '../../../platform/http/input.decorators.js';
+import {
+  asInstance,
+  EachAs,
+  Flag,
+  IntegerFrom,
+  Optional,
+  Nested,
+} from '../../../platform/http/input.decorators.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
@@ -69,9 +76,5 @@ export class FreeBusyQuery {
   /** Ignores this event, to find another time for it. */
   @OptionalId() exclude_event_id?: string;
 
-  @ApiPropertyOptional({ type: SuggestFields })
-  @Optional()
-  @Transform(({ value }) => asInstance(SuggestFields, value))
-  @ValidateNested()
-  suggest?: SuggestFields;
+  @Optional() @Nested(SuggestFields) suggest?: SuggestFields;
 }

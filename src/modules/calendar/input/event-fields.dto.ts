@@ -1,9 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsString, Length, ValidateNested } from 'class-validator';
 import { RULE_LIMITS } from '../../../lib/recurrence/index.js';
 import {
-  asInstance,
   asNamedUser,
   EachAs,
   Entries,
@@ -13,6 +11,7 @@ import {
   OneOf,
   Optional,
   Text,
+  Nested,
 } from '../../../platform/http/input.decorators.js';
 import type { TimeInput } from './event-input-times.js';
 import {
@@ -62,14 +61,8 @@ export class EventFields {
   duration?: string | null;
 
   /** Null: a single event. */
-  @ApiPropertyOptional({
-    type: RecurrenceFields,
-    nullable: true,
-    example: { rules: ['FREQ=WEEKLY;BYDAY=MO'] },
-  })
   @Nullable()
-  @ValidateNested()
-  @Transform(({ value }) => asInstance(RecurrenceFields, value))
+  @Nested(RecurrenceFields, { required: false, nullable: true, example: { rules: ['FREQ=WEEKLY;BYDAY=MO'] } })
   recurrence?: RecurrenceFields | null;
 
   /** The same as the first of `recurrence.rules`. */
@@ -89,10 +82,8 @@ export class EventFields {
   attendees?: AttendeeFields[];
 
   /** Your own reminders. Null: the reminders of the calendar. */
-  @ApiPropertyOptional({ type: EventRemindersFields, nullable: true, example: { use_default: true } })
   @Nullable()
-  @ValidateNested()
-  @Transform(({ value }) => asInstance(EventRemindersFields, value))
+  @Nested(EventRemindersFields, { required: false, nullable: true, example: { use_default: true } })
   reminders?: EventRemindersFields | null;
 
   @ApiPropertyOptional({ type: String, nullable: true, example: '#2f80ed' })
@@ -110,10 +101,8 @@ export class EventFields {
 
   @Optional() @Entries(LinkFields, 50, { example: [] }) links?: LinkFields[];
 
-  @ApiPropertyOptional({ type: ConferenceFields, nullable: true, example: null })
   @Nullable()
-  @ValidateNested()
-  @Transform(({ value }) => asInstance(ConferenceFields, value))
+  @Nested(ConferenceFields, { required: false, nullable: true, example: null })
   conference?: ConferenceFields | null;
 
   /** The attendees may propose other times; default true. */

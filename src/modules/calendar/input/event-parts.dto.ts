@@ -1,6 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -29,6 +28,7 @@ import {
   OneOf,
   Optional,
   Text,
+  Nested,
 } from '../../../platform/http/input.decorators.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import type { Reminder } from '../calendar.entity.js';
@@ -182,11 +182,7 @@ export class PlaceFields {
   @Line(500, { example: 'Headquarters' }) name!: string;
   @Optional() @Line(500, { example: 'Alexanderplatz 1, Berlin' }) address?: string;
 
-  @ApiPropertyOptional({ type: GeoFields, nullable: true, example: null })
-  @Nullable()
-  @ValidateNested()
-  @Transform(({ value }) => asInstance(GeoFields, value))
-  geo?: GeoFields | null;
+  @Nullable() @Nested(GeoFields, { required: false, nullable: true, example: null }) geo?: GeoFields | null;
 }
 
 export class LinkFields implements Omit<EventLink, 'id' | 'url' | 'title'> {

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsArray, IsEmail, IsIn, IsOptional } from 'class-validator';
-import { IntegerFrom, Repeatable, Text, Uuid, WholeNumber } from '../../../platform/http/input.decorators.js';
+import { IsEmail, IsOptional } from 'class-validator';
+import { IntegerFrom, Text, Uuid, WholeNumber, EachOf } from '../../../platform/http/input.decorators.js';
 import { RELATED_KINDS, type RelatedKind } from '../../../platform/references/related-items.js';
 import { QueryTime } from '../input/event-parts.dto.js';
 
@@ -23,12 +23,7 @@ export class RelatedQueryFields {
   @QueryTime('2026-03-02T10:00:00Z') end?: string;
 
   /** Default: all. */
-  @ApiPropertyOptional({ enum: RELATED_KINDS, isArray: true })
-  @IsOptional()
-  @Repeatable()
-  @IsIn(RELATED_KINDS, { each: true })
-  @IsArray()
-  types?: RelatedKind[];
+  @EachOf(RELATED_KINDS) types?: RelatedKind[];
 
   /** Maximum number of items of each type. */
   @IsOptional() @WholeNumber() @IntegerFrom(1, 20, { required: false }) limit: number = 5;

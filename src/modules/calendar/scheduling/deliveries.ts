@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { composeItipMail, domainOf, type ItipMethod } from '../../../lib/itip/index.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { OwnMail, type SendOutcome } from '../../mail/index.js';
-import { type DueDelivery, SchedulingRepository } from './scheduling.repository.js';
+import { deleteOld, type DueDelivery, SchedulingRepository } from './scheduling.repository.js';
 
 export const DELIVERIES_JOB = 'calendar-deliveries';
 const INTERVAL_SECONDS = 10;
@@ -11,10 +11,6 @@ const INTERVAL_SECONDS = 10;
 const LEASE_SECONDS = 300;
 const MAX_ATTEMPTS = 60;
 const MAX_PAUSE_SECONDS = 3_600;
-const DAY_MS = 86_400_000;
-/** Age at which messages are deleted. */
-const KEPT_DAYS = 180;
-const PURGED_AT_ONCE = 1_000;
 
 /**
  * Sends queued messages from the mailboxes of their senders. An attempt after a crash first looks for the message, by its
@@ -37,11 +33,7 @@ export class Deliveries implements OnModuleInit {
       queue: 'mail',
       run: () => this.run(),
     });
-    this.jobs.register({
-      name: 'purge-scheduling-messages',
-      everySeconds: 3_600,
-      run: () => this.purge(new Date(Date.now() - KEPT_DAYS * DAY_MS)),
-    });
+    this.jobs.register({ name: 'purge-scheduling-messages', everySeconds: 3_600, deletes: deleteOld });
   }
 
   /** Sends everything that is due, each message under a lease of its own. */
@@ -51,10 +43,6 @@ export class Deliveries implements OnModuleInit {
       if (!delivery) return;
       await this.deliver(delivery);
     }
-  }
-
-  async purge(before: Date): Promise<void> {
-    while ((await this.repository.purge(before, PURGED_AT_ONCE)) === PURGED_AT_ONCE);
   }
 
   private async deliver(delivery: DueDelivery): Promise<void> {

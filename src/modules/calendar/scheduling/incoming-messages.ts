@@ -229,7 +229,7 @@ export class IncomingMessages implements OnModuleInit {
       key: applied.key,
       messages: applied.messages,
     };
-    const [done] = (await this.writer.commit(tx, ctx, [change], now)) as [EventChange];
+    const done = await this.writer.commitOne(tx, ctx, change, now);
     const result = joins ? 'created' : applied.result;
     return { applied: { ...applied, result }, placed: { record: done.record, entries: done.entries } };
   }

@@ -1,5 +1,4 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -9,17 +8,9 @@ import {
   IsString,
   Matches,
   MaxLength,
-  ValidateNested,
 } from 'class-validator';
 import { ITIP_METHODS, type ItipMethod } from '../../../lib/itip/index.js';
-import {
-  asInstance,
-  IntegerFrom,
-  OneOf,
-  Optional,
-  Text,
-  Uuid,
-} from '../../../platform/http/input.decorators.js';
+import { IntegerFrom, OneOf, Optional, Text, Uuid, Nested } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { IsEventTime, timeSchema } from '../input/event-parts.dto.js';
@@ -82,11 +73,7 @@ export class TakeMessage {
    * A mail of your mailbox. Its sender is the sender of the message, and its calendar is used instead of `ics`. A mail without a
    * verified sender does not change an event that is in calendars of other members too.
    */
-  @ApiPropertyOptional({ type: MailReference })
-  @Optional()
-  @ValidateNested()
-  @Transform(({ value }) => asInstance(MailReference, value))
-  message?: MailReference;
+  @Optional() @Nested(MailReference) message?: MailReference;
 }
 
 export class ListSchedulingMessages extends PageQuery {

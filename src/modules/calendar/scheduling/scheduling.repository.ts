@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
 import type { DeliveryStatus, Direction, SchedulingResult } from './scheduling.entity.js';
@@ -177,12 +178,10 @@ const markParticipants = workspace.statement<never>(
     WHERE tenant_id = $1 AND event_id = $2 AND email = ANY ($3)`,
 );
 
-const purge = workspace.statement<{ id: string }>(
+/** Messages are kept for 180 days. Index scheduling_messages_age. */
+export const deleteOld: Sweep = workspace.statement(
   'scheduling.purge',
-  `WITH old AS MATERIALIZED (
-     SELECT tenant_id, id FROM scheduling_messages WHERE created_at < $1 ORDER BY created_at LIMIT $2)
-   DELETE FROM scheduling_messages message USING old
-    WHERE message.tenant_id = old.tenant_id AND message.id = old.id RETURNING message.id`,
+  deletion('scheduling_messages', `created_at < now() - interval '180 days'`),
   { reach: 'cell' },
 );
 
@@ -288,10 +287,5 @@ export class SchedulingRepository {
   ): Promise<void> {
     await tx.query(lockEvent, [tenantId, eventId]);
     await tx.query(markParticipants, [tenantId, eventId, recipients, status]);
-  }
-
-  /** Deletes old messages. @returns their number */
-  async purge(before: Date, limit: number): Promise<number> {
-    return (await this.db.single((tx) => tx.query(purge, [before, limit]))).length;
   }
 }

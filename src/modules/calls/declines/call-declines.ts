@@ -48,10 +48,7 @@ export class CallDeclines implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register({
-      ...DECLINE,
-      handle: ({ ctx }, { call_id }) => this.decline(ctx, call_id.toLowerCase()),
-    });
+    this.events.register(DECLINE, ({ ctx }, { call_id }) => this.decline(ctx, call_id.toLowerCase()));
     this.bus.subscribe(CALL_DECLINED, (message) => {
       const { tenant, call, user } = message as { tenant: string; call: string; user: string };
       if (!this.connections.hasTenant(tenant)) return;

@@ -51,20 +51,14 @@ export class RecordingSockets implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register({
-      ...START,
-      handle: async ({ ctx }, { call_id }) => {
-        await this.access.assertPermission(ctx, 'calls.record');
-        return { recording: await this.recordings.start(ctx, call_id.toLowerCase()) };
-      },
+    this.events.register(START, async ({ ctx }, { call_id }) => {
+      await this.access.assertPermission(ctx, 'calls.record');
+      return { recording: await this.recordings.start(ctx, call_id.toLowerCase()) };
     });
-    this.events.register({
-      ...STOP,
-      handle: async ({ ctx }, { call_id, recording_id }) => {
-        await this.access.assertPermission(ctx, 'calls.record');
-        const ids = [call_id.toLowerCase(), recording_id.toLowerCase()] as const;
-        return { recording: await this.recordings.stop(ctx, ...ids) };
-      },
+    this.events.register(STOP, async ({ ctx }, { call_id, recording_id }) => {
+      await this.access.assertPermission(ctx, 'calls.record');
+      const ids = [call_id.toLowerCase(), recording_id.toLowerCase()] as const;
+      return { recording: await this.recordings.stop(ctx, ...ids) };
     });
     this.changes.subscribe(({ tenant, call, recording }) => {
       if (recording === undefined || !this.connections.hasTenant(tenant)) return;

@@ -4,6 +4,7 @@ import type { ReceivedFile } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { RoomGuest } from '../room-guest.js';
 
@@ -55,12 +56,10 @@ const findForGuest = workspace.statement<StoredChatFile>(
                ELSE file.room_id = $4 AND (file.message_seq > $5 OR file.owner_id = $2) END`,
 );
 
-// Index: chat_attachments_due.
-const sweep = workspace.statement<{ id: string }>(
+// Index: chat_attachments_due. Until it is sent, a file is kept for 24 hours.
+export const deleteUnsent: Sweep = workspace.statement(
   'chat_attachments.sweep',
-  `DELETE FROM chat_attachments WHERE (tenant_id, id) IN (
-     SELECT tenant_id, id FROM chat_attachments WHERE room_id IS NULL AND created_at < now() - make_interval(hours => $1)
-      ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING id`,
+  deletion('chat_attachments', `room_id IS NULL AND created_at < now() - interval '24 hours'`),
   { reach: 'cell' },
 );
 
@@ -102,10 +101,5 @@ export class ChatAttachmentsRepository {
     id: string,
   ): Promise<StoredChatFile | undefined> {
     return (await this.db.query(findForGuest, [tenantId, guestId, id, roomId, afterSeq]))[0];
-  }
-
-  /** Deletes files that were not sent for `hours`. @returns their number, at most `limit` */
-  async sweep(hours: number, limit: number): Promise<number> {
-    return (await this.db.single((tx) => tx.query(sweep, [hours, limit]))).length;
   }
 }

@@ -12,14 +12,11 @@ import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ChatErrors } from '../chat.errors.js';
 import type { RoomGuest } from '../room-guest.js';
 import { THUMBNAIL_TYPE, Thumbnails } from './thumbnails.js';
-import { ChatAttachmentsRepository } from './chat-attachments.repository.js';
+import { ChatAttachmentsRepository, deleteUnsent } from './chat-attachments.repository.js';
 
 /** Bytes of one file: 20 MiB. */
 export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;
 const MAX_UNSENT = 50;
-/** Hours after which an unsent file is deleted. */
-const UNSENT_HOURS = 24;
-const SWEEP_BATCH = 500;
 
 /** Files of messages. Until it is sent, only its owner can download a file. */
 @Injectable()
@@ -34,7 +31,7 @@ export class ChatAttachmentsService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: 'chat.sweep-attachments', everySeconds: 600, run: () => this.sweep() });
+    this.jobs.register({ name: 'chat.sweep-attachments', everySeconds: 600, deletes: deleteUnsent });
   }
 
   /** @throws ApiError 422 `too_many_unsent_attachments`, and the errors of uploads */
@@ -110,10 +107,5 @@ export class ChatAttachmentsService implements OnModuleInit {
   private content(tenantId: string, file: StoredFile | undefined): ContentReply {
     if (!file) throw ChatErrors.attachmentNotFound.with();
     return this.blobs.download(tenantId, file);
-  }
-
-  /** Deletes files that were uploaded more than a day ago and not sent. */
-  async sweep(): Promise<void> {
-    while ((await this.attachments.sweep(UNSENT_HOURS, SWEEP_BATCH)) === SWEEP_BATCH);
   }
 }

@@ -83,39 +83,22 @@ export class MessageSockets implements OnModuleInit {
 
   onModuleInit(): void {
     const { events, messages } = this;
-    events.register({
-      ...SEND,
-      handle: async ({ ctx }, input) => {
-        const sent = await messages.send(ctx, input.room_id, Checked.of(SendMessage, input));
-        return { ...shown(sent), duplicate: !sent.changed };
-      },
+    events.register(SEND, async ({ ctx }, input) => {
+      const sent = await messages.send(ctx, input.room_id, Checked.of(SendMessage, input));
+      return { ...shown(sent), duplicate: !sent.changed };
     });
-    events.register({
-      ...EDIT,
-      handle: async ({ ctx }, input) =>
-        shown(await messages.edit(ctx, input.room_id, input.message_id, Checked.of(EditMessage, input))),
-    });
-    events.register({
-      ...REACT,
-      handle: async ({ ctx }, input) =>
-        shown(await messages.react(ctx, input.room_id, input.message_id, Checked.of(React, input))),
-    });
-    events.register({
-      ...DELETE,
-      handle: async ({ ctx }, input) => shown(await messages.delete(ctx, input.room_id, input.message_id)),
-    });
-    events.register({
-      ...READ,
-      handle: ({ ctx }, input) => messages.markRead(ctx, input.room_id, input.seq),
-    });
-    events.register({
-      ...TYPE,
-      handle: ({ ctx }, input) => this.typing(ctx, input),
-    });
-    events.register({
-      ...RESUME,
-      handle: ({ ctx }, input) => this.resumes.resume(ctx, input),
-    });
+    events.register(EDIT, async ({ ctx }, input) =>
+      shown(await messages.edit(ctx, input.room_id, input.message_id, Checked.of(EditMessage, input))),
+    );
+    events.register(REACT, async ({ ctx }, input) =>
+      shown(await messages.react(ctx, input.room_id, input.message_id, Checked.of(React, input))),
+    );
+    events.register(DELETE, async ({ ctx }, input) =>
+      shown(await messages.delete(ctx, input.room_id, input.message_id)),
+    );
+    events.register(READ, ({ ctx }, input) => messages.markRead(ctx, input.room_id, input.seq));
+    events.register(TYPE, ({ ctx }, input) => this.typing(ctx, input));
+    events.register(RESUME, ({ ctx }, input) => this.resumes.resume(ctx, input));
   }
 
   private async typing(ctx: RequestContext, { room_id: roomId, on }: SocketTyping): Promise<object> {

@@ -1,8 +1,7 @@
-import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsInt, IsOptional, IsUUID, Matches, Min } from 'class-validator';
+import { ApiProperty, PickType } from '@nestjs/swagger';
+import { IsInt, IsOptional, Matches, Min } from 'class-validator';
 import { MAX_QUERY } from '../../../lib/search-text/index.js';
 import {
-  Distinct,
   Flag,
   IntegerFrom,
   Nullable,
@@ -14,7 +13,7 @@ import {
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { FORMATS } from '../chat.entity.js';
-import { LowerCase } from '../socket-room.dto.js';
+import { Ids, LowerCase } from '../socket-room.dto.js';
 
 const MAX_BODY = 32_000;
 const MAX_ATTACHMENTS = 10;
@@ -37,30 +36,10 @@ export class SendMessage {
   @Nullable() @LowerCase() @Uuid({ example: null }) reply_to?: string | null;
 
   /** Files of `POST /chat/attachments`, each for one message. */
-  @ApiPropertyOptional({
-    type: [String],
-    format: 'uuid',
-    maxItems: MAX_ATTACHMENTS,
-    default: [],
-    example: [],
-  })
-  @LowerCase()
-  @Distinct()
-  @IsOptional()
-  @ArrayMaxSize(MAX_ATTACHMENTS)
-  @IsUUID(undefined, { each: true })
-  @IsArray()
-  attachment_ids: string[] = [];
+  @IsOptional() @Ids(MAX_ATTACHMENTS, { default: [], example: [] }) attachment_ids: string[] = [];
 
   /** Ids of members to mention. Other users are ignored. */
-  @ApiPropertyOptional({ type: [String], format: 'uuid', maxItems: MAX_MENTIONS, default: [], example: [] })
-  @LowerCase()
-  @Distinct()
-  @IsOptional()
-  @ArrayMaxSize(MAX_MENTIONS)
-  @IsUUID(undefined, { each: true })
-  @IsArray()
-  mentions: string[] = [];
+  @IsOptional() @Ids(MAX_MENTIONS, { default: [], example: [] }) mentions: string[] = [];
 }
 
 export class EditMessage {

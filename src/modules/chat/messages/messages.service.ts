@@ -77,12 +77,12 @@ export class MessagesService {
   async delete(ctx: RequestContext, roomId: string, id: string): Promise<WrittenMessage> {
     const held = await this.permissions.of(ctx);
     const any = held.has('chat.messages.delete_any') || held.has('chat.rooms.moderate');
-    const deletion = this.db.tx(async (tx) => {
+    const deletion = async (tx: Tx): Promise<ChatOutcome> => {
       const result = await this.messages.delete(tx, ctx, roomId, id, any);
       if (result.outcome === 'ok') await this.recordDeletion(tx, ctx, roomId, id, result);
-      return this.reported(tx, ctx, roomId, result);
-    });
-    return this.written(ctx, roomId, deletion);
+      return result;
+    };
+    return this.write(ctx, roomId, deletion, { isSingle: false });
   }
 
   /** @throws ApiError 404, 403, 409 `message_deleted`, `room_archived`, 422 `too_many_reactions` */
@@ -173,37 +173,23 @@ export class MessagesService {
     await this.emptyPage(ctx, roomId);
   }
 
-  /** Sends a change to the sockets of the members, after the commit. */
-  private async reported(
-    tx: Tx,
-    ctx: RequestContext,
-    roomId: string,
-    writing: ChatOutcome | Promise<ChatOutcome>,
-  ): Promise<ChatOutcome> {
-    const result = await writing;
-    // A repeated request reports its change again: the process of the first one may have ended between the commit and the report.
-    if (result.mod_seq !== null) this.changes.changed(tx, ctx, roomId, result.mod_seq, result.message);
-    return result;
-  }
-
+  /**
+   * Runs a write and sends its change to the sockets of the members, after the commit.
+   * @param options.isSingle the write is one statement
+   */
   private async write(
     ctx: RequestContext,
     roomId: string,
     work: (tx: Tx) => Promise<ChatOutcome>,
+    { isSingle = true } = {},
   ): Promise<WrittenMessage> {
-    return this.written(
-      ctx,
-      roomId,
-      this.db.single((tx) => this.reported(tx, ctx, roomId, work(tx))),
-    );
-  }
-
-  private async written(
-    ctx: RequestContext,
-    roomId: string,
-    writing: Promise<ChatOutcome>,
-  ): Promise<WrittenMessage> {
-    const result = await writing;
+    const reported = async (tx: Tx): Promise<ChatOutcome> => {
+      const result = await work(tx);
+      // A repeated request reports its change again: the process of the first one may have ended between the commit and the report.
+      if (result.mod_seq !== null) this.changes.changed(tx, ctx, roomId, result.mod_seq, result.message);
+      return result;
+    };
+    const result = await (isSingle ? this.db.single(reported) : this.db.tx(reported));
     const { outcome, message } = result;
     if (outcome !== 'ok' && outcome !== 'unchanged' && outcome !== 'duplicate')
       throw await this.rejection(ctx, roomId, result);

@@ -37,21 +37,15 @@ export class RoomPresenceService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register({
-      ...OPEN,
-      handle: async (connection, { room_id: roomId }) => {
-        const modSeq = await this.assertMember(connection.ctx, roomId);
-        this.presence.view(connection, roomId, true);
-        const rows = await this.repository.members(connection.ctx, roomId, undefined, MAX_LIMIT);
-        return { mod_seq: modSeq, presence: rows.map(present) };
-      },
+    this.events.register(OPEN, async (connection, { room_id: roomId }) => {
+      const modSeq = await this.assertMember(connection.ctx, roomId);
+      this.presence.view(connection, roomId, true);
+      const rows = await this.repository.members(connection.ctx, roomId, undefined, MAX_LIMIT);
+      return { mod_seq: modSeq, presence: rows.map(present) };
     });
-    this.events.register({
-      ...CLOSE,
-      handle: async (connection, { room_id: roomId }) => {
-        this.presence.view(connection, roomId, false);
-        return {};
-      },
+    this.events.register(CLOSE, async (connection, { room_id: roomId }) => {
+      this.presence.view(connection, roomId, false);
+      return {};
     });
   }
 

@@ -47,7 +47,7 @@ export class RoomMembersService {
 
   /** By name. @throws ApiError 404 */
   async list(ctx: RequestContext, roomId: string, query: PageQuery): Promise<JsonReply> {
-    if ((await this.rooms.role(ctx, roomId)) === null) throw ChatErrors.roomNotFound.with();
+    if (!(await this.rooms.ofMember(ctx, roomId))) throw ChatErrors.roomNotFound.with();
     const { rows, next } = await this.cursors.page(query, {
       scope: `chat_members ${ctx.tenantId} ${ctx.userId} ${roomId}`,
       key: (row: ListedMember): [string, string] => [row.display_name, row.id],
@@ -91,13 +91,7 @@ export class RoomMembersService {
       const needed = removed === 'member' ? 'moderator' : 'owner';
       if (userId !== ctx.userId && !atLeast(role, needed)) throw Errors.forbidden.with();
       if (removed === 'owner') await this.assertOwnerRemains(tx, ctx, roomId);
-      const { tenantId } = ctx;
-      await this.hooks.run(tx, ROOM_ACCESS_CHANGING, {
-        tenantId,
-        userId: ctx.userId,
-        roomId,
-        removed: [userId],
-      });
+      await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { ...ctx, roomId, removed: [userId] });
       await this.report(tx, ctx, roomId, { type: 'member_removed', user_ids: [userId] });
       await this.record(tx, ctx, 'chat.member.removed', roomId, { user_id: userId });
       return new JsonReply(`{"removed":true}`);

@@ -1,6 +1,5 @@
-import { ApiPropertyOptional, PickType } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsOptional, IsUUID } from 'class-validator';
+import { PickType } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
 import {
   Flag,
   Line,
@@ -21,19 +20,13 @@ import {
   type RoomType,
   VISIBILITIES,
 } from '../chat.entity.js';
+import { Ids, LowerCase } from '../socket-room.dto.js';
 
 const MAX_NAME = 120;
 const MAX_TOPIC = 500;
 /** Members that one request adds. */
 const MAX_ADDED = 200;
 const FLAGS = ['true', 'false'];
-
-const EachLowerCase = () =>
-  Transform(({ value }: { value: unknown }) =>
-    Array.isArray(value)
-      ? [...new Set(value.map((entry: unknown) => (typeof entry === 'string' ? entry.toLowerCase() : entry)))]
-      : value,
-  );
 
 export class ListRooms extends PageQuery {
   @IsOptional()
@@ -65,13 +58,7 @@ export class CreateRoom {
   @Optional() @OneOf(VISIBILITIES, { example: 'private' }) visibility?: (typeof VISIBILITIES)[number];
 
   /** Ids of the other members; for a direct room exactly one. */
-  @ApiPropertyOptional({ type: [String], format: 'uuid', maxItems: MAX_ADDED, default: [], example: [] })
-  @EachLowerCase()
-  @IsOptional()
-  @ArrayMaxSize(MAX_ADDED)
-  @IsUUID(undefined, { each: true })
-  @IsArray()
-  member_ids: string[] = [];
+  @IsOptional() @Ids(MAX_ADDED, { default: [], example: [] }) member_ids: string[] = [];
 }
 
 /** Fields of the room, for moderators and owners, and settings of the caller. */
@@ -92,17 +79,11 @@ export class UpdateRoom extends PickType(CreateRoom, ['topic', 'visibility'] as 
 export class AddMembers {
   /** One user, instead of `user_ids`. */
   @Optional()
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))
+  @LowerCase()
   @Uuid({ example: EXAMPLE_ID })
   user_id?: string;
 
-  @ApiPropertyOptional({ type: [String], format: 'uuid', maxItems: MAX_ADDED, example: [EXAMPLE_ID] })
-  @EachLowerCase()
-  @Optional()
-  @ArrayMaxSize(MAX_ADDED)
-  @IsUUID(undefined, { each: true })
-  @IsArray()
-  user_ids?: string[];
+  @Optional() @Ids(MAX_ADDED, { example: [EXAMPLE_ID] }) user_ids?: string[];
 
   /** Also changes the role of users who are members already. */
   @Optional() @OneOf(CHAT_ROLES, { example: 'member' }) role?: ChatRole;

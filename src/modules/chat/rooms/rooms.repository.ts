@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { RequestContext, MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
@@ -115,13 +115,6 @@ const read = workspace.statement<{ room: string; members: string; is_member: boo
       AND (mine.user_id IS NOT NULL OR room.visibility = 'tenant')`,
 );
 
-const role = workspace.statement<{ role: ChatRole }>(
-  'chat_rooms.role',
-  `SELECT member.role FROM chat_members member
-     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
-    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
-);
-
 const ofMember = workspace.statement<MemberRoom>(
   'chat_rooms.of_member',
   `SELECT room.id, room.type, room.name, room.archived_at IS NOT NULL AS archived, member.role FROM chat_members member
@@ -174,23 +167,15 @@ export class RoomsRepository {
 
   /** A room that the caller is a member of. */
   async ofMember(
-    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    { tenantId, userId }: MemberKey,
     roomId: string,
     reader: Reader = this.db,
   ): Promise<MemberRoom | undefined> {
     return (await reader.query(ofMember, [tenantId, userId, roomId]))[0];
   }
 
-  async role({ tenantId, userId }: RequestContext, roomId: string): Promise<ChatRole | null> {
-    return (await this.db.query(role, [tenantId, userId, roomId]))[0]?.role ?? null;
-  }
-
   /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */
-  async lock(
-    tx: Tx,
-    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
-    roomId: string,
-  ): Promise<ChatRole | null> {
+  async lock(tx: Tx, { tenantId, userId }: MemberKey, roomId: string): Promise<ChatRole | null> {
     return (await tx.query(lock, [tenantId, userId, roomId]))[0]?.role ?? null;
   }
 
@@ -218,7 +203,7 @@ export class RoomsRepository {
   /** Adds the message of a change. The room is locked. @returns its `mod_seq`; 0 in a deleted room */
   async report(
     tx: Tx,
-    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    { tenantId, userId }: MemberKey,
     roomId: string,
     event: RoomEvent | CallEvent,
     kind: 'system' | 'call' = 'system',

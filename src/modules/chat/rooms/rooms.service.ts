@@ -115,7 +115,7 @@ export class RoomsService implements OnModuleInit {
       await this.assertRole(ctx, role, 'owner');
       const shown = await this.rooms.read(ctx, id, tx);
       await this.rooms.update(tx, ctx, id, { deletedAt: new Date() });
-      await this.accessChanging(tx, ctx, id);
+      await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { ...ctx, roomId: id, removed: null });
       this.changes.deleted(tx, ctx, id);
       await this.record(tx, ctx, 'chat.room.deleted', id, { name: room.name });
       return new JsonReply(`{"room":${shown},"deleted":true}`);
@@ -180,10 +180,6 @@ export class RoomsService implements OnModuleInit {
   private async assertRole(ctx: RequestContext, role: ChatRole, needed: ChatRole): Promise<void> {
     if (atLeast(role, needed)) return;
     if (!(await this.permissions.of(ctx)).has('chat.rooms.moderate')) throw Errors.forbidden.with();
-  }
-
-  private async accessChanging(tx: Tx, { tenantId, userId }: RequestContext, roomId: string): Promise<void> {
-    await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { tenantId, userId, roomId, removed: null });
   }
 
   private async record(

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -21,7 +21,7 @@ export interface InboxScan {
 }
 
 /** The user whose addresses a statement concerns. */
-export type Owner = Pick<RequestContext, 'tenantId' | 'userId'>;
+export type Owner = MemberKey;
 
 /** Maximum number of addresses of one user; the oldest ones above it are deleted. */
 const MAX_KEPT = 2_000;

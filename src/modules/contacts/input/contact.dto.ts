@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional, ApiExtraModels, getSchemaPath, IntersectionType } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
@@ -18,6 +19,7 @@ import {
   OneOf,
   Optional,
   Text,
+  Nested,
 } from '../../../platform/http/input.decorators.js';
 import { CARD_KINDS, type CardKind } from '../../../lib/vcard/index.js';
 import { CONTACT_FIELDS } from '../contacts.entity.js';
@@ -46,14 +48,11 @@ export const EntryModels = () =>
   ApiExtraModels(ValueInput, PhoneInput, AddressInput, ProfileInput, DateInput, RelatedInput, PropertyInput);
 
 /** An optional nested object; null clears it. */
-const Part = (type: Class, example: object): PropertyDecorator => {
-  return (target, key) => {
-    ApiPropertyOptional({ type, nullable: true, example })(target, key);
-    Nullable()(target, key);
-    ValidateNested({ message: '$property must be an object' })(target, key);
-    Transform(({ value }) => asInstance(type, value))(target, key);
-  };
-};
+const Part = (type: Class, example: object): PropertyDecorator =>
+  applyDecorators(
+    Nested(type, { required: false, nullable: true, example, message: '$property must be an object' }),
+    Nullable(),
+  );
 
 /** An optional list of nested objects; null clears it. A bare string is an entry with this value where `bare`. */
 const Parts = (type: Class, example: object[], { bare = false } = {}): PropertyDecorator => {

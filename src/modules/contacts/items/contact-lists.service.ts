@@ -6,14 +6,9 @@ import { AddressbookAccess } from '../addressbook-access.js';
 import { parsedPhone, categoryKey, emailKey, phoneKey, queryTerms } from '../../../lib/contact-card/index.js';
 import type { ListContacts } from '../input/contact.dto.js';
 import type { ContactField } from '../contacts.entity.js';
-import { type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
-import { type ContactFilter, ContactsRepository, type ListedRow } from '../contacts.repository.js';
+import { type BookRole, contactJson } from '../responses/contact.presenter.js';
+import { type ContactFilter, ContactsRepository, isListed, type Listed } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
-
-/** A row of a page whose address book has contacts. */
-type Listed = ListedRow & ContactRow;
-
-const isListed = (row: ListedRow): row is Listed => row.id !== null;
 
 /** Lists and searches of one address book. */
 @Injectable()

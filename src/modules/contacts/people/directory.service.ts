@@ -5,11 +5,9 @@ import { PresenceApi } from '../../presence/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { cardOf, type ContactRow, photoUrl } from '../responses/contact.presenter.js';
 import { departmentKey, queryTerms } from '../../../lib/contact-card/index.js';
-import { ContactsRepository, type ListedRow } from '../contacts.repository.js';
+import { ContactsRepository, isListed, type Listed } from '../contacts.repository.js';
 import type { ListDirectory } from './people.dto.js';
 import type { DirectoryUserResponse, DirectoryUsersEnvelope } from './people.response.js';
-
-type Listed = ListedRow & ContactRow;
 
 /** The active members of the workspace, from their cards in its address book. */
 @Injectable()
@@ -33,7 +31,7 @@ export class MemberDirectoryService {
       rows: async (after, limit) => {
         const read = () => this.contacts.list(ctx, books, filter, 'name', after, limit);
         const found = await this.access.reading(ctx, ctx.tenantId, read);
-        return found.filter((row): row is Listed => row.id !== null);
+        return found.filter(isListed);
       },
     });
     const presence = await this.presence.of(

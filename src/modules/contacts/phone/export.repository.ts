@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { ContactRow } from '../responses/contact.presenter.js';
@@ -35,10 +35,7 @@ export class ExportRepository {
   constructor(private readonly db: Db) {}
 
   /** The contacts of an address book in pages. A contact that changes meanwhile may be in two pages. */
-  async *pages(
-    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
-    filter: ExportFilter,
-  ): AsyncGenerator<ContactRow[]> {
+  async *pages({ tenantId, userId }: MemberKey, filter: ExportFilter): AsyncGenerator<ContactRow[]> {
     const { bookId, since, deviceId } = filter;
     for (let after = '0'; ;) {
       const rows = await this.db.query(page, [tenantId, bookId, after, since, deviceId, userId, PAGE]);

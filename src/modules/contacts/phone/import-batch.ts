@@ -48,6 +48,9 @@ interface Known {
   hashes: Map<string, string>;
 }
 
+/** Of a contact without a card from before the import. */
+const NO_ORIGINAL = { original: null, original_photo_id: null };
+
 /** Writes one batch of an import. No uid and no external_id occurs twice in a batch. */
 @Injectable()
 export class ImportBatch {
@@ -71,11 +74,10 @@ export class ImportBatch {
     const inserts: { contact: ContactInsert; source_hash: string }[] = [];
     const updates = new Map<string, ContactUpdate>();
     for (const imported of cards) {
-      const { card, hash, uid, externalId } = imported;
+      const { card, hash: source_hash, uid, externalId } = imported;
       const same =
         known.byUid.get(uid) ?? (externalId === undefined ? undefined : known.byExternalId.get(externalId));
       const row = same ?? similarTo(card, known, run);
-      const source_hash = hash;
       const photoId = (imported.photo && photoIds.get(imported.photo.hash)) ?? null;
       if (!row) {
         if (inserts.length >= capacity) {
@@ -95,18 +97,17 @@ export class ImportBatch {
       const before = cardOf(row);
       const lastHash = known.hashes.get(row.id);
       const after = merged(before, imported, lastHash, run.onDuplicate);
-      const photoAfter = mergedPhoto(row.photo_id, photoId, lastHash, hash, run.onDuplicate);
+      const photoAfter = mergedPhoto(row.photo_id, photoId, lastHash, source_hash, run.onDuplicate);
       const changed = differences(before, after);
       if (changed.length === 0 && photoAfter === row.photo_id) {
         result.outcomes.push('unchanged');
-        if (lastHash !== hash)
+        if (lastHash !== source_hash)
           items.push({
             contact_id: row.id,
             action: 'unchanged',
             revision: row.revision,
             source_hash,
-            original: null,
-            original_photo_id: null,
+            ...NO_ORIGINAL,
           });
         continue;
       }
@@ -130,8 +131,7 @@ export class ImportBatch {
         action: 'created',
         revision: revisions.get(contact.id) as number,
         source_hash,
-        original: null,
-        original_photo_id: null,
+        ...NO_ORIGINAL,
       });
     await this.imports.addItems(tx, ctx, run.id, items);
     result.created = contacts.map(({ id }) => id);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { ImportAction, ImportCounts, ImportProblem } from './import.entity.js';
 import type { ImportResponse } from './phone.response.js';
@@ -90,9 +91,10 @@ const markUndone = workspace.statement<ImportRow>(
   'contacts.undo_import',
   `UPDATE contact_imports SET undone_at = now() WHERE tenant_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
 );
-const purge = workspace.statement<never>(
+/** An import can be undone for 90 days. Index contact_imports_created. */
+export const deleteOld: Sweep = workspace.statement(
   'contacts.purge_imports',
-  `DELETE FROM contact_imports WHERE created_at < now() - make_interval(days => $1)`,
+  deletion('contact_imports', `created_at < now() - interval '90 days'`),
   { reach: 'cell' },
 );
 
@@ -178,9 +180,5 @@ export class ImportsRepository {
   async markUndone(tx: Tx, { tenantId }: RequestContext, id: string): Promise<ImportResponse> {
     const [row] = await tx.query(markUndone, [tenantId, id]);
     return response(row as ImportRow);
-  }
-
-  async purge(days: number): Promise<void> {
-    await this.db.single((tx) => tx.query(purge, [days]));
   }
 }

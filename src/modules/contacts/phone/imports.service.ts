@@ -20,7 +20,7 @@ import type { ImportCounts, ImportProblem } from './import.entity.js';
 import { ImportBatch, type ImportRun } from './import-batch.js';
 import { fromJson, fromVcard, type ImportedCard, type ImportEntry } from './import-cards.js';
 import { ImportPhotos } from './import-photos.js';
-import { ImportsRepository } from './imports.repository.js';
+import { deleteOld, ImportsRepository } from './imports.repository.js';
 import type { ImportOptions } from './phone.dto.js';
 import { PhoneErrors } from './phone.errors.js';
 import type { ImportedEnvelope } from './phone.response.js';
@@ -32,8 +32,6 @@ const BATCH = 100;
 /** Approximate bytes of the photos of one transaction. */
 const BATCH_PHOTO_BYTES = 4 * 1024 * 1024;
 const MAX_PROBLEMS = 1_000;
-/** Days for which an import can be undone. */
-const RETENTION_DAYS = 90;
 
 interface Batch {
   cards: ImportedCard[];
@@ -58,11 +56,7 @@ export class ImportsService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({
-      name: 'purge-contact-imports',
-      everySeconds: 86_400,
-      run: () => this.imports.purge(RETENTION_DAYS),
-    });
+    this.jobs.register({ name: 'purge-contact-imports', everySeconds: 86_400, deletes: deleteOld });
   }
 
   /**

@@ -51,8 +51,5 @@ export class ExportQuery extends PhoneBook {
   @Optional() @OneOf(['true', 'false']) photos: 'true' | 'false' = 'true';
 
   /** Only contacts that changed at this time or later. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2026-01-31T08:00:00Z' })
-  @Optional()
-  @Moment()
-  since?: Date;
+  @Optional() @Moment({ example: '2026-01-31T08:00:00Z' }) since?: Date;
 }

@@ -1,14 +1,6 @@
-import {
-  ApiExtraModels,
-  ApiProperty,
-  ApiPropertyOptional,
-  getSchemaPath,
-  IntersectionType,
-  PickType,
-} from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsArray, ValidateNested } from 'class-validator';
-import { asInstance, IntegerFrom, OneOf, Optional, Text } from '../../../platform/http/input.decorators.js';
+import { ApiExtraModels, ApiProperty, getSchemaPath, IntersectionType, PickType } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray } from 'class-validator';
+import { IntegerFrom, OneOf, Optional, Text, Nested } from '../../../platform/http/input.decorators.js';
 import { ChangesQuery } from '../../../platform/sync/feed.dto.js';
 import {
   CardFieldsInput,
@@ -36,10 +28,8 @@ export class ContactChange extends PickType(ContactIds, ['uid'] as const) {
   @Optional() @IntegerFrom(1, { example: 1 }) base_revision?: number;
 
   /** Fields to write, for `upsert`. Missing fields stay as they are. */
-  @ApiPropertyOptional({ type: SyncedCard, example: { full_name: 'Maria Silva' } })
   @Optional()
-  @ValidateNested({ message: 'contact must be an object' })
-  @Transform(({ value }) => asInstance(SyncedCard, value))
+  @Nested(SyncedCard, { message: 'contact must be an object', example: { full_name: 'Maria Silva' } })
   contact?: SyncedCard;
 }
 

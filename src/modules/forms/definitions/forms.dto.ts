@@ -1,8 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { IsObject, ValidateNested } from 'class-validator';
+import { IsObject } from 'class-validator';
 import {
-  asInstance,
   Flag,
   IntegerFrom,
   Name,
@@ -11,6 +9,7 @@ import {
   Text,
   Uuid,
   WholeNumber,
+  Nested,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
@@ -64,12 +63,7 @@ export class UpdateForm extends DraftRev {
   @IsObject()
   definition?: object;
 
-  @ApiPropertyOptional({ type: () => FormSettingsInput })
-  @Optional()
-  @ValidateNested()
-  @IsObject()
-  @Transform(({ value }) => asInstance(FormSettingsInput, value))
-  settings?: FormSettingsInput;
+  @Optional() @IsObject() @Nested(FormSettingsInput) settings?: FormSettingsInput;
 }
 
 export class CreateForm extends OmitType(UpdateForm, ['title', 'draft_rev']) {

@@ -1,4 +1,3 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FieldProblem } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import {
@@ -14,15 +13,11 @@ import type { StoredSettings } from '../forms.entity.js';
 /** The window in which a form accepts responses. */
 export class FormWindow {
   /** No responses before this time. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: null })
-  @Nullable()
-  @Moment()
-  opens_at?: Date | null;
+  @Nullable() @Moment({ required: false, nullable: true, example: null }) opens_at?: Date | null;
 
   /** No responses from this time on. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2027-01-31T18:00:00Z' })
   @Nullable()
-  @Moment()
+  @Moment({ required: false, nullable: true, example: '2027-01-31T18:00:00Z' })
   closes_at?: Date | null;
 }
 

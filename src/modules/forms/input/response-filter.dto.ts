@@ -1,19 +1,12 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IntegerFrom, Moment, Optional, Text, WholeNumber } from '../../../platform/http/input.decorators.js';
 
 /** The query parameters that select responses by time of submission and version, and the link that opens the form. */
 export class ResponseFilter {
   /** Submitted at this time or later. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2026-11-01T00:00:00Z' })
-  @Optional()
-  @Moment()
-  from?: Date;
+  @Optional() @Moment({ example: '2026-11-01T00:00:00Z' }) from?: Date;
 
   /** Submitted before this time. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2999-12-01T00:00:00Z' })
-  @Optional()
-  @Moment()
-  to?: Date;
+  @Optional() @Moment({ example: '2999-12-01T00:00:00Z' }) to?: Date;
 
   /** Responses to this version. */
   @Optional() @WholeNumber() @IntegerFrom(1, { example: 1 }) version?: number;

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional, IntersectionType, PickType } from '@nestjs/swagger';
+import { ApiProperty, IntersectionType, PickType } from '@nestjs/swagger';
 import { IsObject } from 'class-validator';
 import { IntegerFrom, Moment, Optional, Text, Uuid } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
@@ -24,10 +24,7 @@ export class SubmitForm {
   @Optional() @Text(100, { example: 'Zm9vYmFyYmF6cXV4' }) share_token?: string;
 
   /** When the respondent opened the form, for the duration in the analytics. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', example: '2026-11-21T09:25:00Z' })
-  @Optional()
-  @Moment()
-  started_at?: Date;
+  @Optional() @Moment({ example: '2026-11-21T09:25:00Z' }) started_at?: Date;
 }
 
 export class StartForm extends PickType(SubmitForm, ['share_token']) {}

@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { defineError } from '../../../platform/http/api-error.js';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
+import { detail } from '../forms.errors.js';
 
 /** Reasons for `not_accepting`. */
 const CLOSED_REASONS = ['closed', 'not_open', 'full', 'archived'] as const;
@@ -29,8 +30,6 @@ class VersionOutdatedResponse extends ErrorResponse {
   @ApiProperty({ type: 'integer', example: 3, description: 'The current version.' })
   version!: number;
 }
-
-const detail = (field: string, code: string, message: string) => ({ details: [{ field, code, message }] });
 
 /** The errors of submissions and responses. */
 export const ResponseErrors = {

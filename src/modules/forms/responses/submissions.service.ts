@@ -13,7 +13,7 @@ import { fold } from '../../../lib/search-text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import type { ApiError } from '../../../platform/http/api-error.js';
+import type { ApiError, ErrorKind } from '../../../platform/http/api-error.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { detailsOf } from '../input/definition-input.js';
@@ -184,31 +184,28 @@ export class SubmissionsService {
     { id, settings }: OpenForm,
     outcome: SubmitOutcome['outcome'],
   ): Promise<ApiError> {
-    switch (outcome) {
-      case 'not_found':
-        return FORMS.notFound.with();
-      case 'unknown_response':
-        return ResponseErrors.responseNotFound.with();
-      case 'not_editable':
-        return ResponseErrors.notEditable.with();
-      case 'upload_used':
-        return ResponseErrors.uploadUsed.with();
-      case 'client_response_id_reused':
-        return ResponseErrors.clientResponseIdReused.with();
-      case 'already_submitted': {
-        const own = settings.anonymous ? undefined : await this.responses.own(ctx, id);
-        return ResponseErrors.alreadySubmitted.with({ body: own === undefined ? {} : { response_id: own } });
-      }
-      default: {
-        const reason = outcome === 'stale' ? 'closed' : outcome;
-        const message = settings.closed_message;
-        return ResponseErrors.notAccepting.with({
-          body: { reason, ...(message !== '' && { closed_message: message }) },
-        });
-      }
+    const kind = REJECTIONS[outcome];
+    if (kind) return kind.with();
+    if (outcome === 'already_submitted') {
+      const own = settings.anonymous ? undefined : await this.responses.own(ctx, id);
+      return ResponseErrors.alreadySubmitted.with({ body: own === undefined ? {} : { response_id: own } });
     }
+    const reason = outcome === 'stale' ? 'closed' : outcome;
+    const message = settings.closed_message;
+    return ResponseErrors.notAccepting.with({
+      body: { reason, ...(message !== '' && { closed_message: message }) },
+    });
   }
 }
+
+/** Errors of rejected submissions; other outcomes need the form. */
+const REJECTIONS: { [outcome in SubmitOutcome['outcome']]?: ErrorKind } = {
+  not_found: FORMS.notFound,
+  unknown_response: ResponseErrors.responseNotFound,
+  not_editable: ResponseErrors.notEditable,
+  upload_used: ResponseErrors.uploadUsed,
+  client_response_id_reused: ResponseErrors.clientResponseIdReused,
+};
 
 const outdated = (version: number, problems: readonly Problem[]): ApiError =>
   ResponseErrors.versionOutdated.with({ body: { version }, details: detailsOf(problems) });

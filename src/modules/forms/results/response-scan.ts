@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { FormsRepository } from '../forms.repository.js';
-import type { ResponseRow } from '../responses/responses.repository.js';
+import type { ResponseFilter, ResponseRow } from '../responses/responses.repository.js';
 
 export interface ScanRow extends Pick<
   ResponseRow,
@@ -14,10 +14,7 @@ export interface ScanRow extends Pick<
   respondent: string | null;
 }
 
-export interface ScanFilter {
-  from?: Date;
-  to?: Date;
-  version?: number;
+export interface ScanFilter extends Pick<ResponseFilter, 'from' | 'to' | 'version'> {
   /** Ids of the questions whose answers are read. Default: all. */
   questions?: readonly string[];
   /** Time and id of the response before the first one. */

@@ -1,4 +1,3 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Entries, Moment, Nullable, OneOf, Optional } from '../../../platform/http/input.decorators.js';
 import { PrincipalInput } from '../input/principal.dto.js';
 
@@ -10,9 +9,8 @@ export class ShareForm {
   @Optional() @OneOf(['respond', 'view'], { example: 'respond' }) role?: 'respond' | 'view';
 
   /** Null: the link does not expire. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: '2999-01-31T18:00:00Z' })
   @Nullable()
-  @Moment()
+  @Moment({ required: false, nullable: true, example: '2999-01-31T18:00:00Z' })
   expires_at?: Date | null;
 }
 

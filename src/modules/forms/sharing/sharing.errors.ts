@@ -1,6 +1,5 @@
 import { defineError } from '../../../platform/http/api-error.js';
-
-const detail = (field: string, code: string, message: string) => ({ details: [{ field, code, message }] });
+import { detail } from '../forms.errors.js';
 
 /** The errors of share links and access. */
 export const SharingErrors = {

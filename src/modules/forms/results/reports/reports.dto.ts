@@ -1,8 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { IsObject, ValidateNested } from 'class-validator';
+import { IsObject } from 'class-validator';
 import {
-  asInstance,
   Entries,
   Flag,
   IntegerFrom,
@@ -10,6 +8,7 @@ import {
   Optional,
   Uuid,
   WholeNumber,
+  Nested,
 } from '../../../../platform/http/input.decorators.js';
 import { PrincipalInput } from '../../input/principal.dto.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
@@ -68,12 +67,7 @@ export class ShareReport {
   /** The whole list: others lose their access. */
   @Entries(PrincipalInput, 500) viewers!: PrincipalInput[];
 
-  @ApiPropertyOptional({ type: () => ExposeInput })
-  @Optional()
-  @ValidateNested()
-  @IsObject()
-  @Transform(({ value }) => asInstance(ExposeInput, value))
-  expose?: ExposeInput;
+  @Optional() @IsObject() @Nested(ExposeInput) expose?: ExposeInput;
 }
 
 export class ListSharedRows extends PickType(PageQuery, ['cursor']) {

@@ -1,36 +1,29 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { defineError } from '../../../../platform/http/api-error.js';
 import { ErrorResponse } from '../../../../platform/http/error.response.js';
+import { detail } from '../../forms.errors.js';
 
 /** The errors of reports. */
 export const ReportErrors = {
   notFound: defineError(404, 'not_found', 'This report does not exist.'),
   notExposed: defineError(403, 'not_exposed', 'The report does not show this part of the form.'),
   invalidReport: defineError(422, 'invalid_report', 'The report has errors; see details.', {
-    example: {
-      details: [
-        {
-          field: 'columns.0',
-          code: 'unknown_question',
-          message: 'columns.0 must be the id of a question of the form, once',
-        },
-      ],
-    },
+    example: detail(
+      'columns.0',
+      'unknown_question',
+      'columns.0 must be the id of a question of the form, once',
+    ),
   }),
   unknownViewer: defineError(
     404,
     'unknown_viewer',
     'A user or group is not part of this workspace; see details.',
     {
-      example: {
-        details: [
-          {
-            field: 'viewers.0',
-            code: 'unknown_user',
-            message: 'viewers.0 is not an active member or group of this workspace',
-          },
-        ],
-      },
+      example: detail(
+        'viewers.0',
+        'unknown_user',
+        'viewers.0 is not an active member or group of this workspace',
+      ),
     },
   ),
 } as const;

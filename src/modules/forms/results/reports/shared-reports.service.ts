@@ -6,7 +6,7 @@ import type { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { FormsRepository } from '../../forms.repository.js';
 import { Db } from '../../../../platform/database/db.js';
 import { ScanSlots } from '../scan-slots.js';
-import { type ReportData, ReportReader, type ReportRow } from './report-data.js';
+import { ReportReader, type ReportRow } from './report-data.js';
 import { reportForm } from './report-output.service.js';
 import type { ListSharedRows } from './reports.dto.js';
 import { ReportErrors } from './reports.errors.js';
@@ -40,7 +40,10 @@ export class SharedReportsService {
   /** @throws ApiError 404 without access, 503 `overloaded` */
   async read(ctx: RequestContext, id: string): Promise<JsonReply> {
     const report = await this.find(ctx, id);
-    const { aggregates } = await this.data(ctx, report);
+    const { form_id: form, definition, expose_responses: isExposed } = report;
+    const { aggregates } = await this.slots.run(ctx.tenantId, () =>
+      this.reader.read(ctx.tenantId, form, definition, isExposed),
+    );
     return new JsonReply(JSON.stringify({ report: present(report), data: { aggregates } }));
   }
 
@@ -74,11 +77,6 @@ export class SharedReportsService {
     const [report] = await this.reports.shared(ctx, id, undefined, 1);
     if (!report) throw ReportErrors.notFound.with();
     return report;
-  }
-
-  private async data(ctx: RequestContext, report: SharedReport): Promise<ReportData> {
-    const { form_id: form, definition, expose_responses: isExposed } = report;
-    return this.slots.run(ctx.tenantId, () => this.reader.read(ctx.tenantId, form, definition, isExposed));
   }
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../../../platform/context/request-context.js';
+import type { RequestContext, MemberKey } from '../../../../platform/context/request-context.js';
 import { isStorable } from '../../../../platform/http/storable-text.js';
 import { recipientKey } from './recipients.js';
 import { type KnownRecipient, RecipientsRepository } from './recipients.repository.js';
@@ -20,7 +20,7 @@ export class RecipientsApi {
 
   /** Lists all recipients in pages. @param after the last entry of the previous page; null for the first page */
   async list(
-    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
+    ctx: MemberKey,
     after: Pick<KnownRecipient, 'rank' | 'address_key'> | null,
     limit: number,
   ): Promise<KnownRecipient[]> {

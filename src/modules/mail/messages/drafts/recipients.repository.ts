@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../../../platform/context/request-context.js';
+import type { RequestContext, MemberKey } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
@@ -76,7 +76,7 @@ export class RecipientsRepository {
 
   /** @param after the last entry of the previous page */
   async list(
-    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
+    ctx: MemberKey,
     after: { rank: number; address_key: string } | null,
     limit: number,
   ): Promise<KnownRecipient[]> {
