@@ -23,7 +23,7 @@ export class DevServer {
       const config = Config.load();
       if (!config.embeddedDatabase) return server;
       const { EmbeddedDatabase } = await load('platform/database/embedded/embedded-database.js');
-      const log = { info: () => undefined, warn: say, error: say };
+      const log = { info: () => undefined, warn: print, error: print };
       server.#database = await EmbeddedDatabase.open({ dataDir: config.DATA_DIR, role: 'server', log });
       return server;
     } catch (error) {

@@ -1,6 +1,17 @@
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
-import { cleanUp, isAlive, ROOT, type Running, startNode, temporaryDataDir } from './support/processes.ts';
+import {
+  cleanUp,
+  isAlive,
+  postmasterPid,
+  ROOT,
+  type Running,
+  startNode,
+  temporaryDataDir,
+} from './support/processes.ts';
+import { launch, OWN_MAIL } from './support/server.ts';
 import { until } from '../support/until.ts';
 
 afterEach(cleanUp);
@@ -64,5 +75,22 @@ describe('npm start in a fresh clone', () => {
     const survives = isAlive(pid);
     if (survives) process.kill(pid, 'SIGKILL');
     expect(survives).toBe(false);
+  });
+});
+
+describe('npm run dev', () => {
+  // A start of the whole server would take seconds; the port in use ends it early.
+  it('runs the embedded database while the server ends, and stops it on SIGINT', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const PORT = String((other.address() as AddressInfo).port);
+    const { child, dataDir, exit, stderr } = await launch({ ...OWN_MAIL, PORT }, 'bin/dev.mjs');
+    await until('the server to end', () => stderr().endsWith('[dev] waiting for the next change\n'));
+    expect(stderr()).toContain(`Port ${PORT} on 127.0.0.1 is in use`);
+    expect(isAlive(postmasterPid(dataDir)!)).toBe(true);
+    child.kill('SIGINT');
+    expect(await exit).toBe(0);
+    expect(postmasterPid(dataDir)).toBe(undefined);
+    other.close();
   });
 });

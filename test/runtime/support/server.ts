@@ -9,8 +9,11 @@ export interface Server extends Running {
 /** A mail service of the operator, which replaces the embedded one and saves its process. */
 export const OWN_MAIL = { MAIL_SERVICE_URL: 'http://127.0.0.1:9' };
 
-/** `npm start` without npm, and without the database of the other tests. */
-export async function launch(settings: Record<string, string> = {}): Promise<Server> {
+/** `npm start` (or another script of `bin`) without npm, and without the database of the other tests. */
+export async function launch(
+  settings: Record<string, string> = {},
+  script = 'bin/start.mjs',
+): Promise<Server> {
   const dataDir = settings['DATA_DIR'] ?? madeDataDir();
   const port = Number(settings['PORT'] ?? (await freePort()));
   const env = {
@@ -23,7 +26,7 @@ export async function launch(settings: Record<string, string> = {}): Promise<Ser
     MAIL_SERVICE_URL: '',
     MAIL_SMTP_PORT: '',
   };
-  const running = startNode('bin/start.mjs', [], {
+  const running = startNode(script, [], {
     ...env,
     DATA_DIR: dataDir,
     PORT: String(port),
