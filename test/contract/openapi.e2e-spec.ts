@@ -167,6 +167,19 @@ describe('the OpenAPI description', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('the body that Swagger UI prefills for a creation has no id of its own: a second request would conflict', () => {
+    const creations = describedOperations().flatMap(({ method, spec }) => {
+      const { schema, examples } = spec.requestBody?.content['application/json'] ?? {};
+      const { properties = {}, required = [] } = schema?.$ref ? schemaOf(schema) : (schema ?? {});
+      if (method !== 'POST' || !properties.id || required.includes('id')) return [];
+      // Without an example, Swagger UI makes one of the examples of all properties.
+      const [prefilled = { value: properties }] = Object.values<any>(examples ?? {});
+      return [[spec.operationId, 'id' in prefilled.value]];
+    });
+    expect(creations).toEqual(creations.map(([operation]) => [operation, false]));
+    expect(creations.length).toBeGreaterThan(5);
+  });
+
   test('429 and 503 document Retry-After', () => {
     for (const { path, spec } of describedOperations())
       for (const status of ['429', '503'].filter((code) => spec.responses[code]))

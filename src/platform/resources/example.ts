@@ -3,6 +3,7 @@ import type { Type } from '@nestjs/common';
 interface Property {
   type?: unknown;
   example?: unknown;
+  default?: unknown;
   enum?: unknown[];
   isArray?: boolean;
 }
@@ -35,8 +36,9 @@ export function exampleOf(type: Type): Record<string, unknown> {
   );
 }
 
-function valueOf({ type, example, enum: values, isArray }: Property): unknown {
+function valueOf({ type, example, default: fallback, enum: values, isArray }: Property): unknown {
   if (example !== undefined) return example;
+  if (fallback !== undefined) return fallback;
   if (values) return values[0];
   const resolved: unknown = typeof type === 'function' && !type.prototype ? (type as () => unknown)() : type;
   if (Array.isArray(resolved)) return [exampleOf(resolved[0] as Type)];

@@ -5,6 +5,7 @@ import { Revisioned } from '../concurrency/revision.interceptor.js';
 import type { ErrorKind } from '../http/api-error.js';
 import { Endpoint } from '../http/endpoint.js';
 import { BODY_ERRORS } from '../http/input-docs.js';
+import { exampleOf } from './example.js';
 import type { Resource } from './resource.js';
 
 // One decorator for each ordinary operation: route, documentation, standard errors and response. Put it above
@@ -22,7 +23,7 @@ export interface OperationTexts {
 
 export interface BodyTexts extends OperationTexts {
   body?: Type;
-  /** Example of the body; default: the examples of its fields. */
+  /** Example of the body; default: the examples of its fields, except `id`. */
   example?: object;
 }
 
@@ -43,7 +44,10 @@ export function ListOperation(resource: Resource, { path = '', ...texts }: Opera
 }
 
 /** `POST /`: creation, repeatable with an `Idempotency-Key`. Responds with 201, Location and ETag. */
-export function CreateOperation(resource: Resource, { path = '', ...texts }: BodyTexts): MethodDecorator {
+export function CreateOperation(
+  resource: Resource,
+  { path = '', example, ...texts }: BodyTexts,
+): MethodDecorator {
   const { tag, name } = resource.options;
   return Endpoint(`POST ${path}`, {
     tag,
@@ -53,8 +57,18 @@ export function CreateOperation(resource: Resource, { path = '', ...texts }: Bod
     location: true,
     response: [resource.envelopes.item, `The new ${name}.`],
     etag: etagOf(resource),
+    example: example ?? withoutId(texts.body),
     ...texts,
   });
+}
+
+/**
+ * The examples of the fields without the `id` that a client may choose. With it, Swagger UI would prefill the same id in each
+ * request, and the second one would conflict.
+ */
+function withoutId(body?: Type): object | undefined {
+  const { id, ...example } = body ? exampleOf(body) : {};
+  return id === undefined ? undefined : example;
 }
 
 /** `GET /:id`. Standard error: 404. */
