@@ -1,15 +1,19 @@
 // `npm run dev`: runs the server from `src` and restarts it on each change. The embedded PostgreSQL keeps running meanwhile.
 // It compiles with swc, one file at a time and without type checks (`npm run types` has them), into `dist-dev`.
 import { watch } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Compiler, SRC } from './lib/dev-compiler.mjs';
 import { DevServer } from './lib/dev-server.mjs';
-import { ensureInstalled, launch } from './lib/prepare.mjs';
+import { ensureInstalled, isRecentNode, launch, projectNode } from './lib/prepare.mjs';
+import { run } from './lib/run.mjs';
 
 /** Changes within this time lead to one restart: editors write several files, or one file in several steps. */
 const SETTLE_MS = 50;
 
 await launch(async () => {
   await ensureInstalled();
+  // Before the installation, npm runs this script on the Node of the machine.
+  if (!isRecentNode()) return run(projectNode(), [fileURLToPath(import.meta.url)]);
   const compiler = new Compiler();
   compiler.compileAll();
   const server = await DevServer.open();

@@ -64,11 +64,14 @@ export async function ensureBuilt() {
   });
 }
 
+/** False on the Node of the machine if it is too old for the sources of the project. */
+export const isRecentNode = () => Number(process.versions.node.split('.')[0]) >= MIN_NODE_MAJOR;
+
 /** The pinned Node, or the current one if it is recent enough (without install scripts). */
 export function projectNode() {
   const pinned = path.join(BIN, 'node');
   if (existsSync(pinned)) return pinned;
-  if (Number(process.versions.node.split('.')[0]) >= MIN_NODE_MAJOR) return process.execPath;
+  if (isRecentNode()) return process.execPath;
   throw new PrepareError(
     `Node ${MIN_NODE_MAJOR} is needed and npm did not install it: allow the install script of the package "node", ` +
       `or start with Node ${MIN_NODE_MAJOR} yourself.`,

@@ -4,11 +4,11 @@ import type { MigrationClass } from './schema-part.js';
 
 /**
  * A migration whose text is a `.sql` file beside its domain. Forward only; never edited once it has landed.
- * @param name what it does, followed by a 13-digit time in milliseconds that orders it among all domains
+ * @param name what it does, followed by a 13-digit number above those of all earlier migrations, also of other domains
  * @param file location of the SQL text
  */
 export function sqlMigration(name: string, file: URL): MigrationClass {
-  if (!/\d{13}$/.test(name)) throw new Error(`migration ${name} must end in a time in milliseconds`);
+  if (!/\d{13}$/.test(name)) throw new Error(`migration ${name} must end with a 13-digit number`);
   return class implements MigrationInterface {
     readonly name = name;
 

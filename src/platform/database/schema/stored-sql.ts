@@ -52,7 +52,7 @@ const hashOf = (files: readonly SqlFile[]): string =>
     .update(JSON.stringify(files.map(({ name, text }) => [name, text])))
     .digest('hex');
 
-/** Time in the name of the newest migration, milliseconds: distinguishes an older version of the service from a newer one. */
+/** The 13-digit number in the name of the newest migration: distinguishes an older version of the service from a newer one. */
 export const versionOf = ({ migrations }: DataSource): number =>
   Math.max(0, ...migrations.map(({ name }) => Number(name?.slice(-13))));
 
