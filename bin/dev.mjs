@@ -1,4 +1,5 @@
-// `npm run dev`: runs the server from `src` and restarts it on each change. The embedded PostgreSQL keeps running meanwhile.
+// `npm run dev`: runs the server from `src` and restarts it on each change. The embedded PostgreSQL keeps running meanwhile, and
+// the embedded mail service, unless a change may concern it.
 // It compiles with swc, one file at a time and without type checks (`npm run types` has them), into `dist-dev`.
 import { watch } from 'node:fs';
 import { fileURLToPath } from 'node:url';

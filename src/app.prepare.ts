@@ -115,21 +115,14 @@ async function withoutModules<T>(
   return withDataSource(createDataSource(config, databaseUrl, { entities: [], migrations: [] }), work);
 }
 
-/**
- * Creates the demo workspace if it is enabled and missing or incomplete, through an application of its own on the loopback address.
- * @param options.mail whether the mail service is the embedded one
- */
-export async function prepareDemo(
-  config: Config,
-  databaseUrl: string,
-  options: { mail: boolean },
-): Promise<void> {
+/** Creates the demo workspace if it is enabled and missing or incomplete, through an application of its own on the loopback address. */
+export async function prepareDemo(config: Config, databaseUrl: string): Promise<void> {
   if (!config.demo) return;
   const unlimited = config.with({ API_REQUESTS_PER_MINUTE: 0 });
   const app = await createApp(unlimited, databaseUrl);
   try {
     await app.nest.listen(0, '127.0.0.1');
-    await createDemoWorkspace(app.nest, options);
+    await createDemoWorkspace(app.nest, { mail: config.MAIL_SERVICE_EMBEDDED });
   } finally {
     await app.drain(DRAIN_MS);
   }

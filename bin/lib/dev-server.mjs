@@ -5,15 +5,26 @@ import { OUT, print } from './dev-compiler.mjs';
 import { NODE_FLAGS } from './node-flags.mjs';
 import { programEnv, projectNode, ROOT } from './prepare.mjs';
 
+const CHILD = path.join(import.meta.dirname, 'dev-child.mjs');
+const MAIN = path.join(OUT, 'main.js');
 const STOP_MS = 2_000;
+/** Files that the mail service does not use. */
+const WITHOUT_MAIL_SERVICE = /^modules\b/;
 const EX_CONFIG = 78;
 
-/** The server as a child process, and the embedded database, which lives as long as this process. */
+/**
+ * The server as a child process; the embedded database, which lives as long as this process; and the embedded mail service. After each
+ * start, a spare process loads the packages for the next one.
+ */
 export class DevServer {
+  #config;
   #database;
+  #mail;
   #child;
+  #spare;
   #restarting = Promise.resolve();
   #started = false;
+  #closing = false;
 
   static async open() {
     const server = new DevServer();
@@ -21,6 +32,7 @@ export class DevServer {
     const { Config, ConfigError } = await load('config/config.js');
     try {
       const config = Config.load();
+      server.#config = config;
       if (!config.embeddedDatabase) return server;
       const { EmbeddedDatabase } = await load('platform/database/embedded/embedded-database.js');
       const log = { info: () => undefined, warn: print, error: print };
@@ -40,17 +52,50 @@ export class DevServer {
   }
 
   async close() {
+    this.#closing = true;
     await this.#restarting;
     await this.#stop();
+    this.#spare?.kill();
+    await this.#mail?.process.stop(STOP_MS);
     await this.#database?.close();
   }
 
   async #restart(names) {
+    if (this.#closing) return;
     const began = Date.now();
-    await this.#stop();
+    await Promise.all([this.#stop(), this.#startMail(names)]);
     await this.#start();
     const state = this.#child ? `serving after ${Date.now() - began} ms` : 'waiting for the next change';
     print(names.length > 0 ? `${names.join(', ')}: ${state}` : state);
+    this.#spare = this.#spawn();
+  }
+
+  /** Starts the mail service, or replaces it after a change that may concern it. */
+  async #startMail(names) {
+    if (this.#config.mailService) return;
+    if (this.#mail && names.every((name) => WITHOUT_MAIL_SERVICE.test(name))) return;
+    await this.#mail?.process.stop(STOP_MS);
+    this.#mail = undefined;
+    const { MailServiceProcess } = await import(path.join(OUT, 'runtime', 'mail-service-process.js'));
+    const log = { info: () => undefined, error: ({ reason }, message) => print(`${message}: ${reason}`) };
+    const process = new MailServiceProcess(this.#database?.url ?? this.#config.DATABASE_URL, log);
+    try {
+      const { url, token } = await process.start();
+      this.#mail = {
+        process,
+        env: { MAIL_SERVICE_URL: url, MAIL_SERVICE_TOKEN: token, MAIL_SERVICE_EMBEDDED: 'true' },
+      };
+    } catch (error) {
+      print(error.message);
+    }
+  }
+
+  #spawn() {
+    return spawn(projectNode(), [...NODE_FLAGS, CHILD], {
+      cwd: ROOT,
+      env: programEnv(),
+      stdio: ['inherit', 'pipe', 'inherit', 'ipc'],
+    });
   }
 
   /** Resolves when the server prints its banner or ends. */
@@ -63,11 +108,10 @@ export class DevServer {
         ? { DEMO: process.env.DEMO || 'true' }
         : {};
     const database = this.#database ? { DATABASE_URL: this.#database.url } : {};
-    const child = spawn(projectNode(), [...NODE_FLAGS, path.join(OUT, 'main.js')], {
-      cwd: ROOT,
-      env: { ...programEnv(), ...database, ...demo },
-      stdio: ['inherit', 'pipe', 'inherit', 'ipc'],
-    });
+    // Ctrl-C ends the spare process too.
+    const child = this.#spare?.connected ? this.#spare : this.#spawn();
+    this.#spare = undefined;
+    child.send({ main: MAIN, env: { ...database, ...this.#mail?.env, ...demo } });
     this.#child = child;
     child.stdout.on('data', (chunk) => {
       process.stdout.write(chunk);

@@ -16,8 +16,8 @@ export type LoadApplication = () => Promise<Application>;
 export interface Application {
   /** Prepares the database once before serving: migrations. */
   prepare(config: Config, databaseUrl: string): Promise<void>;
-  /** Creates the demo workspace if it is enabled and missing or incomplete. @param options.mail whether the mail service is the embedded one */
-  prepareDemo(config: Config, databaseUrl: string, options: { mail: boolean }): Promise<void>;
+  /** Creates the demo workspace if it is enabled and missing or incomplete. */
+  prepareDemo(config: Config, databaseUrl: string): Promise<void>;
   createApp(config: Config, databaseUrl: string): Promise<Server>;
   /** The banner for the operator when the application serves. */
   banner(config: Config, databaseUrl: string): Promise<string>;

@@ -51,15 +51,14 @@ async function start(
   const databaseUrl = config.DATABASE_URL ?? (await openDatabase(config, log, shutdown));
   shutdown.checkpoint();
   const metrics = await ServerMetrics.listen(config, shutdown);
-  const application = await load();
-  shutdown.checkpoint();
-  const [, mail] = await bothOrNeither(
-    application.prepare(config, databaseUrl),
+  // The modules of both processes load at the same time.
+  const [application, mail] = await bothOrNeither(
+    loadPrepared(load, config, databaseUrl, shutdown),
     config.mailService ? undefined : startMail(databaseUrl, log, shutdown, metrics),
   );
   shutdown.checkpoint();
   const serving = mail ? config.withMailService(mail) : config;
-  await application.prepareDemo(serving, databaseUrl, { mail: mail !== undefined });
+  await application.prepareDemo(serving, databaseUrl);
   shutdown.checkpoint();
   if (config.WEB_CONCURRENCY === 1)
     metrics.addPrimary((await serve(application, serving, databaseUrl, shutdown, log)).metrics);
@@ -67,6 +66,13 @@ async function start(
   shutdown.checkpoint();
   log.info({ host: config.HOST, port: config.PORT, processes: config.WEB_CONCURRENCY }, 'serving');
   process.stdout.write(`${(await application.banner(config, databaseUrl)).trimEnd()}\n`);
+}
+
+async function loadPrepared(load: LoadApplication, config: Config, databaseUrl: string, shutdown: Shutdown) {
+  const application = await load();
+  shutdown.checkpoint();
+  await application.prepare(config, databaseUrl);
+  return application;
 }
 
 async function openDatabase(config: Config, log: Logger, shutdown: Shutdown): Promise<string> {
