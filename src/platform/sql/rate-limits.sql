@@ -3,18 +3,19 @@
 CREATE FUNCTION rate_limit_take(p_scopes text[], p_subjects bytea[], p_intervals float8[], p_bursts int[])
 RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
-  v_now  timestamptz := clock_timestamp();
   v_step interval;
   v_paid timestamptz;
 BEGIN
   FOR i IN 1 .. cardinality(p_scopes) LOOP
     v_step := make_interval(secs => p_intervals[i]);
-    INSERT INTO rate_limits AS known (scope, subject, paid_until) VALUES (p_scopes[i], p_subjects[i], v_now + v_step)
-      ON CONFLICT (scope, subject) DO UPDATE SET paid_until = greatest(known.paid_until, v_now) + v_step
-      WHERE known.paid_until + v_step <= v_now + v_step * p_bursts[i];
+    -- The time after the wait for the row: with an earlier one, a request that waited for the first request of the limit would be
+    -- rejected although the limit is not exhausted.
+    INSERT INTO rate_limits AS known (scope, subject, paid_until) VALUES (p_scopes[i], p_subjects[i], clock_timestamp() + v_step)
+      ON CONFLICT (scope, subject) DO UPDATE SET paid_until = greatest(known.paid_until, clock_timestamp()) + v_step
+      WHERE known.paid_until + v_step <= clock_timestamp() + v_step * p_bursts[i];
     IF NOT FOUND THEN
       SELECT paid_until INTO v_paid FROM rate_limits WHERE scope = p_scopes[i] AND subject = p_subjects[i];
-      RETURN greatest(0.001, extract(epoch FROM coalesce(v_paid, v_now) + v_step - v_step * p_bursts[i] - clock_timestamp()));
+      RETURN greatest(0.001, extract(epoch FROM coalesce(v_paid, clock_timestamp()) + v_step - v_step * p_bursts[i] - clock_timestamp()));
     END IF;
   END LOOP;
   RETURN 0;

@@ -1,9 +1,11 @@
+import type pg from 'pg';
 import { GuessLocks, type GuessLimit } from '../../../src/platform/rate-limits/guess-locks.js';
 import type { RateLimit } from '../../../src/platform/rate-limits/rate-limit.js';
 import { RateLimits } from '../../../src/platform/rate-limits/rate-limits.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp } from '../../support/app.ts';
+import { afterChange } from '../../support/database/locks.ts';
 import { leastTrips } from '../../support/database/round-trips.ts';
 
 describe('limits in the database', () => {
@@ -70,6 +72,19 @@ describe('limits in the database', () => {
         expect(wait).toBeGreaterThan(90_000);
         expect(wait).toBeLessThanOrEqual(100_000);
       }
+    });
+
+    test('a request that waits for the first one of a limit is accepted', async () => {
+      const limit = slow('waited', 2);
+      const take = () => limits().take({ limit, subject: 'a' });
+      expect(await take()).toBe(0);
+      // As if the request of the other transaction, the first one, had begun after the waiting one.
+      const change = (other: pg.Client) =>
+        other.query(
+          `UPDATE rate_limits SET paid_until = clock_timestamp() + interval '100000 s' WHERE scope = 'waited'`,
+        );
+      expect(await afterChange(one.databaseUrl, change, take, { meanwhile: change })).toBe(0);
+      expect(await take()).toBeGreaterThan(90_000);
     });
 
     test('each subject and each scope has its own limit', async () => {
