@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { PermissionSource } from '../../platform/context/permission.guard.js';
-import type { RequestContext, TenantRole } from '../../platform/context/request-context.js';
+import type { TenantRole, MemberKey } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
 import { TenantPolicies } from '../tenants/index.js';
@@ -34,7 +34,7 @@ export class Authority extends PermissionSource {
     super();
   }
 
-  override async of(ctx: Pick<RequestContext, 'tenantId' | 'userId'>): Promise<ReadonlySet<string>> {
+  override async of(ctx: MemberKey): Promise<ReadonlySet<string>> {
     const key = `${ctx.tenantId} ${ctx.userId}`;
     const cached = this.cache.get(key);
     const row = await this.repository.authority(ctx.tenantId, ctx.userId, cached?.version ?? null);
@@ -61,11 +61,7 @@ export class Authority extends PermissionSource {
    * @param needed permission that the change requires
    * @throws ApiError 403 `forbidden` when the caller lost it meanwhile
    */
-  async begin(
-    tx: Tx,
-    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
-    needed: Permission = 'rbac.manage',
-  ): Promise<ReadonlySet<string>> {
+  async begin(tx: Tx, ctx: MemberKey, needed: Permission = 'rbac.manage'): Promise<ReadonlySet<string>> {
     await this.repository.lock(tx, ctx.tenantId);
     const held = await this.inTx(tx, ctx.tenantId, ctx.userId);
     if (!held.has(needed)) throw Errors.forbidden.with();

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext, TenantRole } from '../../platform/context/request-context.js';
+import type { RequestContext, TenantRole, MemberKey } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { IdentityApi } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
@@ -49,12 +49,7 @@ export class MemberAdmission {
    * Checks that the caller has a permission, and all permissions of a member in whose name it could act.
    * @throws ApiError 403 `forbidden`, `cannot_grant_unheld`
    */
-  async assertMayControl(
-    tx: Tx,
-    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
-    needed: Permission,
-    userId: string,
-  ): Promise<void> {
+  async assertMayControl(tx: Tx, ctx: MemberKey, needed: Permission, userId: string): Promise<void> {
     const held = await this.authority.begin(tx, ctx, needed);
     assertHolds(held, await this.authority.inTx(tx, ctx.tenantId, userId, { includeDeactivated: true }));
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { MemberKey, WorkspaceKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
@@ -46,7 +46,7 @@ export class CallsApi {
    */
   async create(
     tx: Tx,
-    { tenantId, userId: hostId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    { tenantId, userId: hostId }: MemberKey,
     { title, scheduledAt }: { title: string; scheduledAt: Date },
   ): Promise<string> {
     if (!this.server.isConfigured) throw CallErrors.serverNotConfigured.with();
@@ -59,7 +59,7 @@ export class CallsApi {
   /** Replaces the members of a call. The host may always join. */
   async setMembers(
     tx: Tx,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     callId: string,
     userIds: readonly string[],
   ): Promise<void> {
@@ -72,7 +72,7 @@ export class CallsApi {
    * @returns its id
    */
   async recordPast(
-    ctx: Pick<RequestContext, 'tenantId' | 'userId'>,
+    ctx: MemberKey,
     { roomId, title, minutes }: { roomId: string; title: string; minutes: number },
   ): Promise<string> {
     const { tenantId, userId: hostId } = ctx;
@@ -89,11 +89,7 @@ export class CallsApi {
   }
 
   /** Ends the call for good. */
-  async close(
-    tx: Tx,
-    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
-    callId: string,
-  ): Promise<void> {
+  async close(tx: Tx, { tenantId, userId }: MemberKey, callId: string): Promise<void> {
     await this.ending.endIn(tx, { tenantId, callId }, { actor: { tenantId, userId }, isFinal: true });
   }
 

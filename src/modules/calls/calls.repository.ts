@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { MemberKey, WorkspaceKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
@@ -85,7 +85,7 @@ export class CallsRepository {
 
   /** @returns undefined for an unknown call, or one that the caller may not see */
   async read(
-    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    { tenantId, userId }: MemberKey,
     id: string,
     reader: Reader = this.db,
   ): Promise<AccessibleCall | undefined> {
@@ -110,7 +110,7 @@ export class CallsRepository {
   /** The live call of a room, as the room shows it. */
   async activeIn(
     reader: Reader,
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
+    { tenantId }: WorkspaceKey,
     roomId: string,
   ): Promise<{ id: string; call: string } | undefined> {
     return (await reader.query(activeIn, [tenantId, roomId]))[0];

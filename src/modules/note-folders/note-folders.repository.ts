@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { RequestContext, MemberKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { IsNull } from 'typeorm';
@@ -32,7 +32,7 @@ export class NoteFoldersRepository extends OwnerFeed<NoteFolder> {
   }
 
   /** All folders of a user. Lock the counter first to change them. */
-  async tree(tx: Tx, ctx: Pick<RequestContext, 'tenantId' | 'userId'>): Promise<Tree> {
+  async tree(tx: Tx, ctx: MemberKey): Promise<Tree> {
     return new Tree(await this.rows(tx).all(this.own(ctx), ['id', 'parentId', 'position']));
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { WorkspaceKey } from '../../platform/context/request-context.js';
 import type { Connection } from '../../platform/realtime/connection.js';
 import type { PresenceStatus } from './presence.entity.js';
 import { PresenceDevices } from './devices/presence-devices.js';
@@ -15,7 +15,7 @@ export class PresenceApi {
 
   /** The presence of active members by user id; deactivated and unknown users are missing. */
   async of(
-    ctx: Pick<RequestContext, 'tenantId'>,
+    ctx: WorkspaceKey,
     userIds: readonly string[],
   ): Promise<Map<string, { status: PresenceStatus; text: string }>> {
     if (userIds.length === 0) return new Map();

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { PresenceChoice, PresenceStatus } from './presence.entity.js';
@@ -104,10 +104,7 @@ export class PresenceRepository {
   constructor(private readonly db: Db) {}
 
   /** Active members among the users, by id. */
-  async of(
-    { tenantId }: Pick<RequestContext, 'tenantId'>,
-    userIds: readonly string[],
-  ): Promise<PresenceRow[]> {
+  async of({ tenantId }: WorkspaceKey, userIds: readonly string[]): Promise<PresenceRow[]> {
     return this.db.query(ofUsers, [tenantId, userIds]);
   }
 

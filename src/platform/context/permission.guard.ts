@@ -10,12 +10,12 @@ import { Reflector } from '@nestjs/core';
 import { REQUIRES } from '../http/access-metadata.js';
 import { Errors } from '../http/errors.js';
 import { isUuid } from '../http/id.pipe.js';
-import type { AuthenticatedRequest, RequestContext } from './request-context.js';
+import type { AuthenticatedRequest, RequestContext, MemberKey } from './request-context.js';
 
 /** Returns the permissions of a caller in a workspace. Implemented by the access module. */
 export abstract class PermissionSource {
   /** The current permissions, also just after another process has changed them. */
-  abstract of(ctx: Pick<RequestContext, 'tenantId' | 'userId'>): Promise<ReadonlySet<string>>;
+  abstract of(ctx: MemberKey): Promise<ReadonlySet<string>>;
 }
 
 /**

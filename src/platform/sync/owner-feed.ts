@@ -1,5 +1,5 @@
 import { Column, In, IsNull } from 'typeorm';
-import type { RequestContext } from '../context/request-context.js';
+import type { RequestContext, MemberKey } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
 import { type Statement, workspace } from '../database/statement.js';
 import type { Reader, Tx } from '../database/tx.js';
@@ -91,7 +91,7 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
   abstract present(reader: Reader, ctx: RequestContext, items: E[]): Promise<object[]>;
 
   /** Conditions for the caller's items that are not deleted. */
-  protected own(ctx: Pick<RequestContext, 'tenantId' | 'userId'>, where: object = {}): TenantWhere<E> {
+  protected own(ctx: MemberKey, where: object = {}): TenantWhere<E> {
     const { tenantId, userId: ownerId } = ctx;
     return { ...where, tenantId, ownerId, goneAt: IsNull() } as unknown as TenantWhere<E>;
   }
@@ -153,7 +153,7 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
   /** @param numbered the user whose feed gets the numbers; default: the owner */
   private async write(
     tx: Tx,
-    owner: Pick<RequestContext, 'tenantId' | 'userId'>,
+    owner: MemberKey,
     ids: readonly string[],
     values: object,
     { numbered = owner.userId, parameters = {} } = {},

@@ -1,8 +1,6 @@
-import type { RequestContext } from '../context/request-context.js';
+import type { MemberKey } from '../context/request-context.js';
 import { workspace } from '../database/statement.js';
 import type { Reader, Tx } from '../database/tx.js';
-
-type Owner = Pick<RequestContext, 'tenantId' | 'userId'>;
 
 const read = workspace.statement<{ head: number; floor: number }>(
   'sync.head',
@@ -35,14 +33,14 @@ const expire = workspace.statement<never>(
 /** The feed counter of a user, and the floor of a collection; undefined before the first change. */
 export async function headOf(
   reader: Reader,
-  { tenantId, userId }: Owner,
+  { tenantId, userId }: MemberKey,
   collection: string,
 ): Promise<{ head: number; floor: number } | undefined> {
   return (await reader.query(read, [tenantId, userId, collection]))[0];
 }
 
 /** Locks the feed counter of a user until the end of the transaction: other changes of their collections wait. */
-export async function lockHead(tx: Tx, { tenantId, userId }: Owner): Promise<void> {
+export async function lockHead(tx: Tx, { tenantId, userId }: MemberKey): Promise<void> {
   await lockHeads(tx, tenantId, [userId]);
 }
 
@@ -52,7 +50,11 @@ export async function lockHeads(tx: Tx, tenantId: string, userIds: readonly stri
 }
 
 /** Expires all cursors that a user has for a collection: their clients rebuild the index. The counter is locked. */
-export async function expireCursors(tx: Tx, { tenantId, userId }: Owner, collection: string): Promise<void> {
+export async function expireCursors(
+  tx: Tx,
+  { tenantId, userId }: MemberKey,
+  collection: string,
+): Promise<void> {
   await tx.query(expire, [tenantId, userId, collection]);
 }
 
@@ -60,7 +62,7 @@ export async function expireCursors(tx: Tx, { tenantId, userId }: Owner, collect
  * Allocates feed numbers of a user.
  * @returns the number before the first of them
  */
-export async function allocate(tx: Tx, { tenantId, userId }: Owner, count: number): Promise<number> {
+export async function allocate(tx: Tx, { tenantId, userId }: MemberKey, count: number): Promise<number> {
   const [counter] = await tx.query(advance, [tenantId, userId, count]);
   return (counter?.head ?? count) - count;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
@@ -10,8 +10,6 @@ import type { CallKey } from '../model/call-identity.js';
 import type { Call } from '../calls.entity.js';
 import { CallErrors } from '../calls.errors.js';
 import { CallsRepository } from '../calls.repository.js';
-
-type Caller = Pick<RequestContext, 'tenantId' | 'userId'>;
 
 /** Makes scheduled calls live. */
 @Injectable()
@@ -25,12 +23,12 @@ export class CallStarts {
   ) {}
 
   /** Does nothing to a live call. @throws ApiError 409 `call_ended`, `call_in_progress`, `room_archived` */
-  async start(ctx: Caller, key: CallKey): Promise<void> {
+  async start(ctx: MemberKey, key: CallKey): Promise<void> {
     await this.db.tx((tx) => this.startIn(tx, ctx, key));
   }
 
   /** The same in a transaction. */
-  async startIn(tx: Tx, ctx: Caller, key: CallKey): Promise<void> {
+  async startIn(tx: Tx, ctx: MemberKey, key: CallKey): Promise<void> {
     const { tenantId, callId } = key;
     const roomId = (await this.calls.find(key, tx))?.roomId ?? null;
     if (roomId !== null) await this.chat.lock(tx, ctx, roomId);

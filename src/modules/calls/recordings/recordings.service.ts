@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Audit } from '../../../platform/audit/audit.js';
 import { Blobs } from '../../../platform/blobs/blobs.js';
 import { PermissionSource } from '../../../platform/context/permission.guard.js';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { RequestContext, MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Reader } from '../../../platform/database/tx.js';
 import { ContentReply } from '../../../platform/http/replies/content-reply.js';
@@ -66,7 +66,7 @@ export class RecordingsService {
   }
 
   /** Without a check of access: for calls that are recorded from the start. */
-  async startBy(ctx: Pick<RequestContext, 'tenantId' | 'userId'>, key: CallKey): Promise<RecordingResponse> {
+  async startBy(ctx: MemberKey, key: CallKey): Promise<RecordingResponse> {
     if (!this.server.isConfigured) throw CallErrors.serverNotConfigured.with();
     if (!this.server.canRecord) throw CallErrors.recordingNotConfigured.with();
     const id = await this.insert(ctx, key);
@@ -129,10 +129,7 @@ export class RecordingsService {
     return (await this.permissions.of(ctx)).has('recordings.read_any');
   }
 
-  private async insert(
-    ctx: Pick<RequestContext, 'tenantId' | 'userId'> & Partial<RequestContext>,
-    key: CallKey,
-  ): Promise<string> {
+  private async insert(ctx: MemberKey & Partial<RequestContext>, key: CallKey): Promise<string> {
     const id = uuidv7();
     await this.db.tx(async (tx) => {
       const call = (await this.calls.lock(tx, key)) as Call;

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../../config/config.js';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { RequestContext, MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { fill, type Language, translator } from '../../../platform/languages/languages.js';
 import type { NotificationPreference } from '../../../platform/notifications/notification-preferences.js';
@@ -120,7 +120,7 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
   }
 
   private content(
-    { tenantId, userId }: Pick<RequestContext, 'tenantId' | 'userId'>,
+    { tenantId, userId }: MemberKey,
     shown: NotificationResponse[],
     language: Language,
   ): MailContent {

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { changes } from '../../../platform/audit/audit-data.js';
 import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { RequestContext, MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
@@ -22,8 +22,6 @@ export const PROFILE_CHANGING = new TxHook<{ tenantId: string; fields: readonly 
 
 /** A member has changed their profile. */
 export const PROFILE_CHANGED = new TxHook<{ tenantId: string; userId: string }>('profile changed');
-
-type MemberKey = Pick<RequestContext, 'tenantId' | 'userId'>;
 
 /** Profiles of members: the caller's own, and those that a provisioning client writes. */
 @Injectable()
