@@ -2,13 +2,11 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { ApprovalChanges } from './changes/approval-changes.js';
 
 const BATCH = 500;
 const TIME_OUT_SECONDS = 30;
-const CLEAN_SECONDS = 3_600;
-/** Days after the end of an invite when it is deleted with its guests. */
-const KEEP_DAYS = 90;
 
 const timeOut = workspace.statement<{ tenant_id: string; id: string; was_waiting: boolean }>(
   'guests.time_out',
@@ -16,23 +14,23 @@ const timeOut = workspace.statement<{ tenant_id: string; id: string; was_waiting
   { reach: 'cell' },
 );
 
-const forgetCodes = workspace.statement<never>(
-  'guests.forget_codes',
-  `DELETE FROM guest_otps WHERE expires_at < now() - interval '1 day'`,
-  { reach: 'cell' },
-);
+const sweepOf = (name: string, table: string, condition: string): Sweep =>
+  workspace.statement(name, deletion(table, condition), { reach: 'cell' });
 
-const forgetLimits = workspace.statement<never>(
-  'guests.forget_limits',
-  `DELETE FROM guest_limits WHERE used_at < now() - interval '25 hours'`,
-  { reach: 'cell' },
-);
-
-const forgetInvites = workspace.statement<never>(
-  'guests.forget_invites',
-  `DELETE FROM external_invites WHERE expires_at < now() - make_interval(days => $1)`,
-  { reach: 'cell' },
-);
+/** Expired rows, by the name of the job that deletes them. The guests of an invite are deleted with it. */
+const EXPIRED: Record<string, Sweep> = {
+  'guests.clean-codes': sweepOf('guests.forget_codes', 'guest_otps', `expires_at < now() - interval '1 day'`),
+  'guests.clean-limits': sweepOf(
+    'guests.forget_limits',
+    'guest_limits',
+    `used_at < now() - interval '25 hours'`,
+  ),
+  'guests.clean-invites': sweepOf(
+    'guests.forget_invites',
+    'external_invites',
+    `expires_at < now() - interval '90 days'`,
+  ),
+};
 
 /** Ends abandoned sessions of guests, and deletes data that is no longer needed. */
 @Injectable()
@@ -49,7 +47,8 @@ export class GuestHousekeeping implements OnModuleInit {
       everySeconds: TIME_OUT_SECONDS,
       run: () => this.timeOut(),
     });
-    this.jobs.register({ name: 'guests.clean', everySeconds: CLEAN_SECONDS, run: () => this.clean() });
+    for (const [name, deletes] of Object.entries(EXPIRED))
+      this.jobs.register({ name, everySeconds: 3_600, deletes });
   }
 
   /** Waiting guests leave the queue after 10 minutes without a request, others their session after 15 idle minutes. */
@@ -60,11 +59,5 @@ export class GuestHousekeeping implements OnModuleInit {
         if (was_waiting) this.approvals.changed(tenant_id, id);
       if (ended.length < BATCH) return;
     }
-  }
-
-  async clean(): Promise<void> {
-    await this.db.single((tx) => tx.query(forgetCodes, []));
-    await this.db.single((tx) => tx.query(forgetLimits, []));
-    await this.db.single((tx) => tx.query(forgetInvites, [KEEP_DAYS]));
   }
 }
