@@ -6,23 +6,10 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { CallKey } from '../model/call-identity.js';
 import { Recording, type RecordingState } from '../calls.entity.js';
+import type { RecordingResponse } from './recordings.response.js';
 
-export interface RecordingRow {
-  id: string;
-  call_id: string;
-  room_id: string | null;
-  title: string;
-  state: RecordingState;
-  requested_by: string;
-  started_at: Date | null;
-  ended_at: Date | null;
-  duration_ms: number | null;
-  size: number | null;
-  limit_reached: boolean;
-  error: string | null;
-  expires_at: Date | null;
-  created_at: Date;
-}
+/** A recording as responses show it, without its link. */
+export type RecordingRow = Omit<RecordingResponse, 'url' | 'url_expires_at'>;
 
 /** Filters of a list. */
 export interface RecordingFilter {
@@ -42,9 +29,9 @@ export interface OpenRecording extends CallKey {
 }
 
 const COLUMNS = `recording.id, recording.call_id, recording.room_id, call.title, recording.state, recording.requested_by,
-       recording.started_at, recording.ended_at, recording.duration_ms::float8 AS duration_ms, recording.size::float8 AS size,
-       recording.limit_reached, recording.error, recording.expires_at, recording.created_at`;
-
+       rfc3339(recording.started_at) AS started_at, rfc3339(recording.ended_at) AS ended_at,
+       recording.duration_ms::float8 AS duration_ms, recording.size::float8 AS size, recording.limit_reached, recording.error,
+       rfc3339(recording.expires_at) AS expires_at, rfc3339(recording.created_at) AS created_at`;
 // Members of a room see the recordings that were made while they were members.
 const WAS_MEMBER = `(access.member_since IS NULL OR access.member_since <= coalesce(recording.ended_at, now()))`;
 

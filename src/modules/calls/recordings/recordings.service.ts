@@ -173,13 +173,8 @@ export class RecordingsService {
 
   private present(tenantId: string, row: RecordingRow): RecordingResponse {
     const link = row.state === 'ready' ? this.links.issue(tenantId, row.id) : null;
-    const { started_at, ended_at, expires_at, created_at, ...fields } = row;
     return {
-      ...fields,
-      started_at: started_at?.toISOString() ?? null,
-      ended_at: ended_at?.toISOString() ?? null,
-      expires_at: expires_at?.toISOString() ?? null,
-      created_at: created_at.toISOString(),
+      ...row,
       url: link?.url ?? null,
       url_expires_at: link?.expiresAt.toISOString() ?? null,
     };
