@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PermissionSource } from '../../platform/context/permission.guard.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
 import { Errors } from '../../platform/http/errors.js';
 import { CallErrors } from './calls.errors.js';
 import { type AccessibleCall, CallsRepository } from './calls.repository.js';
@@ -32,6 +32,10 @@ export class CallAccess {
 
   /** @throws ApiError 403 */
   async assertPermission(ctx: RequestContext, permission: string): Promise<void> {
-    if (!(await this.permissions.of(ctx)).has(permission)) throw Errors.forbidden.with();
+    if (!(await this.holds(ctx, permission))) throw Errors.forbidden.with();
+  }
+
+  async holds(ctx: MemberKey, permission: string): Promise<boolean> {
+    return (await this.permissions.of(ctx)).has(permission);
   }
 }

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { PermissionSource } from '../../../platform/context/permission.guard.js';
 import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { CALL_JOINED } from '../model/call-events.js';
+import { CallAccess } from '../call-access.js';
 import { CallServer } from '../call-server.js';
 import { CallErrors } from '../calls.errors.js';
 import { ApiError } from '../../../platform/http/api-error.js';
@@ -33,7 +33,7 @@ export class RecordingEvents implements OnModuleInit {
     private readonly service: RecordingsService,
     private readonly files: RecordingFiles,
     private readonly server: CallServer,
-    private readonly permissions: PermissionSource,
+    private readonly access: CallAccess,
     private readonly outbox: Outbox,
     private readonly jobs: PeriodicJobs,
   ) {}
@@ -66,7 +66,7 @@ export class RecordingEvents implements OnModuleInit {
   /** Starts the recording for the first participant, unless the host may no longer record. For later participants it exists. */
   private async autoRecord(tenantId: string, callId: string, userId: string): Promise<void> {
     if (!this.server.canRecord || (await this.recordings.exists({ tenantId, callId }))) return;
-    if (!(await this.permissions.of({ tenantId, userId })).has('calls.record')) return;
+    if (!(await this.access.holds({ tenantId, userId }, 'calls.record'))) return;
     try {
       await this.service.startBy({ tenantId, userId }, { tenantId, callId });
     } catch (error) {

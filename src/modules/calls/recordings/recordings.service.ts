@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Audit } from '../../../platform/audit/audit.js';
 import { Blobs } from '../../../platform/blobs/blobs.js';
-import { PermissionSource } from '../../../platform/context/permission.guard.js';
 import type { RequestContext, MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Reader } from '../../../platform/database/tx.js';
@@ -22,6 +21,9 @@ import { RecordingLinks } from './recording-links.js';
 import type { RecordingListEnvelope, RecordingResponse } from './recordings.response.js';
 import { type RecordingFilter, type RecordingRow, RecordingsRepository } from './recordings.repository.js';
 
+/** The permission to see the recordings of all calls. */
+const READ_ANY = 'recordings.read_any';
+
 /** Starts, stops, lists and serves recordings. */
 @Injectable()
 export class RecordingsService {
@@ -33,7 +35,6 @@ export class RecordingsService {
     private readonly access: CallAccess,
     private readonly server: CallServer,
     private readonly changes: CallChanges,
-    private readonly permissions: PermissionSource,
     private readonly chat: ChatApi,
     private readonly blobs: Blobs,
     private readonly cursors: Cursors,
@@ -53,7 +54,7 @@ export class RecordingsService {
     query: PageQuery,
     filter: Omit<RecordingFilter, 'any'>,
   ): Promise<RecordingListEnvelope> {
-    return this.page(ctx, query, { ...filter, any: await this.seesAll(ctx) });
+    return this.page(ctx, query, { ...filter, any: await this.access.holds(ctx, READ_ANY) });
   }
 
   /**
@@ -82,7 +83,7 @@ export class RecordingsService {
   /** Does nothing to a recording that has ended. @throws ApiError 404, 503 */
   async stop(ctx: RequestContext, callId: string, id: string): Promise<RecordingResponse> {
     await this.access.read(ctx, callId);
-    if (!(await this.recordings.isVisible(ctx, await this.seesAll(ctx), id)))
+    if (!(await this.recordings.isVisible(ctx, await this.access.holds(ctx, READ_ANY), id)))
       throw CallErrors.recordingNotFound.with();
     const key = { tenantId: ctx.tenantId, callId };
     const egressId = await this.db.tx(async (tx) => {
@@ -123,10 +124,6 @@ export class RecordingsService {
   async find({ tenantId }: CallKey, id: string, reader?: Reader): Promise<RecordingResponse | undefined> {
     const row = await this.recordings.shown(tenantId, id, reader);
     return row && this.present(tenantId, row);
-  }
-
-  private async seesAll(ctx: RequestContext): Promise<boolean> {
-    return (await this.permissions.of(ctx)).has('recordings.read_any');
   }
 
   private async insert(ctx: MemberKey & Partial<RequestContext>, key: CallKey): Promise<string> {

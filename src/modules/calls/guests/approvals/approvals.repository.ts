@@ -60,11 +60,6 @@ const titles = workspace.statement<{ id: string; title: string }>(
     WHERE ${DECIDABLE} AND view.id = ANY ($5::uuid[])`,
 );
 
-const isMember = workspace.statement<{ role: string }>(
-  'approvals.is_member',
-  `SELECT role::text AS role FROM chat_room_roles WHERE tenant_id = $1 AND room_id = $2 AND user_id = $3`,
-);
-
 const review = workspace.statement<{ outcome: ReviewOutcome }>(
   'approvals.review',
   `SELECT guest_review($1, $2, $3, $4, $5, $6, $7) AS outcome`,
@@ -91,10 +86,6 @@ export class ApprovalsRepository {
   /** JSON of an approval. */
   async read(reader: Reader, { tenantId }: RequestContext, id: string): Promise<string> {
     return (await reader.query(read, [tenantId, id]))[0]?.approval as string;
-  }
-
-  async isMember({ tenantId, userId }: RequestContext, roomId: string): Promise<boolean> {
-    return (await this.db.query(isMember, [tenantId, roomId, userId])).length > 0;
   }
 
   async isVisible(

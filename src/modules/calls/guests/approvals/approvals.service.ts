@@ -7,6 +7,7 @@ import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply, listReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
 import { ReferenceTitles } from '../../../../platform/references/reference-titles.js';
+import { ChatApi } from '../../../chat/index.js';
 import { ApprovalChanges } from '../changes/approval-changes.js';
 import { GUEST_APPROVAL } from '../changes/guests.notifications.js';
 import { GuestErrors } from '../guests.errors.js';
@@ -20,6 +21,7 @@ export class ApprovalsService implements OnModuleInit {
     private readonly approvals: ApprovalsRepository,
     private readonly changes: ApprovalChanges,
     private readonly permissions: PermissionSource,
+    private readonly chat: ChatApi,
     private readonly cursors: Cursors,
     private readonly audit: Audit,
     private readonly titles: ReferenceTitles,
@@ -34,8 +36,7 @@ export class ApprovalsService implements OnModuleInit {
 
   /** @param roomId null: guests of calls, and domains @throws ApiError 404 */
   async list(ctx: RequestContext, roomId: string | null, query: ListApprovals): Promise<JsonReply> {
-    if (roomId !== null && !(await this.approvals.isMember(ctx, roomId)))
-      throw GuestErrors.roomNotFound.with();
+    if (roomId !== null && !(await this.chat.room(ctx, roomId))) throw GuestErrors.roomNotFound.with();
     const rights = await this.rights(ctx);
     const { rows, next } = await this.cursors.page(query, {
       scope: `approvals ${ctx.tenantId} ${ctx.userId} ${roomId ?? ''} ${query.call_id ?? ''} ${query.state}`,

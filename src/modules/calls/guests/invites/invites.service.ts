@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '../../../../platform/audit/audit.js';
-import { PermissionSource } from '../../../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import { Errors, fieldError } from '../../../../platform/http/errors.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply, listReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
+import { ChatApi } from '../../../chat/index.js';
 import { TenantProfileService, TenantsApi } from '../../../tenants/index.js';
 import { Kicks } from '../../changes/kicks.js';
+import { CallAccess } from '../../call-access.js';
 import { CallErrors } from '../../calls.errors.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestLinks } from '../guest-links.js';
@@ -27,7 +28,8 @@ import { isRegistrable } from '../guest-input.js';
 export class InvitesService {
   constructor(
     private readonly invites: InvitesRepository,
-    private readonly permissions: PermissionSource,
+    private readonly access: CallAccess,
+    private readonly chat: ChatApi,
     private readonly tenants: TenantsApi,
     private readonly profiles: TenantProfileService,
     private readonly codes: GuestCodes,
@@ -57,14 +59,15 @@ export class InvitesService {
     const target = await this.invites.target(ctx, { roomId });
     if (!target) throw GuestErrors.roomNotFound.with();
     if (target.room_type === 'direct') throw GuestErrors.directRoom.with();
-    if (!target.moderates && !(await this.holds(ctx, 'chat.rooms.moderate'))) throw Errors.forbidden.with();
+    if (!target.moderates && !(await this.access.holds(ctx, 'chat.rooms.moderate')))
+      throw Errors.forbidden.with();
     if (target.room_archived) throw CallErrors.roomArchived.with();
     return this.create(ctx, target, body.value);
   }
 
   async list(ctx: RequestContext, scope: InviteScope, query: ListInvites): Promise<JsonReply> {
     await this.assertRoom(ctx, scope);
-    const seesAll = await this.holds(ctx, 'guests.review');
+    const seesAll = await this.access.holds(ctx, 'guests.review');
     const { call_id = '', state = '' } = query;
     const { rows, next } = await this.cursors.page(query, {
       scope: `invites ${ctx.tenantId} ${ctx.userId} ${scope.roomId ?? ''} ${call_id} ${state}`,
@@ -230,18 +233,13 @@ export class InvitesService {
     id: string,
     seesAll?: boolean,
   ): Promise<string> {
-    seesAll ??= await this.holds(ctx, 'guests.review');
+    seesAll ??= await this.access.holds(ctx, 'guests.review');
     const invite = await this.invites.read(this.db, ctx, scope, seesAll, id);
     if (invite === undefined) throw GuestErrors.invitesNotFound.with();
     return invite;
   }
 
   private async assertRoom(ctx: RequestContext, { roomId }: InviteScope): Promise<void> {
-    if (roomId !== null && !(await this.invites.target(ctx, { roomId })))
-      throw GuestErrors.roomNotFound.with();
-  }
-
-  private async holds(ctx: RequestContext, permission: string): Promise<boolean> {
-    return (await this.permissions.of(ctx)).has(permission);
+    if (roomId !== null && !(await this.chat.room(ctx, roomId))) throw GuestErrors.roomNotFound.with();
   }
 }
