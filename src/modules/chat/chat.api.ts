@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { MemberKey } from '../../platform/context/request-context.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { ChatChanges } from './chat-changes.js';
+import { ChatErrors } from './chat.errors.js';
 import type { ChatRole } from './chat.entity.js';
 import { type CallEvent, type MemberRoom, RoomsRepository } from './rooms/rooms.repository.js';
 
@@ -16,6 +17,13 @@ export class ChatApi {
   /** @returns undefined for an unknown room, or one that the caller is not a member of */
   async room(ctx: MemberKey, id: string, reader?: Reader): Promise<MemberRoom | undefined> {
     return this.rooms.ofMember(ctx, id, reader);
+  }
+
+  /** @throws ApiError 404 */
+  async roomOf(ctx: MemberKey, id: string): Promise<MemberRoom> {
+    const room = await this.room(ctx, id);
+    if (!room) throw ChatErrors.roomNotFound.with();
+    return room;
   }
 
   /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */

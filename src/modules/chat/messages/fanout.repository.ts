@@ -87,14 +87,6 @@ const recentMembers = workspace.statement<RecentMember>(
   { reach: 'cell' },
 );
 
-const size = workspace.statement<{ members_count: number }>(
-  'chat_fanout.size',
-  `SELECT room.members_count FROM chat_members member
-     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
-    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
-  { pipelined: true },
-);
-
 const positions = workspace.statement<RoomPosition>(
   'chat_fanout.positions',
   `SELECT room.id, room.mod_seq::float8 AS mod_seq, room.last_seq::float8 AS last_seq,
@@ -141,11 +133,6 @@ export class FanoutRepository {
   /** Members of all rooms of the current cell who joined within the last seconds. */
   async recentMembers(seconds: number): Promise<RecentMember[]> {
     return this.db.query(recentMembers, [seconds]);
-  }
-
-  /** Number of members of a room of the caller; undefined for other rooms. */
-  async size({ tenantId, userId }: RequestContext, roomId: string): Promise<number | undefined> {
-    return (await this.db.query(size, [tenantId, userId, roomId]))[0]?.members_count;
   }
 
   /** The caller's position in each of their rooms. */

@@ -5,8 +5,7 @@ import { Checked } from '../../../platform/http/input.pipe.js';
 import { defineClientEvent } from '../../../platform/realtime/event-declarations.js';
 import { SocketEvents } from '../../../platform/realtime/socket-events.js';
 import { ChatChanges } from '../chat-changes.js';
-import { ChatErrors } from '../chat.errors.js';
-import { FanoutRepository } from './fanout.repository.js';
+import { ChatApi } from '../chat.api.js';
 import {
   Resume,
   SocketDelete,
@@ -77,7 +76,7 @@ export class MessageSockets implements OnModuleInit {
     private readonly events: SocketEvents,
     private readonly messages: MessagesService,
     private readonly resumes: ResumeService,
-    private readonly repository: FanoutRepository,
+    private readonly rooms: ChatApi,
     private readonly changes: ChatChanges,
   ) {}
 
@@ -104,8 +103,7 @@ export class MessageSockets implements OnModuleInit {
   private async typing(ctx: RequestContext, { room_id: roomId, on }: SocketTyping): Promise<object> {
     const key = `${ctx.userId} ${roomId}`;
     this.requested.set(key, on);
-    const members = await this.repository.size(ctx, roomId);
-    if (members === undefined) throw ChatErrors.roomNotFound.with();
+    const { members_count: members } = await this.rooms.roomOf(ctx, roomId);
     const newest = this.requested.get(key) ?? on;
     if (members <= MAX_TYPING_MEMBERS && this.typed.get(key) !== newest) {
       this.typed.set(key, newest);

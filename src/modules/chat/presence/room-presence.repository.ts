@@ -27,13 +27,6 @@ const members = workspace.statement<RoomPresenceRow>(
     ORDER BY member.user_id LIMIT $4`,
 );
 
-const position = workspace.statement<{ mod_seq: number }>(
-  'room_presence.position',
-  `SELECT room.mod_seq::float8 AS mod_seq FROM chat_members member
-     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
-    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
-);
-
 /** SQL of the presence of members of rooms. */
 @Injectable()
 export class RoomPresenceRepository {
@@ -47,10 +40,5 @@ export class RoomPresenceRepository {
     limit: number,
   ): Promise<RoomPresenceRow[]> {
     return this.db.query(members, [tenantId, roomId, after ?? null, limit]);
-  }
-
-  /** @returns the newest `mod_seq` of the room; undefined where the caller is not a member */
-  async position({ tenantId, userId }: RequestContext, roomId: string): Promise<number | undefined> {
-    return (await this.db.query(position, [tenantId, userId, roomId]))[0]?.mod_seq;
   }
 }

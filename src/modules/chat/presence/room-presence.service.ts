@@ -5,7 +5,7 @@ import { MAX_LIMIT, type PageQuery } from '../../../platform/paging/page.dto.js'
 import { defineClientEvent } from '../../../platform/realtime/event-declarations.js';
 import { SocketEvents } from '../../../platform/realtime/socket-events.js';
 import { PresenceApi } from '../../presence/index.js';
-import { ChatErrors } from '../chat.errors.js';
+import { ChatApi } from '../chat.api.js';
 import { SocketRoom } from '../socket-room.dto.js';
 import { RoomPresenceRepository, type RoomPresenceRow } from './room-presence.repository.js';
 import {
@@ -31,6 +31,7 @@ const CLOSE = defineClientEvent(
 export class RoomPresenceService implements OnModuleInit {
   constructor(
     private readonly repository: RoomPresenceRepository,
+    private readonly rooms: ChatApi,
     private readonly presence: PresenceApi,
     private readonly events: SocketEvents,
     private readonly cursors: Cursors,
@@ -38,10 +39,10 @@ export class RoomPresenceService implements OnModuleInit {
 
   onModuleInit(): void {
     this.events.register(OPEN, async (connection, { room_id: roomId }) => {
-      const modSeq = await this.assertMember(connection.ctx, roomId);
+      const { mod_seq } = await this.rooms.roomOf(connection.ctx, roomId);
       this.presence.view(connection, roomId, true);
       const rows = await this.repository.members(connection.ctx, roomId, undefined, MAX_LIMIT);
-      return { mod_seq: modSeq, presence: rows.map(present) };
+      return { mod_seq, presence: rows.map(present) };
     });
     this.events.register(CLOSE, async (connection, { room_id: roomId }) => {
       this.presence.view(connection, roomId, false);
@@ -51,19 +52,13 @@ export class RoomPresenceService implements OnModuleInit {
 
   /** Members who are not offline. @throws ApiError 404 */
   async list(ctx: RequestContext, roomId: string, query: PageQuery): Promise<RoomPresenceEnvelope> {
-    await this.assertMember(ctx, roomId);
+    await this.rooms.roomOf(ctx, roomId);
     const { rows, next } = await this.cursors.page(query, {
       scope: `room_presence ${ctx.tenantId} ${ctx.userId} ${roomId}`,
       key: ({ user_id }: RoomPresenceRow): [string] => [user_id],
       rows: (after, limit) => this.repository.members(ctx, roomId, after?.[0], limit),
     });
     return { presence: rows.map(present), next, as_of: new Date().toISOString() };
-  }
-
-  private async assertMember(ctx: RequestContext, roomId: string): Promise<number> {
-    const position = await this.repository.position(ctx, roomId);
-    if (position === undefined) throw ChatErrors.roomNotFound.with();
-    return position;
   }
 }
 

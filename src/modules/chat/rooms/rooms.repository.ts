@@ -20,6 +20,9 @@ export interface MemberRoom {
   /** Null for a direct room. */
   name: string | null;
   archived: boolean;
+  members_count: number;
+  /** Number of the newest change. */
+  mod_seq: number;
   /** Role of the caller. */
   role: ChatRole;
 }
@@ -117,7 +120,9 @@ const read = workspace.statement<{ room: string; members: string; is_member: boo
 
 const ofMember = workspace.statement<MemberRoom>(
   'chat_rooms.of_member',
-  `SELECT room.id, room.type, room.name, room.archived_at IS NOT NULL AS archived, member.role FROM chat_members member
+  `SELECT room.id, room.type, room.name, room.archived_at IS NOT NULL AS archived, room.members_count,
+          room.mod_seq::float8 AS mod_seq, member.role
+     FROM chat_members member
      JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3`,
   { pipelined: true },
@@ -165,7 +170,7 @@ export class RoomsRepository {
     return `${row.room.slice(0, -1)},"active_call":${call},"members":${row.members}}`;
   }
 
-  /** A room that the caller is a member of. */
+  /** @returns undefined for a room that the caller is not a member of */
   async ofMember(
     { tenantId, userId }: MemberKey,
     roomId: string,
