@@ -4,7 +4,6 @@ import { Bus } from '../../platform/bus/bus.js';
 import type { Connection } from '../../platform/realtime/connection.js';
 import { defineServerEvent } from '../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../platform/realtime/user-connections.js';
-import { presenceOf } from './presence.presenter.js';
 import type { PresenceChange } from './presence.repository.js';
 import { OwnPresenceResponse, PresenceResponse } from './presence.response.js';
 
@@ -76,7 +75,10 @@ export class PresenceEvents implements OnModuleInit {
     const byTenant = Map.groupBy(changes, ({ tenant_id }) => tenant_id);
     for (const [tenant, own] of byTenant)
       for (let at = 0; at < own.length; at += MAX_CHANGES)
-        this.bus.publish(CHANGED, { tenant, presence: own.slice(at, at + MAX_CHANGES).map(presenceOf) });
+        this.bus.publish(CHANGED, {
+          tenant,
+          presence: own.slice(at, at + MAX_CHANGES).map(({ tenant_id: _tenant, ...presence }) => presence),
+        });
   }
 
   /** Reports the choice of a user to their own devices. */

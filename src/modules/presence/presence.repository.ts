@@ -2,18 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
-import type { PresenceChoice, PresenceStatus } from './presence.entity.js';
-
-/** The presence of a user as other users see it. */
-export interface PresenceRow {
-  user_id: string;
-  status: PresenceStatus;
-  text: string;
-  last_active_at: Date | null;
-}
+import type { PresenceChoice } from './presence.entity.js';
+import type { PresenceResponse } from './presence.response.js';
 
 /** A change that other users see. */
-export interface PresenceChange extends PresenceRow {
+export interface PresenceChange extends PresenceResponse {
   tenant_id: string;
 }
 
@@ -36,9 +29,9 @@ export interface ChoiceRow {
 }
 
 const COLUMNS = `member.user_id, coalesce(presence.status, 'offline') AS status, coalesce(presence.text, '') AS text,
-          presence.last_active_at`;
+          rfc3339(presence.last_active_at) AS last_active_at`;
 
-const ofUsers = workspace.statement<PresenceRow>(
+const ofUsers = workspace.statement<PresenceResponse>(
   'presence.of_users',
   `SELECT ${COLUMNS} FROM member_profiles member
      LEFT JOIN presence_views presence ON presence.tenant_id = $1 AND presence.user_id = member.user_id
@@ -47,9 +40,11 @@ const ofUsers = workspace.statement<PresenceRow>(
 );
 
 // Index: presence_users_shown.
-const list = workspace.statement<PresenceRow>(
+const list = workspace.statement<PresenceResponse>(
   'presence.list',
-  `SELECT presence.user_id, presence.status, presence.text, presence.last_active_at FROM presence_views presence
+  `SELECT presence.user_id, presence.status, presence.text,
+          rfc3339(presence.last_active_at) AS last_active_at
+     FROM presence_views presence
      JOIN member_profiles member ON member.tenant_id = $1 AND member.user_id = presence.user_id AND member.status = 'active'
     WHERE presence.tenant_id = $1 AND presence.status <> 'offline' AND ($2::uuid IS NULL OR presence.user_id > $2)
     ORDER BY presence.user_id LIMIT $3`,
@@ -61,7 +56,7 @@ const choice = workspace.statement<ChoiceRow>(
     WHERE tenant_id = $1 AND user_id = $2 AND (choice_until IS NULL OR choice_until > now())`,
 );
 
-const CHANGED = 'tenant_id, user_id, status, text, last_active_at';
+const CHANGED = 'tenant_id, user_id, status, text, rfc3339(last_active_at) AS last_active_at';
 
 const choose = workspace.statement<PresenceChange>(
   'presence.choose',
@@ -104,12 +99,16 @@ export class PresenceRepository {
   constructor(private readonly db: Db) {}
 
   /** Active members among the users, by id. */
-  async of({ tenantId }: WorkspaceKey, userIds: readonly string[]): Promise<PresenceRow[]> {
+  async of({ tenantId }: WorkspaceKey, userIds: readonly string[]): Promise<PresenceResponse[]> {
     return this.db.query(ofUsers, [tenantId, userIds]);
   }
 
   /** Users who are not offline, by id. */
-  async list({ tenantId }: RequestContext, after: string | undefined, limit: number): Promise<PresenceRow[]> {
+  async list(
+    { tenantId }: RequestContext,
+    after: string | undefined,
+    limit: number,
+  ): Promise<PresenceResponse[]> {
     return this.db.query(list, [tenantId, after ?? null, limit]);
   }
 

@@ -9,9 +9,9 @@ import { PresenceDevices } from './devices/presence-devices.js';
 import { PresenceErrors } from './presence.errors.js';
 import { PresenceEvents } from './presence-events.js';
 import { PresenceOptions } from './presence-options.js';
-import { ownPresenceOf, presenceOf } from './presence.presenter.js';
-import { PresenceRepository, type PresenceRow } from './presence.repository.js';
+import { type ChoiceRow, PresenceRepository } from './presence.repository.js';
 import {
+  type PresenceResponse,
   OwnPresenceEnvelope,
   type OwnPresenceResponse,
   PresenceEnvelope,
@@ -67,10 +67,10 @@ export class PresenceService implements OnModuleInit {
     if (query.user_ids) return { ...(await this.snapshot(ctx, query.user_ids)), next: null };
     const { rows, next } = await this.cursors.page(query, {
       scope: `presence ${ctx.tenantId}`,
-      key: ({ user_id }: PresenceRow): [string] => [user_id],
+      key: ({ user_id }: PresenceResponse): [string] => [user_id],
       rows: (after, limit) => this.repository.list(ctx, after?.[0], limit),
     });
-    return { presence: rows.map(presenceOf), next, as_of: new Date().toISOString() };
+    return { presence: rows, next, as_of: new Date().toISOString() };
   }
 
   /** @throws ApiError 404 */
@@ -101,6 +101,12 @@ export class PresenceService implements OnModuleInit {
 
   private async snapshot(ctx: RequestContext, userIds: readonly string[]): Promise<PresenceEnvelope> {
     const rows = await this.repository.of(ctx, userIds);
-    return { presence: rows.map(presenceOf), as_of: new Date().toISOString() };
+    return { presence: rows, as_of: new Date().toISOString() };
   }
 }
+
+const ownPresenceOf = ({ choice, text, choice_until }: ChoiceRow): OwnPresenceResponse => ({
+  status: choice ?? 'online',
+  text,
+  until: choice_until?.toISOString() ?? null,
+});

@@ -2,20 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { PresenceStatus } from '../../presence/index.js';
+import type { RoomPresenceResponse } from './room-presence.response.js';
 
-export interface RoomPresenceRow {
-  user_id: string;
-  status: PresenceStatus;
-  text: string;
-  last_active_at: Date | null;
-  /** The user has the room open on a device. */
-  viewing: boolean;
-}
-
-const members = workspace.statement<RoomPresenceRow>(
+const members = workspace.statement<RoomPresenceResponse>(
   'room_presence.members',
-  `SELECT presence.user_id, presence.status, presence.text, presence.last_active_at,
+  `SELECT presence.user_id, presence.status, presence.text,
+          rfc3339(presence.last_active_at) AS last_active_at,
           EXISTS (
             SELECT FROM presence_viewers viewer
              WHERE viewer.tenant_id = $1 AND viewer.user_id = member.user_id AND viewer.room_id = $2) AS viewing
@@ -38,7 +30,7 @@ export class RoomPresenceRepository {
     roomId: string,
     after: string | undefined,
     limit: number,
-  ): Promise<RoomPresenceRow[]> {
+  ): Promise<RoomPresenceResponse[]> {
     return this.db.query(members, [tenantId, roomId, after ?? null, limit]);
   }
 }

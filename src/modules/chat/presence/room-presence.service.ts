@@ -7,7 +7,7 @@ import { SocketEvents } from '../../../platform/realtime/socket-events.js';
 import { PresenceApi } from '../../presence/index.js';
 import { ChatApi } from '../chat.api.js';
 import { SocketRoom } from '../socket-room.dto.js';
-import { RoomPresenceRepository, type RoomPresenceRow } from './room-presence.repository.js';
+import { RoomPresenceRepository } from './room-presence.repository.js';
 import {
   OpenedRoomResponse,
   type RoomPresenceEnvelope,
@@ -42,7 +42,7 @@ export class RoomPresenceService implements OnModuleInit {
       const { mod_seq } = await this.rooms.roomOf(connection.ctx, roomId);
       this.presence.view(connection, roomId, true);
       const rows = await this.repository.members(connection.ctx, roomId, undefined, MAX_LIMIT);
-      return { mod_seq, presence: rows.map(present) };
+      return { mod_seq, presence: rows };
     });
     this.events.register(CLOSE, async (connection, { room_id: roomId }) => {
       this.presence.view(connection, roomId, false);
@@ -55,14 +55,9 @@ export class RoomPresenceService implements OnModuleInit {
     await this.rooms.roomOf(ctx, roomId);
     const { rows, next } = await this.cursors.page(query, {
       scope: `room_presence ${ctx.tenantId} ${ctx.userId} ${roomId}`,
-      key: ({ user_id }: RoomPresenceRow): [string] => [user_id],
+      key: ({ user_id }: RoomPresenceResponse): [string] => [user_id],
       rows: (after, limit) => this.repository.members(ctx, roomId, after?.[0], limit),
     });
-    return { presence: rows.map(present), next, as_of: new Date().toISOString() };
+    return { presence: rows, next, as_of: new Date().toISOString() };
   }
 }
-
-const present = ({ last_active_at, ...row }: RoomPresenceRow): RoomPresenceResponse => ({
-  ...row,
-  last_active_at: last_active_at?.toISOString() ?? null,
-});
