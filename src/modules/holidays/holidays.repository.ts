@@ -12,15 +12,6 @@ export interface Subscriptions {
   muted: string[];
 }
 
-const read = workspace.statement<Subscriptions>(
-  'holidays.read_subscriptions',
-  `SELECT coalesce(own.subscriptions, '[]') AS own, coalesce(own.muted_tenant, '{}') AS muted,
-          coalesce(tenant.subscriptions, '[]') AS tenant
-     FROM (SELECT $1::uuid AS tenant_id, $2::uuid AS user_id) AS caller
-     LEFT JOIN holiday_subscriptions AS own USING (tenant_id, user_id)
-     LEFT JOIN tenant_holiday_subscriptions AS tenant USING (tenant_id)`,
-);
-
 const readMany = workspace.statement<Subscriptions & { user_id: string }>(
   'holidays.read_many',
   `SELECT member.user_id, coalesce(own.subscriptions, '[]') AS own, coalesce(own.muted_tenant, '{}') AS muted,
@@ -51,14 +42,16 @@ const writeTenant = workspace.statement<never>(
 export class HolidaysRepository {
   constructor(private readonly db: Db) {}
 
-  async read(ctx: RequestContext, reader: Reader = this.db): Promise<Subscriptions> {
-    return (await reader.query(read, [ctx.tenantId, ctx.userId]))[0] as Subscriptions;
+  async read({ tenantId, userId }: RequestContext, reader?: Reader): Promise<Subscriptions> {
+    return (await this.readMany(tenantId, [userId], reader)).get(userId) as Subscriptions;
   }
 
   /** By user id. */
-  async readMany(tenantId: string, userIds: readonly string[]): Promise<Map<string, Subscriptions>> {
-    const rows = await this.db.query(readMany, [tenantId, userIds]);
-    return new Map(rows.map(({ user_id, ...subscriptions }) => [user_id, subscriptions]));
+  async readMany(tenantId: string, userIds: readonly string[], reader: Reader = this.db) {
+    const rows = await reader.query(readMany, [tenantId, userIds]);
+    return new Map(
+      rows.map(({ user_id, ...subscriptions }): [string, Subscriptions] => [user_id, subscriptions]),
+    );
   }
 
   async writeOwn(
