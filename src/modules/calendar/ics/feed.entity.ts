@@ -9,6 +9,6 @@ export class CalendarFeed extends WorkspaceItem {
   @Column('uuid', { name: 'calendar_id' }) calendarId!: string;
   @Column('uuid', { name: 'user_id' }) userId!: string;
   @Column('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
-  @Column('text') details!: string;
+  @Column('text') details!: 'full' | 'busy';
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

@@ -4,17 +4,20 @@ import { v7 as uuidv7 } from 'uuid';
 import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
 import { newToken, readToken } from '../../../platform/secrets/workspace-token.js';
 import { CalendarsApi } from '../calendar.api.js';
+import { Calendar } from '../calendar.entity.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import type { CalendarContext } from '../model/event-record.js';
+import { CalendarFeed } from './feed.entity.js';
 import { FeedErrors } from './feeds.errors.js';
 import type { CreateFeed } from './feeds.dto.js';
 import type { CreatedFeedEnvelope, FeedEnvelope, FeedListEnvelope, FeedResponse } from './feeds.response.js';
 import { ICS_TYPE, IcsExport } from './ics-export.js';
-import { type FeedRow, IcsRepository } from './ics.repository.js';
+import { IcsRepository } from './ics.repository.js';
 
 const MAX_FEEDS = 20;
 /** Random bytes of a secret address. */
@@ -41,22 +44,28 @@ export class FeedsService {
 
   /** @throws ApiError 404 */
   async list(ctx: RequestContext, calendarId: string): Promise<FeedListEnvelope> {
+    const { tenantId, userId } = ctx;
     await this.calendars.calendar(this.db, ctx, calendarId);
-    return { feeds: (await this.repository.feeds(this.db, ctx, calendarId)).map(present), next: null };
+    const own = { tenantId, userId, calendarId };
+    const feeds = await rowsOf(this.db, CalendarFeed).page(own, ['id'], undefined, MAX_FEEDS);
+    return { feeds: feeds.map(present), next: null };
   }
 
   /** The token is in this response only. @throws ApiError 404; 422 `too_many_feeds` */
   async create(ctx: RequestContext, calendarId: string, input: CreateFeed): Promise<CreatedFeedEnvelope> {
+    const { tenantId, userId } = ctx;
     await this.calendars.calendar(this.db, ctx, calendarId);
-    const { token, hash: tokenHash } = newToken(ctx.tenantId, SECRET_BYTES);
+    const { token, hash: tokenHash } = newToken(tenantId, SECRET_BYTES);
     const { details = 'full' } = input;
     return this.db.tx(async (tx) => {
-      await this.repository.lockFeeds(tx, ctx, calendarId);
-      if ((await this.repository.feeds(tx, ctx, calendarId)).length >= MAX_FEEDS)
-        throw FeedErrors.tooManyFeeds.with();
-      const values = { id: uuidv7(), calendarId, tokenHash, details };
-      const feed = await this.repository.insert(tx, ctx, values);
-      if (!feed) throw CalendarErrors.calendarNotFound.with();
+      const own = { tenantId, userId, calendarId };
+      const feeds = rowsOf(tx, CalendarFeed);
+      // Serialises the creation of feeds, and the deletion of the calendar.
+      if (!(await rowsOf(tx, Calendar).lock({ tenantId, id: calendarId })))
+        throw CalendarErrors.calendarNotFound.with();
+      if ((await feeds.count(own)) >= MAX_FEEDS) throw FeedErrors.tooManyFeeds.with();
+      const values = { ...own, id: uuidv7(), tokenHash, details, createdAt: () => 'now()' };
+      const feed = (await feeds.insert(values)) as CalendarFeed;
       await this.log(tx, ctx, 'calendar.feed.created', feed);
       return { feed: { ...present(feed), url: `/apis/v1/calendar/feeds/${token}.ics` } };
     });
@@ -64,8 +73,9 @@ export class FeedsService {
 
   /** The address becomes invalid. @throws ApiError 404 */
   async delete(ctx: RequestContext, calendarId: string, id: string): Promise<FeedEnvelope> {
+    const { tenantId, userId } = ctx;
     return this.db.tx(async (tx) => {
-      const feed = await this.repository.delete(tx, ctx, calendarId, id);
+      const [feed] = await rowsOf(tx, CalendarFeed).delete({ tenantId, userId, calendarId, id });
       if (!feed) throw FeedErrors.feedNotFound.with();
       await this.log(tx, ctx, 'calendar.feed.deleted', feed);
       return { feed: present(feed), deleted: true };
@@ -90,29 +100,34 @@ export class FeedsService {
     const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
     if (ifNoneMatch?.split(',').some((each) => each.trim() === etag))
       return new BodyReply(null, { status: 304, contentType: ICS_TYPE, headers });
-    return this.reply(tenantId, feed.user_id, calendar, feed.details, headers);
+    return this.reply(tenantId, feed.userId, calendar, feed.details, headers);
   }
 
   private reply(
     tenantId: string,
     userId: string,
     calendar: CalendarContext,
-    details: FeedRow['details'],
+    details: CalendarFeed['details'],
     headers: Record<string, string>,
   ): BodyReply {
     const body = this.exports.stream(tenantId, userId, calendar, details);
     return new BodyReply(body, { contentType: ICS_TYPE, headers });
   }
 
-  private async log(tx: Parameters<Audit['record']>[0], ctx: RequestContext, action: string, feed: FeedRow) {
-    const data = { calendar_id: feed.calendar_id, details: feed.details };
+  private async log(
+    tx: Parameters<Audit['record']>[0],
+    ctx: RequestContext,
+    action: string,
+    feed: CalendarFeed,
+  ) {
+    const data = { calendar_id: feed.calendarId, details: feed.details };
     await this.audit.record(tx, ctx, { action, objectKind: 'calendar_feed', objectId: feed.id, data });
   }
 }
 
-const present = ({ id, calendar_id, details, created_at }: FeedRow): FeedResponse => ({
+const present = ({ id, calendarId, details, createdAt }: CalendarFeed): FeedResponse => ({
   id,
-  calendar_id,
+  calendar_id: calendarId,
   details,
-  created_at: new Date(created_at).toISOString(),
+  created_at: createdAt.toISOString(),
 });

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { CalendarRole, Reminder } from '../calendar.entity.js';
+import type { Reminder } from '../calendar.entity.js';
+import { contextOf, type ContextRow } from '../events.repository.js';
 import { type CalendarContext, type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
+import type { CalendarFeed } from './feed.entity.js';
 
 /** An event of a calendar with the settings of its placement. */
 export interface PlacedEvent {
@@ -12,17 +12,9 @@ export interface PlacedEvent {
   reminders: Reminder[] | null;
 }
 
-export interface FeedRow {
-  id: string;
-  calendar_id: string;
-  user_id: string;
-  details: 'full' | 'busy';
-  created_at: string;
-}
-
 /** A feed with its calendar, as its creator may read it now. */
 export interface OpenFeed {
-  feed: FeedRow;
+  feed: Pick<CalendarFeed, 'id' | 'userId' | 'details'>;
   calendar: CalendarContext;
 }
 
@@ -49,40 +41,11 @@ const readZones = workspace.statement<{ zone: string; first_year: number }>(
     GROUP BY named.zone ORDER BY named.zone`,
 );
 
-const insertFeed = workspace.statement<{ feed: FeedRow }>(
-  'calendar.insert_feed',
-  `INSERT INTO calendar_feeds (tenant_id, id, calendar_id, user_id, token_hash, details, created_at)
-   SELECT $1, $2, calendar.id, $4, $5, $6, now() FROM calendars calendar
-    WHERE calendar.tenant_id = $1 AND calendar.id = $3 FOR KEY SHARE
-   RETURNING json_build_object('id', id, 'calendar_id', calendar_id, 'user_id', user_id, 'details', details,
-                               'created_at', created_at) AS feed`,
-);
-
-const FEED = `json_build_object('id', feed.id, 'calendar_id', feed.calendar_id, 'user_id', feed.user_id,
-  'details', feed.details, 'created_at', feed.created_at) AS feed`;
-
-const listFeeds = workspace.statement<{ feed: FeedRow }>(
-  'calendar.list_feeds',
-  `SELECT ${FEED} FROM calendar_feeds feed
-    WHERE feed.tenant_id = $1 AND feed.calendar_id = $2 AND feed.user_id = $3 ORDER BY feed.id`,
-);
-
-const lockFeeds = workspace.lock('calendar.lock_feeds', 'calendar feeds', 3);
-
-const deleteFeed = workspace.statement<{ feed: FeedRow }>(
-  'calendar.delete_feed',
-  `DELETE FROM calendar_feeds feed
-    WHERE feed.tenant_id = $1 AND feed.calendar_id = $2 AND feed.user_id = $3 AND feed.id = $4 RETURNING ${FEED}`,
-);
-
-const openFeed = workspace.statement<{
-  feed: FeedRow;
-  calendar: Omit<CalendarContext, 'role'>;
-  role: CalendarRole | null;
-}>(
+const openFeed = workspace.statement<ContextRow & { feed: OpenFeed['feed'] }>(
   'calendar.open_feed',
-  `SELECT ${FEED}, row_to_json(calendar) AS calendar,
-          calendar_role_of($1, calendar.id, calendar.owner_id, feed.user_id) AS role
+  `SELECT json_build_object('id', feed.id, 'userId', feed.user_id, 'details', feed.details) AS feed,
+          row_to_json(calendar) AS calendar, calendar_role_of($1, calendar.id, calendar.owner_id, feed.user_id) AS role,
+          NULL AS locale
      FROM calendar_feeds feed
      JOIN calendar_contexts calendar ON calendar.tenant_id = $1 AND calendar.id = feed.calendar_id
      JOIN member_profiles member
@@ -111,35 +74,10 @@ export class IcsRepository {
     return this.db.query(readZones, [tenantId, calendarId]);
   }
 
-  /** Null when the calendar is being deleted. */
-  async insert(
-    tx: Tx,
-    ctx: RequestContext,
-    feed: { id: string; calendarId: string; tokenHash: Buffer; details: FeedRow['details'] },
-  ): Promise<FeedRow | null> {
-    const values = [ctx.tenantId, feed.id, feed.calendarId, ctx.userId, feed.tokenHash, feed.details];
-    return (await tx.query(insertFeed, values))[0]?.feed ?? null;
-  }
-
-  /** Serialises the creation of the caller's feeds of a calendar, until the end of the transaction. */
-  async lockFeeds(tx: Tx, ctx: RequestContext, calendarId: string): Promise<void> {
-    await tx.query(lockFeeds, [ctx.tenantId, calendarId, ctx.userId]);
-  }
-
-  /** The feeds that the caller made of a calendar, oldest first. */
-  async feeds(reader: Reader, ctx: RequestContext, calendarId: string): Promise<FeedRow[]> {
-    const rows = await reader.query(listFeeds, [ctx.tenantId, calendarId, ctx.userId]);
-    return rows.map(({ feed }) => feed);
-  }
-
-  async delete(tx: Tx, ctx: RequestContext, calendarId: string, id: string): Promise<FeedRow | null> {
-    const [row] = await tx.query(deleteFeed, [ctx.tenantId, calendarId, ctx.userId, id]);
-    return row?.feed ?? null;
-  }
-
   /** The feed with this token; null for an unknown one, and where its creator no longer reads the calendar. */
   async open(tenantId: string, tokenHash: Buffer): Promise<OpenFeed | null> {
     const [row] = await this.db.query(openFeed, [tenantId, tokenHash]);
-    return row?.role ? { feed: row.feed, calendar: { ...row.calendar, role: row.role } } : null;
+    const calendar = contextOf(row);
+    return row && calendar ? { feed: row.feed, calendar } : null;
   }
 }
