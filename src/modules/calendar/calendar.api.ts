@@ -20,20 +20,10 @@ export interface FoundInstance extends Omit<FoundEvent, 'calendar'> {
   occurrence: Occurrence;
 }
 
-/** Reads of calendars and of windows of events. */
+/** Reads of windows of events. */
 @Injectable()
 export class CalendarsApi {
   constructor(private readonly events: EventsRepository) {}
-
-  /**
-   * A calendar as the caller sees it, with the caller's role.
-   * @throws ApiError 404
-   */
-  async calendar(reader: Reader, ctx: RequestContext, calendarId: string): Promise<CalendarContext> {
-    const calendar = await this.events.context(reader, ctx, calendarId);
-    if (!calendar) throw CalendarErrors.calendarNotFound.with();
-    return calendar;
-  }
 
   /**
    * The instances of a calendar that overlap a window, in the order of start, event and key. Cancelled ones are included.
@@ -51,7 +41,6 @@ export class CalendarsApi {
     if (to - from > MAX_WINDOW) throw CalendarErrors.windowTooLarge.with();
     const query = { ...rangeOf(window), limit: MAX_INSTANCES + 1, eventId };
     const read = await this.events.window(reader, ctx, calendarId, query);
-    if (!read) throw CalendarErrors.calendarNotFound.with();
     const readerZone = window.readerZone ?? read.calendar.time_zone;
     const instances: FoundInstance[] = [];
     for (const { record: event, entry } of read.found) {

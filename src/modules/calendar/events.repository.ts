@@ -3,6 +3,7 @@ import type { RequestContext, MemberKey } from '../../platform/context/request-c
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { CalendarRole } from './calendar.entity.js';
+import { CalendarErrors } from './calendar.errors.js';
 import type { WriteJson } from './changes/event-write.js';
 import {
   type CalendarContext,
@@ -104,6 +105,11 @@ const readProposals = workspace.statement<{ proposal: ProposalRow }>(
     WHERE tenant_id = $1 AND event_id = $2 ORDER BY id`,
 );
 
+const placed = workspace.statement<{ uid: string; event_id: string }>(
+  'calendar.events_of_uids',
+  `SELECT uid, event_id FROM calendar_entries WHERE tenant_id = $1 AND calendar_id = $2 AND uid = ANY ($3)`,
+);
+
 /** An event in a calendar of the caller. */
 export interface FoundEvent {
   calendar: CalendarContext;
@@ -137,6 +143,11 @@ export class EventsRepository {
     return contextOf(row);
   }
 
+  /** The calendar as the caller sees it, with the caller's role. @throws ApiError 404 */
+  async calendar(reader: Reader, ctx: RequestContext, calendarId: string): Promise<CalendarContext> {
+    return visible(await this.context(reader, ctx, calendarId));
+  }
+
   /** The calendars that the caller sees, by id. */
   async contexts(
     reader: Reader,
@@ -164,17 +175,16 @@ export class EventsRepository {
       : { calendar, record: null };
   }
 
-  /** The events of a calendar whose spans overlap a window; null: no such calendar. */
+  /** The events of a calendar whose spans overlap a window. @throws ApiError 404 */
   async window(
     reader: Reader,
     ctx: RequestContext,
     calendarId: string,
     { from, to, reach, limit, eventId }: WindowQuery,
-  ): Promise<{ calendar: CalendarContext; found: Omit<FoundEvent, 'calendar'>[] } | null> {
+  ): Promise<{ calendar: CalendarContext; found: Omit<FoundEvent, 'calendar'>[] }> {
     const values = [ctx.tenantId, calendarId, ctx.userId, from, to, reach, limit, eventId ?? null];
     const rows = await reader.query(readWindow, values);
-    const calendar = contextOf(rows[0]);
-    if (!calendar) return null;
+    const calendar = visible(contextOf(rows[0]));
     const found = rows.flatMap((row) =>
       row.event ? [{ record: recordOf(row as EventJson), entry: row.entry }] : [],
     );
@@ -216,6 +226,17 @@ export class EventsRepository {
     return ids.length + emails.length === 0 ? [] : reader.query(members, [tenantId, ids, emails]);
   }
 
+  /** The ids of the events of a calendar with these uids, by uid. */
+  async idsOfUids(
+    reader: Reader,
+    tenantId: string,
+    calendarId: string,
+    uids: readonly string[],
+  ): Promise<Map<string, string>> {
+    const rows = uids.length === 0 ? [] : await reader.query(placed, [tenantId, calendarId, uids]);
+    return new Map(rows.map(({ uid, event_id }) => [uid, event_id]));
+  }
+
   /** The proposals of an event, oldest first. */
   async proposals(reader: Reader, tenantId: string, eventId: string): Promise<ProposalRow[]> {
     return (await reader.query(readProposals, [tenantId, eventId])).map((row) => row.proposal);
@@ -225,4 +246,10 @@ export class EventsRepository {
 /** Null without access. */
 export function contextOf(row: ContextRow | undefined): CalendarContext | null {
   return row?.calendar && row.role ? { ...row.calendar, role: row.role, locale: row.locale } : null;
+}
+
+/** @throws ApiError 404 without access */
+export function visible(calendar: CalendarContext | null): CalendarContext {
+  if (!calendar) throw CalendarErrors.calendarNotFound.with();
+  return calendar;
 }

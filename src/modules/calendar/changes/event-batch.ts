@@ -74,19 +74,20 @@ export class EventBatch {
   /**
    * Locks all events of the operations, their calendars, and the calendars that attendees and moves add. Batches that lock some
    * of them later can deadlock with each other.
-   * @returns the calendar as the caller sees it under the lock; null without access
+   * @returns the calendar as the caller sees it under the lock
+   * @throws ApiError 404
    */
   async lock(
     tx: Tx,
     ctx: RequestContext,
     calendarId: string,
     operations: readonly BatchOperation[],
-  ): Promise<CalendarContext | null> {
+  ): Promise<CalendarContext> {
     const ids = operations.flatMap(({ event_id }) => parseEventRef(event_id ?? '')?.id ?? []);
     await this.lockEvents(tx, ctx, ids, [calendarId]);
     const added = await this.addedCalendars(tx, ctx, operations);
     await this.lockCalendars(tx, ctx, ids, [calendarId, ...added]);
-    return this.events.context(tx, ctx, calendarId);
+    return this.events.calendar(tx, ctx, calendarId);
   }
 
   /** Locks those of the events that are in the calendars. `lockCalendars` follows. */

@@ -25,11 +25,10 @@ export class EventBatchService {
     body: Checked<BatchEvents>,
   ): Promise<JsonReply> {
     return this.writes.runTx(ctx, key, async (tx) => {
-      if (!(await this.events.context(tx, ctx, calendarId))) throw CalendarErrors.calendarNotFound.with();
+      await this.events.calendar(tx, ctx, calendarId);
       const { operations, events = [], atomic = false } = body.value;
       const wanted: BatchOperation[] = operations ?? events.map((event) => ({ op: 'create', event }));
       const calendar = await this.batch.lock(tx, ctx, calendarId, wanted);
-      if (!calendar) throw CalendarErrors.calendarNotFound.with();
       const results: BatchResult[] = [];
       for (const [index, operation] of wanted.entries())
         results.push(await this.batch.apply(tx, ctx, calendar, operation, index));

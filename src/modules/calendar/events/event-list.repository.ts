@@ -5,7 +5,7 @@ import { likePattern } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { EventChangeResponse } from '../responses/event.response.js';
 import type { CalendarContext, EventJson, EventStatus } from '../model/event-record.js';
-import { CONTEXT, type ContextRow, contextOf, type FoundEvent } from '../events.repository.js';
+import { CONTEXT, type ContextRow, contextOf, type FoundEvent, visible } from '../events.repository.js';
 import { recordOf } from '../model/event-record.js';
 
 interface ListRow extends EventJson, ContextRow {
@@ -78,7 +78,7 @@ export interface ListFilters {
 export class EventListRepository {
   constructor(private readonly db: Db) {}
 
-  /** Null: no such calendar. */
+  /** @throws ApiError 404 */
   async list(
     ctx: RequestContext,
     calendarId: string,
@@ -86,7 +86,7 @@ export class EventListRepository {
   ): Promise<{
     calendar: CalendarContext;
     found: (Omit<FoundEvent, 'calendar'> & { listed: string })[];
-  } | null> {
+  }> {
     const { order, limit, from, to, updatedAfter, uid, title, attendee, status, showCancelled, after } =
       filters;
     const pattern = title === null ? null : likePattern(title);
@@ -106,8 +106,7 @@ export class EventListRepository {
       after?.[0] ?? null,
       after?.[1] ?? null,
     ]);
-    const calendar = contextOf(rows[0]);
-    if (!calendar) return null;
+    const calendar = visible(contextOf(rows[0]));
     const found = rows
       .filter((row) => row.event !== null)
       .map((row) => ({ record: recordOf(row), entry: row.entry, listed: row.listed }));

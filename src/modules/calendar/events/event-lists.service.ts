@@ -5,7 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { CalendarsApi, type FoundInstance } from '../calendar.api.js';
-import { CalendarErrors } from '../calendar.errors.js';
+import { EventsRepository } from '../events.repository.js';
 import { CalendarTokens } from '../calendar-tokens.js';
 import {
   eventResponse,
@@ -34,6 +34,7 @@ export class EventListsService {
   constructor(
     private readonly lists: EventListRepository,
     private readonly calendars: CalendarsApi,
+    private readonly events: EventsRepository,
     private readonly tokens: CalendarTokens,
     private readonly cursors: Cursors,
     private readonly db: Db,
@@ -46,13 +47,8 @@ export class EventListsService {
     const [listed, id, head] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
     const after = listed === undefined ? null : ([String(listed), String(id)] as const);
     const zone = 'UTC';
-    const read = await this.lists.list(ctx, calendarId, {
-      ...filtersOf(query, zone),
-      limit: limit + 1,
-      after,
-    });
-    if (!read) throw CalendarErrors.calendarNotFound.with();
-    const { calendar, found } = read;
+    const wanted = { ...filtersOf(query, zone), limit: limit + 1, after };
+    const { calendar, found } = await this.lists.list(ctx, calendarId, wanted);
     const viewer = viewerOf(ctx, calendar);
     const instant = (text: string | undefined) => (text === undefined ? null : instantIn(text, zone));
     const bounds = { from: instant(query.from), to: instant(query.to) };
@@ -112,7 +108,7 @@ export class EventListsService {
   ): Promise<string | null> {
     if (query.time_zone !== undefined) return zoneNamed(query.time_zone);
     if ([query.from, query.to].every((text) => text === undefined || hasOffset(text))) return null;
-    return (await this.calendars.calendar(this.db, ctx, calendarId)).time_zone;
+    return (await this.events.calendar(this.db, ctx, calendarId)).time_zone;
   }
 }
 

@@ -50,8 +50,7 @@ export class EventsService {
     key: IdempotencyKey | null,
     body: Checked<CreateEvent>,
   ): Promise<JsonReply> {
-    const calendar = await this.events.context(this.db, ctx, calendarId);
-    if (!calendar) throw CalendarErrors.calendarNotFound.with();
+    const calendar = await this.events.calendar(this.db, ctx, calendarId);
     this.operations.assertWriter(calendar);
     const fields = body.value;
     const now = new Date().toISOString();

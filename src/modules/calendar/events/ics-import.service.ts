@@ -8,7 +8,6 @@ import { Uploads } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
-import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
@@ -28,11 +27,6 @@ import { type FileEvent, IcsFile, MAX_FILE_BYTES, TooManyEventsError } from './i
 /** Maximum number of events in a transaction, and the bytes of JSON after which the next one begins. */
 const BATCH = 100;
 const BATCH_BYTES = 2 * 1024 * 1024;
-
-const placed = workspace.statement<{ uid: string; event_id: string }>(
-  'calendar.events_of_uids',
-  `SELECT uid, event_id FROM calendar_entries WHERE tenant_id = $1 AND calendar_id = $2 AND uid = ANY ($3)`,
-);
 
 /** The outcome of one event of a file. */
 type ImportResult = BatchResult & { event_id: string | null };
@@ -74,8 +68,7 @@ export class IcsImport {
    * @throws ApiError 404; 403; 413 `file_too_large`; 415; 422 `invalid_ics`, `too_many_events`
    */
   async run(ctx: RequestContext, calendarId: string, form: UploadForm): Promise<JsonReply> {
-    const calendar = await this.events.context(this.db, ctx, calendarId);
-    if (!calendar) throw CalendarErrors.calendarNotFound.with();
+    const calendar = await this.events.calendar(this.db, ctx, calendarId);
     this.operations.assertWriter(calendar);
     if ((form.request.headers['content-encoding'] ?? 'identity') !== 'identity')
       throw Errors.unsupportedMediaType.with({ message: 'The body must not be compressed.' });
@@ -98,7 +91,7 @@ export class IcsImport {
     events: readonly FileEvent[],
   ): Promise<ImportResult[]> {
     const uids = events.map(({ uid }) => uid);
-    const eventIds = await this.eventIdsOf(tx, ctx, calendarId, uids);
+    const eventIds = await this.events.idsOfUids(tx, ctx.tenantId, calendarId, uids);
     // Access is checked again: it may have changed during the upload.
     const calendar = await this.batch.lock(
       tx,
@@ -106,10 +99,9 @@ export class IcsImport {
       calendarId,
       [...eventIds.values()].map((event_id) => ({ op: 'update', event_id })),
     );
-    if (!calendar) throw CalendarErrors.calendarNotFound.with();
     this.operations.assertWriter(calendar);
     // Another request may have written a UID before the lock: the transaction is repeated.
-    if (!isDeepStrictEqual(await this.eventIdsOf(tx, ctx, calendarId, uids), eventIds))
+    if (!isDeepStrictEqual(await this.events.idsOfUids(tx, ctx.tenantId, calendarId, uids), eventIds))
       throw new ConcurrentChangeError('uids');
     const read = events.map((event) => ({ event, found: event.master && caught(() => found(event)) }));
     const emails = read.flatMap(({ found: each }) =>
@@ -134,16 +126,6 @@ export class IcsImport {
     }
     if (changes.length > 0) await this.writer.commit(tx, ctx, changes, job.now);
     return results;
-  }
-
-  private async eventIdsOf(
-    tx: Tx,
-    ctx: RequestContext,
-    calendarId: string,
-    uids: readonly string[],
-  ): Promise<Map<string, string>> {
-    const rows = await tx.query(placed, [ctx.tenantId, calendarId, uids]);
-    return new Map(rows.map(({ uid, event_id }) => [uid, event_id]));
   }
 
   private async imported(

@@ -8,7 +8,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
 import { newToken, readToken } from '../../../platform/secrets/workspace-token.js';
-import { CalendarsApi } from '../calendar.api.js';
+import { EventsRepository } from '../events.repository.js';
 import { Calendar } from '../calendar.entity.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import type { CalendarContext } from '../model/event-record.js';
@@ -27,7 +27,7 @@ const SECRET_BYTES = 24;
 @Injectable()
 export class FeedsService {
   constructor(
-    private readonly calendars: CalendarsApi,
+    private readonly calendars: EventsRepository,
     private readonly repository: IcsRepository,
     private readonly exports: IcsExport,
     private readonly audit: Audit,

@@ -6,13 +6,12 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Checked } from '../../../platform/http/input.pipe.js';
-import { CalendarErrors } from '../calendar.errors.js';
 import { EventBatch } from '../changes/event-batch.js';
 import { EventOperations } from '../changes/event-operations.js';
 import { EventRemovals } from '../changes/event-removals.js';
 import { type EventChange, newEntry } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
-import { EventsRepository } from '../events.repository.js';
+import { EventsRepository, visible } from '../events.repository.js';
 import { CreateEvent, DeleteEvent } from '../input/event.dto.js';
 import type { CalendarContext } from '../model/event-record.js';
 import { isDay, parseInstant, wallIn, wallText } from '../model/event-times.js';
@@ -46,8 +45,7 @@ export class PollHolds {
    */
   async calendar(tx: Tx, ctx: RequestContext, id: string | null): Promise<CalendarContext> {
     const chosen = id ?? (await this.events.defaultCalendars(tx, ctx.tenantId, [ctx.userId])).get(ctx.userId);
-    const calendar = chosen === undefined ? null : await this.events.context(tx, ctx, chosen);
-    if (!calendar) throw CalendarErrors.calendarNotFound.with();
+    const calendar = visible(chosen === undefined ? null : await this.events.context(tx, ctx, chosen));
     this.operations.assertWriter(calendar);
     return calendar;
   }

@@ -51,8 +51,7 @@ export class PollsService {
     const zone = zoneNamed(input.time_zone) as string;
     const { kind, options } = optionsOf(input, zone);
     const calendarId = input.calendar_id?.toLowerCase() ?? null;
-    if (calendarId !== null && !(await this.events.context(this.db, ctx, calendarId)))
-      throw CalendarErrors.calendarNotFound.with();
+    if (calendarId !== null) await this.events.calendar(this.db, ctx, calendarId);
     const participants = await this.participants(ctx, input.participants ?? []);
     const now = new Date().toISOString();
     const poll: PollRecord = {

@@ -174,8 +174,7 @@ export class SchedulingService {
 
   /** Messages show private events: only the owner of a calendar reads and sends them. @throws ApiError 404; 403 */
   private async ownCalendar(ctx: RequestContext, calendarId: string): Promise<CalendarContext> {
-    const calendar = await this.events.context(this.db, ctx, calendarId);
-    if (!calendar) throw CalendarErrors.calendarNotFound.with();
+    const calendar = await this.events.calendar(this.db, ctx, calendarId);
     if (calendar.owner_id !== ctx.userId || !isAtLeast(calendar.role, 'owner')) throw Errors.forbidden.with();
     return calendar;
   }

@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Reader } from '../../../platform/database/tx.js';
 import type { CalendarPosition } from '../calendar-tokens.js';
 import type { CalendarContext, EventJson } from '../model/event-record.js';
-import { CONTEXT, type ContextRow, contextOf, type FoundEvent } from '../events.repository.js';
+import { CONTEXT, type ContextRow, contextOf, type FoundEvent, visible } from '../events.repository.js';
 
 interface ChangeRow extends ContextRow {
   /** Null: no changes. */
@@ -47,11 +46,6 @@ const changes = workspace.statement<ChangeRow>(
     ORDER BY change.seq`,
 );
 
-const byUids = workspace.statement<{ event_id: string }>(
-  'calendar.synced_uids',
-  `SELECT event_id FROM calendar_entries WHERE tenant_id = $1 AND calendar_id = $2 AND uid = ANY ($3)`,
-);
-
 /** The changes of a calendar. */
 @Injectable()
 export class CalendarSyncRepository {
@@ -60,34 +54,18 @@ export class CalendarSyncRepository {
   /**
    * Changes after a number, in their order.
    * @param position null: the client has no data
-   * @returns null: no such calendar
+   * @throws ApiError 404
    */
   async changes(
     ctx: RequestContext,
     calendarId: string,
     position: Pick<CalendarPosition, 'seq' | 'since'> | null,
     limit: number,
-  ): Promise<{ calendar: CalendarContext; changes: CalendarChange[] } | null> {
+  ): Promise<{ calendar: CalendarContext; changes: CalendarChange[] }> {
     const { seq, since } = position ?? { seq: 0, since: Number.MAX_SAFE_INTEGER };
     const values = [ctx.tenantId, calendarId, ctx.userId, seq, since, limit];
     const rows = await this.db.query(changes, values);
-    const calendar = contextOf(rows[0]);
-    return (
-      calendar && {
-        calendar,
-        changes: rows.flatMap((row) => (row.seq === null ? [] : [{ ...row, seq: row.seq }])),
-      }
-    );
-  }
-
-  /** The ids of the events of a calendar with these uids. */
-  async eventsOfUids(
-    reader: Reader,
-    tenantId: string,
-    calendarId: string,
-    uids: readonly string[],
-  ): Promise<string[]> {
-    if (uids.length === 0) return [];
-    return (await reader.query(byUids, [tenantId, calendarId, uids])).map(({ event_id }) => event_id);
+    const calendar = visible(contextOf(rows[0]));
+    return { calendar, changes: rows.flatMap((row) => (row.seq === null ? [] : [{ ...row, seq: row.seq }])) };
   }
 }

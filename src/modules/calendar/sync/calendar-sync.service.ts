@@ -6,7 +6,6 @@ import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
-import { CalendarErrors } from '../calendar.errors.js';
 import { type CalendarPosition, CalendarTokens } from '../calendar-tokens.js';
 import { eventResponse, overrideResponses, viewerOf } from '../responses/event.presenter.js';
 import { type BatchOperation, type BatchResult, EventBatch } from '../changes/event-batch.js';
@@ -44,8 +43,7 @@ export class CalendarSyncService {
     if (key === null && pushed.length === 0) return this.pull(ctx, calendarId, body, []);
     return this.writes.runTx(ctx, key, (tx) =>
       this.db.within(tx, async () => {
-        const calendar = await this.events.context(tx, ctx, calendarId);
-        if (!calendar) throw CalendarErrors.calendarNotFound.with();
+        const calendar = await this.events.calendar(tx, ctx, calendarId);
         const { sync_token } = body.value;
         if (sync_token) this.assertValid(this.tokens.read(ctx, calendar.id, sync_token), calendar);
         return this.pull(ctx, calendarId, body, await this.push(tx, ctx, calendarId, body.value));
@@ -60,12 +58,11 @@ export class CalendarSyncService {
     { changes = [], conflict = 'server' }: SyncCalendar,
   ): Promise<SyncResultResponse[]> {
     const uids = changes.flatMap((change) => (change.event_id === undefined ? (uidOf(change) ?? []) : []));
-    const existing = await this.feed.eventsOfUids(tx, ctx.tenantId, calendarId, uids);
+    const existing = await this.events.idsOfUids(tx, ctx.tenantId, calendarId, uids);
     const calendar = await this.batch.lock(tx, ctx, calendarId, [
       ...changes.map(({ event_id, event }): BatchOperation => ({ op: 'update', event_id, event })),
-      ...existing.map((event_id): BatchOperation => ({ op: 'update', event_id })),
+      ...[...existing.values()].map((event_id): BatchOperation => ({ op: 'update', event_id })),
     ]);
-    if (!calendar) throw CalendarErrors.calendarNotFound.with();
     const results: SyncResultResponse[] = [];
     for (const [index, change] of changes.entries()) {
       const operation = await this.operationOf(tx, ctx, calendar, change, conflict === 'client');
@@ -88,8 +85,8 @@ export class CalendarSyncService {
     if (event_id !== undefined) return { op: 'update', client_id, event_id, base_revision, event };
     const uid = uidOf(change);
     // An earlier change of the same request may have created the event.
-    const [existingId] =
-      uid === null ? [] : await this.feed.eventsOfUids(tx, ctx.tenantId, calendar.id, [uid]);
+    const uids = uid === null ? [] : [uid];
+    const [existingId] = (await this.events.idsOfUids(tx, ctx.tenantId, calendar.id, uids)).values();
     return existingId === undefined
       ? { op: 'create', client_id, event: { ...(client_id !== undefined && { uid: client_id }), ...event } }
       : { op: 'update', client_id, event_id: existingId, base_revision, event };
@@ -104,16 +101,11 @@ export class CalendarSyncService {
     const { limit = LIMIT, sync_token } = body.error ? {} : body.value;
     const position = sync_token ? this.tokens.read(ctx, calendarId, sync_token) : null;
     // For an invalid token only the calendar is read: a missing calendar is a 404, else the token is a 410.
-    const read = await this.feed.changes(
-      ctx,
-      calendarId,
-      sync_token ? (position ?? END_OF_CHANGES) : null,
-      limit + 1,
-    );
-    if (!read) throw CalendarErrors.calendarNotFound.with();
-    if (sync_token) this.assertValid(position, read.calendar);
-    if (body.error) throw body.error;
+    const from = sync_token ? (position ?? END_OF_CHANGES) : null;
+    const read = await this.feed.changes(ctx, calendarId, from, limit + 1);
     const { calendar } = read;
+    if (sync_token) this.assertValid(position, calendar);
+    if (body.error) throw body.error;
     const page = read.changes.slice(0, limit);
     const more = read.changes.length > limit;
     const seq = more ? (page.at(-1) as CalendarChange).seq : calendar.change_seq;
