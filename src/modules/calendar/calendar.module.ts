@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { CallsModule } from '../calls/index.js';
-import { CalendarsApi } from './calendar.api.js';
 import { CalendarHeads } from './calendar-heads.js';
 import { CalendarNotifications } from './calendar.notifications.js';
 import { CalendarTokens } from './calendar-tokens.js';
@@ -73,8 +72,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     CalendarHousekeeping,
     CalendarsOfMembers,
     ReminderClock,
-    CalendarsApi,
   ],
-  exports: [CalendarsApi, EventsRepository, EventBatch, EventOperations, EventRemovals, EventWriter],
+  exports: [EventsRepository, EventBatch, EventOperations, EventRemovals, EventWriter],
 })
 export class CalendarModule {}

@@ -4,8 +4,8 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import { CalendarsApi, type FoundInstance } from '../calendar.api.js';
-import { EventsRepository } from '../events.repository.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import { EventsRepository, type FoundEvent } from '../events.repository.js';
 import { CalendarTokens } from '../calendar-tokens.js';
 import {
   eventResponse,
@@ -18,8 +18,8 @@ import { readTime } from '../input/event-input-times.js';
 import { recordIn } from '../model/attendance.js';
 import { isWithin } from '../model/event-bounds.js';
 import { permissionsOf } from '../model/event-policy.js';
-import type { EventRecord } from '../model/event-record.js';
-import { contentOf } from '../model/event-series.js';
+import type { CalendarContext, EventRecord } from '../model/event-record.js';
+import { contentOf, type Occurrence, occurrencesIn, rangeOf } from '../model/event-series.js';
 import { formatInstant, hasOffset, instantOf, zoneNamed } from '../model/event-times.js';
 import { EventListRepository, type ListFilters } from './event-list.repository.js';
 import type { ListEvents, ListInstances } from './events.dto.js';
@@ -27,13 +27,21 @@ import { invalidField } from '../input/event-patch.js';
 
 /** 31 days, seconds. */
 const DEFAULT_WINDOW = 31 * 86_400;
+/** The longest window of a request, seconds. */
+const MAX_WINDOW = 400 * 86_400;
+/** Maximum number of instances of a request. */
+const MAX_INSTANCES = 10_000;
+
+/** An instance of an event in a calendar. */
+interface FoundInstance extends Omit<FoundEvent, 'calendar'> {
+  occurrence: Occurrence;
+}
 
 /** Lists of events and windows of instances. */
 @Injectable()
 export class EventListsService {
   constructor(
     private readonly lists: EventListRepository,
-    private readonly calendars: CalendarsApi,
     private readonly events: EventsRepository,
     private readonly tokens: CalendarTokens,
     private readonly cursors: Cursors,
@@ -82,13 +90,15 @@ export class EventListsService {
     const scope = `instances ${ctx.tenantId} ${ctx.userId} ${calendarId} ${filters}`;
     const after = cursor === undefined ? null : (this.cursors.read(scope, cursor) as unknown as Position);
     const { from, to } = after ? { from: after[3], to: after[4] } : windowOf(query, own ?? 'UTC');
-    // Instances that start before the cursor and last longer are on earlier pages; `isAfter` removes them.
+    // Instances that start before the cursor and last longer are on earlier pages; the filter removes them.
     const window = { from: after ? Math.max(from, after[0]) : from, to, readerZone: own };
-    const read = await this.calendars.instances(this.db, ctx, calendarId, window, event_id?.toLowerCase());
+    const read = await this.instancesIn(ctx, calendarId, window, event_id?.toLowerCase());
     const viewer = { userId: ctx.userId, calendar: read.calendar, readerZone: read.readerZone };
     const words = q === undefined ? [] : fold(q).split(/\s+/).filter(Boolean);
     const wanted = read.instances.filter(
-      (item) => (!after || isAfter(item, after)) && isShown(item, viewer, show_cancelled, words),
+      (item) =>
+        (!after || compare(item, after[0], after[1], after[2]) > 0) &&
+        isShown(item, viewer, show_cancelled, words),
     );
     const page = wanted.slice(0, limit);
     const last = page.at(-1);
@@ -98,6 +108,32 @@ export class EventListsService {
     );
     const meta = { next, from: formatInstant(from), to: formatInstant(to), time_zone: read.readerZone };
     return new JsonReply(jsonList(['instances'], items, JSON.stringify(meta).slice(1)));
+  }
+
+  /**
+   * The instances of a calendar that overlap a window, in the order of start, event and key. Cancelled ones are included.
+   * @param window instants in seconds; `readerZone` null: the zone of the calendar
+   * @throws ApiError 404; 422 `window_too_large`
+   */
+  private async instancesIn(
+    ctx: RequestContext,
+    calendarId: string,
+    window: { from: number; to: number; readerZone: string | null },
+    eventId?: string,
+  ): Promise<{ calendar: CalendarContext; instances: FoundInstance[]; readerZone: string }> {
+    const { from, to } = window;
+    if (to - from > MAX_WINDOW) throw CalendarErrors.windowTooLarge.with();
+    const query = { ...rangeOf(window), limit: MAX_INSTANCES + 1, eventId };
+    const { calendar, found } = await this.events.window(this.db, ctx, calendarId, query);
+    const readerZone = window.readerZone ?? calendar.time_zone;
+    const instances: FoundInstance[] = [];
+    for (const { record: event, entry } of found) {
+      const record = recordIn(event, calendar);
+      for (const occurrence of occurrencesIn(record, { from, to, readerZone }, MAX_INSTANCES + 1))
+        instances.push({ record, entry, occurrence });
+      if (instances.length > MAX_INSTANCES) throw CalendarErrors.windowTooLarge.with();
+    }
+    return { calendar, instances: instances.sort(inOrder), readerZone };
   }
 
   /** The zone of the times of a query. Null: all times have offsets; all-day events are read in the zone of the calendar. */
@@ -134,11 +170,12 @@ const keyOf = ({ record, occurrence }: FoundInstance): [number, string, string] 
   occurrence.key ?? '',
 ];
 
-function isAfter(item: FoundInstance, [start, id, key]: Position): boolean {
-  const [ownStart, ownId, ownKey] = keyOf(item);
-  if (ownStart !== start) return ownStart > start;
-  return ownId === id ? ownKey > key : ownId > id;
-}
+/** Compares by start, event and key, a unique order. */
+const compare = ({ record, occurrence }: FoundInstance, start: number, id: string, key: string): number =>
+  occurrence.start - start || order(record.id, id) || order(occurrence.key ?? '', key);
+const inOrder = (a: FoundInstance, b: FoundInstance): number =>
+  compare(a, b.occurrence.start, b.record.id, b.occurrence.key ?? '');
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** @throws ApiError 422 */
 function windowOf(query: ListInstances, zone: string): { from: number; to: number } {
