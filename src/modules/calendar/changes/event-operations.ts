@@ -91,16 +91,8 @@ export class EventOperations {
   ): Promise<Written> {
     const own = { ...newEntry(record, calendar.id, calendar.owner_id), ...ownReminders(reminders) };
     const placements = await this.writer.placements(tx, ctx, record, [own], calendar.owner_id);
-    const messages = messagesFor(null, record, '', send_updates ?? 'all');
-    const change: EventChange = {
-      before: null,
-      record,
-      ...placements,
-      action: 'created',
-      fields: [],
-      key: '',
-      messages,
-    };
+    const messages = messagesFor(null, record, '', send_updates);
+    const change: EventChange = { before: null, record, ...placements, action: 'created', messages };
     const done = await this.writer.commitOne(tx, ctx, change, now);
     return { record: done.record, entry: entryIn(done.entries, calendar.id) };
   }

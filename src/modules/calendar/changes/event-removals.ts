@@ -66,25 +66,24 @@ export class EventRemovals {
   private async removeAsOrganizer(job: Job, key: string | null, onlyOne: boolean): Promise<void> {
     const { tx, ctx, locked, fields, now } = job;
     const { calendar, record, entries } = locked;
-    const sendUpdates = fields.send_updates ?? 'all';
     const left =
       key === null ? null : onlyOne ? withoutOne(record, key, now).record : split(record, key, now).earlier;
     if (left === null || !hasInstances(left)) return this.removeAll(job);
-    const isCancelled = onlyOne;
-    const options = { comment: fields.comment, isCancelled };
+    const options = { comment: fields.comment, isCancelled: onlyOne };
+    const changedKey = onlyOne ? (key as string) : '';
     // Attendees whose invitations were all to removed instances lose their placement.
     const placements =
       instanceAttendees(record).length > 0
         ? await this.writer.placements(tx, ctx, left, entries, calendar.owner_id)
-        : { entries, removed: [] };
+        : { entries };
     const change: EventChange = {
       before: record,
       record: left,
       ...placements,
       action: 'updated',
       fields: [onlyOne ? 'excluded' : 'rules'],
-      key: onlyOne ? (key as string) : '',
-      messages: messagesFor(record, left, onlyOne ? (key as string) : '', sendUpdates, options),
+      key: changedKey,
+      messages: messagesFor(record, left, changedKey, fields.send_updates, options),
     };
     await this.writer.commit(tx, ctx, [change], now);
   }
@@ -107,8 +106,7 @@ export class EventRemovals {
       removed: [calendar.id],
       action: 'deleted',
       fields: ['status'],
-      key: '',
-      messages: messagesFor(record, after, '', fields.send_updates ?? 'all', options),
+      messages: messagesFor(record, after, '', fields.send_updates, options),
     };
     await this.writer.commit(tx, ctx, [change], now);
   }
@@ -123,9 +121,7 @@ export class EventRemovals {
     if (!attendee && key !== null)
       throw Errors.forbidden.with({ message: 'Only the whole event can be removed from this calendar.' });
     if (isOver) {
-      const messages: EventChange['messages'] = [];
-      const removed = [calendar.id];
-      const change = { ...common, record, entries: rest, removed, key: '', messages };
+      const change = { ...common, record, entries: rest, removed: [calendar.id] };
       await this.writer.commit(tx, ctx, [change], now);
       return;
     }
@@ -137,7 +133,6 @@ export class EventRemovals {
       entries: entries.map((entry) =>
         entry.calendar_id === calendar.id && key === null ? { ...entry, hidden: true } : entry,
       ),
-      removed: [],
       key: responseKey,
       messages: replyTo(record, attendee, responseKey, fields.comment ?? ''),
     };

@@ -92,15 +92,11 @@ export class EventUpdates {
     if (target) moveTo(next, target);
     const current = target ? movedEntries(entries, calendar.id, target) : entries;
     const placements = await this.writer.placements(tx, ctx, next, current, (target ?? calendar).owner_id);
-    const removed = target ? [...placements.removed, calendar.id] : placements.removed;
+    if (target) placements.removed.push(calendar.id);
     const done = await this.commit(
       job,
       { record: next, fields: changed?.fields ?? ['calendar_id'] },
-      {
-        ...placements,
-        removed,
-        key: '',
-      },
+      placements,
     );
     const shown = target ?? calendar;
     return {
@@ -127,7 +123,7 @@ export class EventUpdates {
     const own = withOwn(entries, calendar.id, fields);
     const placements =
       fields.attendees === undefined
-        ? { entries: own, removed: [] }
+        ? { entries: own }
         : await this.writer.placements(tx, ctx, changed.record, own, calendar.owner_id);
     const done = await this.commit(job, changed, { ...placements, key });
     return { calendar, record: done.record, entry: entryIn(done.entries, calendar.id), key, later: null };
@@ -155,26 +151,21 @@ export class EventUpdates {
       uid: id,
     }));
     const { entries: placed } = await this.writer.placements(tx, ctx, next, copies, calendar.owner_id);
-    const sendUpdates = fields.send_updates ?? 'all';
     const parts: EventChange[] = [
       {
-        key: '',
         before: record,
         record: earlier,
         ...(await this.writer.placements(tx, ctx, earlier, entries, calendar.owner_id)),
         action: 'updated',
         fields: ['rules'],
-        messages: messagesFor(record, earlier, '', sendUpdates),
+        messages: messagesFor(record, earlier, '', fields.send_updates),
       },
       {
-        key: '',
         before: null,
         record: { ...next, sequence: 0 },
         entries: placed,
-        removed: [],
         action: 'created',
-        fields: [],
-        messages: messagesFor(null, next, '', sendUpdates),
+        messages: messagesFor(null, next, '', fields.send_updates),
       },
     ];
     const [first, second] = (await this.writer.commit(tx, ctx, parts, now)) as [EventChange, EventChange];
@@ -209,15 +200,8 @@ export class EventUpdates {
     placements: Pick<EventChange, 'entries' | 'removed' | 'key'>,
   ): Promise<EventChange> {
     const before = locked.record;
-    const messages = messagesFor(before, record, placements.key, fields.send_updates ?? 'all');
-    const change: EventChange = {
-      before,
-      record,
-      ...placements,
-      action: 'updated',
-      fields: names,
-      messages,
-    };
+    const messages = messagesFor(before, record, placements.key ?? '', fields.send_updates);
+    const change: EventChange = { before, record, ...placements, action: 'updated', fields: names, messages };
     return this.writer.commitOne(tx, ctx, change, now);
   }
 }

@@ -22,15 +22,24 @@ export interface EventChange {
   /** All placements after the change, without their spans and responses. */
   entries: OwnedEntry[];
   /** Calendars that no longer contain it. */
-  removed: string[];
+  removed?: string[];
   proposals?: ProposalRow[];
   action: 'created' | 'updated' | 'deleted' | 'responded' | 'proposed';
   /** Names of the changed fields, for the history. */
-  fields: string[];
-  /** The changed instance; empty: the whole event. */
-  key: string;
-  messages: Pick<MessageDue, 'method' | 'recipient' | 'recurrence_key' | 'comment' | 'proposal_id'>[];
+  fields?: string[];
+  /** The changed instance; none: the whole event. */
+  key?: string;
+  messages?: EventMessage[];
 }
+
+/** A message about a change, without what it states of the event. */
+export type EventMessage = Pick<
+  MessageDue,
+  'method' | 'recipient' | 'recurrence_key' | 'comment' | 'proposal_id'
+>;
+
+/** The placements of an event after a change. */
+export type Placements = Pick<EventChange, 'entries' | 'removed'>;
 
 /** The parameter of `calendar_write`. */
 export interface WriteJson {
@@ -118,7 +127,7 @@ function spanIn(
 
 /** The JSON of changes that `finished` has completed. */
 export function writeJson(changes: readonly EventChange[], ctx: RequestContext, now: string): WriteJson {
-  const calendars = changes.flatMap(({ entries, removed }) => [
+  const calendars = changes.flatMap(({ entries, removed = [] }) => [
     ...entries.map((entry) => entry.calendar_id),
     ...removed,
   ]);
@@ -130,7 +139,7 @@ export function writeJson(changes: readonly EventChange[], ctx: RequestContext, 
 }
 
 function eventJson(change: EventChange, ctx: RequestContext, now: string): WriteJson['events'][number] {
-  const { before, record, entries, removed, proposals, action, fields, key } = change;
+  const { before, record, entries, removed = [], proposals, action, fields = [], key = '' } = change;
   const { participants, overrides, ...row } = record;
   const origin = entries.find((entry) => entry.calendar_id === record.origin_calendar_id);
   return {
@@ -155,7 +164,7 @@ function eventJson(change: EventChange, ctx: RequestContext, now: string): Write
   };
 }
 
-function outboxOf({ record, action, messages }: EventChange, ctx: RequestContext): WriteJson['outbox'] {
+function outboxOf({ record, action, messages = [] }: EventChange, ctx: RequestContext): WriteJson['outbox'] {
   const item = { event_id: record.id, revision: record.revision, actor_id: ctx.userId };
   const type = action === 'created' || action === 'deleted' ? CalendarEvents[action] : CalendarEvents.updated;
   const due = messages.map((message) => ({

@@ -18,7 +18,14 @@ import {
 import type { EventRecord, OwnedEntry, ParticipantRow, ProposalRow } from '../model/event-record.js';
 import { closedProposals, mayMove } from './closed-proposals.js';
 import { EventCalls } from './event-calls.js';
-import { type EventChange, finished, newEntry, writeJson } from './event-write.js';
+import {
+  type EventChange,
+  type EventMessage,
+  finished,
+  newEntry,
+  type Placements,
+  writeJson,
+} from './event-write.js';
 import { EventsRepository, type MemberRow } from '../events.repository.js';
 
 /** The calendar contains another event with this uid. */
@@ -112,7 +119,7 @@ export class EventWriter {
     record: EventRecord,
     current: readonly OwnedEntry[],
     ownerId: string,
-  ): Promise<Pick<EventChange, 'entries' | 'removed'>> {
+  ): Promise<Required<Placements>> {
     const origin =
       current.find((entry) => entry.calendar_id === record.origin_calendar_id) ??
       newEntry(record, record.origin_calendar_id, ownerId);
@@ -232,8 +239,6 @@ function participant(
   };
 }
 
-type Message = EventChange['messages'][number];
-
 /** Addresses outside of the workspace that are invited to some instances only, with the keys of these instances. */
 const instancesOutside = (record: EventRecord): { key: string; email: string }[] =>
   instanceAttendees(record).flatMap(({ user_id, recurrence_key: key, email }) =>
@@ -248,11 +253,15 @@ export function messagesFor(
   before: EventRecord | null,
   after: EventRecord,
   key: string,
-  sendUpdates: SendUpdates,
+  sendUpdates: SendUpdates = 'all',
   { comment = '', isCancelled = false } = {},
-): EventChange['messages'] {
+): EventMessage[] {
   if (sendUpdates === 'none' || after.origin !== 'internal') return [];
-  const message = (method: 'REQUEST' | 'CANCEL', recurrence_key: string, recipient: string): Message => ({
+  const message = (
+    method: 'REQUEST' | 'CANCEL',
+    recurrence_key: string,
+    recipient: string,
+  ): EventMessage => ({
     method,
     recipient,
     recurrence_key,

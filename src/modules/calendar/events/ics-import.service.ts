@@ -165,11 +165,8 @@ export class IcsImport {
       before: record,
       record: { ...next, sequence, dtstamp: now },
       entries,
-      removed: [],
       action: 'updated',
       fields,
-      key: '',
-      messages: [],
     };
     return { status: 200, eventId, change };
   }

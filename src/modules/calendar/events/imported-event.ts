@@ -115,16 +115,7 @@ export function createdEvent(
   };
   assertInstances(record);
   const entry = { ...newEntry(record, calendar.id, calendar.owner_id), reminders: read.reminders };
-  return {
-    before: null,
-    record,
-    entries: [entry],
-    removed: [],
-    action: 'created',
-    fields: [],
-    key: '',
-    messages: [],
-  };
+  return { before: null, record, entries: [entry], action: 'created' };
 }
 
 /** A copy of the event of another organizer keeps ORGANIZER and ATTENDEE as they are written. */

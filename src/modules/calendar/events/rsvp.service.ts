@@ -7,7 +7,6 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
-import type { MessageDue } from '../calendar.events.js';
 import { UpdateEvent } from '../input/event.dto.js';
 import { proposalResponse, shown, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
@@ -20,7 +19,7 @@ import { contentOf, occurrenceOf } from '../model/event-series.js';
 import { EventUpdates } from '../changes/event-updates.js';
 import { EventWriter } from '../changes/event-writer.js';
 import { entryIn } from '../changes/event-operations.js';
-import type { EventChange } from '../changes/event-write.js';
+import type { EventChange, EventMessage } from '../changes/event-write.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
 import { withResponse } from '../changes/event-change.js';
 import { timesOf } from '../input/event-patch.js';
@@ -211,14 +210,13 @@ export class RsvpService {
     record: EventRecord,
     proposals: ProposalRow[],
     key: string,
-    messages: Omit<MessageDue, 'event_id' | 'revision' | 'actor_id' | 'sequence' | 'dtstamp'>[],
+    messages: EventMessage[],
     now: string,
   ): Promise<EventChange> {
     const change: EventChange = {
       before: locked.record,
       record,
       entries: locked.entries,
-      removed: [],
       proposals,
       action: proposals.length > 0 ? 'proposed' : 'responded',
       fields: proposals.length > 0 ? ['proposals'] : ['response'],

@@ -69,8 +69,7 @@ export class PollHolds {
       });
       const record = this.operations.draft(ctx, calendar, fields, [], now);
       const entry = { ...newEntry(record, calendar.id, calendar.owner_id), reminders: [] };
-      const common = { before: null, removed: [], fields: [], key: '', messages: [] };
-      return { ...common, record, entries: [entry], action: 'created' };
+      return { before: null, record, entries: [entry], action: 'created' };
     });
     await this.writer.commit(tx, ctx, changes, now);
     return options.map((option, n) => ({ ...option, hold_event_id: (changes[n] as EventChange).record.id }));

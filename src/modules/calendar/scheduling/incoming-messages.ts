@@ -211,23 +211,22 @@ export class IncomingMessages implements OnModuleInit {
     const isInvitation = /^(?:REQUEST|ADD|PUBLISH)$/.test(incoming.message.method);
     const isPlaced = placed?.entries.some(({ owner_id }) => owner_id === owner.userId) ?? false;
     const joins = isInvitation && applied.result === 'ignored_duplicate' && placed !== null && !isPlaced;
+    const { proposals, action, fields, key, messages } = applied;
     const record = applied.record ?? (joins ? rejoined(placed.record) : undefined);
     if (!record) {
       await this.appendMessages(tx, ctx, placed, applied);
       return { applied, placed };
     }
     const recordOfOwner = withOwner(record, owner);
-    const { entries, removed } = placementsOf(placed, recordOfOwner, isInvitation, calendarId, owner.userId);
     const change: EventChange = {
       before: placed?.record ?? null,
       record: recordOfOwner,
-      entries,
-      removed,
-      ...(applied.proposals && { proposals: applied.proposals }),
-      action: applied.action,
-      fields: applied.fields,
-      key: applied.key,
-      messages: applied.messages,
+      ...placementsOf(placed, recordOfOwner, isInvitation, calendarId, owner.userId),
+      proposals,
+      action,
+      fields,
+      key,
+      messages,
     };
     const done = await this.writer.commitOne(tx, ctx, change, now);
     const result = joins ? 'created' : applied.result;
@@ -239,7 +238,7 @@ export class IncomingMessages implements OnModuleInit {
     tx: Tx,
     ctx: RequestContext,
     placed: PlacedRecord | null,
-    { messages }: Applied,
+    { messages = [] }: Applied,
   ): Promise<void> {
     if (!placed) return;
     const { id, revision, sequence, dtstamp } = placed.record;
@@ -276,7 +275,7 @@ export class IncomingMessages implements OnModuleInit {
       direction: 'in',
       method: isRead ? message.method : null,
       uid: isRead ? message.uid : '',
-      recurrence_key: applied.key,
+      recurrence_key: applied.key ?? '',
       sequence: part?.sequence ?? 0,
       dtstamp: hasTime ? new Date((part?.dtstamp as number) * 1000).toISOString() : null,
       sender: from ?? '',

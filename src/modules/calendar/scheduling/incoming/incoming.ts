@@ -11,7 +11,7 @@ import {
   sameMailbox,
 } from '../../../../lib/itip/index.js';
 import type { EventChange } from '../../changes/event-write.js';
-import type { EventRecord, ProposalRow } from '../../model/event-record.js';
+import type { EventRecord } from '../../model/event-record.js';
 import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
 import type { IncomingResult } from '../scheduling.entity.js';
 import { RejectedMessageError } from './rejection.js';
@@ -30,25 +30,17 @@ export interface Incoming {
 }
 
 /** The effect of a message on an event. */
-export interface Applied {
+export interface Applied extends Pick<EventChange, 'proposals' | 'action' | 'fields' | 'key' | 'messages'> {
   result: IncomingResult;
   reason: string | null;
   /** The event after the message; undefined: unchanged. */
   record?: EventRecord;
-  proposals?: ProposalRow[];
-  action: EventChange['action'];
-  fields: string[];
-  key: string;
-  messages: EventChange['messages'];
 }
 
 export const unchanged = (result: IncomingResult, reason: string | null = null): Applied => ({
   result,
   reason,
   action: 'updated',
-  fields: [],
-  key: '',
-  messages: [],
 });
 
 /** Whether an address is one of the owner's. */

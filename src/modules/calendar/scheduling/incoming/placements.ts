@@ -1,6 +1,6 @@
 import { isOfAttendee } from '../../../../lib/itip/index.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
-import { type EventChange, newEntry } from '../../changes/event-write.js';
+import { newEntry, type Placements } from '../../changes/event-write.js';
 import type { EventRecord, OwnedEntry, ParticipantRow } from '../../model/event-record.js';
 import type { PlacedRecord } from '../scheduling.repository.js';
 import { type Applied, type Incoming, isOwnAddress } from './incoming.js';
@@ -56,7 +56,7 @@ export function placementsOf(
   isInvitation: boolean,
   calendarId: string,
   ownerId: string,
-): Pick<EventChange, 'entries' | 'removed'> {
+): Placements {
   const current = placed?.entries ?? [];
   const own = current.find(({ owner_id }) => owner_id === ownerId);
   const isRescheduled = placed === null || record.sequence > placed.record.sequence;
@@ -70,7 +70,7 @@ export function placementsOf(
   const added: OwnedEntry[] = isInvitation && !own ? [newEntry(record, calendarId, ownerId)] : [];
   const shown = (entry: OwnedEntry): OwnedEntry =>
     entry === own && isInvitation && isRescheduled ? { ...entry, hidden: false } : entry;
-  return { entries: [...current.map(shown), ...added], removed: [] };
+  return { entries: [...current.map(shown), ...added] };
 }
 
 /** The context for a received message: it acts for the member that receives it. */
