@@ -378,6 +378,13 @@ describe('meetings', () => {
     });
     const moved = await bob.api.put(eventPath(bobs, event), { calendar_id: other });
     expect([moved.status, moved.body.error, moved.body.event.id]).toEqual([409, 'duplicate_uid', copy.id]);
+    const operations = [{ op: 'update', event_id: event.id, event: { calendar_id: other } }];
+    const [result] = (await bob.api.post(`/calendar/${bobs}/events/batch`, { operations })).body.results;
+    expect([result.status, result.error.error, result.error.event?.id]).toEqual([
+      409,
+      'duplicate_uid',
+      copy.id,
+    ]);
     expect((await bob.api.get(eventPath(bobs, event))).status).toBe(200);
 
     await bob.api.delete(eventPath(bobs, event));

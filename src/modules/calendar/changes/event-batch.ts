@@ -6,7 +6,6 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Checked, validated } from '../../../platform/http/input.pipe.js';
-import { CalendarErrors } from '../calendar.errors.js';
 import { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
 import { eventResponse, shown, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
@@ -117,7 +116,7 @@ export class EventBatch {
     operations: readonly BatchOperation[],
   ): Promise<string[]> {
     const fields = operations.map(({ event }) => asObject(event) as { [field: string]: unknown });
-    const targets = fields.flatMap(({ calendar_id: id }) => (isUuid(id) ? id : []));
+    const targets = operations.flatMap((operation) => targetOf(operation) ?? []);
     const names = fields
       .flatMap(({ attendees }) => (Array.isArray(attendees) ? (attendees as unknown[]) : []))
       .flatMap((attendee) => (typeof attendee === 'string' ? [attendee] : Object.values(asObject(attendee))))
@@ -149,7 +148,9 @@ export class EventBatch {
       return { index, client_id, status, event, error: null };
     } catch (error) {
       const failure =
-        error instanceof DuplicateUidError ? await this.duplicate(tx, ctx, calendar, error) : error;
+        error instanceof DuplicateUidError
+          ? await this.operations.duplicate(tx, ctx, targetOf(operation) ?? calendar.id, error)
+          : error;
       if (!(failure instanceof ApiError)) throw failure;
       return { index, client_id, status: failure.kind.status, event: null, error: failure.body };
     }
@@ -190,19 +191,12 @@ export class EventBatch {
     const { record, entry } = await this.operations.create(tx, ctx, calendar, fields);
     return eventResponse(record, entry, viewerOf(ctx, calendar));
   }
+}
 
-  /** The error 409 `duplicate_uid` with the event that has the uid. */
-  private async duplicate(
-    tx: Tx,
-    ctx: RequestContext,
-    calendar: CalendarContext,
-    { eventId }: DuplicateUidError,
-  ): Promise<ApiError> {
-    const found = await this.events.find(tx, ctx, calendar.id, eventId);
-    const viewer = viewerOf(ctx, calendar);
-    const event = found?.record ? eventResponse(found.record, found.entry, viewer) : null;
-    return CalendarErrors.duplicateUid.with({ body: { event } });
-  }
+/** The calendar to which an operation moves its event. The fields are not validated yet. */
+function targetOf({ op, event }: BatchOperation): string | null {
+  const { calendar_id: id } = asObject(event) as { calendar_id?: unknown };
+  return op === 'update' && isUuid(id) ? id : null;
 }
 
 const withoutUndefined = (members: Record<string, unknown>): object =>

@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
+import { CalendarErrors } from '../calendar.errors.js';
+import { EventsRepository } from '../events.repository.js';
 import type { CreateEvent } from '../input/event.dto.js';
 import type { CalendarContext, EventRecord, OwnedEntry, ParticipantRow } from '../model/event-record.js';
 import { type EventChange, newColumns, newEntry } from './event-write.js';
-import { EventWriter, messagesFor } from './event-writer.js';
+import { type DuplicateUidError, EventWriter, messagesFor } from './event-writer.js';
+import { shown, viewerOf } from '../responses/event.presenter.js';
 import { isAtLeast } from '../model/event-policy.js';
 import { assertInstances, contentOf, recurrenceOf, timesOf } from '../input/event-patch.js';
 
@@ -19,7 +23,10 @@ export interface Written {
 /** Creation of events, for requests, batches, synchronisation and other domains. */
 @Injectable()
 export class EventOperations {
-  constructor(private readonly writer: EventWriter) {}
+  constructor(
+    private readonly writer: EventWriter,
+    private readonly events: EventsRepository,
+  ) {}
 
   /** @throws ApiError 403 `forbidden` */
   assertWriter(calendar: CalendarContext): void {
@@ -95,6 +102,19 @@ export class EventOperations {
     const change: EventChange = { before: null, record, ...placements, action: 'created', messages };
     const done = await this.writer.commitOne(tx, ctx, change, now);
     return { record: done.record, entry: entryIn(done.entries, calendar.id) };
+  }
+
+  /** The error 409 `duplicate_uid` with the event of the calendar that has the uid. An invitation that the attendee has removed is not shown. */
+  async duplicate(
+    reader: Reader,
+    ctx: RequestContext,
+    calendarId: string,
+    { eventId }: DuplicateUidError,
+  ): Promise<ApiError> {
+    const found = await this.events.find(reader, ctx, calendarId, eventId);
+    if (!found) return CalendarErrors.calendarNotFound.with();
+    const event = found.record && shown(found, viewerOf(ctx, found.calendar), null);
+    return CalendarErrors.duplicateUid.with({ body: { event } });
   }
 }
 

@@ -152,13 +152,7 @@ export class EventsService {
       return await write();
     } catch (error) {
       if (!(error instanceof DuplicateUidError)) throw error;
-      const found = await this.events.find(this.db, ctx, calendarId, error.eventId);
-      if (!found) throw CalendarErrors.calendarNotFound.with();
-      const { calendar } = found;
-      const viewer = viewerOf(ctx, calendar);
-      // An invitation that the attendee has removed is not shown.
-      const event = found.record && shown(found, viewer, null);
-      throw CalendarErrors.duplicateUid.with({ body: { event } });
+      throw await this.operations.duplicate(this.db, ctx, calendarId, error);
     }
   }
 }
