@@ -8,6 +8,7 @@ import {
   type EventTimes,
   type OverrideRow,
   type ParticipantRow,
+  UNANSWERED,
   TIME_FIELDS,
 } from '../model/event-record.js';
 import { contentOf, instanceAt, isSeries, occurrenceOf } from '../model/event-series.js';
@@ -48,13 +49,6 @@ function differences(before: object, after: object): string[] {
     .map(([name]) => name);
 }
 
-const withoutResponse = (row: ParticipantRow): ParticipantRow => ({
-  ...row,
-  response: 'needs_action',
-  responded_at: null,
-  comment: '',
-});
-
 /**
  * Resets the responses of all attendees but the organizer after a change of the times. Invitations to single instances, and
  * absences from them, stay.
@@ -62,7 +56,7 @@ const withoutResponse = (row: ParticipantRow): ParticipantRow => ({
 function resetResponses(rows: readonly ParticipantRow[], organizerEmail: string): ParticipantRow[] {
   return rows
     .filter((row) => row.recurrence_key === '' || isOwnInvitation(row, wholeOf(rows, row.email)))
-    .map((row) => (row.email === organizerEmail ? row : withoutResponse(row)));
+    .map((row) => (row.email === organizerEmail ? row : { ...row, ...UNANSWERED }));
 }
 
 /** Moves the key of an instance with the start of its series. */
@@ -163,7 +157,7 @@ function resetResponsesAt(record: EventRecord, key: string): ParticipantRow[] {
   const others = record.participants.filter((row) => row.recurrence_key !== key || row.uninvited);
   const again = attendeesAt(record, key)
     .filter(({ email }) => email !== record.organizer_email)
-    .map((row) => withoutResponse({ ...row, recurrence_key: key }));
+    .map((row) => ({ ...row, ...UNANSWERED, recurrence_key: key }));
   return [...others, ...again];
 }
 

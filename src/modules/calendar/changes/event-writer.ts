@@ -15,7 +15,13 @@ import {
   wholeOf,
   withAttendeesAt,
 } from '../model/attendance.js';
-import type { EventRecord, OwnedEntry, ParticipantRow, ProposalRow } from '../model/event-record.js';
+import {
+  type EventRecord,
+  NEW_PARTICIPANT,
+  type OwnedEntry,
+  type ParticipantRow,
+  type ProposalRow,
+} from '../model/event-record.js';
 import { closedProposals, mayMove } from './closed-proposals.js';
 import { EventCalls } from './event-calls.js';
 import {
@@ -218,23 +224,17 @@ function participant(
   previous: ParticipantRow | undefined,
   organizerEmail: string,
 ): ParticipantRow {
-  const isOrganizer = email === organizerEmail;
+  const organizer = email === organizerEmail && { response: 'accepted' as const };
+  const row = { ...NEW_PARTICIPANT, ...organizer, ...previous };
   return {
+    ...row,
     recurrence_key: '',
     email,
-    user_id: member?.user_id ?? previous?.user_id ?? null,
-    name: member?.name ?? fields.name ?? previous?.name ?? '',
-    role: fields.role ?? previous?.role ?? 'required',
-    kind: fields.kind ?? previous?.kind ?? 'person',
-    response: previous?.response ?? (isOrganizer ? 'accepted' : 'needs_action'),
-    rsvp: fields.rsvp ?? previous?.rsvp ?? true,
-    comment: previous?.comment ?? '',
-    responded_at: previous?.responded_at ?? null,
-    reply_sequence: previous?.reply_sequence ?? null,
-    reply_dtstamp: previous?.reply_dtstamp ?? null,
-    delegated_to: previous?.delegated_to ?? null,
-    delegated_from: previous?.delegated_from ?? null,
-    schedule_status: previous?.schedule_status ?? null,
+    user_id: member?.user_id ?? row.user_id,
+    name: member?.name ?? fields.name ?? row.name,
+    role: fields.role ?? row.role,
+    kind: fields.kind ?? row.kind,
+    rsvp: fields.rsvp ?? row.rsvp,
     uninvited: false,
   };
 }

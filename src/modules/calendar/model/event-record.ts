@@ -136,6 +136,26 @@ export interface ParticipantRow {
   uninvited: boolean;
 }
 
+/** The response of an attendee who has not responded. */
+export const UNANSWERED = { response: 'needs_action', responded_at: null, comment: '' } as const;
+
+/** An attendee of whom only the address is known. */
+export const NEW_PARTICIPANT: Omit<ParticipantRow, 'email'> = {
+  recurrence_key: '',
+  user_id: null,
+  name: '',
+  role: 'required',
+  kind: 'person',
+  rsvp: true,
+  ...UNANSWERED,
+  reply_sequence: null,
+  reply_dtstamp: null,
+  delegated_to: null,
+  delegated_from: null,
+  schedule_status: null,
+  uninvited: false,
+};
+
 /** A row of `event_overrides`. */
 export interface OverrideRow {
   recurrence_key: string;

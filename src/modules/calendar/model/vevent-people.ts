@@ -1,7 +1,7 @@
 import type { Component, Property } from '../../../lib/icalendar/index.js';
 import { attendeesOf, MAX_ATTENDEES } from '../../../lib/itip/index.js';
 import { absences, isOwnInvitation, wholeOf } from './attendance.js';
-import type { ParticipantRow } from './event-record.js';
+import { NEW_PARTICIPANT, type ParticipantRow } from './event-record.js';
 import { KINDS, RESPONSES, ROLES } from './vevent.js';
 import { storableProperty } from './vevent-content.js';
 
@@ -14,22 +14,16 @@ function named<T extends string>(names: Record<T, string>, value: string): T | u
 /** The attendees with an address, each once, without users. @param key of the instance; empty: the whole event */
 export const participantsOf = (event: Component, key: string): ParticipantRow[] =>
   attendeesOf(event).map(({ email, name, role, kind, response, rsvp, delegatedTo, delegatedFrom }) => ({
+    ...NEW_PARTICIPANT,
     recurrence_key: key,
     email,
-    user_id: null,
     name,
     role: named(ROLES, role) ?? 'required',
     kind: named(KINDS, kind) ?? 'person',
     response: named(RESPONSES, response) ?? 'needs_action',
     rsvp,
-    comment: '',
-    responded_at: null,
-    reply_sequence: null,
-    reply_dtstamp: null,
     delegated_to: delegatedTo,
     delegated_from: delegatedFrom,
-    schedule_status: null,
-    uninvited: false,
   }));
 
 /**

@@ -12,12 +12,13 @@ import {
 import { withResponse } from '../../changes/event-change.js';
 import { attendeesAt } from '../../model/attendance.js';
 import { FOLLOWING } from '../../model/event-policy.js';
-import type {
-  AttendeeResponse,
-  EventRecord,
-  EventTimes,
-  ParticipantRow,
-  ProposalRow,
+import {
+  NEW_PARTICIPANT,
+  type AttendeeResponse,
+  type EventRecord,
+  type EventTimes,
+  type ParticipantRow,
+  type ProposalRow,
 } from '../../model/event-record.js';
 import { contentOf, occurrenceOf } from '../../model/event-series.js';
 import { instantOf, wallOf } from '../../model/event-times.js';
@@ -117,20 +118,9 @@ function withDelegate(record: EventRecord, from: ParticipantRow, email: string):
   if (rowOf(record, email)) return record;
   const emails = new Set(record.participants.map((row) => row.email));
   if (emails.size >= MAX_ATTENDEES) throw new RejectedMessageError('too_many_attendees');
-  const delegate: ParticipantRow = {
-    ...from,
-    email,
-    user_id: null,
-    name: '',
-    response: 'needs_action',
-    comment: '',
-    responded_at: null,
-    reply_sequence: null,
-    reply_dtstamp: null,
-    delegated_to: null,
-    delegated_from: from.email,
-    schedule_status: null,
-  };
+  const { recurrence_key, role, kind, rsvp } = from;
+  const invitation = { recurrence_key, role, kind, rsvp, email, delegated_from: from.email };
+  const delegate: ParticipantRow = { ...NEW_PARTICIPANT, ...invitation };
   return { ...record, participants: [...record.participants, delegate] };
 }
 
