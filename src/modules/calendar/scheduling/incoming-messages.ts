@@ -17,7 +17,7 @@ import { CalendarEvents } from '../calendar.events.js';
 import type { EventChange } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository } from '../events.repository.js';
-import type { Arrival, Received } from './incoming/arrival.js';
+import type { Arrival } from './incoming/arrival.js';
 import { type Applied, type Incoming, unchanged } from './incoming/incoming.js';
 import { applyCounter, applyRefresh, applyReply } from './incoming/replies.js';
 import { applyCancel, applyDecline } from './incoming/cancellations.js';
@@ -33,7 +33,8 @@ import { applyRequest } from './incoming/requests.js';
 import { digest, OutgoingMessages } from './outgoing-messages.js';
 import { addressesIn, parsedOf, readMessage } from './parsed-message.js';
 import { RejectedMessageError, rejectionReason } from './incoming/rejection.js';
-import { type MessageRow, type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
+import { type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
+import type { SchedulingMessageResponse } from './scheduling.response.js';
 
 /** Maximum length of a message that the log stores. */
 const MAX_KEPT = 262_144;
@@ -77,7 +78,7 @@ export class IncomingMessages implements OnModuleInit {
    * Applies a message in one transaction.
    * @returns the entry of the log; null for a user that is no longer a member
    */
-  async receive(arrival: Arrival & { isTnef?: boolean }): Promise<Received | null> {
+  async receive(arrival: Arrival & { isTnef?: boolean }): Promise<SchedulingMessageResponse | null> {
     const { tenantId, userId, bytes } = arrival;
     const [member] = await this.events.members(this.db, tenantId, [userId], []);
     if (!member) return null;
@@ -94,7 +95,7 @@ export class IncomingMessages implements OnModuleInit {
         typeof message === 'string' ? arrival.dedupeKey : message.uid,
       );
       const logged = await this.repository.findByKey(tx, tenantId, arrival.dedupeKey);
-      if (logged) return { message: logged, eventId: logged.event_id };
+      if (logged) return logged;
       const calendarId =
         arrival.calendarId ?? (await this.events.defaultCalendars(tx, tenantId, [userId])).get(userId);
       if (calendarId === undefined) return null;
@@ -257,11 +258,10 @@ export class IncomingMessages implements OnModuleInit {
     message: ItipMessage | string,
     calendarId: string,
     { applied, placed }: { applied: Applied; placed: PlacedRecord | null },
-  ): Promise<Received> {
+  ): Promise<SchedulingMessageResponse> {
     const { tenantId, userId, from, dedupeKey } = arrival;
     const isRead = typeof message !== 'string';
     const [part] = isRead ? message.parts : [];
-    const eventId = placed?.record.id ?? null;
     const own = placed?.entries.find(({ owner_id }) => owner_id === userId);
     const id = uuidv7();
     const text = arrival.bytes.toString('utf8').toWellFormed().replaceAll('\0', '');
@@ -271,7 +271,7 @@ export class IncomingMessages implements OnModuleInit {
       id,
       calendar_id: own?.calendar_id ?? calendarId,
       user_id: userId,
-      event_id: eventId,
+      event_id: placed?.record.id ?? null,
       direction: 'in',
       method: isRead ? message.method : null,
       uid: isRead ? message.uid : '',
@@ -286,9 +286,6 @@ export class IncomingMessages implements OnModuleInit {
       mail: null,
       dedupe_key: dedupeKey,
     });
-    return {
-      message: (await this.repository.findByKey(tx, tenantId, dedupeKey)) as MessageRow,
-      eventId,
-    };
+    return (await this.repository.findByKey(tx, tenantId, dedupeKey)) as SchedulingMessageResponse;
   }
 }

@@ -5,9 +5,10 @@ import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
 import type { DeliveryStatus, Direction, SchedulingResult } from './scheduling.entity.js';
+import type { FullSchedulingMessageResponse, SchedulingMessageResponse } from './scheduling.response.js';
 
-/** A row of `scheduling_messages` with its deliveries. */
-export interface MessageRow {
+/** A message to store. */
+export interface NewMessage {
   id: string;
   calendar_id: string;
   user_id: string;
@@ -22,13 +23,6 @@ export interface MessageRow {
   result: SchedulingResult;
   reason: string | null;
   parsed: object | null;
-  created_at: string;
-  deliveries:
-    | { recipient: string; status: DeliveryStatus; error: string | null; sent_at: string | null }[]
-    | null;
-}
-
-export interface NewMessage extends Omit<MessageRow, 'deliveries' | 'created_at'> {
   ics: string | null;
   /** Subject and texts of a message to send. */
   mail: object | null;
@@ -105,27 +99,30 @@ const insertDeliveries = workspace.statement<never>(
    SELECT $1, $2, recipient, $4, $5, 0, clock_timestamp() FROM unnest($3::text[]) AS recipient ON CONFLICT DO NOTHING`,
 );
 
-const MESSAGE = `message.id, message.calendar_id, message.user_id, message.event_id, message.direction, message.method,
-  message.uid, message.recurrence_key, message.sequence, rfc3339(message.dtstamp) AS dtstamp, message.sender, message.result,
-  message.reason, message.parsed, rfc3339(message.created_at) AS created_at,
-  (SELECT json_agg(json_build_object('recipient', delivery.recipient, 'status', delivery.status, 'error', delivery.error,
-                                     'sent_at', rfc3339(delivery.sent_at)) ORDER BY delivery.recipient)
+/** The fields of a message as the response shows them. */
+const MESSAGE = `message.id, message.direction, message.method, message.uid, message.event_id,
+  replace(nullif(message.recurrence_key, ''), '>', '') AS recurrence_id, message.sequence, rfc3339(message.dtstamp) AS dtstamp,
+  message.sender AS "from",
+  (SELECT coalesce(json_agg(json_build_object('email', delivery.recipient, 'channel', 'mail', 'status', delivery.status,
+                                              'error', delivery.error, 'sent_at', rfc3339(delivery.sent_at))
+                            ORDER BY delivery.recipient), '[]')
      FROM scheduling_deliveries delivery
-    WHERE delivery.tenant_id = message.tenant_id AND delivery.message_id = message.id) AS deliveries`;
+    WHERE delivery.tenant_id = message.tenant_id AND delivery.message_id = message.id) AS recipients,
+  message.result, message.reason, message.parsed, rfc3339(message.created_at) AS created_at`;
 
-const find = workspace.statement<MessageRow & { ics: string | null }>(
+const find = workspace.statement<FullSchedulingMessageResponse>(
   'scheduling.find',
   `SELECT ${MESSAGE}, message.ics FROM scheduling_messages message
     WHERE message.tenant_id = $1 AND message.calendar_id = $2 AND message.id = $3`,
 );
 
-const findByKey = workspace.statement<MessageRow>(
+const findByKey = workspace.statement<SchedulingMessageResponse>(
   'scheduling.find_by_key',
   `SELECT ${MESSAGE} FROM scheduling_messages message WHERE message.tenant_id = $1 AND message.dedupe_key = $2`,
 );
 
 // Index scheduling_messages_list.
-const list = workspace.statement<MessageRow>(
+const list = workspace.statement<SchedulingMessageResponse>(
   'scheduling.list',
   `SELECT ${MESSAGE} FROM scheduling_messages message
     WHERE message.tenant_id = $1 AND message.calendar_id = $2 AND ($3::uuid IS NULL OR message.id < $3)
@@ -241,7 +238,7 @@ export class SchedulingRepository {
     return (await this.db.query(find, [tenantId, calendarId, id]))[0] ?? null;
   }
 
-  async findByKey(reader: Reader, tenantId: string, key: string): Promise<MessageRow | null> {
+  async findByKey(reader: Reader, tenantId: string, key: string): Promise<SchedulingMessageResponse | null> {
     return (await reader.query(findByKey, [tenantId, key]))[0] ?? null;
   }
 
@@ -252,7 +249,7 @@ export class SchedulingRepository {
     after: string | null,
     limit: number,
     { direction, method, result, uid, since }: MessageFilters,
-  ): Promise<MessageRow[]> {
+  ): Promise<SchedulingMessageResponse[]> {
     const filters = [direction, method, result, uid, since].map((value) => value ?? null);
     return this.db.query(list, [tenantId, calendarId, after, limit, ...filters]);
   }

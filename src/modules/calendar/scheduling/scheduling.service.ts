@@ -30,7 +30,7 @@ import type { Arrival } from './incoming/arrival.js';
 import { rejectionReason } from './incoming/rejection.js';
 import type { ListSchedulingMessages, SendSchedulingMessage, TakeMessage } from './scheduling.dto.js';
 import { SchedulingErrors } from './scheduling.errors.js';
-import { type MessageRow, SchedulingRepository } from './scheduling.repository.js';
+import { SchedulingRepository } from './scheduling.repository.js';
 import type {
   FullSchedulingMessageResponse,
   SchedulingMessageListEnvelope,
@@ -68,11 +68,11 @@ export class SchedulingService {
     const filters = { direction, method, result, uid, since };
     const { rows, next } = await this.cursors.page(query, {
       scope: `scheduling ${ctx.tenantId} ${calendarId} ${JSON.stringify(filters)}`,
-      key: (row: MessageRow): [string] => [row.id],
+      key: (row: SchedulingMessageResponse): [string] => [row.id],
       rows: (after, limit) =>
         this.repository.list(ctx.tenantId, calendarId, after?.[0] ?? null, limit, filters),
     });
-    return { messages: rows.map(messageResponse), next };
+    return { messages: rows, next };
   }
 
   /** @throws ApiError 404; 403 */
@@ -82,9 +82,9 @@ export class SchedulingService {
     id: string,
   ): Promise<{ message: FullSchedulingMessageResponse }> {
     await this.ownCalendar(ctx, calendarId);
-    const row = await this.repository.find(ctx.tenantId, calendarId, id);
-    if (!row) throw SchedulingErrors.messageNotFound.with();
-    return { message: { ...messageResponse(row), ics: row.ics } };
+    const message = await this.repository.find(ctx.tenantId, calendarId, id);
+    if (!message) throw SchedulingErrors.messageNotFound.with();
+    return { message };
   }
 
   /** @throws ApiError 404; 403 `method_not_allowed`; 422 `unknown_recipient`; 503 `no_mail` */
@@ -104,10 +104,11 @@ export class SchedulingService {
     const now = new Date();
     const order = { method, key, recipients, comment, proposal: null, actorId: ctx.userId, now };
     const id = await this.outgoing.queue(placed, { ...order, tenantId: ctx.tenantId, cause: uuidv7() });
-    const row = id && (await this.repository.find(ctx.tenantId, calendarId, id));
-    if (!row) throw SchedulingErrors.notYourMethod.with();
-    if (row.reason === 'no_mail') throw SchedulingErrors.noMail.with();
-    return new JsonReply(JSON.stringify({ message: messageResponse(row) }), { status: 202 });
+    const sent = id && (await this.repository.find(ctx.tenantId, calendarId, id));
+    if (!sent) throw SchedulingErrors.notYourMethod.with();
+    const { ics: _ics, ...message } = sent;
+    if (message.reason === 'no_mail') throw SchedulingErrors.noMail.with();
+    return new JsonReply(JSON.stringify({ message }), { status: 202 });
   }
 
   /**
@@ -118,7 +119,7 @@ export class SchedulingService {
   async take(ctx: RequestContext, calendarId: string, body: Buffer | TakeMessage): Promise<JsonReply> {
     const calendar = await this.ownCalendar(ctx, calendarId);
     const { bytes, from, isProven } = await this.arrived(ctx, body);
-    const received = await this.incoming.receive({
+    const message = await this.incoming.receive({
       tenantId: ctx.tenantId,
       userId: calendar.owner_id,
       calendarId,
@@ -130,13 +131,12 @@ export class SchedulingService {
       isAuthentic: null,
       dedupeKey: `api ${uuidv7()}`,
     });
-    if (!received) throw Errors.forbidden.with();
-    const { message, eventId } = received;
+    if (!message) throw Errors.forbidden.with();
     const error = message.reason === null ? undefined : PARSE_ERRORS[message.reason];
     if (error) throw error();
     if (message.reason === 'sender_mismatch') throw SchedulingErrors.senderMismatch.with();
-    const event = eventId === null ? null : await this.shown(ctx, calendar, eventId);
-    const text = JSON.stringify({ message: messageResponse(message), event });
+    const event = message.event_id && (await this.shown(ctx, calendar, message.event_id));
+    const text = JSON.stringify({ message, event });
     return new JsonReply(text, { status: message.result === 'created' ? 201 : 200 });
   }
 
@@ -219,30 +219,4 @@ function recipientsOf(
     method === 'PUBLISH' ? recipients === undefined : !emails.every((email) => allowed.includes(email));
   if (isUnknown || emails.length === 0) throw SchedulingErrors.unknownRecipient.with();
   return emails;
-}
-
-function messageResponse(row: MessageRow): SchedulingMessageResponse {
-  const { id, direction, method, uid, event_id, recurrence_key, sequence, dtstamp, sender } = row;
-  return {
-    id,
-    direction,
-    method: method as ItipMethod | null,
-    uid,
-    event_id,
-    recurrence_id: recurrence_key === '' ? null : recurrence_key.replace('>', ''),
-    sequence,
-    dtstamp,
-    from: sender,
-    recipients: (row.deliveries ?? []).map(({ recipient, status, error, sent_at }) => ({
-      email: recipient,
-      channel: 'mail',
-      status,
-      error,
-      sent_at,
-    })),
-    result: row.result,
-    reason: row.reason,
-    parsed: row.parsed as SchedulingMessageResponse['parsed'],
-    created_at: row.created_at,
-  };
 }

@@ -1,5 +1,3 @@
-import type { MessageRow } from '../scheduling.repository.js';
-
 /** A message as it arrived. */
 export interface Arrival {
   tenantId: string;
@@ -18,9 +16,4 @@ export interface Arrival {
   isAuthentic: boolean | null;
   /** Equal for repeated deliveries of one message. */
   dedupeKey: string;
-}
-
-export interface Received {
-  message: MessageRow;
-  eventId: string | null;
 }
