@@ -3,33 +3,25 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { Calendar, CalendarPreference, type CalendarRole, CalendarShare } from '../calendar.entity.js';
-import type { CalendarContext } from '../model/event-record.js';
+import { Calendar, CalendarPreference, CalendarShare } from '../calendar.entity.js';
+import type { CalendarResponse } from '../responses/calendar.response.js';
 
-/** A calendar as a user sees it. */
-export interface CalendarRow extends Omit<CalendarContext, 'locale'> {
-  description: string;
+/** A calendar as the response shows it to a user. */
+export interface CalendarRow extends Omit<CalendarResponse, 'sync_token'> {
   own_color: string | null;
-  is_default: boolean;
-  affects_free_busy: boolean;
-  hidden: boolean;
-  position: number | null;
-  shares: { user_id: string | null; group_id: string | null; name: string; role: CalendarRole }[] | null;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
+  change_seq: number;
   /** Sort key. */
   rank: number;
 }
 
 const lockOwned = workspace.lock('calendar.lock_owner', 'calendars of', 2);
 
-const COLUMNS = `calendar.id, calendar.owner_id, owner.display_name AS owner_name, owner.email AS owner_email, calendar.name,
-  calendar.description, calendar.color, own.color AS own_color, calendar.time_zone, calendar.is_default,
-  calendar.affects_free_busy, calendar.default_reminders, coalesce(own.hidden, false) AS hidden, own.position,
-  access.role, calendar.change_seq::float8 AS change_seq, calendar.floor_seq::float8 AS floor_seq, calendar.revision,
-  calendar.created_at, calendar.updated_at, coalesce(own.position, 1e300) AS rank,
-  CASE WHEN access.role = 'owner' THEN (
+const COLUMNS = `calendar.id, calendar.name, calendar.description, coalesce(own.color, calendar.color) AS color,
+  calendar.time_zone, CASE WHEN calendar.owner_id = $2 THEN 'own' ELSE 'shared' END AS kind,
+  calendar.is_default AND calendar.owner_id = $2 AS is_default, access.role,
+  json_build_object('id', calendar.owner_id, 'name', owner.display_name, 'email', owner.email) AS owner,
+  coalesce(own.hidden, false) AS hidden, own.position AS "order", calendar.default_reminders,
+  coalesce(CASE WHEN access.role = 'owner' THEN (
     SELECT json_agg(json_build_object(
              'user_id', CASE WHEN share.grantee_kind = 'user' THEN share.grantee_id END,
              'group_id', CASE WHEN share.grantee_kind = 'group' THEN share.grantee_id END,
@@ -40,7 +32,10 @@ const COLUMNS = `calendar.id, calendar.owner_id, owner.display_name AS owner_nam
         AND grantee.tenant_id = share.tenant_id AND grantee.user_id = share.grantee_id
       LEFT JOIN group_names grantees ON share.grantee_kind = 'group'
         AND grantees.tenant_id = share.tenant_id AND grantees.id = share.grantee_id
-     WHERE share.tenant_id = calendar.tenant_id AND share.calendar_id = calendar.id) END AS shares`;
+     WHERE share.tenant_id = calendar.tenant_id AND share.calendar_id = calendar.id) END, '[]') AS shares,
+  calendar.affects_free_busy, calendar.revision, rfc3339(calendar.created_at) AS created_at,
+  rfc3339(calendar.updated_at) AS updated_at, own.color AS own_color, calendar.change_seq::float8 AS change_seq,
+  coalesce(own.position, 1e300) AS rank`;
 
 const FROM = `calendars calendar
   JOIN member_profiles owner ON owner.tenant_id = calendar.tenant_id AND owner.user_id = calendar.owner_id

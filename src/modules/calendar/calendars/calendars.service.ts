@@ -11,6 +11,8 @@ import { Errors, fieldError } from '../../../platform/http/errors.js';
 import { type Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
+import type { ColumnValues } from '../../../platform/database/rows.js';
+import type { Calendar } from '../calendar.entity.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
 import type { CalendarResponse } from '../responses/calendar.response.js';
 import { CalendarTokens } from '../calendar-tokens.js';
@@ -26,8 +28,13 @@ import type {
 import { type CalendarRow, CalendarsRepository, type Grantee } from './calendars.repository.js';
 
 const MAX_CALENDARS = 100;
-const COLOR = '#2f80ed';
-const REMINDERS = [{ method: 'popup' as const, minutes: 10 }];
+const DEFAULTS = {
+  description: '',
+  color: '#2f80ed',
+  isDefault: false,
+  affectsFreeBusy: true,
+  defaultReminders: [{ method: 'popup' as const, minutes: 10 }],
+};
 
 /** Calendars, their sharing, and how each user sees them. */
 @Injectable()
@@ -68,20 +75,16 @@ export class CalendarsService {
       const defaults = await this.events.defaultCalendars(tx, tenantId, [userId]);
       if ((await this.calendars.count(tx, ctx)) >= MAX_CALENDARS)
         throw CalendarErrors.tooManyCalendars.with();
-      const zone = input.time_zone ?? (await this.found(tx, ctx, defaults.get(userId) as string)).time_zone;
+      const time_zone =
+        input.time_zone ?? (await this.found(tx, ctx, defaults.get(userId) as string)).time_zone;
       if (input.is_default) await this.calendars.clearDefault(tx, tenantId, userId);
       const now = () => 'clock_timestamp()';
       const made = await this.calendars.insert(tx, {
+        ...DEFAULTS,
+        ...columnsOf({ ...input, time_zone }),
         tenantId,
         id,
         ownerId: userId,
-        name: input.name,
-        description: input.description ?? '',
-        color: input.color?.toLowerCase() ?? COLOR,
-        timeZone: zoneNamed(zone) ?? 'UTC',
-        isDefault: input.is_default ?? false,
-        affectsFreeBusy: input.affects_free_busy ?? true,
-        defaultReminders: input.default_reminders?.map((reminder) => ({ ...reminder })) ?? REMINDERS,
         revision: 1,
         createdAt: now,
         updatedAt: now,
@@ -103,7 +106,7 @@ export class CalendarsService {
       await this.found(tx, ctx, id);
       await this.calendars.lock(tx, ctx, id, !body.error && body.value.is_default === true);
       const before = await this.found(tx, ctx, id);
-      const isOwner = before.owner_id === ctx.userId;
+      const isOwner = before.kind === 'own';
       await CALENDARS.checkWrite(before, expected, body, () => this.shown(ctx, before));
       const { color, hidden, order, base_revision: _revision, ...shared } = body.value;
       const common = { ...shared, ...(isOwner && color && { color }) };
@@ -117,7 +120,7 @@ export class CalendarsService {
         calendarId: id,
         color: isOwner || color === undefined ? before.own_color : (color?.toLowerCase() ?? null),
         hidden: hidden ?? before.hidden,
-        position: order === undefined ? before.position : order,
+        position: order === undefined ? before.order : order,
       });
       return CALENDARS.response(this.shown(ctx, await this.found(tx, ctx, id)));
     });
@@ -131,7 +134,7 @@ export class CalendarsService {
     { move_events_to }: DeleteCalendar,
   ): Promise<JsonReply> {
     return this.db.tx(async (tx) => {
-      if ((await this.found(tx, ctx, id)).owner_id !== ctx.userId) throw Errors.forbidden.with();
+      if ((await this.found(tx, ctx, id)).kind !== 'own') throw Errors.forbidden.with();
       const target = move_events_to?.toLowerCase() ?? null;
       await this.calendars.lockAll(tx, ctx, id, target);
       const calendar = await this.found(tx, ctx, id);
@@ -139,7 +142,7 @@ export class CalendarsService {
       await CALENDARS.checkWrite(calendar, expected, null, () => shown);
       if (calendar.is_default) throw CalendarErrors.defaultCalendar.with();
       const receiver = target === null ? null : await this.calendars.find(tx, ctx, target);
-      if (target !== null && (receiver?.owner_id !== ctx.userId || target === id))
+      if (target !== null && (receiver?.kind !== 'own' || target === id))
         throw fieldError('move_events_to', 'unknown_calendar', 'must be another calendar of yours');
       this.outbox.notice(tx);
       await this.calendars.delete(tx, ctx, id, target);
@@ -160,26 +163,16 @@ export class CalendarsService {
     input: Partial<CreateCalendar>,
   ): Promise<void> {
     const { tenantId } = ctx;
-    if (input.is_default) await this.calendars.clearDefault(tx, tenantId, before.owner_id);
-    const values = {
-      name: input.name,
-      description: input.description,
-      color: input.color?.toLowerCase(),
-      timeZone: input.time_zone === undefined ? undefined : (zoneNamed(input.time_zone) ?? 'UTC'),
-      isDefault: input.is_default || undefined,
-      affectsFreeBusy: input.affects_free_busy,
-      defaultReminders: input.default_reminders?.map((reminder) => ({ ...reminder })),
-    };
-    const changed = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-    await this.calendars.update(tx, tenantId, before.id, changed);
-    if (changed['defaultReminders'] || changed['timeZone'])
+    if (input.is_default) await this.calendars.clearDefault(tx, tenantId, before.owner.id);
+    await this.calendars.update(tx, tenantId, before.id, columnsOf(input));
+    if (input.default_reminders || input.time_zone)
       await this.calendars.rescheduleReminders(tx, tenantId, before.id);
     if (input.shares)
       await this.share(
         tx,
         ctx,
         before.id,
-        await this.grantees(ctx, input.shares, before.owner_id, before.shares, tx),
+        await this.grantees(ctx, input.shares, before.owner.id, before.shares, tx),
       );
   }
 
@@ -204,7 +197,7 @@ export class CalendarsService {
     ctx: RequestContext,
     shares: readonly ShareFields[],
     ownerId: string,
-    present: CalendarRow['shares'] = null,
+    present: CalendarRow['shares'] = [],
     reader: Reader = this.db,
   ): Promise<Grantee[]> {
     const wanted = new Map<string, Grantee>();
@@ -216,7 +209,7 @@ export class CalendarsService {
     const named = Map.groupBy(wanted.values(), ({ granteeKind }) => granteeKind);
     const ids = (kind: 'user' | 'group') => (named.get(kind) ?? []).map(({ granteeId }) => granteeId);
     const known = await this.calendars.knownGrantees(reader, ctx.tenantId, ids('user'), ids('group'));
-    for (const { user_id, group_id } of present ?? []) known.add((user_id ?? group_id) as string);
+    for (const { user_id, group_id } of present) known.add((user_id ?? group_id) as string);
     const unknown = [...wanted.keys()].filter((granteeId) => !known.has(granteeId));
     if (unknown.length > 0)
       throw CalendarErrors.unknownGrantee.with({
@@ -235,28 +228,24 @@ export class CalendarsService {
     return found;
   }
 
-  private shown(ctx: RequestContext, row: CalendarRow): CalendarResponse {
-    const isOwner = row.owner_id === ctx.userId;
-    const { id, name, description, time_zone, is_default, role, hidden, affects_free_busy, revision } = row;
-    return {
-      id,
-      name,
-      description,
-      color: row.own_color ?? row.color,
-      time_zone,
-      kind: isOwner ? 'own' : 'shared',
-      is_default: isOwner && is_default,
-      role,
-      owner: { id: row.owner_id, name: row.owner_name, email: row.owner_email },
-      hidden,
-      order: row.position,
-      default_reminders: row.default_reminders,
-      shares: row.shares ?? [],
-      affects_free_busy,
-      revision,
-      created_at: row.created_at.toISOString(),
-      updated_at: row.updated_at.toISOString(),
-      sync_token: this.tokens.write(ctx, row, row.change_seq),
-    };
+  private shown(
+    ctx: RequestContext,
+    { own_color: _ownColor, rank: _rank, change_seq, ...shown }: CalendarRow,
+  ): CalendarResponse {
+    return { ...shown, sync_token: this.tokens.write(ctx, shown, change_seq) };
   }
+}
+
+/** The columns that fields of a request set. */
+function columnsOf(input: Partial<CreateCalendar>): ColumnValues<Calendar> {
+  const values = {
+    name: input.name,
+    description: input.description,
+    color: input.color?.toLowerCase(),
+    timeZone: input.time_zone === undefined ? undefined : (zoneNamed(input.time_zone) ?? 'UTC'),
+    isDefault: input.is_default || undefined,
+    affectsFreeBusy: input.affects_free_busy,
+    defaultReminders: input.default_reminders?.map((reminder) => ({ ...reminder })),
+  };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
