@@ -9,7 +9,8 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ShareLinks } from '../../../platform/resources/share-link.controller.js';
-import { FormAccess, hashOfToken } from '../form-access.js';
+import { hashOf } from '../../../platform/secrets/workspace-token.js';
+import { FormAccess } from '../form-access.js';
 import { FormEvents } from '../changes/form-events.js';
 import { FormWritesRepository } from '../changes/form-writes.repository.js';
 import { formResponse } from '../form.presenter.js';
@@ -56,7 +57,7 @@ export class FormSharingService implements ShareLinks<ShareForm> {
       const { role, expires_at: expires = null } = body.value;
       const shareRole = role === 'view' ? ('viewer' as const) : ('respondent' as const);
       const link: Link = {
-        shareTokenHash: form.shareTokenHash ?? hashOfToken(token),
+        shareTokenHash: form.shareTokenHash ?? hashOf(token),
         shareRole,
         shareExpiresAt: expires,
       };
@@ -69,7 +70,7 @@ export class FormSharingService implements ShareLinks<ShareForm> {
     const token = newToken();
     return this.change(ctx, id, key, ({ shareTokenHash, shareRole, shareExpiresAt }) => {
       if (shareTokenHash === null) throw SharingErrors.notShared.with();
-      return { link: { shareTokenHash: hashOfToken(token), shareRole, shareExpiresAt }, token };
+      return { link: { shareTokenHash: hashOf(token), shareRole, shareExpiresAt }, token };
     });
   }
 
