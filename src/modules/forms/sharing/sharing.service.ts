@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { rowsOf } from '../../../platform/database/rows.js';
+import { changedFields, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
@@ -129,10 +129,11 @@ export class FormSharingService implements ShareLinks<ShareForm> {
       const { link, token } = wanted(before);
       // The link of an archived form still opens it, so it can be revoked.
       if (before.state === 'archived' && link.shareTokenHash) throw FormErrors.archived.with();
-      await this.rows.update(tx, ctx, id, link);
-      await this.events.record(tx, ctx, link.shareTokenHash ? 'shared' : 'unshared', id, {
-        role: link.shareRole,
-      });
+      if (changedFields<Link>(before, link)) {
+        await this.rows.update(tx, ctx, id, link);
+        const change = link.shareTokenHash ? 'shared' : 'unshared';
+        await this.events.record(tx, ctx, change, id, { role: link.shareRole });
+      }
       const form = await this.access.reread(tx, ctx, opened);
       const definition = await this.forms.draft(ctx.tenantId, id, tx);
       const remembered = FORMS.response(formResponse(form, definition)).json;
