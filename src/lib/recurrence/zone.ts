@@ -212,3 +212,7 @@ export function canonicalZone(name: string): string | null {
   canonical.set(name, result);
   return result;
 }
+
+/** Whether the value is the name of a time zone, e.g. `Europe/Berlin`; not an offset, which has no daylight saving time. */
+export const isTimeZone = (value: unknown): value is string =>
+  typeof value === 'string' && canonicalZone(value) !== null;

@@ -32,6 +32,13 @@ export const BOOK_ACCESS = `(SELECT book.*, CASE WHEN book.owner_id = $2 THEN 'o
          ON share.tenant_id = book.tenant_id AND share.addressbook_id = book.id AND share.user_id = $2
       WHERE book.tenant_id = $1 AND book.id = $3 AND (book.owner_id = $2 OR book.kind = 'global' OR share.role IS NOT NULL))`;
 
+/** SQL: the ids of the address books that the user $2 sees in the workspace $1, with that of the workspace. */
+export const VISIBLE_BOOKS = `(SELECT own.id FROM addressbooks own WHERE own.tenant_id = $1 AND own.owner_id = $2
+              UNION ALL
+             SELECT share.addressbook_id FROM addressbook_shares share WHERE share.tenant_id = $1 AND share.user_id = $2
+              UNION ALL
+             SELECT $1)`;
+
 /** A row of a statement that checks the access too: without `id` where the address book has no such contact. */
 export type AccessedRow = { role: StoredRole; default_country: string | null } & (ContactRow | { id: null });
 export type StoredRole = BookRole | 'global';

@@ -84,10 +84,7 @@ export class ContactPhotos implements OnModuleInit {
     for (let checked = BATCH; checked === BATCH;) {
       checked = await this.db.tx(async (tx) => {
         const rows = await this.photos.collect(tx, BATCH);
-        for (const [tenantId, found] of Map.groupBy(rows, (row) => row.tenant_id)) {
-          const blobs = found.flatMap(({ blob_id }) => blob_id ?? []);
-          if (blobs.length > 0) await this.blobs.release(tx, tenantId, blobs);
-        }
+        await this.blobs.release(tx, rows);
         return rows.length;
       });
     }

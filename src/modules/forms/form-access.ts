@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { PermissionSource } from '../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
+import { hashOf } from '../../platform/secrets/workspace-token.js';
 import { FORM_ROLES, type FormRole } from './forms.entity.js';
 import { type FormRow, FormsRepository } from './forms.repository.js';
 import { FORMS } from './forms.resource.js';
@@ -13,8 +13,6 @@ export type OpenForm = FormRow & { role: FormRole };
 
 export const includes = (role: FormRole | null, needed: FormRole): boolean =>
   role !== null && FORM_ROLES.indexOf(role) >= FORM_ROLES.indexOf(needed);
-
-export const hashOfToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /** Access to forms: of the owner, members and groups with a role, holders of the share link, and holders of permissions. */
 @Injectable()
@@ -31,7 +29,7 @@ export class FormAccess {
    * @throws ApiError 404 without any role, 403 `forbidden` with a lower role
    */
   async open(ctx: RequestContext, id: string, needed: FormRole, token?: string): Promise<OpenForm> {
-    const hash = token === undefined ? null : hashOfToken(token);
+    const hash = token === undefined ? null : hashOf(token);
     let form = await this.forms.find(ctx, id, null, hash);
     if (form && (!includes(form.role, needed) || isUnpublished(form))) {
       const base = await this.baseRole(ctx);

@@ -15,16 +15,9 @@ const editors = workspace.statement<{ position: number; user_ids: string[] }>(
   `SELECT about.position::float8 AS position, array_agg(audience.user_id) AS user_ids
      FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS about (form_id, response_id, position)
      CROSS JOIN LATERAL (
-       SELECT form.owner_id AS user_id FROM forms form
-        WHERE form.tenant_id = $1 AND form.id = about.form_id AND form.deleted_at IS NULL
-       UNION
-       SELECT access.principal_id FROM form_access access
-        WHERE access.tenant_id = $1 AND access.form_id = about.form_id AND access.principal_kind = 'user' AND access.role >= 'editor'
-       UNION
-       SELECT membership.user_id FROM form_access access
-         JOIN group_memberships membership ON membership.tenant_id = $1 AND membership.group_id = access.principal_id
-        WHERE access.tenant_id = $1 AND access.form_id = about.form_id AND access.principal_kind = 'group' AND access.role >= 'editor'
-       ) audience
+       SELECT DISTINCT own.user_id FROM form_grants own
+         JOIN forms form ON form.tenant_id = $1 AND form.id = own.form_id AND form.deleted_at IS NULL
+        WHERE own.tenant_id = $1 AND own.form_id = about.form_id AND own.role >= 'editor') audience
      LEFT JOIN form_responses response ON response.tenant_id = $1 AND response.form_id = about.form_id AND response.id = about.response_id
     WHERE audience.user_id IS DISTINCT FROM response.respondent_id
     GROUP BY about.position`,
@@ -32,12 +25,7 @@ const editors = workspace.statement<{ position: number; user_ids: string[] }>(
 
 const viewers = workspace.statement<{ user_id: string }>(
   'form_reports.viewing_users',
-  `SELECT viewer.principal_id AS user_id FROM form_report_viewers viewer
-    WHERE viewer.tenant_id = $1 AND viewer.report_id = $2 AND viewer.principal_kind = 'user'
-    UNION
-   SELECT membership.user_id FROM form_report_viewers viewer
-     JOIN group_memberships membership ON membership.tenant_id = $1 AND membership.group_id = viewer.principal_id
-    WHERE viewer.tenant_id = $1 AND viewer.report_id = $2 AND viewer.principal_kind = 'group'`,
+  `SELECT DISTINCT user_id FROM form_report_readers WHERE tenant_id = $1 AND report_id = $2`,
 );
 
 const titlesOfForms = workspace.statement<{ id: string; title: string }>(
@@ -50,14 +38,9 @@ const titlesOfReports = workspace.statement<{ id: string; title: string }>(
   'form_reports.titles',
   `SELECT report.id, report.name AS title FROM form_reports report
      JOIN forms form ON form.tenant_id = $1 AND form.id = report.form_id AND form.deleted_at IS NULL
-    WHERE report.tenant_id = $1 AND report.id = ANY ($3::uuid[]) AND (
-      EXISTS (SELECT FROM form_report_viewers viewer
-               WHERE viewer.tenant_id = $1 AND viewer.report_id = report.id AND viewer.principal_kind = 'user'
-                 AND viewer.principal_id = $2)
-      OR EXISTS (SELECT FROM form_report_viewers viewer
-                   JOIN group_memberships membership ON membership.tenant_id = $1 AND membership.user_id = $2
-                        AND membership.group_id = viewer.principal_id
-                  WHERE viewer.tenant_id = $1 AND viewer.report_id = report.id AND viewer.principal_kind = 'group'))`,
+    WHERE report.tenant_id = $1 AND report.id = ANY ($3::uuid[]) AND EXISTS (
+      SELECT FROM form_report_readers reader
+       WHERE reader.tenant_id = $1 AND reader.report_id = report.id AND reader.user_id = $2)`,
 );
 
 interface FormPayload {

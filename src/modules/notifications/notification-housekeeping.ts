@@ -80,13 +80,7 @@ export class NotificationHousekeeping implements OnModuleInit {
     for (let count = BATCH; count === BATCH;) {
       count = await this.db.single(async (tx) => {
         const woken = await tx.query(wake, []);
-        const byTenant = Map.groupBy(woken, ({ tenant_id }) => tenant_id);
-        for (const [tenant, rows] of byTenant)
-          this.sockets.changed(
-            tx,
-            tenant,
-            rows.map(({ user_id, id }) => ({ userId: user_id, id })),
-          );
+        this.sockets.changed(tx, woken);
         return woken.length;
       });
     }

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import type { MemberKey } from '../../platform/context/request-context.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -10,7 +11,7 @@ import { defineServerEvent } from '../../platform/realtime/event-declarations.js
 import { UserConnections } from '../../platform/realtime/user-connections.js';
 import { NotificationEnvelope, UnreadCounts } from './notification.response.js';
 import { NotificationPresenter } from './notification.presenter.js';
-import { type Member, NotificationsRepository, type RecentNotification } from './notifications.repository.js';
+import { NotificationsRepository, type RecentNotification } from './notifications.repository.js';
 
 const CHANGED = 'notifications.changed';
 const COUNTS = 'notifications.counts';
@@ -66,25 +67,27 @@ export class NotificationSockets implements OnModuleInit {
   }
 
   /** Notifications are new or changed. */
-  changed(tx: Tx, tenant: string, changes: readonly { userId: string; id: string }[]): void {
-    const pairs = changes.map(({ userId, id }) => [userId, id]);
+  changed(tx: Tx, changes: readonly { tenant_id: string; user_id: string; id: string }[]): void {
     tx.afterCommit(() => {
-      for (let at = 0; at < pairs.length; at += PAIRS_PER_MESSAGE)
-        this.bus.publish(CHANGED, { tenant, pairs: pairs.slice(at, at + PAIRS_PER_MESSAGE) });
+      for (const [tenant, rows] of Map.groupBy(changes, (row) => row.tenant_id)) {
+        const pairs = rows.map(({ user_id, id }) => [user_id, id]);
+        for (let at = 0; at < pairs.length; at += PAIRS_PER_MESSAGE)
+          this.bus.publish(CHANGED, { tenant, pairs: pairs.slice(at, at + PAIRS_PER_MESSAGE) });
+      }
     });
   }
 
   /** Several notifications of a user were read. */
-  countsChanged(tx: Tx, member: Member): void {
+  countsChanged(tx: Tx, member: MemberKey): void {
     tx.afterCommit(() => this.publishCounts(member));
   }
 
   /** Call it after the commit. */
-  publishCounts({ tenantId: tenant, userId: user }: Member): void {
+  publishCounts({ tenantId: tenant, userId: user }: MemberKey): void {
     this.bus.publish(COUNTS, { tenant, user });
   }
 
-  private sendCounts(to: Member): Promise<void> {
+  private sendCounts(to: MemberKey): Promise<void> {
     return this.run(to, async (member, sockets) => {
       const counts = await this.rows.counts(this.db, member);
       for (const socket of sockets) socket.send(UNREAD, counts);
@@ -114,8 +117,8 @@ export class NotificationSockets implements OnModuleInit {
   }
 
   private async run(
-    member: Member,
-    work: (member: Member, sockets: ReadonlySet<Connection>) => Promise<void>,
+    member: MemberKey,
+    work: (member: MemberKey, sockets: ReadonlySet<Connection>) => Promise<void>,
   ): Promise<void> {
     const sockets = this.connections.of(member.tenantId, member.userId);
     if (sockets.size === 0) return;
@@ -126,7 +129,7 @@ export class NotificationSockets implements OnModuleInit {
     }
   }
 
-  private async send(member: Member, sockets: ReadonlySet<Connection>, id: string): Promise<void> {
+  private async send(member: MemberKey, sockets: ReadonlySet<Connection>, id: string): Promise<void> {
     const [first] = sockets;
     if (!first) return;
     const rows = await this.rows.byIds(this.db, member, [id]);

@@ -32,7 +32,7 @@ interface IdentifiedCause {
 
 // Skips causes of which a recipient was notified before. The recipients of the others get their next numbers, locked in the order
 // of their ids. An unread notification of the same group counts the causes, and is mailed once.
-const add = workspace.statement<{ user_id: string; id: string }>(
+const add = workspace.statement<{ tenant_id: string; user_id: string; id: string }>(
   'notifications.add',
   `WITH input AS (
      SELECT * FROM jsonb_to_recordset($6) AS row (
@@ -60,7 +60,7 @@ const add = workspace.statement<{ user_id: string; id: string }>(
      SET seq = excluded.seq, count = stored.count + excluded.count, actor_id = excluded.actor_id, data = excluded.data, seen_at = NULL,
          shown = stored.shown OR excluded.shown, updated_at = now(),
          email_due_at = coalesce(stored.email_due_at, CASE WHEN stored.emailed_at IS NULL THEN excluded.email_due_at END)
-   RETURNING user_id, id`,
+   RETURNING tenant_id, user_id, id`,
 );
 
 /** Remembered events whose notifications a batch has stored, until their handlers run: more than one batch of the outbox. */
@@ -163,11 +163,7 @@ export class NotificationWriter implements OnApplicationBootstrap {
     const about = [type.key, subject?.kind ?? null, subject?.id ?? null, group];
     await this.db.single(async (tx) => {
       const added = await tx.query(add, [tenantId, ...about, JSON.stringify(rows)]);
-      this.sockets.changed(
-        tx,
-        tenantId,
-        added.map((row) => ({ userId: row.user_id, id: row.id })),
-      );
+      this.sockets.changed(tx, added);
     });
   }
 

@@ -1,15 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { MemberKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { Lifecycle } from './inbox/lifecycle.js';
 import type { NotificationState } from './notification.entity.js';
-
-/** A user of a workspace. */
-export interface Member {
-  tenantId: string;
-  userId: string;
-}
 
 export interface NotificationRow extends Lifecycle {
   id: string;
@@ -127,7 +122,7 @@ export class NotificationsRepository {
   constructor(private readonly db: Db) {}
 
   async page(
-    { tenantId, userId }: Member,
+    { tenantId, userId }: MemberKey,
     { states, types, beforeSeq }: NotificationFilter,
     limit: number,
   ): Promise<NotificationRow[]> {
@@ -136,7 +131,7 @@ export class NotificationsRepository {
 
   async byIds(
     reader: Reader,
-    { tenantId, userId }: Member,
+    { tenantId, userId }: MemberKey,
     ids: readonly string[],
   ): Promise<NotificationRow[]> {
     return reader.query(byIds, [tenantId, userId, ids]);
@@ -147,24 +142,29 @@ export class NotificationsRepository {
     return this.db.query(recent, [seconds]);
   }
 
-  async lock(tx: Tx, { tenantId, userId }: Member, id: string): Promise<NotificationRow | null> {
+  async lock(tx: Tx, { tenantId, userId }: MemberKey, id: string): Promise<NotificationRow | null> {
     return (await tx.query(lock, [tenantId, userId, id]))[0] ?? null;
   }
 
-  async write(tx: Tx, { tenantId, userId }: Member, id: string, values: Lifecycle): Promise<NotificationRow> {
+  async write(
+    tx: Tx,
+    { tenantId, userId }: MemberKey,
+    id: string,
+    values: Lifecycle,
+  ): Promise<NotificationRow> {
     const { state, previous_state, seen_at, read_at, snooze_until } = values;
     const row = [tenantId, userId, id, state, previous_state, seen_at, read_at, snooze_until];
     return (await tx.query(write, row))[0] as NotificationRow;
   }
 
-  async counts(reader: Reader, { tenantId, userId }: Member): Promise<NotificationCounts> {
+  async counts(reader: Reader, { tenantId, userId }: MemberKey): Promise<NotificationCounts> {
     return (await reader.query(counts, [tenantId, userId]))[0] as NotificationCounts;
   }
 
   /** @returns the number of notifications that were unread */
   async readAll(
     tx: Tx,
-    { tenantId, userId }: Member,
+    { tenantId, userId }: MemberKey,
     { types, seq, time }: { types: readonly string[] | null; seq: number | null; time: Date | null },
   ): Promise<number> {
     return (await tx.query(readAll, [tenantId, userId, types, seq, time])).length;
@@ -172,7 +172,7 @@ export class NotificationsRepository {
 
   /** Marks notifications about a subject as read. @returns their number */
   async settle(
-    { tenantId, userId }: Member,
+    { tenantId, userId }: MemberKey,
     { kind, id }: { kind: string; id: string },
     upTo: number,
   ): Promise<number> {
@@ -187,7 +187,10 @@ export class NotificationsRepository {
   }
 
   /** @returns null unless the user is an active member */
-  async roleOf(reader: Reader, { tenantId, userId }: Member): Promise<'owner' | 'admin' | 'member' | null> {
+  async roleOf(
+    reader: Reader,
+    { tenantId, userId }: MemberKey,
+  ): Promise<'owner' | 'admin' | 'member' | null> {
     return (await reader.query(roleOf, [tenantId, userId]))[0]?.role ?? null;
   }
 }

@@ -112,7 +112,7 @@ export class NotificationsService {
       if (after === INVALID_TRANSITION) throw NotificationErrors.invalidTransition.with();
       if (after === before) return this.envelope(tx, ctx, before);
       const row = await this.rows.write(tx, ctx, id, after);
-      this.sockets.changed(tx, ctx.tenantId, [{ userId: ctx.userId, id }]);
+      this.sockets.changed(tx, [{ tenant_id: ctx.tenantId, user_id: ctx.userId, id }]);
       return this.envelope(tx, ctx, row);
     });
   }

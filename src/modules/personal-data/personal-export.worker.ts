@@ -51,15 +51,7 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
 
   /** Deletes expired archives. */
   async expire(): Promise<void> {
-    await this.db.tx(async (tx) => {
-      const expired = Map.groupBy(await this.exports.expire(tx), (row) => row.tenant_id);
-      for (const [tenantId, rows] of expired)
-        await this.blobs.release(
-          tx,
-          tenantId,
-          rows.map(({ blob_id: id }) => id),
-        );
-    });
+    await this.db.tx(async (tx) => this.blobs.release(tx, await this.exports.expire(tx)));
   }
 
   private async runDue(): Promise<void> {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { ObjectLiteral } from 'typeorm';
 import type { StoredBlob } from '../../platform/blobs/blobs.js';
 import { Db } from '../../platform/database/db.js';
-import { rowsOf } from '../../platform/database/rows.js';
+import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { DataOwner } from '../../platform/personal-data/personal-data.js';
@@ -38,43 +39,16 @@ const claim = workspace.statement<{ tenant_id: string; user_id: string; id: stri
   { reach: 'cell' },
 );
 
-const HELD = `tenant_id = $1 AND user_id = $2 AND id = $3 AND lease_id = $4 AND state = 'running'`;
-
-const renew = workspace.statement<{ id: string }>(
-  'personal_exports.renew',
-  `UPDATE personal_exports SET due_at = now() + make_interval(secs => $5), sources_done = $6 WHERE ${HELD} RETURNING id`,
-);
-
-const finish = workspace.statement<{ id: string }>(
-  'personal_exports.finish',
-  `UPDATE personal_exports
-      SET state = 'done', blob_id = $5, size = $6, sha256 = $7, omitted = $8, sources_done = sources_total, lease_id = NULL,
-          due_at = NULL, finished_at = now(), expires_at = now() + make_interval(days => $9)
-    WHERE ${HELD} RETURNING id`,
-);
-
-const postpone = workspace.statement<never>(
-  'personal_exports.postpone',
-  `UPDATE personal_exports SET state = 'pending', lease_id = NULL, due_at = now() + make_interval(secs => $5) WHERE ${HELD}`,
-);
-
-const release = workspace.statement<never>(
-  'personal_exports.release',
-  `UPDATE personal_exports SET state = 'pending', lease_id = NULL, due_at = now(), attempts = attempts - 1 WHERE ${HELD}`,
-);
-
-const fail = workspace.statement<{ id: string }>(
-  'personal_exports.fail',
-  `UPDATE personal_exports SET state = 'failed', lease_id = NULL, due_at = NULL, finished_at = now() WHERE ${HELD} RETURNING id`,
-);
-
 const expire = workspace.statement<{ tenant_id: string; blob_id: string }>(
   'personal_exports.expire',
   `DELETE FROM personal_exports WHERE expires_at <= now() RETURNING tenant_id, blob_id`,
   { reach: 'cell' },
 );
 
-const keyOf = ({ tenantId, userId, id, leaseId }: ClaimedExport) => [tenantId, userId, id, leaseId];
+const NOW = () => 'now()';
+/** Ends the lease. */
+const ENDED = { leaseId: null, dueAt: null } as const;
+const AFTER_SECONDS = () => 'now() + make_interval(secs => :seconds)';
 
 /** SQL of exports. */
 @Injectable()
@@ -120,39 +94,59 @@ export class PersonalExportsRepository {
   }
 
   /** Extends the lease and stores the progress. @returns false when this process has lost the export */
-  async renew(run: ClaimedExport, leaseSeconds: number, sourcesDone: number): Promise<boolean> {
-    const rows = await this.db.single((tx) => tx.query(renew, [...keyOf(run), leaseSeconds, sourcesDone]));
-    return rows.length > 0;
+  async renew(run: ClaimedExport, seconds: number, sourcesDone: number): Promise<boolean> {
+    return this.db.tx((tx) => this.write(tx, run, { dueAt: AFTER_SECONDS, sourcesDone }, { seconds }));
   }
 
   /** @returns false when this process has lost the export */
   async finish(
     tx: Tx,
     run: ClaimedExport,
-    file: StoredBlob,
+    { id: blobId, size, sha256 }: StoredBlob,
     { omitted, keptDays }: { omitted: number; keptDays: number },
   ): Promise<boolean> {
-    const values = [...keyOf(run), file.id, file.size, file.sha256, omitted, keptDays];
-    return (await tx.query(finish, values)).length > 0;
+    const file = { blobId, size: String(size), sha256, omitted };
+    const times = { finishedAt: NOW, expiresAt: () => 'now() + make_interval(days => :keptDays)' };
+    const values = {
+      ...ENDED,
+      ...file,
+      ...times,
+      state: 'done',
+      sourcesDone: () => 'sources_total',
+    } as const;
+    return this.write(tx, run, values, { keptDays });
   }
 
   /** Releases the export. It starts again after `seconds`. */
   async postpone(run: ClaimedExport, seconds: number): Promise<void> {
-    await this.db.single((tx) => tx.query(postpone, [...keyOf(run), seconds]));
+    const values = { ...ENDED, state: 'pending', dueAt: AFTER_SECONDS } as const;
+    await this.db.tx((tx) => this.write(tx, run, values, { seconds }));
   }
 
   /** Releases the export for another process, without counting this attempt. */
   async release(run: ClaimedExport): Promise<void> {
-    await this.db.single((tx) => tx.query(release, keyOf(run)));
+    const values = { ...ENDED, state: 'pending', dueAt: NOW, attempts: () => 'attempts - 1' } as const;
+    await this.db.tx((tx) => this.write(tx, run, values));
   }
 
   /** @returns false when this process has lost the export */
   async fail(tx: Tx, run: ClaimedExport): Promise<boolean> {
-    return (await tx.query(fail, keyOf(run))).length > 0;
+    return this.write(tx, run, { ...ENDED, state: 'failed', finishedAt: NOW });
   }
 
   /** Deletes expired exports. @returns the archives to release */
   async expire(tx: Tx): Promise<{ tenant_id: string; blob_id: string }[]> {
     return tx.query(expire, []);
+  }
+
+  /** Writes an export of which this process holds the lease. @returns false when it has lost the lease */
+  private async write(
+    tx: Tx,
+    { tenantId, userId, id, leaseId }: ClaimedExport,
+    values: ColumnValues<PersonalExport>,
+    parameters?: ObjectLiteral,
+  ): Promise<boolean> {
+    const held = { tenantId, userId, id, leaseId, state: 'running' } as const;
+    return (await rowsOf(tx, PersonalExport).update(held, values, parameters)).length > 0;
   }
 }

@@ -72,8 +72,7 @@ export class PersonalExportsService {
 
   /** Removes the export of a member. @param owner tenantId null: in all workspaces */
   async remove(tx: Tx, owner: { tenantId: string | null; userId: string }): Promise<void> {
-    for (const { tenant_id: tenantId, blob_id: blobId } of await this.exports.remove(tx, owner))
-      if (blobId !== null) await this.blobs.release(tx, tenantId, [blobId]);
+    await this.blobs.release(tx, await this.exports.remove(tx, owner));
   }
 }
 

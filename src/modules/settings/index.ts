@@ -3,7 +3,7 @@ export { PREFERENCE_SCHEMAS } from './preferences/preferences-docs.js';
 export { SettingsErrors } from './settings.errors.js';
 export { PROFILE_CHANGED, PROFILE_CHANGING, ProfileService } from './profile/profile.service.js';
 export type { ProfileRow } from './profile/profile.repository.js';
-export { isLocale, isTimeZone } from './locale-values.js';
+export { isLocale } from './locale-values.js';
 export { UpdateProfile } from './settings.dto.js';
 export {
   type NotificationSettings,

@@ -3,7 +3,8 @@ import { Transform } from 'class-transformer';
 import { IsString, Matches, ValidateBy } from 'class-validator';
 import { Line, MaxBytes, Name, Nullable, Optional, Uuid } from '../../platform/http/input.decorators.js';
 import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
-import { isLocale, isTimeZone } from './locale-values.js';
+import { isTimeZone } from '../../lib/recurrence/index.js';
+import { isLocale } from './locale-values.js';
 
 const Is = (name: string, validate: (value: unknown) => boolean, message: string) =>
   ValidateBy({ name, validator: { validate, defaultMessage: () => message } });

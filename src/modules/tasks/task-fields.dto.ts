@@ -11,7 +11,8 @@ import {
   Text,
 } from '../../platform/http/input.decorators.js';
 import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
-import { isCalendarDay, isTimeZone } from './schedule/calendar.js';
+import { isCalendarDay } from './schedule/calendar.js';
+import { isTimeZone } from '../../lib/recurrence/index.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
 
 const rule = (name: string, validate: (value: unknown) => boolean, message: string) => () =>

@@ -122,9 +122,15 @@ export class Blobs {
     if (userId !== undefined) await this.limits.assertWithin(tx, tenantId, userId);
   }
 
-  /** Records that this transaction drops the references to these blobs. Their bytes are removed after it. */
-  async release(tx: Tx, tenantId: string, ids: readonly string[]): Promise<void> {
-    await this.repository.release(tx, tenantId, ids);
+  /**
+   * Records that this transaction drops the references to blobs. Their bytes are removed after it.
+   * @param rows of any workspaces; those without a blob are skipped
+   */
+  async release(tx: Tx, rows: readonly { tenant_id: string; blob_id: string | null }[]): Promise<void> {
+    for (const [tenantId, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
+      const ids = own.flatMap(({ blob_id }) => blob_id ?? []);
+      if (ids.length > 0) await this.repository.release(tx, tenantId, ids);
+    }
   }
 
   /** The same for all blobs of a workspace. */

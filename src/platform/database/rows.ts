@@ -46,21 +46,23 @@ export class Rows<E extends TenantRow> {
   /**
    * Up to `limit` rows in the order of `key`.
    * @param after values of `key` in the row before the first; undefined: from the start
+   * @param order of each column of `key`
    */
   async page(
     where: TenantWhere<E>,
     key: SortKey<E>,
     after: readonly unknown[] | undefined,
     limit: number,
+    order: 'ASC' | 'DESC' = 'ASC',
   ): Promise<E[]> {
     return this.use(where, (manager) => {
       const query = manager.createQueryBuilder(this.entity, 'item').where(where);
-      for (const column of key) query.addOrderBy(`item.${column}`, 'ASC');
+      for (const column of key) query.addOrderBy(`item.${column}`, order);
       if (after !== undefined) {
         const columns = key.map((column) => `item.${column}`).join(', ');
         const values = key.map((_, n) => `:after${n}`).join(', ');
         const parameters = Object.fromEntries(after.map((value, n) => [`after${n}`, value]));
-        query.andWhere(`(${columns}) > (${values})`, parameters);
+        query.andWhere(`(${columns}) ${order === 'ASC' ? '>' : '<'} (${values})`, parameters);
       }
       return query.limit(limit).getMany();
     });

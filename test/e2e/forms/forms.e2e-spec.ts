@@ -234,6 +234,23 @@ describe('forms', () => {
     expect((await carol.api.get(link)).status).toBe(404);
   });
 
+  test('a share link that does not change leaves the form and its history as they are', async () => {
+    const { id } = await published(bob);
+    const state = async () => {
+      const { updated_at } = ok(await bob.api.get(`/forms/${id}`)).form;
+      const sql = 'SELECT count(*)::int AS count FROM audit_log WHERE object_id = $1';
+      return [updated_at, (await app.sql(sql, [id]))[0].count];
+    };
+    const before = await state();
+    ok(await bob.api.delete(`/forms/${id}/share`));
+    expect(await state()).toEqual(before);
+    const terms = { role: 'view', expires_at: '2999-01-31T18:00:00.000Z' };
+    ok(await bob.api.post(`/forms/${id}/share`, terms));
+    const shared = await state();
+    expect(ok(await bob.api.post(`/forms/${id}/share`, terms)).form.share).toMatchObject(terms);
+    expect(await state()).toEqual(shared);
+  });
+
   test('a lower role does not hide a draft from a holder of forms.manage_any', async () => {
     const { id } = await draft(bob);
     expect(ok(await alice.api.get(`/forms/${id}`)).form.role).toBe('owner');

@@ -143,6 +143,25 @@ describe('notifications', () => {
       expect(await at.only(at.carol)).toMatchObject({ title: 'Alice shared the report “Weekly” with you' });
     });
 
+    test('events of a form that is deleted before their delivery notify neither its owner nor its editors', async () => {
+      const questions = [{ id: 'q', type: 'short_text', title: 'Q' }];
+      const definition = { sections: [{ id: 's', title: 'S', questions }] };
+      const { form } = (await at.alice.api.post('/forms', { title: 'Canteen', definition })).body;
+      await at.alice.api.post(`/forms/${form.id}/publish`, {});
+      const access = [
+        { user_id: at.bob.id, role: 'editor' },
+        { user_id: at.carol.id, role: 'respondent' },
+      ];
+      expect((await at.alice.api.put(`/forms/${form.id}/access`, { access })).status).toBe(200);
+      await at.drain();
+      const release = await holdEvents(at.app);
+      const submitted = await at.carol.api.post(`/forms/${form.id}/submit`, { answers: { q: 'x' } });
+      const deleted = await at.alice.api.delete(`/forms/${form.id}`);
+      expect([submitted.status, deleted.status]).toEqual([201, 200]);
+      await release();
+      for (const user of [at.alice, at.bob]) expect((await at.listOf(user)).notifications).toEqual([]);
+    });
+
     test('an event that is delivered again and by two processes at once notifies once', async () => {
       const release = await holdEvents(at.app);
       await at.task();

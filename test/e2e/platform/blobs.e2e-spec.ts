@@ -38,6 +38,8 @@ describe('the blobs', () => {
   beforeEach(() => {
     tenant = randomUUID();
   });
+  const references = (...stored: { id: string }[]) =>
+    stored.map(({ id }) => ({ tenant_id: tenant, blob_id: id }));
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
     await app?.stop();
@@ -128,7 +130,7 @@ describe('the blobs', () => {
   test('blobs that are not kept are removed after an hour, released blobs at once', async () => {
     const [stays, released] = [await kept(randomBytes(10)), await kept(randomBytes(10))];
     const forgotten = await put(randomBytes(10));
-    await app.get(Db).tx((tx) => blobs.release(tx, tenant, [released.id, forgotten.id]));
+    await app.get(Db).tx((tx) => blobs.release(tx, references(released, forgotten)));
     await collect();
     // Pending blobs belong to a request in flight.
     expect(files().sort()).toEqual([stays.id, forgotten.id].sort());
@@ -170,7 +172,7 @@ describe('the blobs', () => {
     const blob = await kept(randomBytes(10));
     const undo = new Error('no');
     const attempt = app.get(Db).tx(async (tx) => {
-      await blobs.release(tx, tenant, [blob.id]);
+      await blobs.release(tx, references(blob));
       throw undo;
     });
     await expect(attempt).rejects.toBe(undo);
@@ -225,7 +227,7 @@ describe('the blobs', () => {
         blob_store: 'unavailable',
         database_storage: 'ok',
       });
-      await app.get(Db).tx((tx) => blobs.release(tx, tenant, [blob.id]));
+      await app.get(Db).tx((tx) => blobs.release(tx, references(blob)));
       await collect();
       expect((await rows()).map(({ state }) => state).sort()).toEqual(['released', 'released']);
     } finally {

@@ -170,6 +170,7 @@ describe('tasks and time', () => {
       ['us/pacific', 'US/Pacific'],
       ['utc', 'UTC'],
       ['Europe/Kyiv', 'Europe/Kyiv'],
+      ['EST5EDT', 'EST5EDT'],
     ])('spells the time zone %s as %s', async (given, expected) => {
       expect((await make({ time_zone: given })).time_zone).toBe(expected);
     });

@@ -1,11 +1,12 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Config } from '../../../config/config.js';
 import { emailKey } from '../../../lib/contact-card/index.js';
 import { ItemFailures } from '../../../platform/jobs/item-failures.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ReceivedMailApi, type Sender } from '../../mail/index.js';
 import { CollectedBook } from './collected-book.js';
-import { type InboxScan, type Owner, ReceivedRepository, type SeenAddress } from './received.repository.js';
+import { type InboxScan, ReceivedRepository, type SeenAddress } from './received.repository.js';
 
 const EVERY_SECONDS = 30;
 /** Users of one run. */
@@ -70,7 +71,7 @@ export class AddressCollector implements OnModuleInit {
   }
 }
 
-const ownerOf = ({ tenant_id: tenantId, user_id: userId }: InboxScan): Owner => ({ tenantId, userId });
+const ownerOf = ({ tenant_id: tenantId, user_id: userId }: InboxScan): MemberKey => ({ tenantId, userId });
 
 /** @param senders newest message first */
 function counted(senders: readonly Sender[]): Map<string, SeenAddress> {

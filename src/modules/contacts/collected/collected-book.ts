@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { emptyCard, written } from '../../../lib/contact-card/index.js';
 import { Db } from '../../../platform/database/db.js';
 import { MAX_CONTACTS } from '../addressbook-access.js';
@@ -7,7 +8,6 @@ import { type ContactInsert, contactInsert } from '../model/contact-values.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { type ExtractedAddress, ExtractedAddresses } from './extracted-addresses.js';
 import { ExtractedRepository } from './extracted.repository.js';
-import type { Owner } from './received.repository.js';
 
 /** Maximum number of addresses that one update adds. */
 const PER_UPDATE = 200;
@@ -32,7 +32,7 @@ export class CollectedBook {
    * Adds the addresses that no own address book has. The first one creates the book. An address that the user has replaced in its
    * collected contact is not added again.
    */
-  async update(owner: Owner): Promise<void> {
+  async update(owner: MemberKey): Promise<void> {
     const used = (await this.addresses.of(owner)).filter(isCollected);
     const known = await this.extracted.known(
       owner,
@@ -59,7 +59,7 @@ export class CollectedBook {
   }
 
   /** Removes an address for ever, and its contact, unless the user changed it. @param key from `emailKey` */
-  async suppress(owner: Owner, key: string): Promise<void> {
+  async suppress(owner: MemberKey, key: string): Promise<void> {
     await this.db.tx(async (tx) => {
       await this.extracted.lock(tx, owner);
       await this.extracted.suppress(tx, owner, key);

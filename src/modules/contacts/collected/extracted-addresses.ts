@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { emailKey } from '../../../lib/contact-card/index.js';
 import { RecipientsApi } from '../../mail/index.js';
 import { ExtractedRepository } from './extracted.repository.js';
 import type { AddressSource } from './extracted.response.js';
-import { type Owner, ReceivedRepository, type SeenAddress } from './received.repository.js';
+import { ReceivedRepository, type SeenAddress } from './received.repository.js';
 
 const BATCH = 500;
 /** Addresses of one source. */
@@ -27,7 +28,7 @@ export class ExtractedAddresses {
   ) {}
 
   /** Frequent and recent addresses first. */
-  async of(owner: Owner): Promise<ExtractedAddress[]> {
+  async of(owner: MemberKey): Promise<ExtractedAddress[]> {
     const sources: [AddressSource, SeenAddress[]][] = [
       ['sent', await this.sent(owner)],
       ['received', await this.seen.received(owner)],
@@ -43,7 +44,7 @@ export class ExtractedAddresses {
     return [...joined.values()].filter(({ key }) => !removed.has(key)).toSorted(compareAddresses);
   }
 
-  private async sent(owner: Owner): Promise<SeenAddress[]> {
+  private async sent(owner: MemberKey): Promise<SeenAddress[]> {
     const rows: SeenAddress[] = [];
     for (let after = null; rows.length < MAX_ADDRESSES;) {
       const batch = await this.recipients.list(owner, after, BATCH);

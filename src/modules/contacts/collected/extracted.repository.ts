@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Addressbook, SuppressedAddress } from '../contacts.entity.js';
-import type { Owner } from './received.repository.js';
 
 const suppressed = workspace.statement<{ address_key: string }>(
   'contacts.suppressed',
@@ -42,7 +42,7 @@ export class ExtractedRepository {
 
   /** The addresses among these that the caller has removed. */
   async suppressed(
-    { tenantId, userId }: Owner,
+    { tenantId, userId }: MemberKey,
     keys: readonly string[],
     reader: Reader = this.db,
   ): Promise<Set<string>> {
@@ -50,23 +50,23 @@ export class ExtractedRepository {
     return new Set(rows.map((row) => row.address_key));
   }
 
-  async suppress(tx: Tx, { tenantId, userId }: Owner, key: string): Promise<void> {
+  async suppress(tx: Tx, { tenantId, userId }: MemberKey, key: string): Promise<void> {
     await rowsOf(tx, SuppressedAddress).insert({ tenantId, userId, addressKey: key });
   }
 
   /** Serialises additions to the collected address book of a user with removals of addresses. */
-  async lock(tx: Tx, { tenantId, userId }: Owner): Promise<void> {
+  async lock(tx: Tx, { tenantId, userId }: MemberKey): Promise<void> {
     await tx.query(lock, [tenantId, userId]);
   }
 
   /** The id of the user's collected address book; null before its first address. */
-  async findBook(tx: Tx, { tenantId, userId }: Owner): Promise<string | null> {
+  async findBook(tx: Tx, { tenantId, userId }: MemberKey): Promise<string | null> {
     const book = await rowsOf(tx, Addressbook).one({ tenantId, ownerId: userId, kind: BOOK.kind });
     return book?.id ?? null;
   }
 
   /** The id of the user's collected address book, which is created if necessary. Needs the lock. */
-  async book(tx: Tx, owner: Owner): Promise<string> {
+  async book(tx: Tx, owner: MemberKey): Promise<string> {
     const { tenantId, userId } = owner;
     const found = await this.findBook(tx, owner);
     if (found !== null) return found;
@@ -76,14 +76,14 @@ export class ExtractedRepository {
   }
 
   /** The keys among these for which the collected address book has a contact, even one with another address now. */
-  async collected({ tenantId, userId }: Owner, keys: readonly string[]): Promise<Set<string>> {
+  async collected({ tenantId, userId }: MemberKey, keys: readonly string[]): Promise<Set<string>> {
     const rows = await this.db.query(collected, [tenantId, userId, keys]);
     return new Set(rows.map((row) => row.external_id));
   }
 
   /** Contacts in the caller's own address books by the key of their address. */
   async known(
-    { tenantId, userId }: Owner,
+    { tenantId, userId }: MemberKey,
     keys: readonly string[],
   ): Promise<Map<string, { contact_id: string; addressbook_id: string }>> {
     const rows = await this.db.query(known, [tenantId, userId, keys]);

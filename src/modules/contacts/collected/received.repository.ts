@@ -20,9 +20,6 @@ export interface InboxScan {
   newest: number | null;
 }
 
-/** The user whose addresses a statement concerns. */
-export type Owner = MemberKey;
-
 /** Maximum number of addresses of one user; the oldest ones above it are deleted. */
 const MAX_KEPT = 2_000;
 
@@ -101,7 +98,7 @@ export class ReceivedRepository {
   }
 
   /** Records a failed read, so that other inboxes come first. */
-  async postpone({ tenantId, userId }: Owner): Promise<void> {
+  async postpone({ tenantId, userId }: MemberKey): Promise<void> {
     await this.db.single((tx) => tx.query(postpone, [tenantId, userId]));
   }
 
@@ -111,7 +108,7 @@ export class ReceivedRepository {
    * @param before the scan that this one continues
    */
   async count(
-    { tenantId, userId }: Owner,
+    { tenantId, userId }: MemberKey,
     seen: ReadonlyMap<string, SeenAddress>,
     scan: { mailbox: string; newest: number },
     before: InboxScan,
@@ -133,12 +130,12 @@ export class ReceivedRepository {
     });
   }
 
-  async received({ tenantId, userId }: Owner): Promise<SeenAddress[]> {
+  async received({ tenantId, userId }: MemberKey): Promise<SeenAddress[]> {
     return this.db.query(received, [tenantId, userId]);
   }
 
   /** Organizers and attendees of the events in the user's own calendars. */
-  async invited({ tenantId, userId }: Owner): Promise<SeenAddress[]> {
+  async invited({ tenantId, userId }: MemberKey): Promise<SeenAddress[]> {
     return this.db.query(invited, [tenantId, userId, MAX_KEPT]);
   }
 }

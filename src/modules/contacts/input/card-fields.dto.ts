@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
@@ -20,26 +21,25 @@ export const MAX_NOTES = 64 * 1024;
 const MAX_TYPE = 64;
 
 /** An optional text of one contact field; null clears it. */
-export const CardText = (example: string | null = null, max = MAX_TEXT): PropertyDecorator => {
-  return (target, key) => {
-    ApiPropertyOptional({ type: String, nullable: true, maxLength: max, example })(target, key);
-    Nullable()(target, key);
-    MaxLength(max)(target, key);
-    IsString()(target, key);
-  };
-};
+export const CardText = (example: string | null = null, max = MAX_TEXT): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ type: String, nullable: true, maxLength: max, example }),
+    Nullable(),
+    MaxLength(max),
+    IsString(),
+  );
 
 /** An optional list of texts; null clears it. */
 export const CardTexts = (example: string[] = [], max = MAX_LIST, length = MAX_TEXT): PropertyDecorator => {
-  return (target, key) => {
-    const items = { type: 'string', maxLength: length };
-    ApiPropertyOptional({ type: 'array', nullable: true, maxItems: max, items, example })(target, key);
-    Nullable()(target, key);
-    MaxLength(length, { each: true })(target, key);
-    IsString({ each: true })(target, key);
-    ArrayMaxSize(max)(target, key);
-    IsArray()(target, key);
-  };
+  const items = { type: 'string', maxLength: length } as const;
+  return applyDecorators(
+    ApiPropertyOptional({ type: 'array', nullable: true, maxItems: max, items, example }),
+    Nullable(),
+    MaxLength(length, { each: true }),
+    IsString({ each: true }),
+    ArrayMaxSize(max),
+    IsArray(),
+  );
 };
 
 export class NameInput {
@@ -101,13 +101,14 @@ export class ProfileInput extends EntryInput {
   @CardText(null, 2000) uri?: string | null;
 }
 
-const part = (min: number, max: number, example: number) => (target: object, key: string | symbol) => {
-  ApiPropertyOptional({ type: 'integer', nullable: true, minimum: min, maximum: max, example })(target, key);
-  Nullable()(target, key);
-  Max(max)(target, key);
-  Min(min)(target, key);
-  IsInt()(target, key);
-};
+const part = (min: number, max: number, example: number): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ type: 'integer', nullable: true, minimum: min, maximum: max, example }),
+    Nullable(),
+    Max(max),
+    Min(min),
+    IsInt(),
+  );
 
 /** A date whose year, month or day may be unknown, but not all of them. */
 export class DateInput {

@@ -56,33 +56,23 @@ const Part = (type: Class, example: object): PropertyDecorator =>
 
 /** An optional list of nested objects; null clears it. A bare string is an entry with this value where `bare`. */
 const Parts = (type: Class, example: object[], { bare = false } = {}): PropertyDecorator => {
-  return (target, key) => {
-    const item = { $ref: getSchemaPath(type) };
-    const items = bare ? { anyOf: [item, { type: 'string' }] } : item;
-    ApiPropertyOptional({ type: 'array', nullable: true, maxItems: MAX_ENTRIES, items, example } as object)(
-      target,
-      key,
-    );
-    Nullable()(target, key);
-    ValidateNested({ each: true, message: 'each entry of $property must be an object' })(target, key);
-    EachAs((each) => asInstance(type, bare && typeof each === 'string' ? { value: each } : each))(
-      target,
-      key,
-    );
-    ArrayMaxSize(MAX_ENTRIES)(target, key);
-    IsArray()(target, key);
-  };
+  const item = { $ref: getSchemaPath(type) };
+  const items = bare ? { anyOf: [item, { type: 'string' }] } : item;
+  return applyDecorators(
+    ApiPropertyOptional({ type: 'array', nullable: true, maxItems: MAX_ENTRIES, items, example } as object),
+    Nullable(),
+    ValidateNested({ each: true, message: 'each entry of $property must be an object' }),
+    EachAs((each) => asInstance(type, bare && typeof each === 'string' ? { value: each } : each)),
+    ArrayMaxSize(MAX_ENTRIES),
+    IsArray(),
+  );
 };
 
-export const Country = (): PropertyDecorator => {
-  return (target, key) => {
-    Transform(({ value }) => (typeof value === 'string' ? value.toUpperCase() : value))(target, key);
-    Matches(/^[A-Z]{2}$/, { message: `${String(key)} must be a country of two letters (ISO 3166-1)` })(
-      target,
-      key,
-    );
-  };
-};
+export const Country = (): PropertyDecorator =>
+  applyDecorators(
+    Transform(({ value }) => (typeof value === 'string' ? value.toUpperCase() : value)),
+    Matches(/^[A-Z]{2}$/, { message: '$property must be a country of two letters (ISO 3166-1)' }),
+  );
 
 /** The country of telephone numbers: null for a country without numbers of its own. */
 export const phoneCountry = (country: string | null | undefined): string | null =>
@@ -186,12 +176,12 @@ export class ListContacts extends PageQuery {
 }
 
 export function ExternalIdField(): PropertyDecorator {
-  return (target, key) => {
+  return applyDecorators(
     Matches(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u, {
-      message: `${String(key)} must be one line without control characters`,
-    })(target, key);
-    Matches(/^(?!(?:sync|\.{1,2})$)/, { message: `${String(key)} is a reserved word` })(target, key);
-    Length(1, MAX_UID)(target, key);
-    IsString()(target, key);
-  };
+      message: '$property must be one line without control characters',
+    }),
+    Matches(/^(?!(?:sync|\.{1,2})$)/, { message: '$property is a reserved word' }),
+    Length(1, MAX_UID),
+    IsString(),
+  );
 }

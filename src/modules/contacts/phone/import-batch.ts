@@ -12,7 +12,8 @@ import {
 import { joined, differences, identityKeys, type ContactCard } from '../../../lib/contact-card/index.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
-import type { ImportCounts, ImportProblem } from './import.entity.js';
+import type { ImportCounts } from './import.entity.js';
+import type { ImportProblemResponse } from './phone.response.js';
 import type { ImportedCard } from './import-cards.js';
 import { type ImportItem, ImportsRepository } from './imports.repository.js';
 import type { OnImportedDuplicate } from './phone.dto.js';
@@ -29,7 +30,7 @@ export interface ImportRun {
   created: Set<string>;
   /** Counts of the written batches. */
   counts: ImportCounts;
-  problems: ImportProblem[];
+  problems: ImportProblemResponse[];
 }
 
 /** The result of one batch: the outcome of each written card, and the cards that do not fit into the address book. */

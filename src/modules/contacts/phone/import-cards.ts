@@ -9,7 +9,7 @@ import { photoHash } from '../contact-photos.js';
 import { contentHash, newContactCard, storedJson } from '../model/contact-values.js';
 import { CardFieldsInput } from '../input/contact.dto.js';
 import { type CardPatch, type ContactCard, MAX_UID } from '../../../lib/contact-card/index.js';
-import type { ImportProblem } from './import.entity.js';
+import type { ImportProblemResponse } from './phone.response.js';
 import { isOrdinary } from './ordinary-card.js';
 import { ImportedContact } from './phone.dto.js';
 
@@ -30,7 +30,7 @@ interface ImportedPhoto {
   hash: string;
 }
 
-export type ImportEntry = ImportedCard | ImportProblem;
+export type ImportEntry = ImportedCard | ImportProblemResponse;
 
 /** Characters of a LOGO, SOUND or KEY that a contact keeps; longer ones would fill it. */
 const MAX_MEDIA = 16_384;

@@ -6,11 +6,12 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import { differences } from '../../../lib/contact-card/index.js';
-import { contactUpdate } from '../model/contact-values.js';
+import { type ContactCard, differences } from '../../../lib/contact-card/index.js';
+import { contactUpdate, type ContactUpdate } from '../model/contact-values.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
-import { type ImportItem, ImportsRepository } from './imports.repository.js';
+import type { ContactImport, ContactImportItem } from './import.entity.js';
+import { ImportsRepository } from './imports.repository.js';
 import { PhoneErrors } from './phone.errors.js';
 import type {
   ImportEnvelope,
@@ -38,17 +39,15 @@ export class ImportUndo {
   async list(ctx: RequestContext, query: PageQuery): Promise<ImportList> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `contact imports ${ctx.tenantId} ${ctx.userId}`,
-      key: (row: ImportResponse): [string] => [row.id],
-      rows: (after, limit) => this.imports.list(ctx, after?.[0], limit),
+      key: (row: ContactImport): [string] => [row.id],
+      rows: (after, limit) => this.imports.list(ctx, after, limit),
     });
-    return { imports: rows, next };
+    return { imports: rows.map(importResponse), next };
   }
 
   /** @throws ApiError 404 */
   async read(ctx: RequestContext, id: string): Promise<ImportEnvelope> {
-    const found = await this.imports.read(ctx, id);
-    if (!found) throw PhoneErrors.importNotFound.with();
-    return { import: found };
+    return { import: importResponse(existing(await this.imports.read(ctx, id))) };
   }
 
   /**
@@ -57,20 +56,19 @@ export class ImportUndo {
    * @throws ApiError 404, 403
    */
   async undo(ctx: RequestContext, id: string): Promise<UndoEnvelope> {
-    const { import: found } = await this.read(ctx, id);
-    await this.access.writable(ctx, found.addressbook_id);
+    const { addressbookId: bookId } = existing(await this.imports.read(ctx, id));
+    await this.access.writable(ctx, bookId);
     const undo: UndoResponse = { removed: 0, restored: 0, kept: 0 };
     for (;;) {
       const step = await this.db.tx(async (tx) => {
-        await this.contacts.lockBook(tx, ctx, found.addressbook_id);
-        const locked = await this.imports.lock(tx, ctx, id);
-        if (!locked) throw PhoneErrors.importNotFound.with();
-        if (locked.undone_at) return { done: locked };
-        const items = await this.imports.items(tx, ctx, id, BATCH);
-        if (items.length === 0) return { done: await this.imports.markUndone(tx, ctx, id) };
+        await this.contacts.lockBook(tx, ctx, bookId);
+        const locked = existing(await this.imports.lock(tx, ctx, id));
+        if (locked.undoneAt) return { done: locked };
+        const items = await this.imports.items(tx, locked, BATCH);
+        if (items.length === 0) return { done: await this.imports.markUndone(tx, locked) };
         return { counts: await this.revert(tx, ctx, locked, items) };
       });
-      if (step.done) return { import: step.done, undo };
+      if (step.done) return { import: importResponse(step.done), undo };
       undo.removed += step.counts.removed;
       undo.restored += step.counts.restored;
       undo.kept += step.counts.kept;
@@ -80,19 +78,20 @@ export class ImportUndo {
   private async revert(
     tx: Tx,
     ctx: RequestContext,
-    { id, addressbook_id: bookId }: ImportResponse,
-    items: readonly ImportItem[],
+    found: ContactImport,
+    items: readonly ContactImportItem[],
   ): Promise<UndoResponse> {
-    const ids = items.map(({ contact_id }) => contact_id);
-    await this.imports.settle(tx, ctx, id, ids);
+    const { addressbookId: bookId } = found;
+    const ids = items.map(({ contactId }) => contactId);
+    await this.imports.settle(tx, found, ids);
     const rows = new Map((await this.contacts.find(tx, ctx, bookId, 'id', ids)).map((row) => [row.id, row]));
     const unchanged = items.flatMap((item) => {
-      const row = rows.get(item.contact_id);
+      const row = rows.get(item.contactId);
       return row?.revision === item.revision ? [{ item, row }] : [];
     });
     const created = unchanged.filter(({ item }) => item.action === 'created').map(({ row }) => row);
     const updates = unchanged.flatMap(({ item, row }) =>
-      item.original === null ? [] : [restored(row, item.original, item.original_photo_id)],
+      item.original === null ? [] : [restored(row, item.original as ContactCard, item.originalPhotoId)],
     );
     const removed = await this.contacts.remove(
       tx,
@@ -108,7 +107,22 @@ export class ImportUndo {
   }
 }
 
-function restored(row: ContactRow, original: string, photoId: string | null) {
-  const before = cardOf({ card: original });
-  return contactUpdate(row, before, differences(cardOf(row), before), photoId);
+const restored = (row: ContactRow, original: ContactCard, photoId: string | null): ContactUpdate =>
+  contactUpdate(row, original, differences(cardOf(row), original), photoId);
+
+/** @throws ApiError 404 */
+function existing(found: ContactImport | null): ContactImport {
+  if (!found) throw PhoneErrors.importNotFound.with();
+  return found;
 }
+
+/** An import as clients see it. */
+export const importResponse = (row: ContactImport): ImportResponse => ({
+  id: row.id,
+  addressbook_id: row.addressbookId,
+  device_id: row.deviceId,
+  ...row.counts,
+  errors: row.errors,
+  created_at: row.createdAt,
+  undone_at: row.undoneAt,
+});

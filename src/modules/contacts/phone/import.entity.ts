@@ -1,27 +1,15 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { WorkspaceItem } from '../../../platform/database/schema/item.entity.js';
+import type { ImportProblemResponse, ImportResponse } from './phone.response.js';
 
 const IMPORT_ACTIONS = ['created', 'updated', 'unchanged'] as const;
 export type ImportAction = (typeof IMPORT_ACTIONS)[number];
 
 /** Numbers of cards by outcome. */
-export interface ImportCounts {
-  total: number;
-  created: number;
-  updated: number;
-  merged: number;
-  unchanged: number;
-  skipped: number;
-  failed: number;
-}
-
-/** A card that was not imported. */
-export interface ImportProblem {
-  index: number;
-  name: string | null;
-  error: string;
-  message: string;
-}
+export type ImportCounts = Pick<
+  ImportResponse,
+  'total' | 'created' | 'updated' | 'merged' | 'unchanged' | 'skipped' | 'failed'
+>;
 
 /** An import of cards from a device. */
 @Entity('contact_imports')
@@ -33,7 +21,7 @@ export class ContactImport extends WorkspaceItem {
   @Column('uuid', { name: 'user_id' }) userId!: string;
   @Column('text', { name: 'device_id' }) deviceId!: string;
   @Column('jsonb') counts!: ImportCounts;
-  @Column('jsonb') errors!: ImportProblem[];
+  @Column('jsonb') errors!: ImportProblemResponse[];
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'undone_at', nullable: true }) undoneAt!: Date | null;
 }

@@ -1,16 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { In, Not } from 'typeorm';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { ImportAction, ImportCounts, ImportProblem } from './import.entity.js';
-import type { ImportResponse } from './phone.response.js';
-
-type ImportRow = Pick<ImportResponse, 'id' | 'addressbook_id' | 'device_id' | 'created_at' | 'undone_at'> & {
-  counts: ImportCounts;
-  errors: ImportProblem[];
-};
+import { ContactImport, ContactImportItem, type ImportAction, type ImportCounts } from './import.entity.js';
+import type { ImportProblemResponse } from './phone.response.js';
 
 /** An import as it is stored. */
 interface SavedImport {
@@ -18,7 +15,7 @@ interface SavedImport {
   bookId: string;
   deviceId: string;
   counts: ImportCounts;
-  problems: readonly ImportProblem[];
+  problems: readonly ImportProblemResponse[];
 }
 
 /** A contact that an import wrote or found unchanged. */
@@ -34,21 +31,6 @@ export interface ImportItem {
   original_photo_id: string | null;
 }
 
-const COLUMNS = 'id, addressbook_id, device_id, counts, errors, created_at, undone_at';
-
-const read = workspace.statement<ImportRow>(
-  'contacts.import',
-  `SELECT ${COLUMNS} FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 AND id = $3`,
-);
-const list = workspace.statement<ImportRow>(
-  'contacts.imports',
-  `SELECT ${COLUMNS} FROM contact_imports
-    WHERE tenant_id = $1 AND user_id = $2 AND ($3::uuid IS NULL OR id < $3) ORDER BY id DESC LIMIT $4`,
-);
-const lock = workspace.statement<ImportRow>(
-  'contacts.lock_import',
-  `SELECT ${COLUMNS} FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 AND id = $3 FOR UPDATE`,
-);
 // Locks the address book before its contacts and in the mode of all other writes. Otherwise the foreign key would take a weaker lock first.
 const save = workspace.statement<{ id: string }>(
   'contacts.save_import',
@@ -76,21 +58,6 @@ const hashes = workspace.statement<{ contact_id: string; source_hash: string }>(
       AND import.undone_at IS NULL
     ORDER BY item.contact_id, item.import_id DESC`,
 );
-const items = workspace.statement<ImportItem>(
-  'contacts.import_items',
-  `SELECT contact_id, action, revision, encode(source_hash, 'hex') AS source_hash, original::text AS original, original_photo_id
-     FROM contact_import_items
-    WHERE tenant_id = $1 AND import_id = $2 AND action <> 'unchanged' ORDER BY contact_id LIMIT $3`,
-);
-const settle = workspace.statement<never>(
-  'contacts.settle_import_items',
-  `UPDATE contact_import_items SET action = 'unchanged', original = NULL, original_photo_id = NULL
-    WHERE tenant_id = $1 AND import_id = $2 AND contact_id = ANY ($3)`,
-);
-const markUndone = workspace.statement<ImportRow>(
-  'contacts.undo_import',
-  `UPDATE contact_imports SET undone_at = now() WHERE tenant_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
-);
 /** An import can be undone for 90 days. Index contact_imports_created. */
 export const deleteOld: Sweep = workspace.statement(
   'contacts.purge_imports',
@@ -98,37 +65,26 @@ export const deleteOld: Sweep = workspace.statement(
   { reach: 'cell' },
 );
 
-const response = ({ counts, errors, created_at, undone_at, ...row }: ImportRow): ImportResponse => ({
-  ...row,
-  ...counts,
-  errors,
-  created_at,
-  undone_at,
-});
-
 /** SQL of imports. */
 @Injectable()
 export class ImportsRepository {
   constructor(private readonly db: Db) {}
 
-  async read({ tenantId, userId }: RequestContext, id: string): Promise<ImportResponse | undefined> {
-    const [row] = await this.db.query(read, [tenantId, userId, id]);
-    return row && response(row);
+  async read({ tenantId, userId }: RequestContext, id: string): Promise<ContactImport | null> {
+    return rowsOf(this.db, ContactImport).one({ tenantId, userId, id });
   }
 
-  /** Locks the import. */
-  async lock(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<ImportResponse | undefined> {
-    const [row] = await tx.query(lock, [tenantId, userId, id]);
-    return row && response(row);
+  async lock(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<ContactImport | null> {
+    return rowsOf(tx, ContactImport).lock({ tenantId, userId, id });
   }
 
   /** Newest first. */
   async list(
     { tenantId, userId }: RequestContext,
-    after: string | undefined,
+    after: readonly [string] | undefined,
     limit: number,
-  ): Promise<ImportResponse[]> {
-    return (await this.db.query(list, [tenantId, userId, after ?? null, limit])).map(response);
+  ): Promise<ContactImport[]> {
+    return rowsOf(this.db, ContactImport).page({ tenantId, userId }, ['id'], after, limit, 'DESC');
   }
 
   /** Creates the import or writes its counts. @returns false when the address book does not exist */
@@ -163,22 +119,22 @@ export class ImportsRepository {
   }
 
   /** Contacts that an import wrote and that no undo has reverted or kept. */
-  async items(tx: Tx, { tenantId }: RequestContext, id: string, limit: number): Promise<ImportItem[]> {
-    return tx.query(items, [tenantId, id, limit]);
+  async items(
+    tx: Tx,
+    { tenantId, id: importId }: ContactImport,
+    limit: number,
+  ): Promise<ContactImportItem[]> {
+    const where = { tenantId, importId, action: Not<ImportAction>('unchanged') };
+    return rowsOf(tx, ContactImportItem).page(where, ['contactId'], undefined, limit);
   }
 
   /** Records that an undo has reverted or kept these contacts. */
-  async settle(
-    tx: Tx,
-    { tenantId }: RequestContext,
-    id: string,
-    contactIds: readonly string[],
-  ): Promise<void> {
-    await tx.query(settle, [tenantId, id, contactIds]);
+  async settle(tx: Tx, { tenantId, id: importId }: ContactImport, contactIds: string[]): Promise<void> {
+    const values = { action: 'unchanged', original: null, originalPhotoId: null } as const;
+    await rowsOf(tx, ContactImportItem).update({ tenantId, importId, contactId: In(contactIds) }, values);
   }
 
-  async markUndone(tx: Tx, { tenantId }: RequestContext, id: string): Promise<ImportResponse> {
-    const [row] = await tx.query(markUndone, [tenantId, id]);
-    return response(row as ImportRow);
+  async markUndone(tx: Tx, { tenantId, id }: ContactImport): Promise<ContactImport> {
+    return (await rowsOf(tx, ContactImport).update({ tenantId, id }, { undoneAt: () => 'now()' }))[0]!;
   }
 }

@@ -16,14 +16,15 @@ import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
 import { phoneCountry } from '../input/contact.dto.js';
 import { DefaultBook } from '../default-book.js';
-import type { ImportCounts, ImportProblem } from './import.entity.js';
+import type { ImportCounts } from './import.entity.js';
 import { ImportBatch, type ImportRun } from './import-batch.js';
 import { fromJson, fromVcard, type ImportedCard, type ImportEntry } from './import-cards.js';
+import { importResponse } from './import-undo.js';
 import { ImportPhotos } from './import-photos.js';
 import { deleteOld, ImportsRepository } from './imports.repository.js';
 import type { ImportOptions } from './phone.dto.js';
 import { PhoneErrors } from './phone.errors.js';
-import type { ImportedEnvelope } from './phone.response.js';
+import type { ImportedEnvelope, ImportProblemResponse } from './phone.response.js';
 
 export const MAX_IMPORT_BYTES = 20 * 1024 * 1024;
 const MAX_IMPORT_CARDS = 10_000;
@@ -35,7 +36,7 @@ const MAX_PROBLEMS = 1_000;
 
 interface Batch {
   cards: ImportedCard[];
-  problems: ImportProblem[];
+  problems: ImportProblemResponse[];
 }
 
 /** Imports of contacts from devices. Each batch is one transaction; a repeated import finds its contacts (docs/adr/0030). */
@@ -128,7 +129,7 @@ export class ImportsService implements OnModuleInit {
     if (!done) throw ContactErrors.bookNotFound.with();
     const position = { mode: 'changes', seq, since: seq } as const;
     const cursor = this.cursors.write({ ...ctx, userId: book.id }, CONTACTS.collection, position);
-    return { import: done, cursor };
+    return { import: importResponse(done), cursor };
   }
 
   /** Writes the next batch. @returns false after the last one */
@@ -164,7 +165,7 @@ function sum(before: ImportCounts, outcomes: readonly (keyof ImportCounts)[], fa
   return after;
 }
 
-const full = (cards: readonly ImportedCard[]): ImportProblem[] =>
+const full = (cards: readonly ImportedCard[]): ImportProblemResponse[] =>
   cards.map(({ index, card }) => ({
     index,
     name: card.full_name,

@@ -3,6 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { prefixRange } from '../../../lib/contact-card/index.js';
+import { VISIBLE_BOOKS } from '../contact-access.js';
 
 /** A contact that a search of all address books found. */
 export interface FoundContact {
@@ -17,17 +18,11 @@ export interface FoundContact {
 // $3 to $4 the range of the longest term, $5 all terms. Cards of members are excluded: the directory finds the members themselves.
 const search = workspace.statement<FoundContact>(
   'contacts.search',
-  `WITH book AS (
-     SELECT own.id FROM addressbooks own WHERE own.tenant_id = $1 AND own.owner_id = $2
-      UNION ALL
-     SELECT share.addressbook_id FROM addressbook_shares share WHERE share.tenant_id = $1 AND share.user_id = $2
-      UNION ALL
-     SELECT $1)
-   SELECT contact.id, contact.addressbook_id, contact.external_id, contact.card->>'full_name' AS name,
+  `SELECT contact.id, contact.addressbook_id, contact.external_id, contact.card->>'full_name' AS name,
           contact.card->'emails'->0->>'value' AS email, contact.photo_id
      FROM contacts contact
     WHERE contact.tenant_id = $1 AND contact.linked_user_id IS NULL
-      AND contact.id IN (SELECT listed.contact_id FROM book
+      AND contact.id IN (SELECT listed.contact_id FROM ${VISIBLE_BOOKS} AS book
                            JOIN contact_words listed ON listed.tenant_id = $1 AND listed.addressbook_id = book.id
                             AND listed.word >= $3 AND listed.word < $4)
       AND NOT EXISTS (SELECT FROM unnest($5::text[]) AS prefix

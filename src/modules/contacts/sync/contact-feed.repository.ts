@@ -15,7 +15,7 @@ import {
 } from '../../../platform/sync/feed-source.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
-import { BOOK_ACCESS, CONTACT_COLUMNS, type StoredRole } from '../contact-access.js';
+import { BOOK_ACCESS, CONTACT_COLUMNS, type StoredRole, VISIBLE_BOOKS } from '../contact-access.js';
 
 const COLLECTION = 'contacts';
 /** Characters of the cards of one page; the first contact is delivered whatever its size. */
@@ -73,11 +73,7 @@ const forget = workspace.statement<{ seq: number }>(
 );
 
 const heads = `SELECT coalesce(json_object_agg(counter.user_id, counter.head), '{}')
-       FROM (SELECT own.id FROM addressbooks own WHERE own.tenant_id = $1 AND own.owner_id = $2
-              UNION ALL
-             SELECT share.addressbook_id FROM addressbook_shares share WHERE share.tenant_id = $1 AND share.user_id = $2
-              UNION ALL
-             SELECT $1) AS book
+       FROM ${VISIBLE_BOOKS} AS book
        JOIN sync_heads counter ON counter.tenant_id = $1 AND counter.user_id = book.id`;
 
 /** Contacts as a synchronised collection: each address book has a feed with a counter of its own, under the id of the book. */

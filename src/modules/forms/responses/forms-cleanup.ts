@@ -68,12 +68,7 @@ export class FormsCleanup implements OnModuleInit {
   private async deleteExpired(): Promise<number> {
     return this.db.tx(async (tx) => {
       const rows = await tx.query(expired, []);
-      for (const [tenantId, list] of Map.groupBy(rows, (row) => row.tenant_id))
-        await this.blobs.release(
-          tx,
-          tenantId,
-          list.map((row) => row.blob_id),
-        );
+      await this.blobs.release(tx, rows);
       return rows.length;
     });
   }
@@ -84,12 +79,7 @@ export class FormsCleanup implements OnModuleInit {
       const [form] = await tx.query(due, []);
       if (!form) return false;
       const key = [form.tenant_id, form.id];
-      const blobs = await tx.query(files, key);
-      await this.blobs.release(
-        tx,
-        form.tenant_id,
-        blobs.map((row) => row.blob_id),
-      );
+      await this.blobs.release(tx, await tx.query(files, key));
       // Each transaction deletes some of the responses; the last one deletes the form.
       if ((await tx.query(responses, key)).length === 0) await tx.query(purge, key);
       return true;

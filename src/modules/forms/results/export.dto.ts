@@ -3,7 +3,7 @@ import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsString, MaxLength, ValidateBy } from 'class-validator';
 import { Optional } from '../../../platform/http/input.decorators.js';
 import { ResponseFilter } from '../input/response-filter.dto.js';
-import { isTimeZone } from './local-time.js';
+import { isTimeZone } from '../../../lib/recurrence/index.js';
 
 export class ExportResponses extends ResponseFilter {
   /** Time zone (IANA) of the times and days. Default: UTC. */

@@ -1,16 +1,5 @@
 const QUARTER_MS = 15 * 60_000;
 
-/** Whether the name is a time zone of the IANA database. */
-export function isTimeZone(name: unknown): name is string {
-  if (typeof name !== 'string' || !/^[A-Za-z][\w+\-/]{0,63}$/.test(name)) return false;
-  try {
-    void new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Converts moments to the local time of a zone. */
 export class LocalTime {
   private readonly format: Intl.DateTimeFormat;

@@ -3,13 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { rowsOf } from '../../../platform/database/rows.js';
+import { changedFields, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ShareLinks } from '../../../platform/resources/share-link.controller.js';
-import { FormAccess, hashOfToken } from '../form-access.js';
+import { hashOf } from '../../../platform/secrets/workspace-token.js';
+import { FormAccess } from '../form-access.js';
 import { FormEvents } from '../changes/form-events.js';
 import { FormWritesRepository } from '../changes/form-writes.repository.js';
 import { formResponse } from '../form.presenter.js';
@@ -56,7 +57,7 @@ export class FormSharingService implements ShareLinks<ShareForm> {
       const { role, expires_at: expires = null } = body.value;
       const shareRole = role === 'view' ? ('viewer' as const) : ('respondent' as const);
       const link: Link = {
-        shareTokenHash: form.shareTokenHash ?? hashOfToken(token),
+        shareTokenHash: form.shareTokenHash ?? hashOf(token),
         shareRole,
         shareExpiresAt: expires,
       };
@@ -69,7 +70,7 @@ export class FormSharingService implements ShareLinks<ShareForm> {
     const token = newToken();
     return this.change(ctx, id, key, ({ shareTokenHash, shareRole, shareExpiresAt }) => {
       if (shareTokenHash === null) throw SharingErrors.notShared.with();
-      return { link: { shareTokenHash: hashOfToken(token), shareRole, shareExpiresAt }, token };
+      return { link: { shareTokenHash: hashOf(token), shareRole, shareExpiresAt }, token };
     });
   }
 
@@ -128,10 +129,11 @@ export class FormSharingService implements ShareLinks<ShareForm> {
       const { link, token } = wanted(before);
       // The link of an archived form still opens it, so it can be revoked.
       if (before.state === 'archived' && link.shareTokenHash) throw FormErrors.archived.with();
-      await this.rows.update(tx, ctx, id, link);
-      await this.events.record(tx, ctx, link.shareTokenHash ? 'shared' : 'unshared', id, {
-        role: link.shareRole,
-      });
+      if (changedFields<Link>(before, link)) {
+        await this.rows.update(tx, ctx, id, link);
+        const change = link.shareTokenHash ? 'shared' : 'unshared';
+        await this.events.record(tx, ctx, change, id, { role: link.shareRole });
+      }
       const form = await this.access.reread(tx, ctx, opened);
       const definition = await this.forms.draft(ctx.tenantId, id, tx);
       const remembered = FORMS.response(formResponse(form, definition)).json;

@@ -115,7 +115,8 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     return found.isRequired === true || (state === 'unread' && settings.uses('email', found.preference));
   }
 
-  private isRequired(type: string): boolean {
+  /** Whether e-mails of this type are sent regardless of the settings. */
+  isRequired(type: string): boolean {
     return this.notifications.find(type)?.isRequired === true;
   }
 

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -8,7 +9,6 @@ import { Notifications } from '../../../platform/notifications/notifications.js'
 import { SystemMail } from '../../../platform/system-mail/system-mail.js';
 import { type NotificationSettings, NotificationSettingsApi } from '../../settings/index.js';
 import type { NotificationState } from '../notification.entity.js';
-import type { Member } from '../notifications.repository.js';
 import { afterQuiet, DELAY_SECONDS } from './email-time.js';
 import { NotificationMail } from './notification-mail.js';
 import { UserActivity } from './user-activity.js';
@@ -93,14 +93,14 @@ export class NotificationMails implements OnModuleInit {
     failures.report();
   }
 
-  private async handle(member: Member): Promise<void> {
+  private async handle(member: MemberKey): Promise<void> {
     const isActive = await this.activity.isActive(member);
     await this.db.tx(async (tx) => {
       const rows = await tx.query(lockDue, [member.tenantId, member.userId]);
       const [settings] = await this.settings.of(tx, member.tenantId, [member.userId]);
       const wanted = settings ? rows.filter((row) => this.template.isWanted(row, settings)) : [];
-      const required = wanted.filter(({ type }) => this.isRequired(type));
-      const optional = wanted.filter(({ type }) => !this.isRequired(type));
+      const required = wanted.filter(({ type }) => this.template.isRequired(type));
+      const optional = wanted.filter(({ type }) => !this.template.isRequired(type));
       await this.move(
         tx,
         member,
@@ -114,13 +114,9 @@ export class NotificationMails implements OnModuleInit {
     });
   }
 
-  private isRequired(type: string): boolean {
-    return this.notifications.find(type)?.isRequired === true;
-  }
-
   private async send(
     tx: Tx,
-    member: Member,
+    member: MemberKey,
     settings: NotificationSettings,
     rows: readonly DueRow[],
   ): Promise<void> {
@@ -133,7 +129,7 @@ export class NotificationMails implements OnModuleInit {
   /** Queues one e-mail. */
   private async queue(
     tx: Tx,
-    member: Member,
+    member: MemberKey,
     { email, language }: NotificationSettings,
     ids: string[],
   ): Promise<void> {
@@ -152,7 +148,7 @@ export class NotificationMails implements OnModuleInit {
   }
 
   /** @param to null: no e-mail */
-  private async move(tx: Tx, member: Member, rows: readonly DueRow[], to: Date | null): Promise<void> {
+  private async move(tx: Tx, member: MemberKey, rows: readonly DueRow[], to: Date | null): Promise<void> {
     if (rows.length === 0) return;
     const ids = rows.map(({ id }) => id);
     await tx.query(schedule, [member.tenantId, member.userId, ids, to, false]);

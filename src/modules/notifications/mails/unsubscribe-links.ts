@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { API_PREFIX, Config } from '../../../config/config.js';
 import {
   NOTIFICATION_PREFERENCES,
   type NotificationPreference,
 } from '../../../platform/notifications/notification-preferences.js';
 import { Keyring } from '../../../platform/secrets/keyring.js';
-import type { Member } from '../notifications.repository.js';
 
 /** The e-mails that a link ends: of one preference, or all. */
-export interface Unsubscription extends Member {
+export interface Unsubscription extends MemberKey {
   scope: NotificationPreference | 'all';
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { PresenceApi } from '../../presence/index.js';
-import type { Member } from '../notifications.repository.js';
 
 /** Whether a user works with the workspace now, and sees notifications without an e-mail. */
 @Injectable()
@@ -8,7 +8,7 @@ export class UserActivity {
   constructor(private readonly presence: PresenceApi) {}
 
   /** Reads the presence: an invisible user counts as absent. */
-  async isActive(member: Member): Promise<boolean> {
+  async isActive(member: MemberKey): Promise<boolean> {
     const status = (await this.presence.of(member, [member.userId])).get(member.userId)?.status;
     return status === 'online' || status === 'dnd';
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import type { ObjectLiteral } from 'typeorm';
 import { Db } from '../../../platform/database/db.js';
-import { rowsOf } from '../../../platform/database/rows.js';
+import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { DataOwner } from '../../../platform/personal-data/personal-data.js';
@@ -32,16 +33,6 @@ const schedule = workspace.statement<{ user_id: string }>(
    RETURNING user_id`,
 );
 
-const cancel = workspace.statement<never>(
-  'personal_erasures.cancel',
-  `DELETE FROM personal_erasures WHERE tenant_id = $1 AND user_id = $2 AND state = 'pending' AND attempts = 0`,
-);
-
-const forgetDone = workspace.statement<never>(
-  'personal_erasures.forget_done',
-  `DELETE FROM personal_erasures WHERE tenant_id = $1 AND user_id = $2 AND state = 'done'`,
-);
-
 // Index: personal_erasures_due.
 const claim = workspace.statement<{ tenant_id: string; user_id: string; attempts: number; steps: string[] }>(
   'personal_erasures.claim',
@@ -51,33 +42,6 @@ const claim = workspace.statement<{ tenant_id: string; user_id: string; attempts
       SELECT tenant_id, user_id FROM personal_erasures WHERE due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
    RETURNING tenant_id, user_id, attempts, steps`,
   { reach: 'cell' },
-);
-
-const HELD = `tenant_id = $1 AND user_id = $2 AND lease_id = $3 AND state = 'running'`;
-
-const renew = workspace.statement<{ user_id: string }>(
-  'personal_erasures.renew',
-  `UPDATE personal_erasures SET due_at = now() + make_interval(secs => $4) WHERE ${HELD} RETURNING user_id`,
-);
-
-const finishStep = workspace.statement<never>(
-  'personal_erasures.finish_step',
-  `UPDATE personal_erasures SET steps = array_append(steps, $4) WHERE ${HELD}`,
-);
-
-const postpone = workspace.statement<never>(
-  'personal_erasures.postpone',
-  `UPDATE personal_erasures SET state = 'pending', lease_id = NULL, due_at = now() + make_interval(secs => $4) WHERE ${HELD}`,
-);
-
-const finish = workspace.statement<{ user_id: string }>(
-  'personal_erasures.finish',
-  `UPDATE personal_erasures SET state = 'done', lease_id = NULL, due_at = NULL, finished_at = now() WHERE ${HELD} RETURNING user_id`,
-);
-
-const drop = workspace.statement<never>(
-  'personal_erasures.drop',
-  `DELETE FROM personal_erasures WHERE ${HELD}`,
 );
 
 // Index: personal_erasures_due.
@@ -94,7 +58,11 @@ const of = workspace.statement<ErasureRow>(
   { reach: 'account' },
 );
 
-const keyOf = ({ tenantId, userId, leaseId }: ClaimedErasure) => [tenantId, userId, leaseId];
+const AFTER_SECONDS = () => 'now() + make_interval(secs => :seconds)';
+
+/** The row of an erasure, while this process holds its lease. */
+const held = ({ tenantId, userId, leaseId }: ClaimedErasure) =>
+  ({ tenantId, userId, leaseId, state: 'running' }) as const;
 
 /** SQL of erasures. */
 @Injectable()
@@ -108,12 +76,12 @@ export class PersonalErasuresRepository {
 
   /** Cancels an erasure that has not begun. */
   async cancel(tx: Tx, tenantId: string, userId: string): Promise<void> {
-    await tx.query(cancel, [tenantId, userId]);
+    await rowsOf(tx, PersonalErasure).delete({ tenantId, userId, state: 'pending', attempts: 0 });
   }
 
   /** Deletes the record of a finished erasure, so that another one can follow. @returns false when the erasure is not finished */
   async forgetDone(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
-    await tx.query(forgetDone, [tenantId, userId]);
+    await rowsOf(tx, PersonalErasure).delete({ tenantId, userId, state: 'done' });
     return (await rowsOf(tx, PersonalErasure).one({ tenantId, userId })) === null;
   }
 
@@ -126,27 +94,28 @@ export class PersonalErasuresRepository {
   }
 
   /** @returns false when this process has lost the erasure */
-  async renew(run: ClaimedErasure, leaseSeconds: number): Promise<boolean> {
-    return (await this.db.single((tx) => tx.query(renew, [...keyOf(run), leaseSeconds]))).length > 0;
+  async renew(run: ClaimedErasure, seconds: number): Promise<boolean> {
+    return this.db.tx((tx) => this.write(tx, run, { dueAt: AFTER_SECONDS }, { seconds }));
   }
 
   async finishStep(run: ClaimedErasure, step: string): Promise<void> {
-    await this.db.single((tx) => tx.query(finishStep, [...keyOf(run), step]));
+    await this.db.tx((tx) => this.write(tx, run, { steps: () => 'array_append(steps, :step)' }, { step }));
   }
 
   /** Releases the erasure. It continues after `seconds`. */
   async postpone(run: ClaimedErasure, seconds: number): Promise<void> {
-    await this.db.single((tx) => tx.query(postpone, [...keyOf(run), seconds]));
+    const values = { state: 'pending', leaseId: null, dueAt: AFTER_SECONDS } as const;
+    await this.db.tx((tx) => this.write(tx, run, values, { seconds }));
   }
 
   /** @returns false when this process has lost the erasure */
   async finish(tx: Tx, run: ClaimedErasure): Promise<boolean> {
-    return (await tx.query(finish, keyOf(run))).length > 0;
+    return this.write(tx, run, { state: 'done', leaseId: null, dueAt: null, finishedAt: () => 'now()' });
   }
 
   /** Removes the erasure of a member who is active again. */
   async drop(tx: Tx, run: ClaimedErasure): Promise<void> {
-    await tx.query(drop, keyOf(run));
+    await rowsOf(tx, PersonalErasure).delete(held(run));
   }
 
   /** Number of unfinished erasures, in all workspaces, with at least so many attempts. */
@@ -157,5 +126,14 @@ export class PersonalErasuresRepository {
   /** The erasures of a user in all workspaces. */
   async of(userId: string): Promise<ErasureRow[]> {
     return this.db.query(of, [userId]);
+  }
+
+  private async write(
+    tx: Tx,
+    run: ClaimedErasure,
+    values: ColumnValues<PersonalErasure>,
+    parameters?: ObjectLiteral,
+  ): Promise<boolean> {
+    return (await rowsOf(tx, PersonalErasure).update(held(run), values, parameters)).length > 0;
   }
 }

@@ -5,7 +5,8 @@ import {
   type Language,
   languageOf,
 } from '../../../platform/languages/languages.js';
-import { isLocale, isTimeZone } from '../../settings/index.js';
+import { isTimeZone } from '../../../lib/recurrence/index.js';
+import { isLocale } from '../../settings/index.js';
 
 const textOf = (attributes: Json, name: string): string => {
   const value = attributes[name];

@@ -27,14 +27,18 @@ export class PreferencesRepository {
   constructor(private readonly db: Db) {}
 
   /** Returns revision 0 and no data without stored preferences. */
-  async read(ctx: RequestContext, kind: PreferenceKind): Promise<PreferencesRow> {
-    return this.find(this.db, ctx, kind);
+  async read(
+    { tenantId, userId }: RequestContext,
+    kind: PreferenceKind,
+    reader: Reader = this.db,
+  ): Promise<PreferencesRow> {
+    return (await rowsOf(reader, Preferences).one({ tenantId, userId, kind })) ?? NONE;
   }
 
   /** Reads the preferences and locks the settings of the member until the end of the transaction. */
   async lock(tx: Tx, ctx: RequestContext, kind: PreferenceKind): Promise<PreferencesRow> {
     await tx.query(lock, [ctx.tenantId, ctx.userId]);
-    return this.find(tx, ctx, kind);
+    return this.read(ctx, kind, tx);
   }
 
   async write(tx: Tx, ctx: RequestContext, kind: PreferenceKind, row: PreferencesRow): Promise<void> {
@@ -42,13 +46,5 @@ export class PreferencesRepository {
     const { data, rev } = row;
     const values = { tenantId, userId, kind, data: data as object, rev, updatedAt: () => 'now()' };
     await rowsOf(tx, Preferences).store(['tenantId', 'userId', 'kind'], values);
-  }
-
-  private async find(
-    reader: Reader,
-    { tenantId, userId }: RequestContext,
-    kind: PreferenceKind,
-  ): Promise<PreferencesRow> {
-    return (await rowsOf(reader, Preferences).one({ tenantId, userId, kind })) ?? NONE;
   }
 }

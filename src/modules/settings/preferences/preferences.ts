@@ -1,6 +1,7 @@
 import { NOTIFICATION_PREFERENCES } from '../../../platform/notifications/notification-preferences.js';
 import { choice, flag, type Leaf, oneOf, type Spec } from './preference-spec.js';
-import { isLocale, isTimeZone } from '../locale-values.js';
+import { isTimeZone } from '../../../lib/recurrence/index.js';
+import { isLocale } from '../locale-values.js';
 
 const timeZone = (): Leaf =>
   choice({ type: 'string', example: 'Europe/Berlin' }, (value) =>

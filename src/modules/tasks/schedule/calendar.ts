@@ -6,14 +6,3 @@ export function isCalendarDay(value: unknown): value is string {
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
 }
-
-const ZONE = /^[A-Za-z_]+(?:\/[A-Za-z0-9_+-]+){0,2}$/;
-
-export function isTimeZone(value: unknown): boolean {
-  if (typeof value !== 'string' || value.length > 64 || !ZONE.test(value)) return false;
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: value }));
-  } catch {
-    return false;
-  }
-}

@@ -22,17 +22,12 @@ import {
   UpdateReport,
 } from './reports.dto.js';
 import { reportConflict, ReportErrors } from './reports.errors.js';
-import {
-  DeletedFormReportEnvelope,
-  FormReportEnvelope,
-  FormReportListEnvelope,
-  FormReportSnapshot,
-  FormReportViewersEnvelope,
-} from './reports.response.js';
+import { REPORTS } from './reports.resource.js';
+import { FormReportSnapshot, FormReportViewersEnvelope } from './reports.response.js';
 import { ReportsService } from './reports.service.js';
 
 const FORM_ERRORS = [FORMS.notFound, Errors.forbidden];
-const REPORT_ERRORS = [...FORM_ERRORS, ReportErrors.notFound];
+const REPORT_ERRORS = [...FORM_ERRORS, REPORTS.notFound];
 
 @ApiTags('forms')
 @Controller('forms/:id')
@@ -47,7 +42,7 @@ export class FormReportsController {
     summary: 'List the saved reports of a form',
     description: 'Oldest first. For owners, editors and viewers of the form.',
     errors: FORM_ERRORS,
-    response: [FormReportListEnvelope, 'A page of reports.'],
+    response: [REPORTS.envelopes.list, 'A page of reports.'],
   })
   list(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: PageQuery) {
     return this.reports.list(ctx, id, query);
@@ -58,7 +53,7 @@ export class FormReportsController {
     summary: 'Save a report',
     description: 'For owners and editors of the form.',
     errors: [...FORM_ERRORS, ReportErrors.invalidReport],
-    response: [FormReportEnvelope, 'The new report.'],
+    response: [REPORTS.envelopes.item, 'The new report.'],
     status: 201,
     location: true,
     example: { name: 'Attendance', definition: EXAMPLE_REPORT },
@@ -78,7 +73,7 @@ export class FormReportsController {
     description:
       'The definition of the report, without results. For owners, editors and viewers of the form.',
     errors: REPORT_ERRORS,
-    response: [FormReportEnvelope, 'The report.'],
+    response: [REPORTS.envelopes.item, 'The report.'],
   })
   read(@Ctx() ctx: RequestContext, @Id() id: string, @Id('report_id') reportId: string) {
     return this.reports.read(ctx, id, reportId);
@@ -89,7 +84,7 @@ export class FormReportsController {
     summary: 'Change a saved report',
     description: 'Missing fields stay. With `rev`, a change since then is a conflict.',
     errors: [...REPORT_ERRORS, reportConflict, ReportErrors.invalidReport],
-    response: [FormReportEnvelope, 'The report as it is now.'],
+    response: [REPORTS.envelopes.item, 'The report as it is now.'],
     example: { name: 'Attendance by day', rev: 1 },
   })
   update(
@@ -106,7 +101,7 @@ export class FormReportsController {
     summary: 'Delete a saved report',
     description: 'Its viewers lose their access at once.',
     errors: REPORT_ERRORS,
-    response: [DeletedFormReportEnvelope, 'The report as it last was.'],
+    response: [REPORTS.envelopes.deleted, 'The report as it last was.'],
   })
   delete(@Ctx() ctx: RequestContext, @Id() id: string, @Id('report_id') reportId: string) {
     return this.reports.delete(ctx, id, reportId);

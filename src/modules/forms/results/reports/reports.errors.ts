@@ -5,7 +5,6 @@ import { detail } from '../../forms.errors.js';
 
 /** The errors of reports. */
 export const ReportErrors = {
-  notFound: defineError(404, 'not_found', 'This report does not exist.'),
   notExposed: defineError(403, 'not_exposed', 'The report does not show this part of the form.'),
   invalidReport: defineError(422, 'invalid_report', 'The report has errors; see details.', {
     example: detail(

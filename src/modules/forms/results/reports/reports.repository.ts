@@ -35,14 +35,7 @@ const shared = workspace.statement<SharedReport>(
      FROM form_reports report
      JOIN forms form ON form.tenant_id = report.tenant_id AND form.id = report.form_id AND form.deleted_at IS NULL
     WHERE report.tenant_id = $1 AND ($3::uuid IS NULL OR report.id = $3) AND ($4::uuid IS NULL OR report.id < $4)
-      AND report.id IN (
-        SELECT viewer.report_id FROM form_report_viewers viewer
-         WHERE viewer.tenant_id = $1 AND viewer.principal_kind = 'user' AND viewer.principal_id = $2
-         UNION ALL
-        SELECT viewer.report_id FROM group_memberships membership
-          JOIN form_report_viewers viewer ON viewer.tenant_id = membership.tenant_id
-               AND viewer.principal_kind = 'group' AND viewer.principal_id = membership.group_id
-         WHERE membership.tenant_id = $1 AND membership.user_id = $2)
+      AND report.id IN (SELECT reader.report_id FROM form_report_readers reader WHERE reader.tenant_id = $1 AND reader.user_id = $2)
     ORDER BY report.id DESC LIMIT $5`,
 );
 

@@ -45,18 +45,6 @@ export class FormReportResponse extends ItemFields {
   @ApiProperty({ type: 'integer', example: 1 }) rev!: number;
 }
 
-export class FormReportEnvelope {
-  report!: FormReportResponse;
-}
-
-export class DeletedFormReportEnvelope extends FormReportEnvelope {
-  @ApiProperty({ enum: [true], example: true }) deleted!: boolean;
-}
-
-export class FormReportListEnvelope extends PageEnvelope {
-  reports!: FormReportResponse[];
-}
-
 export class FormReportViewer {
   @ApiProperty({ enum: ['user', 'group'], example: 'user' }) kind!: string;
   @ApiProperty(UUID) id!: string;

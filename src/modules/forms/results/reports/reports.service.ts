@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type IdempotencyKey, IdempotentWrites } from '../../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
-import type { Tx } from '../../../../platform/database/tx.js';
+import type { Reader, Tx } from '../../../../platform/database/tx.js';
 import { fieldError } from '../../../../platform/http/errors.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
@@ -17,6 +17,7 @@ import { PrincipalsRepository } from '../../principals.repository.js';
 import { type ReportDefinition, reportDefinitionOf } from './report-definition.js';
 import type { CreateReport, ShareReport, UpdateReport } from './reports.dto.js';
 import { reportConflict, ReportErrors } from './reports.errors.js';
+import { REPORTS } from './reports.resource.js';
 import { ReportsRepository } from './reports.repository.js';
 import type { FormReportResponse } from './reports.response.js';
 
@@ -41,7 +42,7 @@ export class ReportsService {
       key: (report: FormReport): [string] => [report.id],
       rows: (after, limit) => this.reports.page(ctx.tenantId, formId, after, limit),
     });
-    return new JsonReply(JSON.stringify({ reports: rows.map(present), next }));
+    return REPORTS.page(rows.map(present), next);
   }
 
   /** @throws ApiError 404, 403, 422 `invalid_report` */
@@ -59,13 +60,13 @@ export class ReportsService {
       const report = await this.reports.insert(tx, ctx, values);
       await this.events.record(tx, ctx, 'report_created', formId, { report_id: id });
       const location = `/apis/v1/forms/${formId}/reports/${id}`;
-      return new JsonReply(JSON.stringify({ report: present(report) }), { status: 201, location });
+      return REPORTS.response(present(report), { status: 201, location });
     });
   }
 
   /** @throws ApiError 404, 403 */
   async read(ctx: RequestContext, formId: string, id: string): Promise<JsonReply> {
-    return new JsonReply(JSON.stringify({ report: present(await this.readable(ctx, formId, id)) }));
+    return REPORTS.response(present(await this.readable(ctx, formId, id)));
   }
 
   /** @throws ApiError 404, 403, 409 `conflict`, 422 `invalid_report` */
@@ -85,7 +86,7 @@ export class ReportsService {
         definition,
         rev: before.rev + 1,
       });
-      return { reply: { report: present(report) }, change: 'report_updated' };
+      return { reply: REPORTS.response(present(report)), change: 'report_updated' };
     });
   }
 
@@ -93,15 +94,14 @@ export class ReportsService {
   async delete(ctx: RequestContext, formId: string, id: string): Promise<JsonReply> {
     return this.change(ctx, formId, id, async (tx, before) => {
       await this.reports.delete(tx, ctx.tenantId, id);
-      return { reply: { report: present(before), deleted: true }, change: 'report_deleted' };
+      return { reply: REPORTS.deleted(present(before)), change: 'report_deleted' };
     });
   }
 
   /** @throws ApiError 404, 403 */
   async viewers(ctx: RequestContext, formId: string, id: string): Promise<JsonReply> {
     const report = await this.readable(ctx, formId, id);
-    const viewers = await this.reports.viewers(this.db, ctx.tenantId, id);
-    return new JsonReply(JSON.stringify({ viewers, expose: exposure(report) }));
+    return this.viewersReply(this.db, report);
   }
 
   /** Replaces the whole list of viewers. @throws ApiError 404 also for viewers, 403, 422 */
@@ -126,9 +126,7 @@ export class ReportsService {
       const values = { exposeResponses: responses, exposeForm: form };
       const report = await this.reports.update(tx, ctx.tenantId, id, values);
       await this.reports.setViewers(tx, ctx.tenantId, id, principals);
-      const listed = await this.reports.viewers(tx, ctx.tenantId, id);
-      const change = 'report_shared';
-      return { reply: { viewers: listed, expose: exposure(report) }, change };
+      return { reply: await this.viewersReply(tx, report), change: 'report_shared' };
     });
   }
 
@@ -136,7 +134,7 @@ export class ReportsService {
   async readable(ctx: RequestContext, formId: string, id: string): Promise<FormReport> {
     await this.access.open(ctx, formId, 'viewer');
     const report = await this.reports.find(ctx.tenantId, formId, id);
-    if (!report) throw ReportErrors.notFound.with();
+    if (!report) throw REPORTS.notFound.with();
     return report;
   }
 
@@ -144,23 +142,29 @@ export class ReportsService {
     ctx: RequestContext,
     formId: string,
     id: string,
-    work: (tx: Tx, before: FormReport) => Promise<{ reply: object; change: string }>,
+    work: (tx: Tx, before: FormReport) => Promise<{ reply: JsonReply; change: string }>,
   ): Promise<JsonReply> {
     await this.access.open(ctx, formId, 'editor');
     return this.db.tx(async (tx) => {
       const before = await this.reports.lock(tx, ctx.tenantId, formId, id);
-      if (!before) throw ReportErrors.notFound.with();
+      if (!before) throw REPORTS.notFound.with();
       const { reply, change } = await work(tx, before);
       await this.events.record(tx, ctx, change, formId, { report_id: id });
-      return new JsonReply(JSON.stringify(reply));
+      return reply;
     });
+  }
+
+  private async viewersReply(reader: Reader, report: FormReport): Promise<JsonReply> {
+    const { tenantId, id, exposeResponses: responses, exposeForm: form } = report;
+    const viewers = await this.reports.viewers(reader, tenantId, id);
+    return new JsonReply(JSON.stringify({ viewers, expose: { responses, form } }));
   }
 
   private async definition(
     ctx: RequestContext,
     formId: string,
     plain: object,
-    reader: Tx | Db = this.db,
+    reader: Reader = this.db,
   ): Promise<ReportDefinition> {
     return reportDefinitionOf(plain, await this.forms.versions(reader, ctx.tenantId, formId));
   }
@@ -172,11 +176,6 @@ function assertRowsAllowed({ suppress_below: least }: ReportDefinition, exposed:
   const message = 'expose.responses is not possible in a report that suppresses small groups';
   throw fieldError('expose.responses', 'suppressed', message);
 }
-
-const exposure = ({ exposeResponses, exposeForm }: FormReport) => ({
-  responses: exposeResponses,
-  form: exposeForm,
-});
 
 const present = (report: FormReport): FormReportResponse => ({
   id: report.id,

@@ -6,6 +6,7 @@ import { Id } from '../../../../platform/http/id.pipe.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { ListSharedRows } from './reports.dto.js';
 import { ReportErrors } from './reports.errors.js';
+import { REPORTS } from './reports.resource.js';
 import {
   SharedReportEnvelope,
   SharedReportFormEnvelope,
@@ -14,7 +15,7 @@ import {
 } from './reports.response.js';
 import { SharedReportsService } from './shared-reports.service.js';
 
-const ERRORS = [ReportErrors.notFound];
+const ERRORS = [REPORTS.notFound];
 
 @ApiTags('forms')
 @Controller('reports/shared')

@@ -10,6 +10,7 @@ import { ReportReader, type ReportRow } from './report-data.js';
 import { reportForm } from './report-output.service.js';
 import type { ListSharedRows } from './reports.dto.js';
 import { ReportErrors } from './reports.errors.js';
+import { REPORTS } from './reports.resource.js';
 import { ReportsRepository, type SharedReport } from './reports.repository.js';
 import type { SharedReportResponse } from './reports.response.js';
 
@@ -75,7 +76,7 @@ export class SharedReportsService {
 
   private async find(ctx: RequestContext, id: string): Promise<SharedReport> {
     const [report] = await this.reports.shared(ctx, id, undefined, 1);
-    if (!report) throw ReportErrors.notFound.with();
+    if (!report) throw REPORTS.notFound.with();
     return report;
   }
 }
