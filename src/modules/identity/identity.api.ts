@@ -5,11 +5,11 @@ import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks, TxHook } from '../../platform/events/tx-hooks.js';
+import { hashPassword } from '../../platform/secrets/password-hash.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { CredentialsRepository } from './credentials.repository.js';
 import { emailKey } from './email.js';
 import { type AccountRow, IdentityRepository } from './identity.repository.js';
-import { hashPassword } from './passwords.js';
 import { SigningKeys } from './tokens/signing-keys.js';
 
 /** An account is closed. A handler removes credentials that a reopened account must not have. */
