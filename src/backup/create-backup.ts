@@ -9,7 +9,13 @@ import { BackupStore } from './store/backup-store.js';
 import type { CopiedFiles } from './store/copy-files.js';
 import { AllSnapshots } from './database/all-snapshots.js';
 import { exportCell, exportTables, rejectMigrated } from './database/export-tables.js';
-import { FORMAT, FORMAT_WITH_CELLS, type Manifest, type SchemaBackup } from './store/manifest.js';
+import {
+  FORMAT,
+  FORMAT_WITH_CELLS,
+  type Manifest,
+  type SchemaBackup,
+  tableCounts,
+} from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
 import { OWN_SCHEMAS, productVersion } from './database/schemas.js';
 import { copyNeededFiles, listFiles, type NeededFiles } from './store/needed-files.js';
@@ -137,8 +143,7 @@ export function summaryOf(
   return {
     snapshot: manifest.snapshot,
     taken_at: manifest.takenAt,
-    tables: tables.length,
-    rows: sum(tables.map(({ rows }) => rows)),
+    ...tableCounts(manifest),
     table_bytes: sum(tables.map(({ bytes }) => bytes)),
     files: sum(copies.map(({ set }) => set.count)),
     file_bytes: sum(copies.map(({ set }) => set.bytes)),

@@ -3,7 +3,7 @@ import { BackupError } from './backup-error.js';
 import { BackupStore } from './store/backup-store.js';
 import { connect } from './database/connection.js';
 import { loadTables } from './database/load-tables.js';
-import type { Manifest } from './store/manifest.js';
+import { type Manifest, tableCounts } from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
 import {
   rejectMissingKeys,
@@ -68,7 +68,8 @@ export async function restoreBackup(
       for (const { migrate, definition, name } of OWN_SCHEMAS)
         if (isIn(manifest, name)) await migrate(config, databaseUrl, definition);
       await client.query('ANALYZE');
-      return summaryOf(manifest, files, faults);
+      const { snapshot, takenAt, version } = manifest;
+      return { snapshot, taken_at: takenAt, version, ...tableCounts(manifest), files, faults };
     } finally {
       await client.end();
     }
@@ -96,17 +97,4 @@ function damagedFiles(faults: readonly Fault[]): BackupError {
   return new BackupError(
     `Files of the backup are missing or damaged: ${some.join('; ')}${more}. Pass --allow-damaged-files to restore without them.`,
   );
-}
-
-function summaryOf(manifest: Manifest, files: number, faults: Fault[]): RestoreSummary {
-  const tables = manifest.schemas.flatMap((schema) => schema.tables);
-  return {
-    snapshot: manifest.snapshot,
-    taken_at: manifest.takenAt,
-    version: manifest.version,
-    tables: tables.length,
-    rows: tables.reduce((total, { rows }) => total + rows, 0),
-    files,
-    faults,
-  };
 }

@@ -1,7 +1,7 @@
 import { BackupError } from './backup-error.js';
 import { BackupStore } from './store/backup-store.js';
 import { CONCURRENT_FILES } from './store/copy-files.js';
-import type { Manifest, StoredObject } from './store/manifest.js';
+import { type Manifest, type StoredObject, tableCounts } from './store/manifest.js';
 import type { Fault, Report } from './progress.js';
 import { mapInOrder } from './store/streams.js';
 
@@ -42,7 +42,7 @@ export async function verifyBackup(
         await report({ phase: 'file', name: object.name, amount: object.bytes });
       }
     }
-    const tables = manifest.schemas.flatMap((schema) => schema.tables).length;
+    const { tables } = tableCounts(manifest);
     const { snapshot: id, takenAt, version } = manifest;
     return { snapshot: id, taken_at: takenAt, version, tables, files, faults, ...(await store.snapshots()) };
   } finally {

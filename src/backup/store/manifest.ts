@@ -74,6 +74,12 @@ export interface Manifest {
   files: FileSet[];
 }
 
+/** Numbers of the tables of a snapshot, and of their rows. */
+export function tableCounts({ schemas }: Manifest): { tables: number; rows: number } {
+  const tables = schemas.flatMap((schema) => schema.tables);
+  return { tables: tables.length, rows: tables.reduce((total, { rows }) => total + rows, 0) };
+}
+
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** The text of a manifest, with its own checksum. */

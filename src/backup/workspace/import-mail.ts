@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hashRandomPassword } from '../../mail-service/accounts/passwords.js';
+import { hashRandomPassword } from '../../platform/secrets/password-hash.js';
 import { MAIL_SCHEMA } from '../../mail-service/mail-service.schema.js';
 import type { MailApi } from '../../modules/mail/index.js';
 import { columnList, qualified } from '../database/catalog.js';

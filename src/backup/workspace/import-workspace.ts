@@ -16,7 +16,7 @@ import { appliedMigrations } from '../database/catalog.js';
 import { productVersion } from '../database/schemas.js';
 import type { Report } from '../progress.js';
 import { BackupStore } from '../store/backup-store.js';
-import type { ExportedWorkspace, Manifest } from '../store/manifest.js';
+import { type ExportedWorkspace, type Manifest, tableCounts } from '../store/manifest.js';
 import { rejectFaults } from '../verify-backup.js';
 import { currentMigrations } from './exported-rows.js';
 import { type ImportedAccounts, importDirectory, matchAccounts, rejectExisting } from './import-directory.js';
@@ -146,7 +146,7 @@ async function importRows(
   await recordImport(installation, work, accounts);
   const { created, matched, without_password } = accounts;
   return {
-    rows: manifest.schemas.flatMap(({ tables }) => tables).reduce((sum, { rows }) => sum + rows, 0),
+    rows: tableCounts(manifest).rows,
     accounts: { created: created.length, matched: matched.length, without_password },
     mail,
   };

@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, Post, Put } from '@nestjs/common';
 import Joi from 'joi';
-import { Call, CallerOf } from '../http/call.js';
-import { type Caller, serviceOnly } from '../http/caller.guard.js';
+import { CallerOf, ServiceCall } from '../http/call.js';
+import type { Caller } from '../http/caller.guard.js';
 import { fields, ofService, ofUser } from '../http/fields.js';
 import { mailErrors } from '../mail-error.js';
 import { AccountsService, type Login, type NewAccount } from './accounts.service.js';
@@ -43,31 +43,28 @@ export class AccountsController {
   constructor(private readonly accounts: AccountsService) {}
 
   @Post('users')
-  create(@CallerOf() caller: Caller, @Call(creation) input: NewAccount) {
-    return this.accounts.create(serviceOnly(caller, input));
+  create(@ServiceCall(creation) input: NewAccount) {
+    return this.accounts.create(input);
   }
 
   @Get('users/resolve/:username')
-  resolve(@CallerOf() caller: Caller, @Call(resolution) input: { username: string }) {
-    return this.accounts.resolve(serviceOnly(caller, input).username);
+  resolve(@ServiceCall(resolution) { username }: { username: string }) {
+    return this.accounts.resolve(username);
   }
 
   @Put('users/:user')
-  change(
-    @CallerOf() caller: Caller,
-    @Call(change) input: { user: string; password?: string; name?: string },
-  ) {
-    return this.accounts.change(input.user, serviceOnly(caller, input));
+  change(@ServiceCall(change) { user, ...input }: { user: string; password?: string; name?: string }) {
+    return this.accounts.change(user, input);
   }
 
   @Delete('users/:user')
-  remove(@CallerOf() caller: Caller, @Call(removal) input: { user: string }) {
-    return this.accounts.remove(serviceOnly(caller, input).user);
+  remove(@ServiceCall(removal) { user }: { user: string }) {
+    return this.accounts.remove(user);
   }
 
   @Post('authenticate')
-  authenticate(@CallerOf() caller: Caller, @Call(login) input: Login) {
-    return this.accounts.authenticate(serviceOnly(caller, input));
+  authenticate(@ServiceCall(login) input: Login) {
+    return this.accounts.authenticate(input);
   }
 
   @Delete('authenticate')

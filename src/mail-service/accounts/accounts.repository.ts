@@ -138,10 +138,13 @@ export class AccountsRepository {
   }
 
   /** A new password revokes all tokens. @returns false for an unknown account */
-  async change(id: string, values: { password?: string; name?: string }): Promise<boolean> {
+  async change(
+    id: string,
+    { password, name }: { password: string | undefined; name: string | undefined },
+  ): Promise<boolean> {
     return this.db.tx(async (tx: Tx) => {
-      const [changed] = await tx.query(change, [id, values.password ?? null, values.name ?? null]);
-      if (changed && values.password !== undefined) await tx.query(dropTokens, [id]);
+      const [changed] = await tx.query(change, [id, password ?? null, name ?? null]);
+      if (changed && password !== undefined) await tx.query(dropTokens, [id]);
       return changed !== undefined;
     });
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { hashPassword, verifyPassword } from '../../platform/secrets/password-hash.js';
 import { mailErrors } from '../mail-error.js';
 import { newId } from '../ids.js';
 import { AccessTokens } from '../http/access-tokens.js';
@@ -6,7 +7,6 @@ import { RateWindow } from '../rate-window.js';
 import { AccountCreations } from './account-creations.js';
 import { type Account, AccountsRepository, type FirstMailbox } from './accounts.repository.js';
 import { normalizeAddress } from './addresses.js';
-import { hashPassword, verifyPassword } from './passwords.js';
 
 const MONTH_MS = 2_592_000_000;
 /** Failed logins of an account from one client address, and their window. */
@@ -68,10 +68,7 @@ export class AccountsService {
   async change(id: string, input: { password?: string; name?: string }): Promise<{ success: true }> {
     const { password, name } = input;
     const hash = password === undefined ? undefined : await hashPassword(password);
-    const changed = await this.accounts.change(id, {
-      ...(hash !== undefined && { password: hash }),
-      ...(name !== undefined && { name }),
-    });
+    const changed = await this.accounts.change(id, { password: hash, name });
     if (hash !== undefined) this.tokens.clearCache();
     if (!changed) throw mailErrors.userNotFound();
     return { success: true };

@@ -1,7 +1,6 @@
 import { Controller, Delete, Get } from '@nestjs/common';
 import Joi from 'joi';
-import { Call, CallerOf } from '../http/call.js';
-import { serviceOnly, type Caller } from '../http/caller.guard.js';
+import { ServiceCall } from '../http/call.js';
 import { ofService } from '../http/fields.js';
 import { CalendarPartsRepository } from './calendar-parts.repository.js';
 
@@ -24,8 +23,7 @@ export class CalendarPartsController {
   constructor(private readonly parts: CalendarPartsRepository) {}
 
   @Get()
-  async list(@CallerOf() caller: Caller, @Call(listing) input: { after: number; limit: number }) {
-    const { after, limit } = serviceOnly(caller, input);
+  async list(@ServiceCall(listing) { after, limit }: { after: number; limit: number }) {
     const rows = await this.parts.list(after, limit);
     return {
       success: true,
@@ -44,8 +42,7 @@ export class CalendarPartsController {
   }
 
   @Delete(':ids')
-  async remove(@CallerOf() caller: Caller, @Call(removal) input: { ids: string }) {
-    const ids = serviceOnly(caller, input).ids.split(',').map(Number);
-    return { success: true, deleted: await this.parts.remove(ids) };
+  async remove(@ServiceCall(removal) { ids }: { ids: string }) {
+    return { success: true, deleted: await this.parts.remove(ids.split(',').map(Number)) };
   }
 }

@@ -35,11 +35,15 @@ export interface Submission {
   limit: number;
 }
 
-export type Submitted =
-  | { outcome: 'ok'; mailbox: string; uid: number; size: number }
-  | { outcome: 'gone' }
-  | { outcome: 'not_draft' }
-  | { outcome: 'rate_limited'; seconds: number };
+/** The result of `submit_draft`; int8 columns are text. */
+export interface Submitted {
+  outcome: 'ok' | 'gone' | 'not_draft' | 'rate_limited';
+  mailbox: string;
+  uid: string;
+  size: string;
+  /** Until the rate limit ends. */
+  seconds: number;
+}
 
 /** The entries of one destination in one state. */
 export interface QueueSummary {
@@ -50,15 +54,7 @@ export interface QueueSummary {
   oldest: number;
 }
 
-interface SubmitRow {
-  outcome: Submitted['outcome'];
-  mailbox: string;
-  uid: string;
-  size: string;
-  seconds: number;
-}
-
-const submit = mailService.statement<SubmitRow>('queue.submit', `SELECT * FROM submit_draft($1, $2, $3, $4)`);
+const submit = mailService.statement<Submitted>('queue.submit', `SELECT * FROM submit_draft($1, $2, $3, $4)`);
 /** Does nothing for the id of an earlier message. */
 const submitSystem = mailService.statement<{ id: string }>(
   'queue.submit_system',
@@ -128,11 +124,7 @@ export class QueueRepository {
   /** @param submission as `submit_draft` takes it */
   async submit({ userId, mailbox, uid, ...submission }: Submission): Promise<Submitted> {
     const [row] = await this.db.single((tx) => tx.query(submit, [userId, mailbox, uid, submission]));
-    if (row?.outcome === 'ok') {
-      return { outcome: 'ok', mailbox: row.mailbox, uid: Number(row.uid), size: Number(row.size) };
-    }
-    if (row?.outcome === 'rate_limited') return { outcome: 'rate_limited', seconds: row.seconds };
-    return row?.outcome === 'not_draft' ? { outcome: 'not_draft' } : { outcome: 'gone' };
+    return row as Submitted;
   }
 
   /** Adds a message of the workspace itself. @returns false for the id of an earlier message */

@@ -9,8 +9,30 @@ import { mailErrors } from '../mail-error.js';
  * the token. A user token is limited to its own user id.
  * @throws MailError 400 with one line per invalid field, 403
  */
-export const Call = createParamDecorator((schema: Joi.ObjectSchema, context: ExecutionContext) => {
-  const request = context.switchToHttp().getRequest<MailRequest>();
+export const Call = createParamDecorator((schema: Joi.ObjectSchema, context: ExecutionContext) =>
+  validated(schema, requestOf(context)),
+);
+
+/** The same on routes for the service token. @throws MailError 403 for a user token */
+export const ServiceCall = createParamDecorator((schema: Joi.ObjectSchema, context: ExecutionContext) => {
+  const input = validated(schema, requestOf(context));
+  if (requestOf(context).caller.userId !== null) throw mailErrors.missingPrivileges();
+  return input;
+});
+
+/** The caller of a request. */
+export const CallerOf = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => requestOf(context).caller,
+);
+
+/** The body of a request. */
+export const Content = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => requestOf(context).content,
+);
+
+const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<MailRequest>();
+
+function validated(schema: Joi.ObjectSchema, request: MailRequest): unknown {
   const { userId } = request.caller;
   const given = merged(request);
   if (given['user'] === 'me' && userId !== null) given['user'] = userId;
@@ -22,18 +44,8 @@ export const Call = createParamDecorator((schema: Joi.ObjectSchema, context: Exe
   }
   const named = (value as { user?: string }).user;
   if (userId !== null && named !== undefined && named !== userId) throw mailErrors.missingPrivileges();
-  return value as unknown;
-});
-
-/** The caller of a request. */
-export const CallerOf = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<MailRequest>().caller,
-);
-
-/** The body of a request. */
-export const Content = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<MailRequest>().content,
-);
+  return value;
+}
 
 function merged(request: MailRequest): Record<string, unknown> {
   // No prototype: fields may have any name.

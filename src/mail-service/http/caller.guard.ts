@@ -15,12 +15,6 @@ export interface Caller {
   token: string;
 }
 
-/** @returns the input @throws MailError 403 unless the caller has the service token */
-export function serviceOnly<T>(caller: Caller, input: T): T {
-  if (caller.userId !== null) throw mailErrors.missingPrivileges();
-  return input;
-}
-
 export type MailRequest = Request & { caller: Caller; content: Body };
 
 /** Verifies the token before it reads the body. */

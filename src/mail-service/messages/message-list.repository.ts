@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import type { Statement } from '../../platform/database/statement.js';
+import { StatementVariants } from '../../platform/database/statement-variants.js';
 import { mailService } from '../mail-service.schema.js';
 
 /** A position in a list: after the message with this time and id. */
@@ -60,40 +60,30 @@ const HEADERS = `jsonb_build_object('headers',
   coalesce((SELECT jsonb_object_agg(header, message.headers->header) FROM unnest($4::text[]) AS header
     WHERE message.headers ? header), '{}'))`;
 
-/** One statement per combination of options, so that each is planned with its own index. */
-const statements = new Map<string, Statement<Row>>();
+const STATEMENTS = new StatementVariants<Row>('messages.list', mailService);
 
-function listing(query: ListQuery): Statement<Row> {
-  const { ascending, unseen, threadCounters, metaData, headers, backwards, from } = query;
-  const key = [ascending, unseen, threadCounters, metaData, headers !== null, backwards, from !== null]
-    .map((flag) => (flag ? '1' : '0'))
-    .join('');
-  let made = statements.get(key);
-  if (!made) {
-    const up = ascending !== backwards;
+function listing({ ascending, unseen, threadCounters, metaData, headers, backwards, from }: ListQuery) {
+  const up = ascending !== backwards;
+  const variant = [up, unseen, threadCounters, metaData, headers !== null, from !== null].join();
+  return STATEMENTS.of(variant, () => {
     const order = up ? 'ASC' : 'DESC';
     const members = [FIELDS, INTRO];
     if (threadCounters) members.push(THREAD_COUNT);
     if (metaData) members.push(META_DATA);
     if (headers) members.push(HEADERS);
-    const place = headers ? ['$5::timestamptz', '$6'] : ['$4::timestamptz', '$5'];
-    made = mailService.statement<Row>(
-      `messages.list_${key}`,
-      `SELECT mailbox.total, mailbox.unseen, mailbox.special_use, page.id, page.date, page.json
+    const place = headers ? '$5::timestamptz, $6' : '$4::timestamptz, $5';
+    return `SELECT mailbox.total, mailbox.unseen, mailbox.special_use, page.id, page.date, page.json
        FROM mailboxes AS mailbox LEFT JOIN LATERAL (
          SELECT message.id, to_char(message.idate AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date,
            (${members.join(' || ')})::text AS json
          FROM messages AS message
          WHERE message.user_id = $1 AND message.mailbox_id = $2 ${unseen ? 'AND NOT message.seen' : ''}
-           ${from ? `AND (message.idate, message.id) ${up ? '>' : '<'} (${place.join(', ')})` : ''}
+           ${from ? `AND (message.idate, message.id) ${up ? '>' : '<'} (${place})` : ''}
          ORDER BY message.idate ${order}, message.id ${order} LIMIT $3
        ) page ON true
        WHERE mailbox.user_id = $1 AND mailbox.id = $2
-       ORDER BY page.date ${order}, page.id ${order}`,
-    );
-    statements.set(key, made);
-  }
-  return made;
+       ORDER BY page.date ${order}, page.id ${order}`;
+  });
 }
 
 /** Lists of messages. */

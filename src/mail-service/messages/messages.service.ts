@@ -81,10 +81,7 @@ export class MessagesService {
   }
 
   async remove(userId: string, mailbox: string, uid: number): Promise<{ success: true }> {
-    const removed = Number.isSafeInteger(uid)
-      ? await this.messages.remove(userId, mailbox, listOf([uid]))
-      : 0;
-    if (removed === 0) throw mailErrors.notDeleted();
+    if ((await this.messages.remove(userId, mailbox, listOf([uid]))) === 0) throw mailErrors.notDeleted();
     return { success: true };
   }
 

@@ -69,6 +69,7 @@ export class SubmitService {
     if (done.outcome === 'not_draft') throw mailErrors.notDraft();
     if (done.outcome !== 'ok') throw mailErrors.noMessage();
     this.worker.wake();
-    return { success: true, queueId, message: { id: done.uid, mailbox: done.mailbox, size: done.size } };
+    const message = { id: Number(done.uid), mailbox: done.mailbox, size: Number(done.size) };
+    return { success: true, queueId, message };
   }
 }

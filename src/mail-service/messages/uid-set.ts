@@ -8,7 +8,12 @@ export interface UidSet {
 
 const clamp = (text: string): number => Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 
-export const listOf = (uids: number[]): UidSet => ({ uids, low: null, high: null });
+/** No message has an id that is not a whole number. */
+export const listOf = (uids: number[]): UidSet => ({
+  uids: uids.filter(Number.isSafeInteger),
+  low: null,
+  high: null,
+});
 
 /** @param text `1,2,3` or `3:15` or `3:*` */
 export function parseUids(text: string): UidSet {

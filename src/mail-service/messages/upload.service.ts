@@ -173,11 +173,9 @@ export class UploadService {
 
   /** The new message is stored already, so a failure is only reported in the response. */
   private async removePrevious(userId: string, mailbox: string, previous: { mailbox?: string; id: number }) {
-    const { id } = previous;
     try {
-      const deleted = Number.isSafeInteger(id)
-        ? await this.messages.remove(userId, previous.mailbox ?? mailbox, listOf([id]))
-        : 0;
+      const set = listOf([previous.id]);
+      const deleted = await this.messages.remove(userId, previous.mailbox ?? mailbox, set);
       return deleted > 0
         ? { previousDeleted: true }
         : { previousDeleteError: 'Failed to delete previous message. Message was not found' };

@@ -139,13 +139,9 @@ export class SmtpReceiver implements OnModuleDestroy {
 
   private async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
     const share = new ByteReservation(this.budget);
-    const scratch = this.spool.scratch();
-    try {
-      await this.deliver(await this.read(stream, session, share, scratch), session);
-    } finally {
-      share.release();
-      await scratch.clear();
-    }
+    const work = async (scratch: Scratch) =>
+      this.deliver(await this.read(stream, session, share, scratch), session);
+    await this.spool.during(work).finally(() => share.release());
   }
 
   private async deliver(raw: Bytes, session: SMTPServerSession): Promise<void> {

@@ -1,7 +1,6 @@
 import { Controller, Post } from '@nestjs/common';
 import Joi from 'joi';
-import { type Caller, serviceOnly } from '../http/caller.guard.js';
-import { Call, CallerOf } from '../http/call.js';
+import { ServiceCall } from '../http/call.js';
 import { fields, ofService } from '../http/fields.js';
 import { type SystemMessage, SystemMessagesService } from './system-messages.service.js';
 
@@ -24,10 +23,7 @@ export class SystemMessagesController {
   constructor(private readonly messages: SystemMessagesService) {}
 
   @Post()
-  submit(
-    @Call(submission) call: SystemMessage,
-    @CallerOf() caller: Caller,
-  ): Promise<Record<string, unknown>> {
-    return this.messages.submit(serviceOnly(caller, call));
+  submit(@ServiceCall(submission) message: SystemMessage): Promise<Record<string, unknown>> {
+    return this.messages.submit(message);
   }
 }

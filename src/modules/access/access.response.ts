@@ -14,8 +14,8 @@ export class GroupResponse {
   @ApiProperty({ type: 'integer', example: 2 }) permissions_count!: number;
   /** Increases when name, description or permissions change. @example 1 */
   @ApiProperty({ type: 'integer', minimum: 1 }) rev!: number;
-  @ApiProperty(DATE_TIME) created_at!: string;
-  @ApiProperty(DATE_TIME) updated_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: Date;
+  @ApiProperty(DATE_TIME) updated_at!: Date;
 }
 
 export class GroupMemberResponse {
@@ -25,7 +25,7 @@ export class GroupMemberResponse {
   @ApiProperty({ enum: ['active', 'deactivated'], example: 'active' }) status!: string;
   /** Null when the operator added the member. */
   @ApiProperty(UUID) added_by!: string | null;
-  @ApiProperty(DATE_TIME) added_at!: string;
+  @ApiProperty(DATE_TIME) added_at!: Date;
 }
 
 export class AddedMembersEnvelope {

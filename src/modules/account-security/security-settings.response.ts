@@ -37,7 +37,7 @@ export class SessionState {
 export class SecurityEventState {
   @ApiProperty(UUID) id!: string;
   /** @example "security.password_changed" */ action!: string;
-  @ApiProperty(DATE_TIME) occurred_at!: string;
+  @ApiProperty(DATE_TIME) occurred_at!: Date;
   @ApiProperty({ example: '192.0.2.7' }) ip!: string | null;
 }
 

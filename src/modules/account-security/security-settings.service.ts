@@ -104,11 +104,9 @@ export function sessionState(row: SessionRow, current: string | null): SessionSt
   };
 }
 
-function eventState(event: AuditEvent): SecurityEventState {
-  return {
-    id: event.id,
-    action: event.action,
-    occurred_at: event.occurred_at.toISOString(),
-    ip: event.ip,
-  };
-}
+const eventState = ({ id, action, occurred_at, ip }: AuditEvent): SecurityEventState => ({
+  id,
+  action,
+  occurred_at,
+  ip,
+});

@@ -5,11 +5,13 @@ import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks, TxHook } from '../../platform/events/tx-hooks.js';
+import { hashPassword } from '../../platform/secrets/password-hash.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { CredentialsRepository } from './credentials.repository.js';
 import { emailKey } from './email.js';
 import { type AccountRow, IdentityRepository } from './identity.repository.js';
-import { hashPassword } from './passwords.js';
+import { SessionsApi } from './sessions/sessions.api.js';
+import { SessionsRepository } from './sessions/sessions.repository.js';
 import { SigningKeys } from './tokens/signing-keys.js';
 
 /** An account is closed. A handler removes credentials that a reopened account must not have. */
@@ -40,6 +42,8 @@ export class IdentityApi {
   constructor(
     private readonly repository: IdentityRepository,
     private readonly credentials: CredentialsRepository,
+    private readonly sessions: SessionsApi,
+    private readonly sessionRows: SessionsRepository,
     private readonly tokens: AccessTokens,
     private readonly keys: SigningKeys,
     private readonly audit: Audit,
@@ -132,16 +136,12 @@ export class IdentityApi {
 
   /** Ends all sessions of an account, everywhere within 5 seconds. @returns number of ended sessions */
   async revokeSessions(accountId: string): Promise<number> {
-    return this.db.tx(async (tx) => {
-      const count = await this.repository.revokeSessions(tx, accountId);
-      await this.recordAccessChange(tx, accountId);
-      return count;
-    });
+    return this.db.tx((tx) => this.sessions.endOthers(tx, accountId, null));
   }
 
   /** Ends the sessions of an account in one workspace, and invalidates its cached access there. */
   async endSessionsIn(tx: Tx, accountId: string, tenantId: string): Promise<void> {
-    await this.repository.revokeSessionsIn(tx, accountId, tenantId);
+    await this.sessionRows.revokeIn(tx, accountId, tenantId, null);
     await this.recordAccessChange(tx, accountId, tenantId);
   }
 
@@ -149,8 +149,7 @@ export class IdentityApi {
   async deactivate(tx: Tx, accountId: string, { byOwner = false } = {}): Promise<void> {
     await this.repository.setStatus(tx, accountId, 'deactivated', byOwner);
     await this.hooks.run(tx, ACCOUNT_CLOSED, { accountId });
-    await this.repository.revokeSessions(tx, accountId);
-    await this.recordAccessChange(tx, accountId);
+    await this.sessions.endOthers(tx, accountId, null);
   }
 
   /** Closes the account and removes its address, name and password. @returns false when that has been done before */

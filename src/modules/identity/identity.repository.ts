@@ -103,17 +103,6 @@ const createSessions = directory.statement<never>(
        AS session (id, account_id, tenant_id, client_id, expires_at, aal2, user_agent, ip)`,
 );
 
-const revokeSessions = directory.statement<{ id: string }>(
-  'identity.revoke_sessions',
-  `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND revoked_at IS NULL AND expires_at > now() RETURNING id`,
-);
-
-const revokeSessionsIn = directory.statement<never>(
-  'identity.revoke_sessions_in',
-  `UPDATE sessions SET revoked_at = now()
-    WHERE account_id = $1 AND tenant_id = $2 AND revoked_at IS NULL AND expires_at > now()`,
-);
-
 const voidTokens = directory.statement<never>(
   'identity.void_tokens',
   `UPDATE accounts SET tokens_valid_after = now(), updated_at = now() WHERE id = $1`,
@@ -233,17 +222,6 @@ export class IdentityRepository {
   /** Invalidates tokens of an external issuer, and the sign-ins of browsers. */
   async voidSignIns(tx: Tx, accountId: string): Promise<void> {
     await tx.query(voidTokens, [accountId]);
-  }
-
-  /** Ends every session and invalidates every issued token. @returns number of ended sessions */
-  async revokeSessions(tx: Tx, accountId: string): Promise<number> {
-    await tx.query(voidTokens, [accountId]);
-    return (await tx.query(revokeSessions, [accountId])).length;
-  }
-
-  /** Ends the sessions that were opened for one workspace. */
-  async revokeSessionsIn(tx: Tx, accountId: string, tenantId: string): Promise<void> {
-    await tx.query(revokeSessionsIn, [accountId, tenantId]);
   }
 
   async setStatus(

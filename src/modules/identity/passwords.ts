@@ -1,35 +1,20 @@
 import { availableParallelism } from 'node:os';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Algorithm, hash, verify } from '@node-rs/argon2';
 import { Errors } from '../../platform/http/errors.js';
+import { ARGON2ID, hashPassword, verifyPassword } from '../../platform/secrets/password-hash.js';
 import {
   ClosedError,
   ConcurrencyLimiter,
   QueueFullError,
 } from '../../platform/workers/concurrency-limiter.js';
 
-/**
- * One of the equivalent argon2id settings of OWASP's password storage cheat sheet (46 MiB and one pass to 7 MiB and five).
- * This one is the fastest: its memory fits a processor cache.
- */
-const OPTIONS = { algorithm: Algorithm.Argon2id, memoryCost: 7_168, timeCost: 5, parallelism: 1 };
-
-const PREFIX = `$argon2id$v=19$m=${OPTIONS.memoryCost},t=${OPTIONS.timeCost},p=${OPTIONS.parallelism}$`;
+const PREFIX = `$argon2id$v=19$m=${ARGON2ID.memoryCost},t=${ARGON2ID.timeCost},p=${ARGON2ID.parallelism}$`;
 
 /** Matches no password, and takes as long to compare as a stored hash. */
 const DUMMY_HASH = `${PREFIX}${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 /** Queued comparisons of a process; at 30 ms each the last one waits a few seconds. */
 const MAX_QUEUED = 128;
-
-/** @returns a PHC string with salt and parameters */
-export async function hashPassword(password: string): Promise<string> {
-  return hash(password.normalize('NFKC'), OPTIONS);
-}
-
-export async function verifyPassword(phc: string, password: string): Promise<boolean> {
-  return verify(phc, password.normalize('NFKC'));
-}
 
 /** Hashes and compares passwords, at most one per processor at a time. */
 @Injectable()

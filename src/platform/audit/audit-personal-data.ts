@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { either } from '../database/statement.js';
 import { PersonalData, PersonalDataSource } from '../personal-data/personal-data.js';
 import { personalRows } from '../personal-data/personal-rows.js';
+import { NO_TENANT } from './audit.js';
 
 const events = either.statement<never>(
   'audit.personal_events',
@@ -9,7 +10,7 @@ const events = either.statement<never>(
             event.actor_id = $2 AS by_you, CASE WHEN event.actor_id = $2 THEN event.ip END AS ip,
             CASE WHEN event.actor_id = $2 THEN event.data END AS data
        FROM audit_log event
-      WHERE event.tenant_id IN ($1, '00000000-0000-0000-0000-000000000000')
+      WHERE event.tenant_id IN ($1, '${NO_TENANT}')
         AND (event.actor_id = $2 OR (event.object_kind = 'user' AND event.object_id = $2::text))
       ORDER BY event.id`),
 );

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
+import { StatementVariants } from '../database/statement-variants.js';
 import { firstIdOf, NO_TENANT } from './audit.js';
 
 /** An audit event with the field names of the API. */
@@ -38,16 +39,8 @@ const FILTERS = [
   ['objectId', 'object_id'],
 ] as const;
 
-/** A statement with only the given filters. Each filter has an index that is ordered by id. */
-function pageOf(given: readonly (typeof FILTERS)[number][]) {
-  const where = given.map(([, column], n) => ` AND ${column} = $${n + 5}`).join('');
-  const mark = FILTERS.map((filter) => (given.includes(filter) ? 1 : 0)).join('');
-  return either.statement<AuditEvent>(
-    `audit.page_${mark}`,
-    `SELECT ${COLUMNS} FROM audit_log
-      WHERE tenant_id = $1 AND id < $2 AND id >= $3${where} ORDER BY id DESC LIMIT $4`,
-  );
-}
+/** Each filter has an index that is ordered by id. */
+const PAGES = new StatementVariants<AuditEvent>('audit.page', either);
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -86,7 +79,13 @@ export class AuditReader {
       limit,
       ...given.map(([name]) => filter[name]),
     ];
-    return this.db.query(pageOf(given), values);
+    const where = given.map(([, column], n) => ` AND ${column} = $${n + 5}`).join('');
+    const statement = PAGES.of(
+      where,
+      () =>
+        `SELECT ${COLUMNS} FROM audit_log WHERE tenant_id = $1 AND id < $2 AND id >= $3${where} ORDER BY id DESC LIMIT $4`,
+    );
+    return this.db.query(statement, values);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
+import { NIL, v7 as uuidv7 } from 'uuid';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
@@ -9,7 +9,7 @@ import { deletion, type Sweep, sweep } from '../jobs/sweep.js';
 import { boundedData } from './audit-data.js';
 
 /** Workspace id of events without a workspace, such as account events. */
-export const NO_TENANT = '00000000-0000-0000-0000-000000000000';
+export const NO_TENANT: string = NIL;
 
 /** Maximum number of entries that one statement deletes. */
 const BATCH = 5_000;

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { NIL } from 'uuid';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
 import type { Reader, Tx } from '../database/tx.js';
@@ -10,7 +11,6 @@ import { FileUsageRepository, type OwnLimits, type UserUsageRow } from './file-u
 
 /** Bytes of the unit of the settings. */
 export const MIB = 1024 * 1024;
-const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** Workspaces of one read of the recount. */
 const BATCH = 100;
 
@@ -120,7 +120,7 @@ export class FileLimits implements OnModuleInit {
    */
   async recount(): Promise<void> {
     const failures = new ItemFailures(this.logger, 'the recount of the files of a workspace');
-    for (let after = NO_ID; ;) {
+    for (let after: string = NIL; ;) {
       const ids = await this.usages.workspaces(after, BATCH);
       for (const tenantId of ids) await failures.guard({ tenantId }, () => this.recountOne(tenantId));
       if (ids.length < BATCH) break;

@@ -1,4 +1,4 @@
-import { type Statement, workspace } from './statement.js';
+import { type Home, type Statement, workspace } from './statement.js';
 
 /** Maximum number of prepared statements of one list. */
 const MAX_PREPARED = 200;
@@ -12,15 +12,18 @@ export class StatementVariants<Row> {
   private readonly prepared = new Map<string, Statement<Row>>();
 
   /** @param name beginning of the names of the statements */
-  constructor(private readonly name: string) {}
+  constructor(
+    private readonly name: string,
+    private readonly home: Home = workspace,
+  ) {}
 
   /** @param variant the same for the same text @param options of `Home.statement` */
   of(variant: string, text: () => string, options?: { longTextsAsBytes?: boolean }): Statement<Row> {
     const found = this.prepared.get(variant);
     if (found) return found;
     const { size } = this.prepared;
-    if (size >= MAX_PREPARED) return workspace.statement<Row>('', text(), options);
-    const made = workspace.statement<Row>(`${this.name}.${size}`, text(), options);
+    if (size >= MAX_PREPARED) return this.home.statement<Row>('', text(), options);
+    const made = this.home.statement<Row>(`${this.name}.${size}`, text(), options);
     this.prepared.set(variant, made);
     return made;
   }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { NIL } from 'uuid';
 import type { Db } from '../database/db.js';
 import type { DomainEvent, Outbox } from '../events/outbox.js';
 import { ItemFailures } from '../jobs/item-failures.js';
@@ -24,8 +25,7 @@ const REPAIR_MS = 10_000;
 const REST_MS = 3_600_000;
 /** Items that one statement of a walk compares. */
 const SLICE = 5_000;
-const ZERO = '00000000-0000-0000-0000-000000000000';
-const START = { tenantId: ZERO, itemId: ZERO };
+const START = { tenantId: NIL, itemId: NIL };
 
 /** Progress of the repair in one cell. */
 interface Walk {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { verifyPassword } from '../../../src/modules/identity/passwords.js';
+import { verifyPassword } from '../../../src/platform/secrets/password-hash.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { type CliResult, json, spawnWorkspace, workspace } from '../../support/installation/cli.ts';
 import { emptyDatabase } from '../../support/database/database.ts';

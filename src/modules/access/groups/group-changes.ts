@@ -5,8 +5,9 @@ import { changes } from '../../../platform/audit/audit-data.js';
 import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { AccessErrors } from '../access.errors.js';
+import type { GroupMemberResponse } from '../access.response.js';
 import { Membership } from '../membership.js';
-import { type GroupMemberRow, GroupMembersRepository } from './group-members.repository.js';
+import { GroupMembersRepository } from './group-members.repository.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';
 
 const MAX_KEY = 63;
@@ -75,7 +76,7 @@ export class GroupChanges {
     actor: WorkspaceActor,
     group: GroupRow,
     userIds: string[],
-  ): Promise<GroupMemberRow[]> {
+  ): Promise<GroupMemberResponse[]> {
     const before = await this.membership.activeOwners(tx, [actor.tenantId]);
     const added = await this.members.add(tx, actor.tenantId, group.id, userIds, actor.userId);
     const ids = added.map((member) => member.user_id);

@@ -3,22 +3,14 @@ import { NIL } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-
-export interface GroupMemberRow {
-  user_id: string;
-  display_name: string;
-  email: string;
-  status: 'active' | 'deactivated';
-  added_by: string | null;
-  added_at: Date;
-}
+import type { GroupMemberResponse } from '../access.response.js';
 
 /** Before the first user. */
 const FIRST = [NIL] as const;
 
 const MEMBER = `member.user_id, member.display_name, member.email, member.status`;
 
-const list = workspace.statement<GroupMemberRow>(
+const list = workspace.statement<GroupMemberResponse>(
   'access.list_members',
   `SELECT ${MEMBER}, membership.added_by, membership.created_at AS added_at
      FROM rbac_members membership
@@ -26,7 +18,7 @@ const list = workspace.statement<GroupMemberRow>(
     WHERE membership.tenant_id = $1 AND membership.group_id = $2 AND membership.user_id > $3 ORDER BY membership.user_id LIMIT $4`,
 );
 
-const listAllActive = workspace.statement<GroupMemberRow>(
+const listAllActive = workspace.statement<GroupMemberResponse>(
   'access.list_all_active',
   `SELECT ${MEMBER}, NULL::uuid AS added_by, member.created_at AS added_at FROM member_profiles member
     WHERE member.tenant_id = $1 AND member.status = 'active' AND member.user_id > $2 ORDER BY member.user_id LIMIT $3`,
@@ -37,7 +29,7 @@ const active = workspace.statement<{ user_id: string }>(
   `SELECT user_id FROM member_profiles WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND status = 'active'`,
 );
 
-const add = workspace.statement<GroupMemberRow>(
+const add = workspace.statement<GroupMemberResponse>(
   'access.add_members',
   `WITH added AS (
      INSERT INTO rbac_members (tenant_id, group_id, user_id, added_by)
@@ -71,7 +63,7 @@ export class GroupMembersRepository {
     groupId: string,
     after: readonly [string] | undefined,
     limit: number,
-  ): Promise<GroupMemberRow[]> {
+  ): Promise<GroupMemberResponse[]> {
     return this.db.query(list, [tenantId, groupId, ...(after ?? FIRST), limit]);
   }
 
@@ -80,7 +72,7 @@ export class GroupMembersRepository {
     tenantId: string,
     after: readonly [string] | undefined,
     limit: number,
-  ): Promise<GroupMemberRow[]> {
+  ): Promise<GroupMemberResponse[]> {
     return this.db.query(listAllActive, [tenantId, ...(after ?? FIRST), limit]);
   }
 
@@ -96,7 +88,7 @@ export class GroupMembersRepository {
     groupId: string,
     userIds: string[],
     by: string | null,
-  ): Promise<GroupMemberRow[]> {
+  ): Promise<GroupMemberResponse[]> {
     return tx.query(add, [tenantId, groupId, userIds, by]);
   }
 

@@ -7,12 +7,16 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { AccessErrors } from '../access.errors.js';
-import type { GroupMemberListEnvelope, RemovedMemberEnvelope } from '../access.response.js';
+import type {
+  GroupMemberListEnvelope,
+  GroupMemberResponse,
+  RemovedMemberEnvelope,
+} from '../access.response.js';
 import { Authority, assertHolds } from '../authority.js';
 import { GroupChanges } from './group-changes.js';
-import { type GroupMemberRow, GroupMembersRepository } from './group-members.repository.js';
+import { GroupMembersRepository } from './group-members.repository.js';
 import type { AddGroupMembers } from './groups.dto.js';
-import { permissionsOf, presentMember } from './groups.presenter.js';
+import { permissionsOf } from './groups.presenter.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';
 import { oneOrMore } from './groups.service.js';
 
@@ -34,13 +38,13 @@ export class GroupMembersService {
     const group = await this.groups.existing(this.db, ctx.tenantId, groupId);
     const { rows, next } = await this.cursors.page(query, {
       scope: `rbac_members ${ctx.tenantId} ${groupId}`,
-      key: ({ user_id }: GroupMemberRow): [string] => [user_id],
+      key: ({ user_id }: GroupMemberResponse): [string] => [user_id],
       rows: (after, limit) =>
         isMembersGroup(group)
           ? this.members.listAllActive(ctx.tenantId, after, limit)
           : this.members.list(ctx.tenantId, groupId, after, limit),
     });
-    return { members: rows.map(presentMember), next };
+    return { members: rows, next };
   }
 
   /**
@@ -55,8 +59,7 @@ export class GroupMembersService {
       const active = await this.members.active(tx, ctx.tenantId, wanted);
       if (wanted.some((id) => !active.has(id))) throw AccessErrors.memberNotFound.with();
       if (isMembersGroup(group)) return added([]);
-      const addedMembers = await this.changes.addMembers(tx, ctx, group, wanted);
-      return added(addedMembers.map(presentMember));
+      return added(await this.changes.addMembers(tx, ctx, group, wanted));
     });
   }
 

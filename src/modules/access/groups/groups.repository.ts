@@ -5,34 +5,19 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { RbacGroup } from '../access.entity.js';
+import type { GroupResponse } from '../access.response.js';
 import { GROUPS } from './groups.resource.js';
 
 const MAX_GROUPS = 500;
 
-export interface GroupRow {
-  id: string;
-  key: string;
-  name: string;
+export interface GroupRow extends Omit<GroupResponse, 'permissions_count'> {
   folded: string;
-  description: string;
-  system: boolean;
   rank: number;
-  members_count: number;
   /** Empty for the owners group, which has all permissions. */
   permissions: string[];
-  rev: number;
-  created_at: Date;
-  updated_at: Date;
 }
 
-interface NewGroup {
-  id: string;
-  key: string;
-  name: string;
-  folded: string;
-  description: string;
-  permissions: string[];
-}
+type NewGroup = Pick<GroupRow, 'id' | 'key' | 'name' | 'folded' | 'description' | 'permissions'>;
 
 const GROUP = `grp.id, grp.key, grp.name, grp.folded, grp.description, grp.system, grp.rank, grp.rev, grp.created_at, grp.updated_at,
     CASE WHEN grp.rank = 3 THEN (SELECT count(*)::int FROM member_profiles WHERE tenant_id = $1 AND status = 'active')

@@ -1,29 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { NIL } from 'uuid';
-import type { TenantRole } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader } from '../../../platform/database/tx.js';
-
-export interface TenantMemberRow {
-  user_id: string;
-  display_name: string;
-  email: string;
-  role: TenantRole;
-  status: 'active' | 'deactivated';
-  created_at: Date;
-}
+import type { TenantMemberResponse } from './tenant-members.response.js';
 
 const MEMBER = 'user_id, display_name, email, role, status, created_at';
 
-const list = workspace.statement<TenantMemberRow>(
+const list = workspace.statement<TenantMemberResponse>(
   'access.list_tenant_members',
   `SELECT ${MEMBER} FROM member_profiles
     WHERE tenant_id = $1 AND user_id > $2 AND ($3::text IS NULL OR status = $3) AND ($4::boolean IS NULL OR is_service = $4)
     ORDER BY user_id LIMIT $5`,
 );
 
-const read = workspace.statement<TenantMemberRow>(
+const read = workspace.statement<TenantMemberResponse>(
   'access.read_tenant_member',
   `SELECT ${MEMBER} FROM member_profiles WHERE tenant_id = $1 AND user_id = $2`,
 );
@@ -42,14 +33,18 @@ export class TenantMembersRepository {
     {
       status,
       isService,
-    }: { status?: TenantMemberRow['status'] | undefined; isService?: boolean | undefined },
+    }: { status?: TenantMemberResponse['status'] | undefined; isService?: boolean | undefined },
     after: readonly [string] | undefined,
     limit: number,
-  ): Promise<TenantMemberRow[]> {
+  ): Promise<TenantMemberResponse[]> {
     return this.db.query(list, [tenantId, after?.[0] ?? NIL, status ?? null, isService ?? null, limit]);
   }
 
-  async read(tenantId: string, userId: string, reader: Reader = this.db): Promise<TenantMemberRow | null> {
+  async read(
+    tenantId: string,
+    userId: string,
+    reader: Reader = this.db,
+  ): Promise<TenantMemberResponse | null> {
     return (await reader.query(read, [tenantId, userId]))[0] ?? null;
   }
 }

@@ -1,14 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { TenantRole } from '../../../platform/context/request-context.js';
 import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
+import type { MemberStatus } from '../../tenants/index.js';
 
 export class TenantMemberResponse {
   @ApiProperty(UUID) user_id!: string;
   /** @example "Bob Okafor" */ display_name!: string;
   @ApiProperty({ example: 'bob@demo.example' }) email!: string;
-  @ApiProperty({ enum: ['owner', 'admin', 'member'], example: 'admin' }) role!: string;
-  @ApiProperty({ enum: ['active', 'deactivated'], example: 'active' }) status!: string;
-  @ApiProperty(DATE_TIME) created_at!: string;
+  @ApiProperty({ enum: ['owner', 'admin', 'member'], example: 'admin' }) role!: TenantRole;
+  @ApiProperty({ enum: ['active', 'deactivated'], example: 'active' }) status!: MemberStatus;
+  @ApiProperty(DATE_TIME) created_at!: Date;
 }
 
 export class TenantMemberEnvelope {

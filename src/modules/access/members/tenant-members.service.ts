@@ -9,7 +9,7 @@ import { AccessErrors } from '../access.errors.js';
 import { Authority, assertHolds } from '../authority.js';
 import { MemberStatusChanges } from './member-status.js';
 import type { ListTenantMembers } from './tenant-members.dto.js';
-import { TenantMembersRepository, type TenantMemberRow } from './tenant-members.repository.js';
+import { TenantMembersRepository } from './tenant-members.repository.js';
 import type {
   TenantMemberEnvelope,
   TenantMemberListEnvelope,
@@ -36,10 +36,10 @@ export class TenantMembersService {
     const isService = kind === 'all' ? undefined : kind === 'service';
     const { rows, next } = await this.cursors.page(query, {
       scope: `members ${ctx.tenantId} ${status ?? ''} ${kind}`,
-      key: ({ user_id }: TenantMemberRow): [string] => [user_id],
+      key: ({ user_id }: TenantMemberResponse): [string] => [user_id],
       rows: (after, limit) => this.members.list(ctx.tenantId, { status, isService }, after, limit),
     });
-    return { members: rows.map(present), next };
+    return { members: rows, next };
   }
 
   /**
@@ -56,7 +56,7 @@ export class TenantMembersService {
       if (userId === ctx.userId) throw Errors.forbidden.with();
       assertHolds(held, await this.authority.inTx(tx, tenantId, userId, { includeDeactivated: true }));
       await this.statuses.set(tx, ctx, before, status);
-      return { member: present({ ...before, status }) };
+      return { member: { ...before, status } };
     });
   }
 
@@ -94,8 +94,4 @@ export class TenantMembersService {
       return { transferred };
     });
   }
-}
-
-function present({ created_at, ...member }: TenantMemberRow): TenantMemberResponse {
-  return { ...member, created_at: created_at.toISOString() };
 }

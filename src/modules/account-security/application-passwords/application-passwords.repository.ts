@@ -7,25 +7,14 @@ import { type Reach, workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Scope } from './application-password-provider.js';
 import { ApplicationPassword } from './application-password.entity.js';
+import type { ApplicationPasswordResponse } from './application-password.response.js';
 
 const MAX_APPLICATION_PASSWORDS = 50;
-
-export interface ApplicationPasswordRow {
-  id: string;
-  description: string;
-  scopes: Scope[];
-  created_at: Date;
-  expires_at: Date | null;
-  last_used_at: Date | null;
-  last_used_ip: string | null;
-}
 
 /** Key for the removal from the mail service. */
 export interface ApplicationPasswordKey {
   tenant_id: string;
-  user_id: string;
   id: string;
-  provider_id: string | null;
 }
 
 interface ApplicationPasswordInput {
@@ -42,7 +31,7 @@ const COLUMNS = 'id, description, scopes, created_at, expires_at, last_used_at, 
 const LIVE = `state = 'active' AND (expires_at IS NULL OR expires_at > now())`;
 
 // A random free slot: parallel creations rarely collide, and retry if they do.
-const create = workspace.statement<ApplicationPasswordRow>(
+const create = workspace.statement<ApplicationPasswordResponse>(
   'application_passwords.create',
   `INSERT INTO application_passwords
      (tenant_id, user_id, id, slot, state, description, scopes, selector, hash, expires_at)
@@ -61,25 +50,24 @@ const count = workspace.statement<{ count: number }>(
   `SELECT count(*)::int AS count FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND ${LIVE}`,
 );
 
-const list = workspace.statement<ApplicationPasswordRow>(
+const list = workspace.statement<ApplicationPasswordResponse>(
   'application_passwords.list',
   `SELECT ${COLUMNS} FROM application_passwords
     WHERE tenant_id = $1 AND user_id = $2 AND id < $3 AND ${LIVE} ORDER BY id DESC LIMIT $4`,
 );
 
-const read = workspace.statement<ApplicationPasswordRow>(
+const read = workspace.statement<ApplicationPasswordResponse>(
   'application_passwords.read',
   `SELECT ${COLUMNS} FROM application_passwords WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND ${LIVE}`,
 );
 
-const KEY = 'tenant_id, user_id, id, provider_id';
 const OWN = 'tenant_id = $1 AND user_id = $2 AND id = $3';
 
 /** Ends passwords: they free their slots. Rows stay until the mail service has deleted the passwords. */
 const ending = (name: string, condition: string, reach: Reach = 'tenant') =>
   workspace.statement<ApplicationPasswordKey>(
     `application_passwords.${name}`,
-    `UPDATE application_passwords SET state = 'removing', slot = NULL WHERE ${condition} RETURNING ${KEY}`,
+    `UPDATE application_passwords SET state = 'removing', slot = NULL WHERE ${condition} RETURNING tenant_id, id`,
     { reach },
   );
 
@@ -129,7 +117,7 @@ export class ApplicationPasswordsRepository {
     tenantId: string,
     userId: string,
     input: ApplicationPasswordInput,
-  ): Promise<ApplicationPasswordRow | null> {
+  ): Promise<ApplicationPasswordResponse | null> {
     const { id, state, description, scopes, selector, hash, ttl } = input;
     const fields = [id, state, description, scopes, selector, hash, ttl, MAX_APPLICATION_PASSWORDS];
     return (await tx.query(create, [tenantId, userId, ...fields]))[0] ?? null;
@@ -163,11 +151,11 @@ export class ApplicationPasswordsRepository {
     userId: string,
     before: readonly [string] | undefined,
     limit: number,
-  ): Promise<ApplicationPasswordRow[]> {
+  ): Promise<ApplicationPasswordResponse[]> {
     return this.db.query(list, [tenantId, userId, before?.[0] ?? MAX, limit]);
   }
 
-  async read(tenantId: string, userId: string, id: string): Promise<ApplicationPasswordRow | null> {
+  async read(tenantId: string, userId: string, id: string): Promise<ApplicationPasswordResponse | null> {
     return (await this.db.query(read, [tenantId, userId, id]))[0] ?? null;
   }
 

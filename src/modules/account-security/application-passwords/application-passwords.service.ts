@@ -16,16 +16,14 @@ import {
   type Scope,
 } from './application-password-provider.js';
 import { applicationPasswordHashes, newApplicationPassword } from './application-password-secret.js';
-import {
-  applicationPassword,
-  type ApplicationPasswordListEnvelope,
-  type ApplicationPasswordResponse,
-  type NewApplicationPasswordEnvelope,
+import type {
+  ApplicationPasswordListEnvelope,
+  ApplicationPasswordResponse,
+  NewApplicationPasswordEnvelope,
 } from './application-password.response.js';
 import type { CreateApplicationPassword } from './application-passwords.dto.js';
 import {
   type ApplicationPasswordKey,
-  type ApplicationPasswordRow,
   ApplicationPasswordsRepository,
 } from './application-passwords.repository.js';
 
@@ -54,17 +52,17 @@ export class ApplicationPasswords {
   async list(ctx: RequestContext, query: PageQuery): Promise<ApplicationPasswordListEnvelope> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `application-passwords ${ctx.tenantId} ${ctx.userId}`,
-      key: ({ id }: ApplicationPasswordRow): [string] => [id],
+      key: ({ id }: ApplicationPasswordResponse): [string] => [id],
       rows: (before, limit) => this.repository.list(ctx.tenantId, ctx.userId, before, limit),
     });
-    return { application_passwords: rows.map(applicationPassword), next };
+    return { application_passwords: rows, next };
   }
 
   /** @throws ApiError 404 */
   async read(ctx: RequestContext, id: string): Promise<ApplicationPasswordResponse> {
     const row = await this.repository.read(ctx.tenantId, ctx.userId, id);
     if (!row) throw SecurityErrors.notFound.with();
-    return applicationPassword(row);
+    return row;
   }
 
   /** The protocols whose servers accept application passwords in this deployment. */
@@ -99,7 +97,7 @@ export class ApplicationPasswords {
         .catch((error: unknown) => this.failCreation(ctx, id, error));
       await this.activate(ctx, row, providerId);
     }
-    return { application_password: applicationPassword(row), password };
+    return { application_password: row, password };
   }
 
   /** Ends a password at commit; the mail service deletes it first, then this service. @throws ApiError 404 */
@@ -134,7 +132,7 @@ export class ApplicationPasswords {
     input: CreateApplicationPassword,
     password: string,
     creating: boolean,
-  ): Promise<ApplicationPasswordRow> {
+  ): Promise<ApplicationPasswordResponse> {
     const { selectors, hashes } = applicationPasswordHashes(this.box, ownerOf(ctx), password);
     const { description, scopes, ttl = null } = input;
     const values = { id, description, scopes, ttl, selector: selectors[0], hash: hashes[0] };
@@ -156,7 +154,7 @@ export class ApplicationPasswords {
 
   private async activate(
     ctx: RequestContext,
-    row: ApplicationPasswordRow,
+    row: ApplicationPasswordResponse,
     providerId: string | null,
   ): Promise<void> {
     const active = await this.db.tx(async (tx) => {
@@ -192,7 +190,7 @@ export class ApplicationPasswords {
     await this.outbox.append(tx, { tenantId, type: REMOVING, payload });
   }
 
-  private async logCreation(tx: Tx, ctx: RequestContext, row: ApplicationPasswordRow): Promise<void> {
+  private async logCreation(tx: Tx, ctx: RequestContext, row: ApplicationPasswordResponse): Promise<void> {
     const { id, description, scopes } = row;
     await this.log.record(tx, ctx, 'security.application_password_created', {
       application_id: id,

@@ -5,6 +5,7 @@ import { directory } from '../../../platform/database/statement.js';
 export interface RecordRow {
   id_hash: Buffer;
   payload: string;
+  grant_id: string | null;
   consumed: boolean;
   /** HMAC of the address of the first use. */
   consumed_by: Buffer | null;
@@ -23,7 +24,7 @@ interface RecordInput {
   ttl: number;
 }
 
-const FOUND = `id_hash, payload, consumed_at IS NOT NULL AS consumed, consumed_by,
+const FOUND = `id_hash, payload, grant_id, consumed_at IS NOT NULL AS consumed, consumed_by,
   coalesce(extract(epoch FROM now() - consumed_at), 0)::float8 AS consumed_seconds`;
 
 const upsert = directory.statement<never>(
@@ -53,11 +54,6 @@ const findByUserCode = directory.statement<RecordRow>(
 const consume = directory.statement<{ id_hash: Buffer }>(
   'oidc_records.consume',
   `UPDATE oidc_records SET consumed_at = now(), consumed_by = $3 WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING id_hash`,
-);
-
-const familyOf = directory.statement<{ grant_id: string | null }>(
-  'oidc_records.family_of',
-  `SELECT grant_id FROM oidc_records WHERE model = $1 AND id_hash = $2`,
 );
 
 const destroy = directory.statement<never>(
@@ -121,11 +117,6 @@ export class OidcRecordsRepository {
   /** @returns whether it was unused; true for exactly one of concurrent calls */
   async consume(model: string, idHash: Buffer, by: Buffer | null): Promise<boolean> {
     return (await this.db.single((tx) => tx.query(consume, [model, idHash, by]))).length > 0;
-  }
-
-  /** The grant of a record. */
-  async familyOf(model: string, idHash: Buffer): Promise<string | null> {
-    return (await this.db.query(familyOf, [model, idHash]))[0]?.grant_id ?? null;
   }
 
   async destroy(model: string, idHash: Buffer): Promise<void> {

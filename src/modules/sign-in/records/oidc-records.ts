@@ -107,10 +107,9 @@ export class OidcRecords {
     if (await this.repository.consume(model, hash, await this.currentAddress())) return;
     const row = await this.repository.find(model, hash);
     if (row && (await this.isRetry(model, row))) return;
-    const grantId = await this.repository.familyOf(model, hash);
-    if (grantId !== null) {
-      await this.reuse.record(model, grantId);
-      await this.endGrant(grantId);
+    if (row && row.grant_id !== null) {
+      await this.reuse.record(model, row.grant_id);
+      await this.endGrant(row.grant_id);
     }
     const { errors } = await oidcLibrary();
     throw new errors.InvalidGrant('already used');

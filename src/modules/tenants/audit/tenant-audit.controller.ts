@@ -39,8 +39,7 @@ export class TenantAuditController {
       key: ({ id }: AuditEvent): [string] => [id],
       rows: (before, limit) => this.reader.page(ctx.tenantId, filter, limit, before?.[0]),
     });
-    const events = rows.map((event) => ({ ...event, occurred_at: event.occurred_at.toISOString() }));
-    return { events, next };
+    return { events: rows, next };
   }
 
   @Endpoint('GET audit.csv', {

@@ -27,7 +27,7 @@ export class ExportAuditEvents extends OmitType(ListAuditEvents, ['cursor', 'lim
 
 export class AuditEventResponse {
   @ApiProperty(UUID) id!: string;
-  @ApiProperty(DATE_TIME) occurred_at!: string;
+  @ApiProperty(DATE_TIME) occurred_at!: Date;
   /** `cli` for the operator. @example "api" */ @ApiProperty({ enum: ['api', 'cli', 'job'] })
   origin!: string;
   /** The user who caused the event; null for the operator, the service and visitors. */

@@ -9,6 +9,7 @@ import {
   type ByteSource,
   ObjectStore,
   type OpenBlob,
+  storing,
 } from './object-store.js';
 import { OpenFile } from './open-file.js';
 
@@ -175,13 +176,5 @@ async function syncDirectory(directory: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
-  }
-}
-
-async function storing<T>(operation: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new BlobStoreError(operation, error);
   }
 }

@@ -32,6 +32,15 @@ export class BlobStoreError extends Error {
   }
 }
 
+/** @param operation for the message @throws BlobStoreError in place of any error of `work` */
+export async function storing<T>(operation: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new BlobStoreError(operation, error);
+  }
+}
+
 /** The store has no object with this name. */
 export class BlobMissingError extends Error {
   constructor(name: string) {

@@ -19,6 +19,7 @@ import {
   type ByteSource,
   ObjectStore,
   type OpenBlob,
+  storing,
 } from './object-store.js';
 
 type S3Settings = Extract<BlobStoreSettings, { kind: 's3' }>;
@@ -114,20 +115,15 @@ export class S3Store extends ObjectStore {
   }
 
   async remove(name: string): Promise<void> {
-    try {
+    await storing('remove', async () => {
       await this.abortUploads(name);
       await this.client.send(new DeleteObjectCommand(this.target(name)));
-    } catch (error) {
-      throw new BlobStoreError('remove', error);
-    }
+    });
   }
 
   async check(): Promise<void> {
-    try {
-      await this.client.send(new HeadBucketCommand({ Bucket: this.settings.bucket }));
-    } catch (error) {
-      throw new BlobStoreError('be reached', error);
-    }
+    const head = new HeadBucketCommand({ Bucket: this.settings.bucket });
+    await storing('be reached', () => this.client.send(head));
   }
 
   override close(): void {

@@ -2,15 +2,14 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { WholeListEnvelope } from '../../../../platform/paging/page.response.js';
 import { DATE_TIME, UUID } from '../../../../platform/field-docs/field-docs.js';
 import { CHALLENGE_SECONDS } from './passkey-challenges.js';
-import type { PasskeyRow } from './passkeys.repository.js';
 
 export class PasskeyResponse {
   @ApiProperty(UUID) id!: string;
   /** @example "Laptop" */ name!: string;
   /** Whether a provider synchronises the passkey between devices. @example true */ synced!: boolean;
-  @ApiProperty(DATE_TIME) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: Date;
   /** Null before the first use. */
-  @ApiProperty(DATE_TIME) last_used_at!: string | null;
+  @ApiProperty(DATE_TIME) last_used_at!: Date | null;
 }
 
 export class PasskeyListEnvelope extends WholeListEnvelope {
@@ -56,14 +55,6 @@ export class PasskeyPage {
   /** Seconds until the link expires. */
   @ApiProperty({ type: 'integer', example: 900 }) expires_in!: number;
 }
-
-export const passkeyResponse = (row: PasskeyRow): PasskeyResponse => ({
-  id: row.id,
-  name: row.name,
-  synced: row.synced,
-  created_at: row.created_at.toISOString(),
-  last_used_at: row.last_used_at?.toISOString() ?? null,
-});
 
 export const passkeyOptions = (options: object): PasskeyOptions => ({
   public_key: options,

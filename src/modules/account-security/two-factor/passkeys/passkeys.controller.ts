@@ -21,7 +21,6 @@ import {
   passkeyOptions,
   PasskeyPage,
   PasskeyRemoved,
-  passkeyResponse,
   RegisteredPasskeyEnvelope,
 } from './passkey.response.js';
 import { Passkeys } from './passkeys.service.js';
@@ -52,7 +51,7 @@ export class PasskeysController {
   @Tenantless()
   @WithoutSecondFactor()
   async list(@Ctx() ctx: AccountContext): Promise<PasskeyListEnvelope> {
-    return { passkeys: (await this.passkeys.list(ctx.userId)).map(passkeyResponse), next: null };
+    return { passkeys: await this.passkeys.list(ctx.userId), next: null };
   }
 
   @Endpoint('POST options', {
@@ -97,7 +96,7 @@ export class PasskeysController {
     @Body() body: RegisterPasskey,
   ): Promise<RegisteredPasskeyEnvelope> {
     const { passkey, recoveryCodes } = await this.passkeys.register(ctx, body.name, body.credential);
-    return { passkey: passkeyResponse(passkey), ...(recoveryCodes && { recovery_codes: recoveryCodes }) };
+    return { passkey, ...(recoveryCodes && { recovery_codes: recoveryCodes }) };
   }
 
   @Endpoint('POST page', {
@@ -132,7 +131,7 @@ export class PasskeysController {
     @Id('passkey_id') id: string,
     @Body() body: RenamePasskey,
   ): Promise<PasskeyEnvelope> {
-    return { passkey: passkeyResponse(await this.passkeys.rename(ctx, id, body.name)) };
+    return { passkey: await this.passkeys.rename(ctx, id, body.name) };
   }
 
   @Endpoint('DELETE :passkey_id', {

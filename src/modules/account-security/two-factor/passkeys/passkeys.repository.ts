@@ -2,16 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../../platform/database/db.js';
 import { directory } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
+import type { PasskeyResponse } from './passkey.response.js';
 import type { NewCredential, StoredCredential } from './webauthn.js';
-
-/** A passkey in the list of its owner. */
-export interface PasskeyRow {
-  id: string;
-  name: string;
-  synced: boolean;
-  created_at: Date;
-  last_used_at: Date | null;
-}
 
 export interface StoredPasskey extends StoredCredential {
   id: string;
@@ -22,7 +14,7 @@ export interface StoredPasskey extends StoredCredential {
 const LISTED = 'id, name, synced, created_at, last_used_at';
 const STORED = `id, account_id AS "accountId", name, credential_id AS "credentialId", public_key AS "publicKey", counter, transports`;
 
-const list = directory.statement<PasskeyRow>(
+const list = directory.statement<PasskeyResponse>(
   'passkeys.list',
   `SELECT ${LISTED} FROM passkeys WHERE account_id = $1 ORDER BY id DESC`,
 );
@@ -37,18 +29,18 @@ const byCredential = directory.statement<StoredPasskey>(
   `SELECT ${STORED} FROM passkeys WHERE credential_id = $1`,
 );
 
-const insert = directory.statement<PasskeyRow>(
+const insert = directory.statement<PasskeyResponse>(
   'passkeys.insert',
   `INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, synced, name)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (credential_id) DO NOTHING RETURNING ${LISTED}`,
 );
 
-const rename = directory.statement<PasskeyRow>(
+const rename = directory.statement<PasskeyResponse>(
   'passkeys.rename',
   `UPDATE passkeys SET name = $3 WHERE account_id = $1 AND id = $2 RETURNING ${LISTED}`,
 );
 
-const remove = directory.statement<PasskeyRow>(
+const remove = directory.statement<PasskeyResponse>(
   'passkeys.remove',
   `DELETE FROM passkeys WHERE account_id = $1 AND id = $2 RETURNING ${LISTED}`,
 );
@@ -66,7 +58,7 @@ export class PasskeysRepository {
   constructor(private readonly db: Db) {}
 
   /** The passkeys of an account, newest first. */
-  async list(accountId: string, reader: Pick<Db, 'query'> | Tx = this.db): Promise<PasskeyRow[]> {
+  async list(accountId: string, reader: Pick<Db, 'query'> | Tx = this.db): Promise<PasskeyResponse[]> {
     return reader.query(list, [accountId]);
   }
 
@@ -85,17 +77,17 @@ export class PasskeysRepository {
     accountId: string,
     name: string,
     credential: NewCredential,
-  ): Promise<PasskeyRow | null> {
+  ): Promise<PasskeyResponse | null> {
     const { credentialId, publicKey, counter, transports, synced } = credential;
     const values = [id, accountId, credentialId, publicKey, counter, transports, synced, name];
     return (await tx.query(insert, values))[0] ?? null;
   }
 
-  async rename(tx: Tx, accountId: string, id: string, name: string): Promise<PasskeyRow | null> {
+  async rename(tx: Tx, accountId: string, id: string, name: string): Promise<PasskeyResponse | null> {
     return (await tx.query(rename, [accountId, id, name]))[0] ?? null;
   }
 
-  async remove(tx: Tx, accountId: string, id: string): Promise<PasskeyRow | null> {
+  async remove(tx: Tx, accountId: string, id: string): Promise<PasskeyResponse | null> {
     return (await tx.query(remove, [accountId, id]))[0] ?? null;
   }
 

@@ -13,7 +13,8 @@ import { SecondFactorEnrolment } from '../second-factor-enrolment.js';
 import { TwoFactorService } from '../two-factor.service.js';
 import { PasskeyChallenges } from './passkey-challenges.js';
 import { PasskeySite } from './passkey-site.js';
-import { type PasskeyRow, PasskeysRepository } from './passkeys.repository.js';
+import type { PasskeyResponse } from './passkey.response.js';
+import { PasskeysRepository } from './passkeys.repository.js';
 import { type CreationOptions, creationOptions, verifyCreation } from './webauthn.js';
 
 /** Passkeys of one account. */
@@ -24,7 +25,7 @@ export type PasskeyOwner = Pick<AccountContext, 'userId' | 'tenantId' | 'session
   Partial<Pick<AccountContext, 'requestId' | 'ip'>>;
 
 interface Registered {
-  passkey: PasskeyRow;
+  passkey: PasskeyResponse;
   /** New recovery codes, when the passkey is the first factor; else null. */
   recoveryCodes: string[] | null;
 }
@@ -71,7 +72,7 @@ export class Passkeys implements OnModuleInit {
     this.requireAvailable();
   }
 
-  async list(accountId: string): Promise<PasskeyRow[]> {
+  async list(accountId: string): Promise<PasskeyResponse[]> {
     return this.repository.list(accountId);
   }
 
@@ -123,7 +124,7 @@ export class Passkeys implements OnModuleInit {
   }
 
   /** @throws ApiError 404 */
-  async rename(owner: PasskeyOwner, id: string, name: string): Promise<PasskeyRow> {
+  async rename(owner: PasskeyOwner, id: string, name: string): Promise<PasskeyResponse> {
     return this.db.tx(async (tx) => {
       const passkey = await this.repository.rename(tx, owner.userId, id, name);
       if (!passkey) throw SecurityErrors.notFound.with();

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { create as contentDisposition } from 'content-disposition';
-import { asciiFileName, safeFileName } from '../../../../platform/http/replies/file-name.js';
 import { BodyReply } from '../../../../platform/http/replies/body-reply.js';
+import { safeFileName } from '../../../../platform/http/replies/file-name.js';
+import { attachmentNamed } from '../../../../platform/http/replies/file-reply.js';
 import { type MailCall, messagePath } from '../../mail-call.js';
 import { forwarded, MailClient, type MailReply, type MailSession } from '../../mail-client.js';
 import { JsonResponse } from '../../upstream-response.js';
@@ -31,13 +31,14 @@ export class AttachmentsService {
       const response = await session.bytes({ method: 'GET', path, accept: '*/*' });
       if (response instanceof JsonResponse) return forwarded(response);
       const { headers, body } = response;
+      const name = safeFileName(filename, '', DEFAULT_NAME);
       const length = headers['content-length'];
       return new BodyReply(body.stream(), {
         status: 200,
         contentType: safeType(headers['content-type']),
         ...(length !== undefined && /^\d{1,15}$/.test(length) && { length: Number(length) }),
         headers: {
-          'Content-Disposition': disposition(filename),
+          'Content-Disposition': attachmentNamed(name, DEFAULT_NAME),
           'Content-Security-Policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
         },
       });
@@ -52,10 +53,4 @@ function safeType(declared: string | undefined): string {
   return /^[a-z0-9][\w.+-]{0,63}\/[a-z0-9][\w.+-]{0,126}$/.test(type) && !ACTIVE.test(type)
     ? type
     : DEFAULT_TYPE;
-}
-
-/** `attachment` with the file name (RFC 6266). */
-function disposition(filename: string): string {
-  const name = safeFileName(filename, '', DEFAULT_NAME);
-  return contentDisposition(name, { fallback: asciiFileName(name, DEFAULT_NAME) });
 }
