@@ -3,15 +3,33 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import http from 'node:http';
 import { Config } from '../../../src/config/config.js';
-import { type MailService, startMailService } from '../../../src/mail-service/mail-service.js';
+import {
+  type MailService,
+  migrateMailService,
+  startMailService,
+} from '../../../src/mail-service/mail-service.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
-import { emptyDatabase } from '../database/database.ts';
+import { cloneDatabase, emptyDatabase, type TestDatabase } from '../database/database.ts';
 import { raiseTimeouts } from '../database/timeouts.ts';
 import { memoryDirectory } from '../memory-directory.ts';
 
 raiseTimeouts();
+
+/** The name of a database with the schema of the mail service, which the services of this process copy. */
+let template: Promise<string> | undefined;
+
+async function migratedDatabase(): Promise<TestDatabase> {
+  template ??= migrateTemplate();
+  return cloneDatabase({ template: await template });
+}
+
+async function migrateTemplate(): Promise<string> {
+  const { url } = await emptyDatabase();
+  await migrateMailService(Config.parse({}), url);
+  return new URL(url).pathname.slice(1);
+}
 
 export interface MailResponse<B = any> {
   status: number;
@@ -89,7 +107,9 @@ export class TestMailService {
    * @param databaseUrl e.g. of a TestApp, which must be stopped after this service
    */
   static async start(settings: Record<string, string> = {}, databaseUrl?: string): Promise<TestMailService> {
-    const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await emptyDatabase();
+    const database = databaseUrl
+      ? { url: databaseUrl, drop: async () => undefined }
+      : await migratedDatabase();
     const dataDir = memoryDirectory('mail-service-');
     const config = Config.parse({ LOG_LEVEL: 'silent', DATA_DIR: dataDir, ...settings });
     const token = randomBytes(20).toString('hex');
