@@ -1,6 +1,7 @@
 import { provision } from '../../../src/provision/provision.js';
 import { PASSWORD, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
+import { afterChange } from '../../support/database/locks.ts';
 import { secondFactorOf } from '../../support/sign-in/sign-in.ts';
 
 describe('recovery of members by administrators', () => {
@@ -188,6 +189,23 @@ describe('recovery of members by administrators', () => {
       await secondFactorOf(app, member.id);
       await app.member(`more${n}`, member.email);
       expect(await reset(admin, member)).toEqual([409, 'member_of_other_workspaces']);
+      expect(await hasFactor(member)).toBe(true);
+    });
+
+    test('of a member who joins another workspace while the request waits stays', async () => {
+      const [, admin, member] = (await workspace('owner', 'admin', 'member')) as [
+        TestUser,
+        TestUser,
+        TestUser,
+      ];
+      await secondFactorOf(app, member.id);
+      const result = await afterChange(
+        await app.databaseOf(admin.tenantId!),
+        (other) => other.query('SELECT FROM tenant_rbac WHERE tenant_id = $1 FOR UPDATE', [admin.tenantId]),
+        () => reset(admin, member),
+        { meanwhile: () => app.member(`more${n}`, member.email) },
+      );
+      expect(result).toEqual([409, 'member_of_other_workspaces']);
       expect(await hasFactor(member)).toBe(true);
     });
   });

@@ -7,7 +7,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { AccountRecovery, SecurityErrors, sessionState } from '../../account-security/index.js';
-import { CredentialsApi, SessionsApi } from '../../identity/index.js';
+import { CredentialsApi, IdentityApi, SessionsApi } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AccessErrors } from '../access.errors.js';
 import { Authority, assertHolds } from '../authority.js';
@@ -28,6 +28,7 @@ export class MemberRecoveryService {
     private readonly members: TenantMembersRepository,
     private readonly authority: Authority,
     private readonly tenants: TenantsApi,
+    private readonly identity: IdentityApi,
     private readonly credentials: CredentialsApi,
     private readonly accounts: AccountRecovery,
     private readonly live: SessionsApi,
@@ -76,13 +77,13 @@ export class MemberRecoveryService {
   async resetSecondFactor(ctx: RequestContext, userId: string): Promise<SecondFactorResetEnvelope> {
     if (this.config.OIDC_ISSUER) throw SecurityErrors.managedExternally.with();
     if (userId === ctx.userId) throw Errors.forbidden.with();
-    const [account, workspaces] = [
-      await this.credentials.byId(userId),
-      await this.tenants.workspacesOf(userId),
-    ];
     const state = await this.db.tx(async (tx) => {
       const isOwner = (await this.manageable(tx, ctx, userId, { ownersByTwo: true })) === 'owner';
-      if (workspaces.some(({ id }) => id !== ctx.tenantId)) throw AccessErrors.memberOfOtherWorkspaces.with();
+      await this.identity.lockAccount(tx, userId);
+      const memberships = await this.tenants.membershipsOf(userId, tx);
+      if (memberships.some((each) => each.tenant_id !== ctx.tenantId && each.status === 'active'))
+        throw AccessErrors.memberOfOtherWorkspaces.with();
+      const account = await this.credentials.byId(userId, tx);
       if (account?.second_factor_since == null) throw SecurityErrors.notEnabled.with();
       const first = isOwner ? await this.firstRequest(tx, ctx, userId) : null;
       if (first) return { state: 'approval_required' as const, ...first };
