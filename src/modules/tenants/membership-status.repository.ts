@@ -32,13 +32,14 @@ const setMemberStatus = workspace.statement<{ tenant_id: string }>(
   'tenants.set_member_status',
   `UPDATE tenant_members
       SET status = $3, ended_separately = ($3 = 'deactivated'),
-          deactivated_at = CASE WHEN $3 = 'deactivated' THEN coalesce(deactivated_at, now()) END
+          deactivated_at = CASE WHEN $3 = 'deactivated' THEN coalesce(deactivated_at, now()) END,
+          changed_at = CASE WHEN status <> $3 THEN now() ELSE changed_at END
     WHERE tenant_id = $1 AND user_id = $2 AND ($3 <> 'active' OR erased_at IS NULL) RETURNING tenant_id`,
 );
 
 const endAll = workspace.statement<{ tenant_id: string }>(
   'tenants.end_memberships',
-  `UPDATE tenant_members SET status = 'deactivated', ended_separately = false, deactivated_at = now()
+  `UPDATE tenant_members SET status = 'deactivated', ended_separately = false, deactivated_at = now(), changed_at = now()
     WHERE user_id = $1 AND status = 'active' RETURNING tenant_id`,
   { reach: 'account' },
 );

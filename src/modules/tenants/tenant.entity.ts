@@ -40,6 +40,8 @@ export class TenantMember {
   @Column('boolean', { name: 'ended_separately' }) endedSeparately!: boolean;
   /** Start of the erasure of the personal data. The membership then stays deactivated until the user joins again. */
   @Column('timestamptz', { name: 'erased_at', nullable: true }) erasedAt!: Date | null;
+  /** The last change of address, name or status; null: none is known. */
+  @Column('timestamptz', { name: 'changed_at', nullable: true }) changedAt!: Date | null;
 }
 
 @Entity('tenant_logos')

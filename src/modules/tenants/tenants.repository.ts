@@ -116,7 +116,9 @@ const upsertMembers = workspace.statement<{ user_id: string }>(
             given.is_service
        FROM given LEFT JOIN before ON before.user_id = given.user_id ORDER BY given.user_id
      ON CONFLICT (tenant_id, user_id) DO UPDATE
-       SET email = excluded.email, display_name = excluded.display_name, role = excluded.role, folded = excluded.folded
+       SET email = excluded.email, display_name = excluded.display_name, role = excluded.role, folded = excluded.folded,
+           changed_at = CASE WHEN (member.email, member.display_name) IS DISTINCT FROM (excluded.email, excluded.display_name)
+                             THEN now() ELSE member.changed_at END
      WHERE (member.email, member.display_name, member.role, member.folded)
            IS DISTINCT FROM (excluded.email, excluded.display_name, excluded.role, excluded.folded)
      RETURNING member.user_id, member.role)
@@ -241,7 +243,7 @@ export class TenantsRepository {
     const members = rowsOf(tx, TenantMember);
     const member = await members.one({ tenantId, userId });
     const folded = foldWords(displayName, member?.email ?? '');
-    await members.update({ tenantId, userId }, { displayName, folded });
+    await members.update({ tenantId, userId }, { displayName, folded, changedAt: () => 'now()' });
   }
 
   /** Workspaces in which a user has another address, without erased memberships. */
@@ -261,7 +263,7 @@ export class TenantsRepository {
       const member = await members.lock({ tenantId, userId, erasedAt: IsNull() });
       if (!member) return;
       const folded = foldWords(member.displayName, email);
-      await members.update({ tenantId, userId }, { email, folded });
+      await members.update({ tenantId, userId }, { email, folded, changedAt: () => 'now()' });
       await then(tx);
     });
   }

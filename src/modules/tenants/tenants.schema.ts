@@ -16,6 +16,7 @@ export const tenantsSchema: SchemaPart = {
     ServicesAndLogos1797300000004: '0201-services-and-logos',
     MemberErasure1798112308251: '0301-erasure',
     SeparateEnds1798800000012: '0302-separate-ends',
+    MemberChanges1798800000074: '0303-member-changes',
   }),
   sql: [
     ...sqlFiles('workspace', import.meta.url, 'member-profiles'),

@@ -266,6 +266,34 @@ describe('users by SCIM', () => {
     await expectLater();
   });
 
+  test('lastModified also follows a status set by an administrator, and a name set by the operator', async () => {
+    const { id } = await scim.user(address());
+    const { email } = await memberOf(id);
+    const LONG_AGO = '2026-01-01T00:00:00.000Z';
+    const rename = (name: string) =>
+      provision(app.served.nest, {
+        tenants: [{ slug: 'acme', users: [{ email, name, role: 'member' }] }],
+      });
+    for (const [change, isChange] of [
+      [() => owner.api.post(`/tenant/members/${id}/deactivate`), true],
+      [() => owner.api.post(`/tenant/members/${id}/activate`), true],
+      [() => rename('Ann Boss'), true],
+      [() => rename('Ann Boss'), false],
+    ] as const) {
+      for (const [table, column] of [
+        ['tenant_members', 'created_at'],
+        ['tenant_members', 'changed_at'],
+        ['user_profiles', 'updated_at'],
+        ['scim_users', 'updated_at'],
+      ])
+        await app.sql(`UPDATE ${table} SET ${column} = $2 WHERE user_id = $1`, [id, LONG_AGO]);
+      expect((await scim.get(`/Users/${id}`)).body.meta.lastModified).toBe(LONG_AGO);
+      await change();
+      const { lastModified } = (await scim.get(`/Users/${id}`)).body.meta;
+      expect([String(change), lastModified !== LONG_AGO]).toEqual([String(change), isChange]);
+    }
+  });
+
   test('userName and externalId are unique, also for parallel requests', async () => {
     const userName = address();
     const responses = await Promise.all(

@@ -29,7 +29,8 @@ export interface ScimUserRow {
 
 const USER = `SELECT member.user_id, member.email, member.display_name, member.status, member.role, member.created_at,
          profile.given_name, profile.family_name, profile.title,
-         written.external_id, written.attributes, greatest(written.updated_at, profile.updated_at) AS updated_at,
+         written.external_id, written.attributes,
+         greatest(written.updated_at, profile.updated_at, member.changed_at) AS updated_at,
          coalesce((SELECT json_agg(json_build_object('value', grp.id, 'display', grp.name) ORDER BY grp.id)
                      FROM group_memberships membership
                      JOIN group_names grp ON grp.tenant_id = membership.tenant_id AND grp.id = membership.group_id
