@@ -23,7 +23,7 @@ export function serveDocs(app: NestExpressApplication, config: Config): void {
     documentHandler('openapi.json', config.signInIssuer === null ? withoutSignIn : undefined),
   );
   app.use(socketsPath, documentHandler('asyncapi.json'));
-  app.use(docs, docsHeaders);
+  app.use(docs, docsHeaders, revalidated);
   // Without a document, because the page loads it from `swaggerUrl` and would otherwise contain it too.
   SwaggerModule.setup(docs, app, {} as OpenAPIObject, {
     raw: false,
@@ -48,8 +48,23 @@ function readDocument(name: string, change?: (document: OpenAPIObject) => void) 
   ) as OpenAPIObject;
   change?.(document);
   const text = JSON.stringify(document);
-  return { text, etag: `"${createHash('sha256').update(text).digest('base64url')}"` };
+  return { text, etag: etagOf(text) };
 }
+
+const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('base64url')}"`;
+
+/** Clients revalidate the page and the script that Nest makes by ETag, as they do with the files of Swagger UI. */
+const revalidated: RequestHandler = (_request, response, next) => {
+  const send = response.send.bind(response);
+  response.send = (body: unknown) => {
+    if (typeof body === 'string' && response.statusCode === 200) {
+      response.setHeader('Cache-Control', 'no-cache');
+      response.setHeader('ETag', etagOf(body));
+    }
+    return send(body);
+  };
+  next();
+};
 
 /**
  * Responds to GET and HEAD of exactly this path; clients revalidate by ETag. The first request reads the document, so that

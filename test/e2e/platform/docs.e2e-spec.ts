@@ -36,6 +36,8 @@ describe('the documentation', () => {
   test.each([
     ['/openapi.json', 'application/json'],
     ['/asyncapi.json', 'application/json'],
+    ['/docs', 'text/html'],
+    ['/docs/swagger-ui-init.js', 'application/javascript'],
     ['/docs/swagger-ui-bundle.js', 'text/javascript'],
     ['/docs/swagger-ui.css', 'text/css'],
   ])('%s is compressed, and not sent again to a client that has it', async (path, type) => {
