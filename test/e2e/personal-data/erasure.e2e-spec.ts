@@ -14,7 +14,7 @@ import { json, workspace } from '../../support/installation/cli.ts';
 import { ok } from '../../support/domains/forms.ts';
 import { inTransaction, lockWaiters } from '../../support/database/locks.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
-import { accepted, writeEverywhere } from '../../support/domains/personal-data.ts';
+import { writeEverywhere } from '../../support/domains/personal-data.ts';
 import { until } from '../../support/until.ts';
 import { childEnv } from '../../support/installation/child-env.ts';
 
@@ -202,7 +202,6 @@ describe('erasure of personal data', () => {
     const [ann] = await app.tenant('acme', 'ann');
     const una = await userOf('acme', `Una ${MARKER}`, `una.${MARKER}@acme.example`);
     await writeEverywhere(una, (domain) => `${MARKER} ${domain}`);
-    accepted(await una.api.put('/presence/me', { status: 'dnd', text: MARKER }));
     const boxes = ok(await una.api.get('/mail/users/me/mailboxes')).results;
     const drafts = boxes.find((box: { path: string }) => box.path === 'Drafts').id;
     ok(
@@ -212,14 +211,6 @@ describe('erasure of personal data', () => {
         text: MARKER,
       }),
     );
-    const options = [{ start: '2027-03-02T09:00:00' }, { start: '2027-03-03T14:00:00' }];
-    const poll = {
-      title: MARKER,
-      time_zone: 'Europe/Berlin',
-      options,
-      participants: ['zoe@outside.example'],
-    };
-    ok(await una.api.post('/calendar/polls', poll), 201);
     await insertRecords(una);
     // Content that other members can read.
     const { note } = ok(await una.api.post('/notes', { title: 'Plan', content: '<p>shared</p>' }), 201);

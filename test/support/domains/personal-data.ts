@@ -31,6 +31,13 @@ export async function writeEverywhere(user: TestUser, mark: (domain: string) => 
     201,
   );
   const [calendar] = ok(await api.get('/calendar')).calendars;
+  const poll = {
+    title: mark('poll'),
+    time_zone: 'Europe/Berlin',
+    options: [{ start: '2027-03-02T09:00:00' }, { start: '2027-03-03T14:00:00' }],
+    participants: ['zoe@outside.example'],
+  };
+  ok(await api.post('/calendar/polls', poll), 201);
   const event = { title: mark('event'), start: '2026-03-02T09:00:00Z', end: '2026-03-02T10:00:00Z' };
   ok(await api.post(`/calendar/${calendar.id}/events`, event), 201);
   const book = ok(await api.get('/contact/addressbooks')).addressbooks.find(
@@ -40,6 +47,7 @@ export async function writeEverywhere(user: TestUser, mark: (domain: string) => 
   ok(await api.put('/contact/self', { notes: mark('own-card') }));
   const form = await published(user, definitionOf([{ id: 'q', type: 'short_text', title: mark('form') }]));
   accepted(await api.post(`/forms/${form.id}/submit`, { answers: { q: mark('response') } }));
+  accepted(await api.put('/presence/me', { status: 'dnd', text: mark('presence') }));
   const { room } = ok(await api.post('/chat/rooms', { type: 'group', name: mark('room') }), 201);
   accepted(
     await api.post(`/chat/rooms/${room.id}/messages`, { client_msg_id: randomUUID(), body: mark('message') }),
