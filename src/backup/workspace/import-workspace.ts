@@ -7,7 +7,7 @@ import { IdentityApi } from '../../modules/identity/index.js';
 import { MailApi } from '../../modules/mail/index.js';
 import { Audit, operator } from '../../platform/audit/audit.js';
 import { CellsRepository } from '../../platform/cells/cells.repository.js';
-import { isConnectionError, isRejected } from '../../platform/database/database-errors.js';
+import { isConnectionError, mayHaveCommitted } from '../../platform/database/database-errors.js';
 import { MAIN } from '../../platform/database/db.js';
 import { asTx, replicate } from '../../platform/database/long-session.js';
 import { gidOf } from '../../platform/database/spanning-tx.js';
@@ -173,8 +173,7 @@ async function commit(
     isDecided = true;
     await directory.query('COMMIT');
   } catch (error) {
-    // Without a response to COMMIT, the decision may be in force.
-    if (isDecided && !isRejected(error)) keepFiles();
+    if (mayHaveCommitted(isDecided, error)) keepFiles();
     else if (isSpread) await cell.query(`ROLLBACK PREPARED '${gid}'`);
     throw error;
   }

@@ -89,6 +89,12 @@ const INVALID_PLAN = /^(?:0A|26|42|XX)/;
 export const isRejected = (error: unknown): boolean =>
   (error as { severity?: unknown } | null)?.severity === 'ERROR';
 
+/**
+ * Whether a failed transaction may have committed: COMMIT was sent, and PostgreSQL did not reject it. Its response was lost, then.
+ * @param isSent whether COMMIT was sent before the failure
+ */
+export const mayHaveCommitted = (isSent: boolean, error: unknown): boolean => isSent && !isRejected(error);
+
 /** Whether the connection of a failed statement is usable: PostgreSQL rejected a value or ended the statement at its time limit. */
 export const leavesConnection = (error: unknown): boolean =>
   isRejected(error) && !isReadOnly(error) && !INVALID_PLAN.test(errorCode(error) ?? 'XX');

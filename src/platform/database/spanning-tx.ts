@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { DataSource, EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from './database.js';
-import { isRejected } from './database-errors.js';
+import { mayHaveCommitted } from './database-errors.js';
 import type { Router } from './router.js';
 import { directory, type Statement } from './statement.js';
 import { type OpenTx, type Reader, Tx } from './tx.js';
@@ -114,8 +114,8 @@ export class SpanningTx extends Tx {
       isDecided = true;
       await directoryPart.commit();
     } catch (error) {
-      // Without a response to COMMIT, it is unknown whether the directory has committed: `UnfinishedCommits` reads the decision.
-      if (isDecided && !isRejected(error)) throw error;
+      // `UnfinishedCommits` reads the decision.
+      if (mayHaveCommitted(isDecided, error)) throw error;
       // The directory has not committed, so all parts roll back.
       for (const [gid, part] of prepared) await part.rollBackPrepared(gid).catch(unfinished(gid));
       throw error;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { isRejected } from '../../database/database-errors.js';
+import { mayHaveCommitted } from '../../database/database-errors.js';
 import { Db, MAIN } from '../../database/db.js';
 import { asTx, openSession, replicate } from '../../database/long-session.js';
 import { Schema } from '../../database/schema/schema-part.js';
@@ -172,7 +172,7 @@ export class WorkspaceMoves implements OnModuleInit {
       await this.moves.decide(asTx(target), move);
       await this.moves.place(asTx(target), move);
       await target.query('COMMIT').catch((error: unknown) => {
-        if (!isRejected(error)) leaveToJob();
+        if (mayHaveCommitted(true, error)) leaveToJob();
         throw error;
       });
       leaveToJob();
@@ -191,7 +191,7 @@ export class WorkspaceMoves implements OnModuleInit {
         isDecided = true;
       });
     } catch (error) {
-      if (isDecided && !isRejected(error)) leaveToJob();
+      if (mayHaveCommitted(isDecided, error)) leaveToJob();
       else await target.query(`ROLLBACK PREPARED '${gid}'`).catch(() => undefined);
       throw error;
     }
