@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { OUT, print } from './dev-compiler.mjs';
+import { importCurrent } from './import-current.mjs';
 import { NODE_FLAGS } from './node-flags.mjs';
 import { programEnv, projectNode, ROOT } from './prepare.mjs';
 
@@ -76,10 +77,11 @@ export class DevServer {
     if (this.#mail && names.every((name) => WITHOUT_MAIL_SERVICE.test(name))) return;
     await this.#mail?.process.stop(STOP_MS);
     this.#mail = undefined;
-    const { MailServiceProcess } = await import(path.join(OUT, 'runtime', 'mail-service-process.js'));
-    const log = { info: () => undefined, error: ({ reason }, message) => print(`${message}: ${reason}`) };
-    const process = new MailServiceProcess(this.#database?.url ?? this.#config.DATABASE_URL, log);
     try {
+      const file = path.join(OUT, 'runtime', 'mail-service-process.js');
+      const { MailServiceProcess } = await importCurrent(file);
+      const log = { info: () => undefined, error: ({ reason }, message) => print(`${message}: ${reason}`) };
+      const process = new MailServiceProcess(this.#database?.url ?? this.#config.DATABASE_URL, log);
       const { url, token } = await process.start();
       this.#mail = {
         process,

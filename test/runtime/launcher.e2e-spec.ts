@@ -93,4 +93,16 @@ describe('npm run dev', () => {
     expect(postmasterPid(dataDir)).toBe(undefined);
     other.close();
   });
+
+  it('starts the mail service from the changed file of its process', async () => {
+    const { importCurrent } = await import(path.join(ROOT, 'bin', 'lib', 'import-current.mjs'));
+    const file = path.join(temporaryDataDir(), 'module.mjs');
+    mkdirSync(path.dirname(file));
+    const contents = [];
+    for (const version of [1, 2]) {
+      writeFileSync(file, `export const version = ${version};`);
+      contents.push((await importCurrent(file)).version);
+    }
+    expect(contents).toEqual([1, 2]);
+  });
 });
