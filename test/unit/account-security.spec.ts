@@ -94,14 +94,14 @@ describe('guessable passwords', () => {
     'P@ssw0rd1234',
     'martinmartin',
     'x'.repeat(1000),
-  ])('%j is one', async (text) => {
-    expect(await isEasilyGuessed(text, ['alice@acme.example', 'martin'])).toBe(true);
+  ])('%j is one', (text) => {
+    expect(isEasilyGuessed(text, ['alice@acme.example', 'martin'])).toBe(true);
   });
 
   test.each(['correct horse battery staple', 'seven purple teapots', 'Zq8#vLw2!mKp', 'vier rote Bücher'])(
     '%j is not guessable',
-    async (text) => {
-      expect(await isEasilyGuessed(text, ['alice@acme.example'])).toBe(false);
+    (text) => {
+      expect(isEasilyGuessed(text, ['alice@acme.example'])).toBe(false);
     },
   );
 });

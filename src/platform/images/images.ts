@@ -1,11 +1,9 @@
-import { createRequire } from 'node:module';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { default as Library, Sharp } from 'sharp';
 import { imageSize } from '../../lib/image-size/index.js';
+import { lazy } from '../../lib/lazy/index.js';
 import { defineError } from '../http/api-error.js';
 import { ClosedError, ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
-
-const require = createRequire(import.meta.url);
 
 /** The errors of image processing. */
 export const ImageErrors = {
@@ -50,7 +48,6 @@ type Write = (image: Sharp, attempt: number) => Sharp;
 export class Images implements OnModuleDestroy {
   private readonly logger = new Logger(Images.name);
   private readonly limiter = new ConcurrencyLimiter(CONCURRENT, QUEUE);
-  private library: typeof Library | undefined;
 
   /**
    * The first frame of a PNG, JPEG, GIF or WebP as a JPEG, upright, on white where it is transparent.
@@ -111,10 +108,10 @@ export class Images implements OnModuleDestroy {
     throw ImageErrors.invalid.with();
   }
 
-  /** Loads the library at the first use, and after a failure at the next one. It has no binary for some platforms. */
+  /** The library has no binary for some platforms. */
   private loaded(): typeof Library {
     try {
-      return (this.library ??= load());
+      return library();
     } catch (error) {
       this.logger.error({ err: error }, 'the image library cannot be loaded');
       throw ImageErrors.unavailable.with();
@@ -122,8 +119,7 @@ export class Images implements OnModuleDestroy {
   }
 }
 
-/** An `import` would keep the failure of a load, e.g. without memory, until the process ends. */
-function load(): typeof Library {
+const library = lazy((require) => {
   const sharp = require('sharp') as typeof Library;
   sharp.cache(false);
   sharp.concurrency(1);
@@ -133,7 +129,7 @@ function load(): typeof Library {
     operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp', 'VipsForeignLoadNsgif'],
   });
   return sharp;
-}
+});
 
 async function encoded(image: Sharp) {
   try {

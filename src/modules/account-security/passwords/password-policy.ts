@@ -37,7 +37,7 @@ export class PasswordPolicy {
       ...account.email.split(/[@.+_-]/),
       ...account.display_name.split(/\s+/),
     ];
-    if (await isEasilyGuessed(password, [...userInputs.filter((word) => word.length > 2), 'workspace']))
+    if (isEasilyGuessed(password, [...userInputs.filter((word) => word.length > 2), 'workspace']))
       throw weak('too_common', 'is too easy to guess');
     if (await this.breaches.contains(password)) throw weak('breached', 'appears in a data breach');
   }

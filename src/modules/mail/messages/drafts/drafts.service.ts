@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { StringSchema } from 'joi';
+import type { default as Joi } from 'joi';
+import { lazy } from '../../../../lib/lazy/index.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import type { FieldProblem } from '../../../../platform/http/api-error.js';
@@ -34,7 +35,7 @@ export class DraftsService {
    */
   async create(call: MailCall, mailbox: string, body: Fields): Promise<MailReply> {
     const fields = messageFields({ draft: true, ...body });
-    await rejectUnusable(fields['to']);
+    rejectUnusable(fields['to']);
     return this.client.as(call, async (session) => {
       const response = await this.writer.create(session, mailbox, fields);
       if (response.status >= 300) return forwarded(response);
@@ -81,17 +82,14 @@ export class DraftsService {
   }
 }
 
-let addressSchema: Promise<StringSchema> | undefined;
-
 /** WildDuck's own check of an address. Its library, 68 modules, is loaded by the first draft and not at the start. */
-const usableAddress = (): Promise<StringSchema> =>
-  (addressSchema ??= import('joi').then(({ default: Joi }) =>
-    Joi.string().email({ tlds: false }).max(320).required(),
-  ));
+const usableAddress = lazy((require) =>
+  (require('joi') as typeof Joi).string().email({ tlds: false }).max(320).required(),
+);
 
 /** @throws ApiError 422 that names the unusable addresses */
-async function rejectUnusable(to: unknown): Promise<void> {
-  const usable = await usableAddress();
+function rejectUnusable(to: unknown): void {
+  const usable = usableAddress();
   const details = (Array.isArray(to) ? (to as unknown[]) : []).flatMap((item, n): FieldProblem[] => {
     // The mail service rejects entries that are no objects. An empty address is an empty form field.
     const address = isFields(item) ? (item['address'] ?? '') : '';
