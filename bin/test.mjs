@@ -9,11 +9,8 @@ import { run } from './lib/run.mjs';
 const RETRY = '--retry-failed';
 /** Lines of a failure that the list of flaky tests repeats. */
 const FAILURE_LINES = 12;
-/**
- * Fewer collections of the young generation, a tenth less processor time, and a seventh less at each start of the application where
- * it has its size from the beginning. Jest gives the flags to its workers.
- */
-const NODE_FLAGS = ['--max-semi-space-size=64', '--min-semi-space-size=64'];
+/** Fewer collections of the young generation, a tenth less processor time. Jest gives the flag to its workers. */
+const NODE_FLAGS = ['--max-semi-space-size=64'];
 /** Options with which jest prints something and runs nothing. */
 const PRINTING = new Set([
   '--help',
