@@ -137,21 +137,30 @@ export function checkTransactions(db: Db): void {
       // The handler of a request with an idempotency key joins the transaction in which the platform stores its response.
       if ((owners.get(tx)?.module ?? 'platform') === 'platform') owners.set(tx, code);
       const names: Touched = {};
+      const managed = new Set<string>();
       const query = tx.query.bind(tx);
       tx.query = (statement, values) => {
         checkReach(statement, values);
         (names[statement.home] ??= []).push(statement.name);
         return query(statement, values);
       };
+      // With several databases, generated statements run on other runners: their home is that of the workspace that they name.
+      if (!('runner' in tx)) {
+        const managerOf = tx.managerOf.bind(tx);
+        tx.managerOf = (tenantId) => {
+          managed.add(tenantId === null ? 'directory' : 'workspace');
+          return managerOf(tenantId);
+        };
+      }
       const result = await work(tx);
+      const touches = (home: string) => names[home] !== undefined || managed.has(home);
       for (const [home, tables] of Object.entries(
         generated('runner' in tx ? (tx as OpenTx).runner : undefined),
       ))
         (names[home] ??= []).push(...tables);
       const { module, name } = owners.get(tx) as { module: string; name: string };
-      if (names['directory'] && names['workspace']) {
-        noteUse(`tx ${name}`);
-        if (module in SPANNING) return result;
+      if (touches('directory') && touches('workspace')) noteUse(`tx ${name}`);
+      if (names['directory'] && names['workspace'] && !(module in SPANNING)) {
         const both = [...names['directory'], ...names['workspace']].join(', ');
         throw new Error(`a transaction of ${module} touches the directory and a workspace: ${both}`);
       }
