@@ -9,6 +9,7 @@ import { Db } from '../../src/platform/database/db.js';
 import { either, workspace } from '../../src/platform/database/statement.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
+import { recordUses } from './cells/record-uses.ts';
 import { Client } from './network/client.ts';
 import { addCells, addCellSchemas, inEachDatabase } from './database/cells.ts';
 import { cloneDatabase } from './database/database.ts';
@@ -96,6 +97,7 @@ export class TestApp {
     });
     const served = await createApp(config, database.url);
     checkTransactions(served.nest.get(Db));
+    recordUses(served.nest.get(Db));
     await served.listen();
     // Tests run jobs themselves: a job that runs by its timer would process the rows that a test is about to count.
     await served.nest.get(PeriodicJobs).stop();

@@ -34,16 +34,19 @@ describe('synchronisation, at random', () => {
     const users = (await first.tenant(`fuzz-${seed}`, 'alice', 'bob', 'carol')).map(user);
     const [canary] = (await first.tenant(`other-${seed}`, 'canary')).map(user) as [User];
     const site = {
-      databaseUrl: first.databaseUrl,
+      databaseUrl: await first.databaseOf(users[0]!.tenantId),
       bases: [first.base, second.base],
       users,
       canary,
       forget: (before: Date) =>
-        Promise.all([
-          first.get(FeedRetention).forget(before),
-          first.get<CalendarHousekeeping>(CalendarHousekeeping).forget(before),
-        ]),
-      purgeTrash: () => Promise.all([second.get(TrashPurge).purge(), second.get(TaskClock).purge()]),
+        first.inCells(() =>
+          Promise.all([
+            first.get(FeedRetention).forget(before),
+            first.get<CalendarHousekeeping>(CalendarHousekeeping).forget(before),
+          ]),
+        ),
+      purgeTrash: () =>
+        second.inCells(() => Promise.all([second.get(TrashPurge).purge(), second.get(TaskClock).purge()])),
     };
     const plan = { seed, performers: 10, actionsPerRound: 200, goOn: (rounds: number) => rounds < ROUNDS };
     const { rounds, counts, failure } = await fuzz(site, plan);

@@ -1,9 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import type { QueryRunner } from 'typeorm';
 import type { Db } from '../../../src/platform/database/db.js';
 import type { Statement } from '../../../src/platform/database/statement.js';
 import type { OpenTx, Tx } from '../../../src/platform/database/tx.js';
 import { schema } from '../../../src/schema.js';
+import { noteUse } from '../cells/uses.ts';
+import { callerOf } from './callers.ts';
 
 /**
  * The transactions that touch both homes, by the module that begins them, each with the reason. With workspaces in several
@@ -43,35 +44,16 @@ const SPANNING: Record<string, readonly string[]> = {
  */
 const CACHED = new Set(['tenant_policies']);
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-
 /** The path of a stack frame in a module, in another part of the application, or in a test. */
 const FRAME =
   /^(?:dist\/(?:modules\/([\w-]+)|(cli|demo|provision|runtime|mail-service))|test\/(?!support|contract)[\w-]+)\//;
 
-/** The module that runs this code: the first frame of the stack outside `platform`. */
-function currentModule(): string {
-  for (const frame of callSites()) {
-    const file = frame.getFileName() ?? '';
-    const path = file.startsWith('file:') ? fileURLToPath(file) : file;
-    const part = path.startsWith(ROOT) ? FRAME.exec(path.slice(ROOT.length)) : null;
-    const module = part && (part[1] ?? part[2] ?? 'test');
-    if (module) return module;
-  }
-  return 'platform';
-}
-
-/** The stack without source maps, which would take longer than the statements that are watched. */
-function callSites(): NodeJS.CallSite[] {
-  const before = {
-    stackTraceLimit: Error.stackTraceLimit,
-    prepareStackTrace: Reflect.get(Error, 'prepareStackTrace') as unknown,
-  };
-  Error.stackTraceLimit = 40;
-  Error.prepareStackTrace = (_, frames) => frames;
-  const frames = new Error('here').stack as unknown as NodeJS.CallSite[];
-  Object.assign(Error, before);
-  return frames;
+/** The code outside `platform` that runs, and its module. */
+function currentCode(): { module: string; name: string } {
+  const place = callerOf(FRAME);
+  if (!place) return { module: 'platform', name: 'platform' };
+  const [, domain, part] = FRAME.exec(place.file) as RegExpExecArray;
+  return { module: domain ?? part ?? 'test', name: place.name };
 }
 
 /** Names of statements and tables by home. */
@@ -107,7 +89,7 @@ function checkGenerated({ dataSource }: Db): (runner: QueryRunner | undefined) =
         if (!table) continue;
         if (!CACHED.has(name) || !String(values[0]).startsWith('SELECT'))
           (names[table.home] ??= []).push(name);
-        const module = currentModule();
+        const { module } = currentCode();
         if (!table.isPublished && ![table.owner, 'platform', 'test'].includes(module))
           throw new Error(`${module} uses ${table.owner}.${name}, which ${table.owner} does not publish`);
       }
@@ -147,29 +129,40 @@ export function checkTransactions(db: Db): void {
   };
   const generated = checkGenerated(db);
   const begin = db.tx.bind(db);
-  /** The module that each transaction belongs to. */
-  const modules = new WeakMap<Tx, string>();
+  /** The code that each transaction belongs to. */
+  const owners = new WeakMap<Tx, { module: string; name: string }>();
   db.tx = (work) => {
-    const module = currentModule();
+    const code = currentCode();
     return begin(async (tx) => {
       // The handler of a request with an idempotency key joins the transaction in which the platform stores its response.
-      if ((modules.get(tx) ?? 'platform') === 'platform') modules.set(tx, module);
+      if ((owners.get(tx)?.module ?? 'platform') === 'platform') owners.set(tx, code);
       const names: Touched = {};
+      const managed = new Set<string>();
       const query = tx.query.bind(tx);
       tx.query = (statement, values) => {
         checkReach(statement, values);
         (names[statement.home] ??= []).push(statement.name);
         return query(statement, values);
       };
+      // With several databases, generated statements run on other runners: their home is that of the workspace that they name.
+      if (!('runner' in tx)) {
+        const managerOf = tx.managerOf.bind(tx);
+        tx.managerOf = (tenantId) => {
+          managed.add(tenantId === null ? 'directory' : 'workspace');
+          return managerOf(tenantId);
+        };
+      }
       const result = await work(tx);
+      const touches = (home: string) => names[home] !== undefined || managed.has(home);
       for (const [home, tables] of Object.entries(
         generated('runner' in tx ? (tx as OpenTx).runner : undefined),
       ))
         (names[home] ??= []).push(...tables);
-      const owner = modules.get(tx) as string;
-      if (names['directory'] && names['workspace'] && !(owner in SPANNING)) {
+      const { module, name } = owners.get(tx) as { module: string; name: string };
+      if (touches('directory') && touches('workspace')) noteUse(`tx ${name}`);
+      if (names['directory'] && names['workspace'] && !(module in SPANNING)) {
         const both = [...names['directory'], ...names['workspace']].join(', ');
-        throw new Error(`a transaction of ${owner} touches the directory and a workspace: ${both}`);
+        throw new Error(`a transaction of ${module} touches the directory and a workspace: ${both}`);
       }
       return result;
     });

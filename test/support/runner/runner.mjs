@@ -3,6 +3,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
+import { recordOrCheck } from '../cells/check-uses.ts';
+import { clearUses } from '../cells/uses.ts';
 import { registerTypeScript, sourceMaps } from './typescript-hooks.mjs';
 
 const require = createRequire(import.meta.url);
@@ -19,10 +21,22 @@ if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED)
 export default async function run(globalConfig, config, environment, runtime, testPath, sendMessageToJest) {
   registerTypeScript(config.cacheDirectory);
   const [started, cpu] = [performance.now(), process.cpuUsage()];
+  clearUses();
+  const file = path.relative(config.rootDir, testPath);
   try {
-    return await circus(globalConfig, config, environment, native(runtime), testPath, sendMessageToJest);
+    const result = await circus(
+      globalConfig,
+      config,
+      environment,
+      native(runtime),
+      testPath,
+      sendMessageToJest,
+    );
+    return globalConfig.testNamePattern
+      ? result
+      : recordOrCheck(file, result, (performance.now() - started) / 1e3);
   } finally {
-    writeTimes(path.relative(config.rootDir, testPath), started, process.cpuUsage(cpu));
+    writeTimes(file, started, process.cpuUsage(cpu));
   }
 }
 

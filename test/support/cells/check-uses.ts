@@ -1,0 +1,49 @@
+import { appendFileSync } from 'node:fs';
+import { differences } from './selection.ts';
+import { currentUses } from './uses.ts';
+
+const TITLE = 'the selection of files that run with workspaces in several databases is right';
+
+/** The part of the result of a test file that this module reads and changes. */
+interface FileResult {
+  numFailingTests: number;
+  testExecError?: unknown;
+  testResults: object[];
+  failureMessage?: string | null;
+}
+
+/**
+ * Compares what a test file that has passed has executed with the selection. Where TEST_USES is set (`npm run test:record`), it
+ * appends a line of JSON to this file instead: the test file, its seconds, and what it has executed.
+ * @returns the result, with a failed test if the selection does not fit
+ */
+export function recordOrCheck(file: string, result: FileResult, seconds: number): FileResult {
+  if (result.numFailingTests > 0 || result.testExecError) return result;
+  const target = process.env['TEST_USES'];
+  if (target) {
+    appendFileSync(target, `${JSON.stringify({ file, seconds, uses: currentUses() })}\n`);
+    return result;
+  }
+  const sentences = differences(file, currentUses(), !process.env['TEST_CELLS']);
+  if (sentences.length === 0) return result;
+  const message = `${sentences.join('\n')}\nWrite it down: npm run test:record -- ${file}`;
+  const failed = {
+    ancestorTitles: [],
+    title: TITLE,
+    fullName: TITLE,
+    status: 'failed',
+    failureMessages: [message],
+    failureDetails: [],
+    duration: 0,
+    invocations: 1,
+    location: null,
+    numPassingAsserts: 0,
+    retryReasons: [],
+  };
+  return {
+    ...result,
+    numFailingTests: 1,
+    testResults: [...result.testResults, failed],
+    failureMessage: `  ● ${TITLE}\n\n${message.replaceAll(/^/gm, '    ')}\n`,
+  };
+}
