@@ -11,6 +11,7 @@ import { afterChange } from '../../support/database/locks.ts';
 import { ENTERPRISE, PATCH_OP, ScimClient, USER_SCHEMA } from '../../support/sign-in/scim.ts';
 import { MailedApp } from '../../support/mail/mailed-app.ts';
 
+const ERROR_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:Error';
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('users by SCIM', () => {
@@ -826,6 +827,24 @@ describe('users by SCIM', () => {
       sort: { supported: false },
       bulk: { supported: false },
     });
+  });
+
+  test('paths that name no route have errors in the shape of the protocol', async () => {
+    for (const [path, status] of [
+      ['/Users/%E0%A4%A', 400],
+      ['/Users/%FF', 400],
+      ['/Unknown', 404],
+      ['/Users/a/b/c', 404],
+    ] as const) {
+      const { status: actual, body, headers } = await scim.get(path);
+      expect([path, actual, body.status, body.schemas]).toEqual([
+        path,
+        status,
+        String(status),
+        [ERROR_SCHEMA],
+      ]);
+      expect(headers.get('content-type')).toBe('application/scim+json');
+    }
   });
 
   test('hostile bodies are rejected without an internal error', async () => {
