@@ -7,6 +7,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { API_PREFIX, type Config } from './config/config.js';
 import { serveDocs } from './docs/serve-docs.js';
+import { SCIM_ERRORS } from './modules/scim/index.js';
 import { OIDC_PATH, SignInServer } from './modules/sign-in/index.js';
 import { ApiExceptionFilter } from './platform/http/server/exception.filter.js';
 import { Errors } from './platform/http/errors.js';
@@ -54,7 +55,8 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   if (config.corsOrigins.length > 0) nest.enableCors(corsOptions(config.corsOrigins));
   nest.setGlobalPrefix(API_PREFIX);
   const dependencies = nest.get(Dependencies);
-  nest.useGlobalFilters(new ApiExceptionFilter(() => dependencies.reportFull(DATABASE_STORAGE)));
+  const onStorageFull = () => dependencies.reportFull(DATABASE_STORAGE);
+  nest.useGlobalFilters(new ApiExceptionFilter(onStorageFull, [SCIM_ERRORS]));
   serveDocs(nest, config);
   const signIn = nest.get(SignInServer);
   if (signIn.enabled) nest.use(OIDC_PATH, signIn.handle);

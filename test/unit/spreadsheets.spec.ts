@@ -58,6 +58,35 @@ describe('XLSX', () => {
       for (const n of [1, 2, 3]) expect(files.get(part)).toContain(`worksheets/sheet${n}.xml`);
   });
 
+  // ExcelJS reads no row without a number, and no cell without a reference.
+  test('rows have their numbers and cells their references; empty cells are absent', async () => {
+    const files = await workbook(async (book) => {
+      await book.sheet('R', ['a', 'b', 'c']);
+      await book.row([text('x'), null, { kind: 'number', value: 2 }]);
+      await book.row(Array.from({ length: 16_384 }, () => ({ kind: 'boolean', value: true }) as const));
+    });
+    const xml = files.get('xl/worksheets/sheet1.xml')!;
+    const [header, short, long] = [...xml.matchAll(/<row r="(\d+)">(.*?)<\/row>/gs)].map(
+      ([, number, cells]) => [
+        number,
+        [...cells!.matchAll(/<c r="([A-Z]+\d+)"/g)].map(([, reference]) => reference!),
+      ],
+    ) as [string, string[]][];
+    expect(header).toEqual(['1', ['A1', 'B1', 'C1']]);
+    expect(short).toEqual(['2', ['A2', 'C2']]);
+    const [number, references] = long!;
+    expect([number, references.length]).toEqual(['3', 16_384]);
+    expect([25, 26, 51, 52, 701, 702, 16_383].map((n) => references[n])).toEqual([
+      'Z3',
+      'AA3',
+      'AZ3',
+      'BA3',
+      'ZZ3',
+      'AAA3',
+      'XFD3',
+    ]);
+  });
+
   test('columns have the given widths, others fit a time and their title', async () => {
     const files = await workbook((book) =>
       book.sheet('W', ['id', 'n', 'x'.repeat(30), 'x'.repeat(99)], [38]),
@@ -149,6 +178,7 @@ describe('CSV', () => {
     ['\nx', `"'\nx"`],
     ['\rx', `"'\rx"`],
     ['a=1', 'a=1'],
+    [{ literal: '+47 55 50 12 34' }, '+47 55 50 12 34'],
     ['a,b', '"a,b"'],
     ['a"b', '"a""b"'],
     [-1, '-1'],

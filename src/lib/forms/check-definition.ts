@@ -1,3 +1,4 @@
+import { hasVisibleCharacter } from '../text/index.js';
 import {
   ACTIONS,
   type Condition,
@@ -72,8 +73,9 @@ export function checkComplete(definition: Definition): Problem[] {
   const problems = definition.sections.flatMap(({ questions }, section) =>
     questions.flatMap((question, n) => {
       const path = `sections.${section}.questions.${n}`;
-      const missing =
-        question.title.trim() === '' ? 'needs a title' : kindOf(question).incomplete?.(question);
+      const missing = hasVisibleCharacter(question.title)
+        ? kindOf(question).incomplete?.(question)
+        : 'needs a title';
       return missing ? [{ path, code: 'incomplete', message: `${path} ${missing}` }] : [];
     }),
   );

@@ -3,17 +3,17 @@ import { ScimInputError } from './scim-error.js';
 /** An attribute of a schema (RFC 7643, section 7). */
 export interface Attribute {
   name: string;
-  type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'complex';
+  type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex';
   description: string;
   multiValued?: boolean;
   required?: boolean;
   canonicalValues?: readonly string[];
   /** Whether comparisons distinguish upper and lower case. */
   caseExact?: boolean;
-  /** Default `readWrite`. */
-  mutability?: 'readWrite' | 'readOnly' | 'immutable';
+  /** Default `readWrite`. Values of `writeOnly` attributes are accepted and not stored. */
+  mutability?: 'readWrite' | 'readOnly' | 'immutable' | 'writeOnly';
   /** Default `default`. */
-  returned?: 'always' | 'default';
+  returned?: 'always' | 'default' | 'never';
   uniqueness?: 'none' | 'server';
   referenceTypes?: readonly string[];
   subAttributes?: readonly Attribute[];

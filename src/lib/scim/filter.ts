@@ -1,4 +1,4 @@
-import { type AttributePath, findPath, type Scope, scopeOfValues } from './attributes.js';
+import { type Attribute, type AttributePath, findPath, type Scope, scopeOfValues } from './attributes.js';
 import { ScimInputError } from './scim-error.js';
 
 const COMPARISONS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
@@ -71,9 +71,7 @@ class Parser {
     const rest = this.tokens[this.at];
     if (rest === undefined) return path;
     this.at += 1;
-    const sub = rest.startsWith('.') ? findPath(scopeOfValues(path.attribute), rest.slice(1)) : undefined;
-    if (!sub) throw this.error(`has an unknown part: ${rest.slice(0, 100)}`);
-    return { ...path, sub: sub.attribute };
+    return { ...path, sub: this.subPath(path.attribute, rest).attribute };
   }
 
   end(): void {
@@ -94,12 +92,34 @@ class Parser {
       return { op: 'not', filter: this.group() };
     }
     const name = this.word();
-    if (this.peek() === '[') return { op: 'some', path: this.find(name), filter: this.valueFilter(name) };
+    if (this.peek() === '[') return this.some(name);
+    return this.comparison(this.find(name));
+  }
+
+  /**
+   * A condition on one value of a list: `emails[type eq "work" and value co "@x"]`. Microsoft Entra also sends the form
+   * `emails[type eq "work"].value co "@x"`, which RFC 7644 has for paths only; both have the same meaning.
+   */
+  private some(name: string): Filter {
     const path = this.find(name);
+    const filter = this.valueFilter(name);
+    if (this.peek()?.startsWith('.') !== true) return { op: 'some', path, filter };
+    const sub = this.subPath(path.attribute, this.word());
+    return { op: 'some', path, filter: { op: 'and', filters: [filter, this.comparison(sub)] } };
+  }
+
+  private comparison(path: AttributePath): Filter {
     const op = this.word().toLowerCase();
     if (op === 'pr') return { op, path };
     if (!isComparison(op)) throw this.error(`has the unknown operator ${op.slice(0, 20)}`);
     return { op, path, value: this.value(op, path) };
+  }
+
+  /** @param text the part after brackets, such as `.value` */
+  private subPath(attribute: Attribute, text: string): AttributePath {
+    const sub = text.startsWith('.') ? findPath(scopeOfValues(attribute), text.slice(1)) : undefined;
+    if (!sub) throw this.error(`has an unknown part: ${text.slice(0, 100)}`);
+    return sub;
   }
 
   private group(): Filter {

@@ -136,6 +136,7 @@ class Patch {
     const { attribute, sub } = path;
     const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
     if (isReadOnly(path)) throw new ScimInputError('mutability', `${name} is read-only.`);
+    if (attribute.mutability === 'writeOnly') return;
     if (op === 'remove' && (sub ?? attribute).required && !attribute.multiValued)
       throw new ScimInputError('mutability', `${name} is required.`);
     if (attribute.multiValued) return this.listAt(path).change(op, path, value);

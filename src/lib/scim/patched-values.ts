@@ -66,16 +66,17 @@ export class PatchedValues {
   }
 
   private changeMatching(op: Operation, sub: Attribute | undefined, filter: Filter, value: unknown): void {
+    const { name } = this.attribute;
     const matching = this.matching(filter);
     if (op === 'remove' && !sub) {
       for (const key of matching) this.delete(key);
       return;
     }
     if (matching.size === 0) {
-      if (op === 'remove') return;
-      if (op === 'replace')
-        throw new ScimInputError('noTarget', `No value of ${this.attribute.name} matches the path.`);
-      return this.add([this.changed(fromFilter(filter), op, sub, value)]);
+      if (op === 'remove' || value === null || value === '') return;
+      if (op === 'replace') throw new ScimInputError('noTarget', `No value of ${name} matches the path.`);
+      const described = readObject(this.attribute.subAttributes ?? [], fromFilter(filter), `${name}.`);
+      return this.add([this.changed(described, op, sub, value)]);
     }
     let primary: string | undefined;
     this.changeEach((each, key) => {

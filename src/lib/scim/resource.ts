@@ -16,7 +16,7 @@ export const MAX_VALUES = 50;
 
 /**
  * Reads the attributes of a resource that a client may write, in their declared case and types. Read-only and unknown
- * attributes are ignored (RFC 7644, section 3.3); null, empty texts and empty lists are unassigned.
+ * attributes are ignored (RFC 7644, section 3.3); null, empty texts, empty lists and their values without content are unassigned.
  * @param body parsed JSON @throws ScimInputError
  */
 export function readResource(type: ResourceType, body: unknown): Json {
@@ -47,7 +47,7 @@ export function readObject(attributes: readonly Attribute[], given: Json, path: 
   const read: Json = {};
   for (const [key, value] of Object.entries(given)) {
     const attribute = byName(attributes, key);
-    if (!attribute || attribute.mutability === 'readOnly') continue;
+    if (!attribute || attribute.mutability === 'readOnly' || attribute.mutability === 'writeOnly') continue;
     const checked = readValue(attribute, value, `${path}${attribute.name}`);
     if (checked !== undefined) read[attribute.name] = checked;
   }
@@ -59,8 +59,8 @@ export function readValue(attribute: Attribute, value: unknown, path: string): u
   if (value === null || value === undefined) return undefined;
   if (!attribute.multiValued) return readSingle(attribute, singleOf(attribute, value), path);
   const values = (Array.isArray(value) ? value : [value])
-    .map((each, n) => readSingle(attribute, each, `${path}[${n}]`))
-    .filter((each) => each !== undefined);
+    .map((each, n) => readSingle(attribute, objectOf(attribute, each), `${path}[${n}]`))
+    .filter((each) => each !== undefined && !isUnassigned(each));
   if (attribute.name !== 'members' && values.length > MAX_VALUES)
     throw invalidValue(path, `must have at most ${MAX_VALUES} values.`);
   if (values.filter((each) => isObject(each) && each['primary'] === true).length > 1)
@@ -68,13 +68,24 @@ export function readValue(attribute: Attribute, value: unknown, path: string): u
   return values.length === 0 ? undefined : values;
 }
 
-/** Microsoft Entra sends an object as a list of one object, or as the text of its `value`. */
-function singleOf({ type, subAttributes = [] }: Attribute, value: unknown): unknown {
-  if (type !== 'complex') return value;
-  const single: unknown = Array.isArray(value) && value.length <= 1 ? (value[0] ?? null) : value;
-  const isValue = typeof single === 'string' && single !== '' && byName(subAttributes, 'value');
-  return isValue ? { value: single } : single;
+/** Microsoft Entra sends an object as a list of one object. */
+function singleOf(attribute: Attribute, value: unknown): unknown {
+  if (attribute.type !== 'complex') return value;
+  return objectOf(attribute, Array.isArray(value) && value.length <= 1 ? (value[0] ?? null) : value);
 }
+
+/** Microsoft Entra sends an object as the text of its `value`. */
+function objectOf({ subAttributes = [] }: Attribute, value: unknown): unknown {
+  const isValue = typeof value === 'string' && value !== '' && byName(subAttributes, 'value');
+  return isValue ? { value } : value;
+}
+
+/** Sub-attributes that describe a value of a list and are none themselves. */
+const DESCRIBING: ReadonlySet<string> = new Set(['type', 'primary', 'display']);
+
+/** Whether a value of a list has a type or a label only: its value is unassigned (RFC 7643, section 2.5). */
+const isUnassigned = (entry: unknown): boolean =>
+  isObject(entry) && Object.keys(entry).every((name) => DESCRIBING.has(name));
 
 function readSingle(attribute: Attribute, value: unknown, path: string): unknown {
   if (value === null || value === '') return undefined;

@@ -11,6 +11,20 @@ const text = (name: string, description: string, more: Partial<Attribute> = {}):
   ...more,
 });
 
+/** Maximum lengths, characters: of an address or a role, and of a certificate. */
+const MAX_LINK = 2_000;
+const MAX_CERTIFICATE = 20_000;
+
+/** The address of something outside of the service, as the client wrote it. */
+const link = (name: string, description: string): Attribute => ({
+  name,
+  type: 'reference',
+  referenceTypes: ['external'],
+  description,
+  caseExact: true,
+  maxLength: MAX_LINK,
+});
+
 const flag = (name: string, description: string): Attribute => ({ name, type: 'boolean', description });
 
 /** A list of values with types, of which one may be primary (RFC 7643, section 2.4). */
@@ -26,7 +40,7 @@ const plural = (
   description,
   subAttributes: [
     ...subAttributes,
-    text('type', 'The kind of the value.', { canonicalValues: types }),
+    text('type', 'The kind of the value.', types.length > 0 ? { canonicalValues: types } : {}),
     flag('primary', 'Whether this is the preferred value; at most one is.'),
   ],
 });
@@ -68,6 +82,11 @@ const USER: Schema = {
     text('locale', 'The locale, such as en-US.'),
     text('timezone', 'The time zone, such as Europe/Berlin.'),
     flag('active', 'Whether the membership is active. False ends the sessions of the user in the workspace.'),
+    link('profileUrl', 'The address of a page about the user.'),
+    text('password', 'Ignored: users set their passwords themselves.', {
+      mutability: 'writeOnly',
+      returned: 'never',
+    }),
     plural(
       'emails',
       'E-mail addresses. Default: userName.',
@@ -91,6 +110,45 @@ const USER: Schema = {
         text('region', 'The state or region.'),
         text('postalCode', 'The postal code.'),
         text('country', 'The country, ISO 3166-1 alpha-2.'),
+      ],
+    ),
+    plural(
+      'ims',
+      'Addresses of instant messengers.',
+      ['aim', 'gtalk', 'icq', 'xmpp', 'msn', 'skype', 'qq', 'yahoo'],
+      [text('value', 'The address.'), text('display', 'The label.')],
+    ),
+    plural(
+      'photos',
+      'Addresses of photos. The photo that other members see is uploaded by the user.',
+      ['photo', 'thumbnail'],
+      [link('value', 'The address.'), text('display', 'The label.')],
+    ),
+    plural(
+      'roles',
+      'Roles at the provider, as the client wrote them. They grant nothing: groups grant permissions.',
+      [],
+      [text('value', 'The role.', { maxLength: MAX_LINK }), text('display', 'The label.')],
+    ),
+    plural(
+      'entitlements',
+      'Entitlements at the provider, as the client wrote them. They grant nothing.',
+      [],
+      [text('value', 'The entitlement.', { maxLength: MAX_LINK }), text('display', 'The label.')],
+    ),
+    plural(
+      'x509Certificates',
+      'Certificates of the user.',
+      [],
+      [
+        {
+          name: 'value',
+          type: 'binary',
+          description: 'The certificate, DER in Base64.',
+          caseExact: true,
+          maxLength: MAX_CERTIFICATE,
+        },
+        text('display', 'The label.'),
       ],
     ),
     {

@@ -2,7 +2,7 @@ import { ENTITIES, NOT_XML } from '../xml/index.js';
 
 /** Value of a cell. Dates are `YYYY-MM-DD`, times `HH:MM`, moments milliseconds of local time since 1970. */
 export type XlsxCell =
-  | { kind: 'text'; value: string }
+  | { kind: 'text' | 'phone'; value: string }
   | { kind: 'number'; value: number }
   | { kind: 'boolean'; value: boolean }
   | { kind: 'date'; value: string }
@@ -35,30 +35,60 @@ export function xmlText(text: string): string {
   return whole.search(SPECIAL) < 0 ? whole : whole.replace(SPECIAL, (found) => REPLACEMENTS[found] ?? '');
 }
 
+/** Names of columns by their numbers from 0: A to Z, AA to ZZ, AAA and so on. */
+const columnNames: string[] = [];
+
+function columnName(n: number): string {
+  for (let next = columnNames.length; next <= n; next += 1) {
+    const before = next < 26 ? '' : columnNames[Math.floor(next / 26) - 1];
+    columnNames.push(`${before}${String.fromCodePoint(65 + (next % 26))}`);
+  }
+  return columnNames[n]!;
+}
+
+/**
+ * A row with the references of its cells: the format makes them optional, but ExcelJS and others do not read a row without them.
+ * An empty cell is left out. @param number from 1
+ */
+export function rowXml(cells: readonly XlsxCell[], number: number, style?: number): string {
+  let xml = `<row r="${number}">`;
+  for (const [n, cell] of cells.entries())
+    if (cell !== null) xml += cellXml(cell, `${columnName(n)}${number}`, style);
+  return `${xml}</row>`;
+}
+
 /** A cell as XML. Text is always a typed string, so that it is never taken as a formula. */
-export function cellXml(cell: XlsxCell): string {
-  if (cell === null) return '<c/>';
+function cellXml(cell: Exclude<XlsxCell, null>, reference: string, style?: number): string {
   switch (cell.kind) {
     case 'text':
-      return textXml(cell.value);
+    case 'phone':
+      return textXml(cell.value, reference, style);
     case 'number':
-      return `<c><v>${cell.value}</v></c>`;
+      return numberXml(cell.value, reference);
     case 'boolean':
-      return `<c t="b"><v>${cell.value ? 1 : 0}</v></c>`;
+      return `<c r="${reference}" t="b"><v>${cell.value ? 1 : 0}</v></c>`;
     case 'date':
-      return cell.value < FIRST_DAY ? textXml(cell.value) : dateXml(Date.parse(cell.value), STYLES.date);
+      return cell.value < FIRST_DAY
+        ? textXml(cell.value, reference)
+        : numberXml(dayOf(Date.parse(cell.value)), reference, STYLES.date);
     case 'time': {
       const [hours = 0, minutes = 0] = cell.value.split(':').map(Number);
-      return `<c s="${STYLES.time}"><v>${(hours * 60 + minutes) / 1440}</v></c>`;
+      return numberXml((hours * 60 + minutes) / 1440, reference, STYLES.time);
     }
     case 'moment':
-      return dateXml(cell.value, STYLES.moment);
+      return numberXml(dayOf(cell.value), reference, STYLES.moment);
   }
 }
 
-export function textXml(text: string, style = 0): string {
+const opening = (reference: string, style = 0): string =>
+  `<c r="${reference}"${style > 0 ? ` s="${style}"` : ''}`;
+
+function textXml(text: string, reference: string, style?: number): string {
   const shown = text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text;
-  return `<c${style > 0 ? ` s="${style}"` : ''} t="inlineStr"><is><t xml:space="preserve">${xmlText(shown)}</t></is></c>`;
+  return `${opening(reference, style)} t="inlineStr"><is><t xml:space="preserve">${xmlText(shown)}</t></is></c>`;
 }
 
-const dateXml = (ms: number, style: number): string => `<c s="${style}"><v>${(ms - EPOCH) / DAY_MS}</v></c>`;
+const numberXml = (value: number, reference: string, style?: number): string =>
+  `${opening(reference, style)}><v>${value}</v></c>`;
+
+const dayOf = (ms: number): number => (ms - EPOCH) / DAY_MS;

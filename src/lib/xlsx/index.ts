@@ -1,4 +1,4 @@
-import { cellXml, STYLES, textXml, type XlsxCell, xmlText } from './cells.js';
+import { rowXml, STYLES, type XlsxCell, xmlText } from './cells.js';
 import { type Sink, type ZipFile, ZipWriter } from '../zip/index.js';
 
 export type { XlsxCell } from './cells.js';
@@ -61,9 +61,7 @@ export class XlsxWriter {
       await this.endSheet();
       await this.beginSheet();
     }
-    let xml = '<row>';
-    for (const cell of cells) xml += cellXml(cell);
-    await this.append(`${xml}</row>`);
+    await this.append(cells);
   }
 
   /** Ends the workbook. It must have a sheet. */
@@ -84,13 +82,15 @@ export class XlsxWriter {
     const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
     const view = `<sheetViews><sheetView workbookViewId="0">${pane}</sheetView></sheetViews>`;
     this.buffer = `${XML}<worksheet xmlns="${MAIN}">${view}${columnsXml(this.header, this.widths)}<sheetData>`;
-    const cells = this.header.map((title) => textXml(title, STYLES.header));
-    await this.append(`<row>${cells.join('')}</row>`);
+    await this.append(
+      this.header.map((value) => ({ kind: 'text', value })),
+      STYLES.header,
+    );
   }
 
-  private async append(row: string): Promise<void> {
+  private async append(cells: readonly XlsxCell[], style?: number): Promise<void> {
     this.rows += 1;
-    this.buffer += row;
+    this.buffer += rowXml(cells, this.rows, style);
     if (this.buffer.length >= CHUNK) await this.flush();
   }
 

@@ -2,7 +2,7 @@ import { applyDecorators, Controller, Param, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../platform/context/access.decorators.js';
-import { ApiFile, RETRY_AFTER } from '../../platform/http/api-docs.js';
+import { ApiPage, RETRY_AFTER } from '../../platform/http/api-docs.js';
 import { BytesBody } from '../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
@@ -26,7 +26,7 @@ const ApiToken = () =>
 /** Documents a page and its other statuses. */
 const PageDocs = (...statuses: (404 | 422 | 429)[]) =>
   applyDecorators(
-    ApiFile('text/html', 'The page.'),
+    ApiPage(),
     ...statuses.map((status) =>
       ApiResponse({
         status,

@@ -32,6 +32,11 @@ export const CallErrors = {
     'call_server_unavailable',
     'The media server for calls cannot be reached; retry shortly.',
   ),
+  serverFaulty: defineError(
+    502,
+    'call_server_failed',
+    'The media server for calls returned an invalid response.',
+  ),
   recordingNotConfigured: defineError(
     503,
     'recording_not_configured',

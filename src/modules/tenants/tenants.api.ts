@@ -87,8 +87,8 @@ export class TenantsApi {
   }
 
   /**
-   * Finds members of the workspace, deactivated ones included: a deactivated member may stay in lists. Check additions with
-   * `inactiveMembers` or the SQL function `inactive_members`.
+   * Finds members of the workspace, deactivated ones included: a deactivated member may stay in lists. For additions use
+   * `findActiveMembers`, `inactiveMembers` or the SQL function `inactive_members`.
    * @param names user ids and e-mail addresses
    * @returns user id by name, without names that match no member
    */
@@ -96,6 +96,22 @@ export class TenantsApi {
     const isId = Map.groupBy(names, isUuid);
     const [ids, emails] = [isId.get(true) ?? [], isId.get(false) ?? []];
     return this.tenants.findMembers(tenantId, ids, emails, reader);
+  }
+
+  /**
+   * Finds members of the workspace who can be added to something.
+   * @param names user ids and e-mail addresses @param present ids of members who may stay although they are deactivated
+   * @returns user id by name, without names that match no member or a deactivated one
+   */
+  async findActiveMembers(
+    reader: Reader,
+    tenantId: string,
+    names: string[],
+    present: readonly string[] = [],
+  ): Promise<Map<string, string>> {
+    const known = await this.findMembers(tenantId, names, reader);
+    const inactive = await this.inactiveMembers(reader, tenantId, [...known.values()], present);
+    return new Map([...known].filter(([, id]) => !inactive.includes(id)));
   }
 
   /** The deactivated members among `userIds`, without those in `present`: they may stay in a list, but cannot be added. */

@@ -247,6 +247,10 @@ export const ApiFile = (
     content: fileContent([contentType].flat()),
   });
 
+/** A success that is a page for browsers. */
+export const ApiPage = (description = 'The page.'): MethodDecorator =>
+  ApiResponse({ status: 200, description, content: { 'text/html': { schema: { type: 'string' } } } });
+
 export const ApiIfNoneMatch = (): MethodDecorator =>
   ApiHeader({
     name: 'If-None-Match',

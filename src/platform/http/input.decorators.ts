@@ -27,6 +27,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
+import { hasVisibleCharacter } from '../../lib/text/index.js';
 import { isUuid } from './id.pipe.js';
 
 /** Documentation of a field in addition to its decorator and type. `message` replaces the message of the validator. */
@@ -167,14 +168,22 @@ export const Moment = ({ lastYear = 9998, ...docs }: FieldOptions & { lastYear?:
 export const WholeNumber = () =>
   Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value));
 
-/** A visible character: a name of spaces, fillers (U+3164, U+2800) or invisible marks is empty. */
-const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 /** No control characters, line ends or characters that change the direction of the surrounding text. */
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u;
 
 /** Whether text is a name for lists, as `Name` requires after trimming. @param max characters */
 export const isName = (text: string, max: number): boolean =>
-  text.length <= max && VISIBLE.test(text) && ONE_LINE.test(text);
+  text.length <= max && hasVisibleCharacter(text) && ONE_LINE.test(text);
+
+/** Text with a visible character. */
+export const Visible = (message = '$property must have a visible character'): PropertyDecorator =>
+  ValidateBy({
+    name: 'isVisible',
+    validator: {
+      validate: (value) => typeof value === 'string' && hasVisibleCharacter(value),
+      defaultMessage: () => message,
+    },
+  });
 
 /** A name for lists: one line, not empty, trimmed. */
 export const Name = (max: number, docs?: ApiPropertyOptions): PropertyDecorator => {
@@ -182,7 +191,7 @@ export const Name = (max: number, docs?: ApiPropertyOptions): PropertyDecorator 
     const name = String(key);
     if (docs) ApiProperty({ minLength: 1, maxLength: max, ...docs })(target, key);
     Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
-    Matches(VISIBLE, { message: `${name} must not be empty` })(target, key);
+    Visible(`${name} must not be empty`)(target, key);
     Matches(ONE_LINE, { message: `${name} must be one line without control characters` })(target, key);
     Length(1, max)(target, key);
     IsString()(target, key);

@@ -52,6 +52,23 @@ describe('rights to calls at the time of use', () => {
     expect(recordings).toEqual([]);
   });
 
+  test.each([
+    ['an empty object', {}],
+    ['a list', []],
+    ['another type', { roomName: 1 }],
+    ['an unknown state', { egressId: 'EG_1', roomName: 'r', status: 'EGRESS_UNKNOWN' }],
+  ])(
+    'an invalid response of the media server to the start of a recording, %s, is reported as 502',
+    async (_, response) => {
+      const call = await makeCall({ title: 'Faulty' });
+      await livekit.join((await mint(call.id)).body.token);
+      livekit.faulty.set('Egress/StartRoomCompositeEgress', response);
+      const { status, body } = await alice.api.post(`/call/${call.id}/recordings`);
+      livekit.faulty.clear();
+      expect([status, body.error]).toEqual([502, 'call_server_failed']);
+    },
+  );
+
   test('a recording that auto_record could not start is tried again, with one notification', async () => {
     const call = await makeCall({ title: 'Retried', settings: { auto_record: true } });
     const recordings = async (state: string): Promise<any[]> => {
@@ -68,7 +85,8 @@ describe('rights to calls at the time of use', () => {
     livekit.failing.clear();
     await until('the recording', async () => (await recordings('starting')).length === 1);
     const { notifications } = (await alice.api.get('/notifications?limit=200')).body;
-    expect(notifications.filter(({ type }: any) => type === 'recording.failed')).toHaveLength(1);
+    const failures = notifications.filter(({ type }: any) => type === 'recording.failed');
+    expect(failures.filter(({ subject }: any) => subject.title === 'Retried')).toHaveLength(1);
   });
 
   test('the end of a session ends its connections to calls, and those with its old tokens', async () => {

@@ -193,6 +193,15 @@ describe('calls of members', () => {
     expect(mixed.status).toBe(422);
   });
 
+  test('a deactivated member is not added to a call', async () => {
+    const [owner, member] = await app.tenant('left', 'owner', 'member');
+    const body = { title: 'Private', member_ids: [member.id] };
+    expect((await owner.api.post('/call/rooms', body)).status).toBe(201);
+    expect((await owner.api.post(`/tenant/members/${member.id}/deactivate`)).status).toBe(200);
+    const { status, body: error } = await owner.api.post('/call/rooms', body);
+    expect([status, error.error]).toEqual([404, 'not_found']);
+  });
+
   test('a scheduled call starts with its first token; a second one in the room waits for the end of the first', async () => {
     const roomId = await makeRoom();
     const scheduled_at = new Date(Date.now() + 3_600_000).toISOString();

@@ -127,6 +127,19 @@ describe('address books', () => {
     expect(unknown.body.details[0].field).toBe('shares.0');
   });
 
+  test('a deactivated member is not added to a book, and stays where the book is shared already', async () => {
+    const [owner, member] = await app.tenant('left', 'owner', 'member');
+    const create = (name: string) => owner.api.post(BOOKS, { name, shares: [member.email] });
+    const { id } = (await create('Before')).body.addressbook;
+    expect((await owner.api.post(`/tenant/members/${member.id}/deactivate`)).status).toBe(200);
+    expect(outcome(await create('After'))).toEqual([422, 'unknown_user']);
+    const writer = { shares: [{ user_id: member.id, role: 'writer' }] };
+    const kept = await owner.api.put(`${BOOKS}/${id}`, writer);
+    expect([kept.status, kept.body.addressbook.shares]).toMatchObject([200, writer.shares]);
+    expect((await owner.api.put(`${BOOKS}/${id}`, { shares: [] })).status).toBe(200);
+    expect(outcome(await owner.api.put(`${BOOKS}/${id}`, writer))).toEqual([422, 'unknown_user']);
+  });
+
   test('a book written back as it was read stays as it is', async () => {
     await book({ name: 'Own', shares: [carol.id] });
     const { addressbooks } = (await alice.api.get('/contact/useraddressbooks')).body;

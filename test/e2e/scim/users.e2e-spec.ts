@@ -11,6 +11,7 @@ import { afterChange } from '../../support/database/locks.ts';
 import { ENTERPRISE, PATCH_OP, ScimClient, USER_SCHEMA } from '../../support/sign-in/scim.ts';
 import { MailedApp } from '../../support/mail/mailed-app.ts';
 
+const ERROR_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:Error';
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
 describe('users by SCIM', () => {
@@ -444,6 +445,51 @@ describe('users by SCIM', () => {
     expect((await memberOf(id)).display_name).toBe('New Name');
   });
 
+  /** Attributes of the core schema that the service stores for the client and does not use. */
+  const STORED = {
+    profileUrl: 'https://home.example/ina',
+    nickName: 'Inka',
+    roles: [{ value: 'clerk', primary: true }],
+    entitlements: [{ value: 'crane' }],
+    ims: [{ type: 'xmpp', value: 'ina@home.example' }],
+    photos: [{ type: 'photo', value: 'https://home.example/p.png' }],
+    x509Certificates: [{ value: 'MIIBszCCAVmgAwIBAgIUZ2k=' }],
+    addresses: [{ type: 'work', locality: 'Bergen' }],
+  };
+
+  test('all attributes of the core schema are stored and returned, except the password', async () => {
+    const userName = address();
+    const { id } = await scim.user(userName, { ...STORED, password: 'seven purple teapots dance' });
+    const read = async () => (await scim.get(`/Users/${id}`)).body;
+    expect(await read()).toMatchObject(STORED);
+    expect(await read()).not.toHaveProperty('password');
+    const body = { schemas: [USER_SCHEMA], userName, active: true, ...STORED, nickName: 'Ina' };
+    expect((await scim.put(`/Users/${id}`, body)).status).toBe(200);
+    expect(await read()).toMatchObject({ ...STORED, nickName: 'Ina' });
+    expect(
+      await scim.find('/Users', `userName eq "${userName}" and roles[primary eq true].value eq "clerk"`),
+    ).toHaveLength(1);
+  });
+
+  test.each(
+    [...Object.entries(STORED), ['password', 'seven purple teapots dance']].flatMap(([name, value]) => [
+      [`adds ${name}`, { op: 'Add', path: name, value }],
+      [`removes ${name}`, { op: 'Remove', path: name }],
+      [`names ${name} without a path`, { op: 'Replace', value: { [name]: value } }],
+    ]) as [string, object][],
+  )('a deactivation is effective when the same PATCH %s', async (_, operation) => {
+    const { id } = await scim.user(address());
+    const { status, body } = await scim.patch(`/Users/${id}`, [replace('active', 'False'), operation]);
+    expect([status, body.active]).toEqual([200, false]);
+  });
+
+  test('an emptied address is that of userName again', async () => {
+    const userName = address();
+    const { id } = await scim.user(userName, { emails: [{ type: 'work', value: 'ina@mail.example' }] });
+    const { body } = await scim.patch(`/Users/${id}`, [replace('emails[type eq "work"].value', '')]);
+    expect(body.emails).toEqual([{ value: userName, type: 'work', primary: true }]);
+  });
+
   test('the documented updates of Okta: PATCH without path, PUT of the whole resource', async () => {
     const { id, userName } = await scim.user(address(), { title: 'Clerk' });
     const off = await scim.patch(`/Users/${id}`, [{ op: 'replace', value: { active: false, id } }]);
@@ -781,6 +827,24 @@ describe('users by SCIM', () => {
       sort: { supported: false },
       bulk: { supported: false },
     });
+  });
+
+  test('paths that name no route have errors in the shape of the protocol', async () => {
+    for (const [path, status] of [
+      ['/Users/%E0%A4%A', 400],
+      ['/Users/%FF', 400],
+      ['/Unknown', 404],
+      ['/Users/a/b/c', 404],
+    ] as const) {
+      const { status: actual, body, headers } = await scim.get(path);
+      expect([path, actual, body.status, body.schemas]).toEqual([
+        path,
+        status,
+        String(status),
+        [ERROR_SCHEMA],
+      ]);
+      expect(headers.get('content-type')).toBe('application/scim+json');
+    }
   });
 
   test('hostile bodies are rejected without an internal error', async () => {

@@ -25,6 +25,10 @@ describe('answers', () => {
   test.each([
     ['short_text', 'as given ', 'as given ', {}],
     ['short_text', '  ', undefined, {}],
+    ['short_text', '\u200b', undefined, {}],
+    ['short_text', ' \u3164\u2800', undefined, {}],
+    ['long_text', '\u2060\n\ufe0f', undefined, {}],
+    ['short_text', '\ud83d\ude00', '\ud83d\ude00', {}],
     ['short_text', 'two\nlines', '! one_line', {}],
     ['long_text', 'two\r\nlines', 'two\r\nlines', {}],
     ['long_text', 'bell\u0007', '! characters', {}],

@@ -50,6 +50,10 @@ describe('filters', () => {
     ['userType eq "Employee" and emails[type eq "work" and value co "@example.com"]', true],
     ['emails[type eq "work" and value co "@example.com"] or phoneNumbers[type eq "pager"]', true],
     ['emails[type eq "home" and value co "@example.com"]', false],
+    // Not in the grammar. Microsoft Entra sends it.
+    ['emails[type eq "work"].value eq "BJensen@example.com"', true],
+    ['emails[type eq "home"].value co "@example.com"', false],
+    ['active eq true and emails[type eq "home"].value pr', true],
     ['active eq true and nickName eq null', true],
     ['userName ew "SEN" and NOT (active eq false)', true],
     ['title eq "Guide" or title eq "x" and userName eq "bjensen"', false],

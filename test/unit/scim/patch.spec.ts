@@ -106,6 +106,57 @@ describe('PATCH', () => {
     ]);
   });
 
+  test.each([
+    ['an empty text', ''],
+    ['null', null],
+  ])('%s as the value of an entry removes the entry with its type', (_, value) => {
+    const phoneNumbers = [
+      { type: 'mobile', value: '+4755501234' },
+      { type: 'work', value: '+4755501235' },
+    ];
+    const addresses = [{ type: 'work', locality: 'Bergen', primary: true }];
+    const after = (...operations: object[]) => {
+      const user = patch({ ...BASE, phoneNumbers, addresses }, ...operations);
+      return readResource(USERS, user);
+    };
+    const mobile = 'phoneNumbers[type eq "mobile"].value';
+    expect(after({ op: 'replace', path: mobile, value })['phoneNumbers']).toEqual([phoneNumbers[1]]);
+    expect(after({ op: 'add', path: mobile, value })['phoneNumbers']).toEqual([phoneNumbers[1]]);
+    const list = [{ type: 'mobile', value }, phoneNumbers[1]];
+    expect(after({ op: 'replace', path: 'phoneNumbers', value: list })['phoneNumbers']).toEqual([
+      phoneNumbers[1],
+    ]);
+    const locality = 'addresses[type eq "work"].locality';
+    expect(after({ op: 'replace', path: locality, value })).not.toHaveProperty('addresses');
+    expect(after({ op: 'replace', path: 'phoneNumbers[type eq "fax"].value', value })).toHaveProperty(
+      'phoneNumbers',
+      phoneNumbers,
+    );
+  });
+
+  test('an entry that the filter of a path describes has values of the declared types', () => {
+    const path = 'roles[primary eq "True"]';
+    const user = patch(
+      BASE,
+      { op: 'Add', path: `${path}.display`, value: 'Clerk' },
+      { op: 'Add', path: `${path}.value`, value: 'clerk' },
+    );
+    expect(user['roles']).toEqual([{ primary: true, display: 'Clerk', value: 'clerk' }]);
+  });
+
+  test('a text in a list is the value of an entry', () => {
+    expect(patch(BASE, { op: 'add', path: 'roles', value: ['clerk'] })['roles']).toEqual([
+      { value: 'clerk' },
+    ]);
+  });
+
+  test('a password is accepted and not stored', () => {
+    const value = 'seven purple teapots dance';
+    expect(patch(BASE, { op: 'replace', path: 'password', value })).toEqual(BASE);
+    expect(patch(BASE, { op: 'replace', value: { password: value } })).toEqual(BASE);
+    expect(readResource(USERS, { ...BASE, password: value })).not.toHaveProperty('password');
+  });
+
   test('extensions by URN', () => {
     const user = patch(
       BASE,

@@ -1,9 +1,10 @@
 import type { Answer, Problem, Question } from '../definition.js';
 import type { Fields } from '../fields.js';
 
-/** Value of an exported cell. `date` is `YYYY-MM-DD`, `time` is `HH:MM`. */
+/** Value of an exported cell. `date` is `YYYY-MM-DD`, `time` is `HH:MM`, `phone` is a checked telephone number. */
 export type Cell =
   | { kind: 'text'; value: string }
+  | { kind: 'phone'; value: string }
   | { kind: 'number'; value: number }
   | { kind: 'boolean'; value: boolean }
   | { kind: 'date'; value: string }

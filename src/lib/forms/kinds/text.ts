@@ -1,3 +1,4 @@
+import { hasVisibleCharacter } from '../../text/index.js';
 import { ANSWER_LIMITS, DEFINITION_LIMITS, type Question, type Validation } from '../definition.js';
 import { compact, type Fields, isPlainText } from '../fields.js';
 import { compilePattern, MAX_MATCHED_TEXT, type Pattern } from '../pattern.js';
@@ -38,10 +39,10 @@ function parseText(fields: Fields): Partial<Question> {
   return { validation: compact(rules) };
 }
 
-/** Blank text is no answer; other text is stored as given. */
+/** Text without a visible character is no answer; other text is stored as given. */
 function plain(value: unknown, check: (given: string) => AnswerCheck): AnswerCheck {
   if (typeof value !== 'string') return problem('is_string', 'must be text');
-  if (value.trim() === '') return { empty: true };
+  if (!hasVisibleCharacter(value)) return { empty: true };
   if (value.length > ANSWER_LIMITS.text)
     return problem('max_length', `must be at most ${ANSWER_LIMITS.text} characters long`);
   if (!isPlainText(value)) return problem('characters', 'must not contain control characters');
@@ -96,9 +97,12 @@ export const EMAIL_ADDRESS = formatted('is_email', 'must be an e-mail address', 
   EMAIL.test(value) ? value : null,
 );
 
-export const PHONE_NUMBER = formatted('is_phone', 'must be a telephone number', (value) =>
-  PHONE.test(value) && (value.match(/\d/g) ?? []).length >= 3 ? value : null,
-);
+export const PHONE_NUMBER: Kind = {
+  ...formatted('is_phone', 'must be a telephone number', (value) =>
+    PHONE.test(value) && (value.match(/\d/g) ?? []).length >= 3 ? value : null,
+  ),
+  cells: (_question, answer) => [{ kind: 'phone', value: answer as string }],
+};
 
 export const WEB_ADDRESS = formatted('is_url', 'must be an http or https address', httpUrl);
 

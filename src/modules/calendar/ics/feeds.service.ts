@@ -37,9 +37,7 @@ export class FeedsService {
   /** @throws ApiError 404 */
   async export(ctx: RequestContext, calendarId: string): Promise<BodyReply> {
     const calendar = await this.calendars.calendar(this.db, ctx, calendarId);
-    return this.reply(ctx.tenantId, ctx.userId, calendar, 'full', {
-      'Content-Disposition': attachmentNamed(`${calendar.name}.ics`, 'calendar.ics'),
-    });
+    return this.reply(ctx.tenantId, ctx.userId, calendar, 'full');
   }
 
   /** @throws ApiError 404 */
@@ -108,10 +106,14 @@ export class FeedsService {
     userId: string,
     calendar: CalendarContext,
     details: CalendarFeed['details'],
-    headers: Record<string, string>,
+    headers: Record<string, string> = {},
   ): BodyReply {
     const body = this.exports.stream(tenantId, userId, calendar, details);
-    return new BodyReply(body, { contentType: ICS_TYPE, headers });
+    const name = attachmentNamed(`${calendar.name}.ics`, 'calendar.ics');
+    return new BodyReply(body, {
+      contentType: ICS_TYPE,
+      headers: { ...headers, 'Content-Disposition': name },
+    });
   }
 
   private async log(

@@ -111,36 +111,45 @@ export class LiveKitCallServer extends CallServer {
 
   override async listRooms(calls: readonly CallKey[]): Promise<CallKey[]> {
     if (calls.length === 0) return [];
-    const rooms = await this.request('list rooms', (clients) =>
-      clients.rooms.listRooms(calls.map(roomNameOf)),
-    );
-    return rooms.flatMap(({ name }) => callOfRoom(name) ?? []);
+    return this.request('list rooms', async (clients) => {
+      const rooms = await clients.rooms.listRooms(calls.map(roomNameOf));
+      return rooms.flatMap(({ name }) => callOfRoom(name) ?? []);
+    });
   }
 
   override async listParticipants(call: CallKey): Promise<ServerParticipant[]> {
-    const list = ({ rooms }: Clients) => rooms.listParticipants(roomNameOf(call));
-    const participants = await this.request('list participants', list, []);
-    return participants.filter(({ identity }) => identityOf(identity)).map(participantOf);
+    const list = async ({ rooms }: Clients) => {
+      const participants = await rooms.listParticipants(roomNameOf(call));
+      return participants.filter(({ identity }) => identityOf(identity)).map(participantOf);
+    };
+    return this.request('list participants', list, []);
   }
 
   override async startRecording(call: CallKey, file: string): Promise<ServerRecording> {
     const directory = this.config.LIVEKIT_RECORDINGS_DIR;
     if (directory === undefined) throw CallErrors.recordingNotConfigured.with();
     const output = new EncodedFileOutput({ filepath: path.join(directory, file), disableManifest: true });
-    const started = await this.request('start a recording', ({ egress }) =>
-      egress.startRoomCompositeEgress(roomNameOf(call), { file: output }, { layout: 'grid' }),
-    );
-    return recordingOf(started) as ServerRecording;
+    return this.request('start a recording', async ({ egress }) => {
+      const room = roomNameOf(call);
+      const started = recordingOf(
+        await egress.startRoomCompositeEgress(room, { file: output }, { layout: 'grid' }),
+      );
+      if (!started) throw new Error('the recording has no room or no file');
+      return started;
+    });
   }
 
   override async stopRecording(egressId: string): Promise<ServerRecording | null> {
-    const stopped = await this.request('stop a recording', ({ egress }) => egress.stopEgress(egressId), null);
-    return stopped && (recordingOf(stopped) ?? null);
+    const stop = async ({ egress }: Clients) => recordingOf(await egress.stopEgress(egressId)) ?? null;
+    return this.request('stop a recording', stop, null);
   }
 
   override async listRecordings(call: CallKey): Promise<ServerRecording[]> {
-    const list = ({ egress }: Clients) => egress.listEgress({ roomName: roomNameOf(call) });
-    return (await this.request('list recordings', list, [])).flatMap((info) => recordingOf(info) ?? []);
+    const list = async ({ egress }: Clients) => {
+      const recordings = await egress.listEgress({ roomName: roomNameOf(call) });
+      return recordings.flatMap((info) => recordingOf(info) ?? []);
+    };
+    return this.request('list recordings', list, []);
   }
 
   override async receiveEvent(
@@ -156,7 +165,11 @@ export class LiveKitCallServer extends CallServer {
     }
   }
 
-  /** @param missing the result when the object of the request does not exist, or has ended; undefined: an error */
+  /**
+   * @param send sends the request and reads the response
+   * @param missing the result when the object of the request does not exist, or has ended; undefined: an error
+   * @throws ApiError 503 when the media server does not respond or rejects the request, 502 for an invalid response
+   */
   private async request<T, M = never>(
     what: string,
     send: (clients: Clients) => Promise<T>,
@@ -168,6 +181,7 @@ export class LiveKitCallServer extends CallServer {
     } catch (error) {
       if (missing !== undefined && isMissing(error)) return missing;
       this.logger.warn({ err: error }, `the media server could not ${what}`);
+      if (isFaulty(error)) throw CallErrors.serverFaulty.with();
       throw CallErrors.serverUnavailable.with({ headers: { 'Retry-After': '5' } });
     }
   }
@@ -199,5 +213,11 @@ function grantsOf(role: CallRole, audioOnly = false): VideoGrant {
 }
 
 /** `failed_precondition`: a recording that has ended cannot be stopped. */
+/** Whether a response arrived that could not be read: `fetch` reports failures of the connection with a cause, or as a DOMException. */
+const isFaulty = (error: unknown): boolean =>
+  !(error instanceof ServerError) &&
+  !(error instanceof DOMException) &&
+  !(error instanceof TypeError && error.cause !== undefined);
+
 const isMissing = (error: unknown): boolean =>
   error instanceof ServerError && (error.code === 'not_found' || error.code === 'failed_precondition');

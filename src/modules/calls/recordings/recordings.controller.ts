@@ -82,6 +82,7 @@ export class RecordingsController {
       CallErrors.serverNotConfigured,
       CallErrors.recordingNotConfigured,
       CallErrors.serverUnavailable,
+      CallErrors.serverFaulty,
     ],
   })
   @Requires('calls.record')
@@ -121,6 +122,7 @@ export class RecordingsController {
       CallErrors.recordingNotFound,
       CallErrors.serverNotConfigured,
       CallErrors.serverUnavailable,
+      CallErrors.serverFaulty,
     ],
   })
   @Requires('calls.record')

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Audit } from '../../../platform/audit/audit.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { fieldError } from '../../../platform/http/errors.js';
@@ -31,6 +32,7 @@ export class CallRoomsService {
     private readonly tenants: TenantsApi,
     private readonly writes: IdempotentWrites,
     private readonly audit: Audit,
+    private readonly db: Db,
   ) {}
 
   /**
@@ -79,10 +81,10 @@ export class CallRoomsService {
     if (member_ids.length === 0) return;
     if (room_id !== undefined)
       throw fieldError('member_ids', 'room_members', 'the members of the room may join: omit member_ids');
-    const memberIds = await this.tenants.findMembers(ctx.tenantId, member_ids);
+    const memberIds = await this.tenants.findActiveMembers(this.db, ctx.tenantId, member_ids);
     const unknown = member_ids.find((id) => !memberIds.has(id));
     if (unknown !== undefined)
-      throw CallErrors.userNotFound.with({ message: `${unknown} is not a member of the workspace.` });
+      throw CallErrors.userNotFound.with({ message: `${unknown} is not an active member of the workspace.` });
   }
 
   /** The existing call for a request: the one with its client_id, or the live call of its room. */

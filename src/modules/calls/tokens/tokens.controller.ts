@@ -20,6 +20,7 @@ const ERRORS = [
   CallErrors.roomArchived,
   CallErrors.serverNotConfigured,
   CallErrors.serverUnavailable,
+  CallErrors.serverFaulty,
 ];
 
 @ApiTags('meetings')

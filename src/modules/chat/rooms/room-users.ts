@@ -33,9 +33,8 @@ export class RoomUsers {
     callers: readonly string[],
     fieldOf: (userId: string) => string,
   ): Promise<void> {
-    const known = await this.tenants.findMembers(ctx.tenantId, [...others]);
-    const inactive = await this.tenants.inactiveMembers(tx, ctx.tenantId, others);
-    const unknown = others.find((id) => !known.has(id) || inactive.includes(id));
+    const known = await this.tenants.findActiveMembers(tx, ctx.tenantId, [...others]);
+    const unknown = others.find((id) => !known.has(id));
     if (unknown !== undefined) {
       const message = `${unknown} is not an active member of the workspace`;
       throw ChatErrors.userNotFound.with({

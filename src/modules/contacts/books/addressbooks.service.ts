@@ -108,10 +108,11 @@ export class AddressbooksService {
     expected: ExpectedRevision,
   ): Promise<JsonReply> {
     const isManager = id === ctx.tenantId && (await this.access.readable(ctx, id)).role === 'writer';
-    const named = await body.map(async (input) => ({
-      input,
-      roles: input.shares && (await this.roles(ctx, input.shares)),
-    }));
+    const named = await body.map(async (input) => {
+      if (!input.shares) return { input, roles: undefined };
+      const present = (await this.books.find(ctx, id))?.shares.map(({ user_id }) => user_id);
+      return { input, roles: await this.roles(ctx, input.shares, present) };
+    });
     return this.db.tx(async (tx) => {
       await this.books.lock(tx, ctx);
       const book = await this.books.find(ctx, id, tx);
@@ -163,13 +164,22 @@ export class AddressbooksService {
     return present((await this.books.find(ctx, id, tx)) as BookRow, 'writer');
   }
 
-  /** @throws ApiError 422 `unknown_user` */
-  private async roles(ctx: RequestContext, shares: readonly ShareInput[]): Promise<Map<string, ShareRole>> {
+  /** @param present ids of users who have the book and may be deactivated @throws ApiError 422 `unknown_user` */
+  private async roles(
+    ctx: RequestContext,
+    shares: readonly ShareInput[],
+    present: readonly string[] = [],
+  ): Promise<Map<string, ShareRole>> {
     const names = shares.map(({ id, user_id, email }) => (user_id ?? id ?? email ?? '').trim().toLowerCase());
-    const ids = await this.tenants.findMembers(ctx.tenantId, names.filter(Boolean));
+    const ids = await this.tenants.findActiveMembers(this.db, ctx.tenantId, names.filter(Boolean), present);
     const unknown = names.flatMap((name, n) => (ids.has(name) ? [] : [n]));
     if (unknown.length > 0) {
-      const details = detailsAt('shares', unknown, 'unknown_user', 'is not a member of this workspace');
+      const details = detailsAt(
+        'shares',
+        unknown,
+        'unknown_user',
+        'is not an active member of this workspace',
+      );
       throw ContactErrors.unknownUser.with({ details });
     }
     const roles = new Map(

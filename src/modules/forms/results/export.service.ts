@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BYTE_ORDER_MARK, csvLine } from '../../../lib/csv/index.js';
+import { BYTE_ORDER_MARK, csvLine, type CsvValue } from '../../../lib/csv/index.js';
 import { type Cell, ExportColumns } from '../../../lib/forms/index.js';
 import { UUID_WIDTH, XLSX_TYPE, type XlsxCell, XlsxWriter } from '../../../lib/xlsx/index.js';
 import { Audit } from '../../../platform/audit/audit.js';
@@ -39,7 +39,7 @@ const CSV: Format = {
         let text = '';
         for (const row of rows) {
           const fixed = [row.id, local.text(row.submitted_at), row.respondent, row.version];
-          text += csvLine([...fixed, ...cells(row).map((cell) => cell?.value ?? null)]);
+          text += csvLine([...fixed, ...cells(row).map(csvValue)]);
         }
         await write(text);
       },
@@ -47,6 +47,10 @@ const CSV: Format = {
     };
   },
 };
+
+/** A telephone number such as +47 55 50 12 34 is no formula: it is checked, and other programs import the file. */
+const csvValue = (cell: Cell): CsvValue =>
+  cell?.kind === 'phone' ? { literal: cell.value } : (cell?.value ?? null);
 
 const XLSX: Format = {
   extension: '.xlsx',

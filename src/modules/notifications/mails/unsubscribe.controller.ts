@@ -2,7 +2,7 @@ import { Controller, Param } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiNotFoundResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Public } from '../../../platform/context/access.decorators.js';
 import { BytesBody } from '../../../platform/http/body/body.guard.js';
-import { ApiFile } from '../../../platform/http/api-docs.js';
+import { ApiPage } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
@@ -37,7 +37,7 @@ export class UnsubscribeController {
     errors: [Errors.badRequest],
   })
   @ApiToken()
-  @ApiFile('text/html', 'The page.')
+  @ApiPage()
   @ApiInvalidToken()
   @Public()
   page(@Param('token') token: string): Promise<BodyReply> {
@@ -61,7 +61,7 @@ export class UnsubscribeController {
       properties: { 'List-Unsubscribe': { type: 'string', enum: ['One-Click'], example: 'One-Click' } },
     },
   })
-  @ApiFile('text/html', 'The page.')
+  @ApiPage()
   @ApiInvalidToken()
   @BytesBody({ types: FORM_TYPES, limit: MAX_BODY })
   @Public()

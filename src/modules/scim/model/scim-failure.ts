@@ -1,10 +1,12 @@
 import { type ArgumentsHost, Catch } from '@nestjs/common';
 import type { Response } from 'express';
+import { API_PREFIX } from '../../../config/config.js';
 import { MESSAGES, ScimInputError, type ScimType } from '../../../lib/scim/index.js';
 import { type ApiError, ErrorKind } from '../../../platform/http/api-error.js';
-import { ApiExceptionFilter } from '../../../platform/http/server/exception.filter.js';
+import { ApiExceptionFilter, type ErrorShape } from '../../../platform/http/server/exception.filter.js';
 import { DATABASE_STORAGE } from '../../../platform/observability/database-storage.js';
 import { Dependencies } from '../../../platform/observability/dependencies.js';
+import { SCIM_PATH } from './scim-path.js';
 import { writeScim } from './scim-reply.js';
 
 /** An error of the protocol, to throw. @param scimType detail keyword of RFC 7644, section 3.12 */
@@ -42,6 +44,14 @@ export class ScimExceptionFilter extends ApiExceptionFilter {
   }
 
   protected override write(response: Response, error: ApiError): void {
+    SCIM_ERRORS.write(response, error);
+  }
+}
+
+/** The error shape of RFC 7644, section 3.12, also for requests that reach no route of SCIM. */
+export const SCIM_ERRORS: ErrorShape = {
+  applies: (target) => target.startsWith(`/${API_PREFIX}/${SCIM_PATH}/`),
+  write(response, error) {
     const { status, scimType } = protocolOf(error);
     const { details } = error.extras;
     const detail = details ? details.map(({ message }) => message).join('; ') : error.message;
@@ -52,8 +62,8 @@ export class ScimExceptionFilter extends ApiExceptionFilter {
       detail,
     };
     writeScim(response, status, body, error.extras.headers);
-  }
-}
+  },
+};
 
 function protocolOf({ kind: { status, code } }: ApiError): { status: number; scimType?: string } {
   if (SCIM_TYPES.has(code)) return { status, scimType: code };

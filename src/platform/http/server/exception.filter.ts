@@ -25,13 +25,26 @@ const RETRY_AFTER = { headers: { 'Retry-After': '1' } };
 /** An operator has to free space, so a retry every second would not succeed earlier. */
 export const STORAGE_RETRY_AFTER = { headers: { 'Retry-After': '10' } };
 
+/** Writes errors of the requests of a protocol that has an error shape of its own. */
+export interface ErrorShape {
+  /** @param target of the request: its path and query */
+  applies(target: string): boolean;
+  write(response: Response, error: ApiError): void;
+}
+
 /** Maps every thrown value to the error shape of the API. The details of unknown errors do not reach the client. */
 @Catch()
 export class ApiExceptionFilter implements ExceptionFilter {
   private readonly logger = new Logger('HTTP');
 
-  /** @param onStorageFull called when the database rejects a statement because its disk is full */
-  constructor(@Optional() private readonly onStorageFull?: () => void) {}
+  /**
+   * @param onStorageFull called when the database rejects a statement because its disk is full
+   * @param shapes for requests that reach no controller, such as those with a malformed path
+   */
+  constructor(
+    @Optional() private readonly onStorageFull?: () => void,
+    @Optional() private readonly shapes: readonly ErrorShape[] = [],
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     if (thrown instanceof ClientDisconnectedError) return;
@@ -39,10 +52,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<Request & { id?: string }>();
     const error = asApiError(thrown);
     if (error.kind === Errors.storageFull && thrown !== error) this.onStorageFull?.();
-    if (error.kind.status >= 500) {
-      const where = { request_id: request.id, method: request.method, route: request.route?.path };
-      this.logger.error({ err: thrown, ...where }, `${error.kind.code} on ${request.method}`);
-    }
+    if (error.kind.status >= 500) this.log(thrown, error, request);
     if (response.headersSent) {
       // The status is sent already. A broken connection is the only way left to report the failure.
       response.destroy();
@@ -51,9 +61,21 @@ export class ApiExceptionFilter implements ExceptionFilter {
     this.write(response, error);
   }
 
+  /** An error that the code declares, such as a service that is not installed, is no failure: it has no stack worth reading. */
+  private log(thrown: unknown, error: ApiError, request: Request & { id?: string }): void {
+    const where = { request_id: request.id, method: request.method, route: request.route?.path };
+    const message = `${error.kind.code} on ${request.method}`;
+    if (thrown === error && error.cause === undefined && error.kind.status !== 500)
+      this.logger.warn(where, message);
+    else this.logger.error({ err: thrown, ...where }, message);
+  }
+
   /** Writes the error in the shape of the API; routes of another protocol override it. */
   protected write(response: Response, error: ApiError): void {
-    writeJson(response, error.kind.status, JSON.stringify(error.body), { headers: error.extras.headers });
+    const shape = this.shapes.find(({ applies }) => applies(response.req.originalUrl));
+    if (shape) shape.write(response, error);
+    else
+      writeJson(response, error.kind.status, JSON.stringify(error.body), { headers: error.extras.headers });
   }
 }
 

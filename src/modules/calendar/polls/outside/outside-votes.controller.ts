@@ -2,7 +2,7 @@ import { Controller, Headers, Param, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiHeader, ApiNotFoundResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../../../platform/context/access.decorators.js';
-import { ApiFile } from '../../../../platform/http/api-docs.js';
+import { ApiPage } from '../../../../platform/http/api-docs.js';
 import { BytesBody } from '../../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
@@ -48,7 +48,7 @@ export class OutsideVotesController {
   })
   @ApiToken()
   @ApiLanguage()
-  @ApiFile('text/html', 'The page.')
+  @ApiPage()
   @ApiUnknown()
   @Public()
   page(
@@ -77,7 +77,7 @@ export class OutsideVotesController {
       description: 'A field `option_<id>` for each option.',
     },
   })
-  @ApiFile('text/html', 'The page with the stored votes.')
+  @ApiPage('The page with the stored votes.')
   @ApiUnknown()
   @BytesBody({ types: [FORM_TYPE], limit: MAX_BODY })
   @Public()

@@ -123,6 +123,7 @@ export class GuestAccessController {
       CallErrors.callFull,
       CallErrors.serverNotConfigured,
       CallErrors.serverUnavailable,
+      CallErrors.serverFaulty,
       Errors.validationFailed,
     ],
   })

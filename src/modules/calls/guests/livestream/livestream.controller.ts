@@ -69,6 +69,7 @@ export class LivestreamController {
       GuestErrors.livestreamFull,
       CallErrors.serverNotConfigured,
       CallErrors.serverUnavailable,
+      CallErrors.serverFaulty,
     ],
   })
   join(@FromGuest() visitor: Visitor, @Body() body: JoinLivestream): Promise<JoinedLivestreamEnvelope> {
