@@ -26,6 +26,7 @@ export default async function setup() {
   globalThis.__testDatabase = { database, directories: [dataDir, files] };
   process.env.TEST_DATABASE_URL = database.url;
   process.env.TEST_FILES = files;
+  process.env.TEST_POSTGRES = path.join(dataDir, 'postgres');
   if (process.env.TEST_CELLS === 'schemas') process.env.TEST_CELL_SCHEMAS = await migratedCellSchemas();
   // This process has loaded the application: workers and processes of tests read its compiled modules from this cache.
   flushCompileCache();

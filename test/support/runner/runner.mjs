@@ -1,8 +1,8 @@
-import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
+import { startTimes } from './times.mjs';
 import { registerTypeScript, sourceMaps } from './typescript-hooks.mjs';
 
 const require = createRequire(import.meta.url);
@@ -18,23 +18,12 @@ if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED)
  */
 export default async function run(globalConfig, config, environment, runtime, testPath, sendMessageToJest) {
   registerTypeScript(config.cacheDirectory);
-  const [started, cpu] = [performance.now(), process.cpuUsage()];
+  const writeTimes = startTimes(path.relative(config.rootDir, testPath));
   try {
     return await circus(globalConfig, config, environment, native(runtime), testPath, sendMessageToJest);
   } finally {
-    writeTimes(path.relative(config.rootDir, testPath), started, process.cpuUsage(cpu));
+    writeTimes();
   }
-}
-
-/**
- * Appends a line to the file TEST_TIMES, where it is set: the seconds of a test file, its seconds of processor time in this
- * process (without PostgreSQL and child processes), and its name. The second number does not depend on other processes.
- */
-function writeTimes(file, started, { user, system }) {
-  const times = process.env.TEST_TIMES;
-  if (!times) return;
-  const seconds = [(performance.now() - started) / 1e3, (user + system) / 1e6];
-  appendFileSync(times, `${seconds.map((value) => value.toFixed(2)).join('\t')}\t${file}\n`);
 }
 
 /** The part of Jest's runtime that jest-circus uses. */
