@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
+import { runs } from '../property-runs.ts';
 import { startTimes } from './times.mjs';
 import { registerTypeScript, sourceMaps } from './typescript-hooks.mjs';
 
@@ -9,8 +10,10 @@ const require = createRequire(import.meta.url);
 const circus = require('jest-circus/runner').default;
 
 // Property tests have a fixed seed, so that a run does not depend on chance. PROPERTY_SEED sets another one, or `random`.
+// A property makes as many cases as it asks for by `runs`, otherwise those of fast-check's 100.
 const { PROPERTY_SEED = '1' } = process.env;
-if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED) });
+const seed = PROPERTY_SEED === 'random' ? {} : { seed: Number(PROPERTY_SEED) };
+fc.configureGlobal({ ...seed, numRuns: runs(100) });
 
 /**
  * Runs a test file by jest-circus, with modules that Node imports. Jest's own runtime imports every module again for each file,
