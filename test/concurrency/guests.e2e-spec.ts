@@ -3,6 +3,7 @@ import { GuestHousekeeping } from '../../src/modules/calls/guests/guest-housekee
 import { type TestUser, TestApp } from '../support/app.ts';
 import { GuestBrowser, liveCall } from '../support/domains/guests.ts';
 import { LiveKit } from '../support/livekit/livekit.ts';
+import { runs } from '../support/property-runs.ts';
 
 type State = 'none' | 'waiting' | 'admitted' | 'in_session' | 'left' | 'denied' | 'expired' | 'removed';
 
@@ -234,7 +235,7 @@ describe('the states of guests', () => {
         expect([action, row?.state ?? 'none']).toEqual([action, model.state]);
       }
     });
-    await fc.assert(property, { numRuns: 40 });
+    await fc.assert(property, { numRuns: runs(40) });
   });
 
   test('of actions at the same time only legal transitions result, and no guest enters undecided', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { imageSize } from '../../src/lib/image-size/index.js';
+import { runs } from '../support/property-runs.ts';
 
 const bytes = (...parts: (string | number[])[]): Buffer =>
   Buffer.concat(
@@ -39,7 +40,7 @@ describe('the size of an image', () => {
         const size = imageSize(Buffer.concat([image.subarray(0, cut), rest]));
         if (size) expect(Math.min(size.width, size.height)).toBeGreaterThan(0);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { unzipSync } from 'fflate';
 import { SaxesParser } from 'saxes';
 import { csvLine } from '../../src/lib/csv/index.js';
 import { XlsxWriter } from '../../src/lib/xlsx/index.js';
+import { runs } from '../support/property-runs.ts';
 
 /** Files of a workbook by name. */
 async function workbook(
@@ -160,7 +161,7 @@ describe('XLSX', () => {
           expect(sheet(files)).toEqual([plain, plain]);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 });

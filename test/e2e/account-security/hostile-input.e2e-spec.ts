@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { stopClock } from '../../support/sign-in/totp.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const ROUTES = [
   ['POST', '/auth/initiate-2fa'],
@@ -68,7 +69,7 @@ describe('hostile input', () => {
         // Locked and limited routes return the same for any input.
         await app.sql('TRUNCATE rate_limits, guess_locks');
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { eventPath, newCalendar, newEvent } from '../../support/domains/calendars.ts';
+import { runs } from '../../support/property-runs.ts';
 
 /** Values that have broken servers. */
 const odd = fc.oneof(
@@ -149,7 +150,7 @@ describe('hostile input', () => {
           expect(after).toEqual(before);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -178,7 +179,7 @@ describe('hostile input', () => {
           (await ann.api.delete(`${eventPath(calendar, series)}_20260305T090000Z`, fields)).status,
         );
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
     expect((await ann.api.get(`/calendar/${calendar}/events`)).status).toBe(200);
   });

@@ -9,6 +9,7 @@ import {
 } from '../../../src/lib/icalendar/index.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { icsFile, importFile, vevent } from '../../support/domains/calendars.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const BERLIN = { time_zone: 'Europe/Berlin' };
 const at = (date_time: string) => ({ date_time, ...BERLIN });
@@ -612,7 +613,7 @@ describe('iCalendar', () => {
           for (const { error, status: own } of body.results)
             expect([own < 500, error === null || typeof error.error === 'string']).toEqual([true, true]);
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
       expect((await ann.api.get(`/calendar/${made.id}/events?limit=200`)).status).toBe(200);
       expect((await read(`/apis/v1/calendar/${made.id}/export.ics`, ann.token)).response.status).toBe(200);

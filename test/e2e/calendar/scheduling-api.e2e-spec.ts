@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/domains/calendars.ts';
+import { runs } from '../../support/property-runs.ts';
 
 /** The operations of scheduling, in an installation without a mail service. */
 describe('scheduling operations', () => {
@@ -204,7 +205,7 @@ describe('scheduling operations', () => {
         expect([200, 201, 403, 422]).toContain(status);
         expect(status < 300 ? body.message.result : body.error).toEqual(expect.any(String));
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
     expect((await bob.api.get(`${base}/messages`)).status).toBe(200);
     const window = `/calendar/${bobs}/instances?from=2027-01-01&to=2027-12-31&limit=1000`;

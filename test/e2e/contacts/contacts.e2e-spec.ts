@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { ContactsRepository } from '../../../src/modules/contacts/contacts.repository.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const BOOKS = '/contact/addressbooks';
 
@@ -436,7 +437,7 @@ describe('contacts', () => {
           (await list(`?email=${encodeURIComponent(fields.emails[0] ?? '')}`)).length,
         ).toBeGreaterThanOrEqual(0);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

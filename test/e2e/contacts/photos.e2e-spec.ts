@@ -7,6 +7,7 @@ import { readCard } from '../../../src/lib/vcard/index.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse, Client } from '../../support/network/client.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const PIXELS = {
   width: 90,
@@ -149,7 +150,7 @@ describe('photos of contacts', () => {
         const { status, body } = await put(`${path}/photo`, image);
         expect(status === 200 || (status === 422 && body.error === 'invalid_image')).toBe(true);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -4,6 +4,7 @@ import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { provision } from '../../../src/provision/provision.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const NAMES: [string, string][] = [
   ['Alice Martin', 'alice@dir.example'],
@@ -129,7 +130,7 @@ describe('the directory', () => {
         const { status } = await alice.api.get(`/directory/search?q=${encodeURIComponent(q.toWellFormed())}`);
         expect([200, 422]).toContain(status);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

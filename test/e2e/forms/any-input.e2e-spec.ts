@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { QUESTION_TYPES } from '../../../src/lib/forms/index.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { definitionOf, draft, ok, option, published } from '../../support/domains/forms.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const OPTIONS = ['a', 'b', 'c'].map((id) => option(id));
 const ROWS = ['r', 's'].map((id) => option(id));
@@ -112,7 +113,7 @@ describe('forms: any input', () => {
         given.set(response.id, answers);
         expect(ok(await owner.api.get(`${path}/responses/${response.id}`)).response.answers).toEqual(answers);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
     const response = await fetch(`${app.base}/apis/v1${path}/export.csv`, {
       headers: { authorization: `Bearer ${owner.token}` },
@@ -222,7 +223,7 @@ describe('forms: any input', () => {
           await run('GET', `/forms/${open.id}/${route}${search}`);
         await run('POST', `/forms/${open.id}/reports`, { name: 'Any', definition: shown });
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
     expect([200, 422].every((status) => seen.has(status))).toBe(true);
   });

@@ -5,6 +5,7 @@ import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { TestIssuer } from '../../support/sign-in/issuer.ts';
 import { until } from '../../support/until.ts';
+import { runs } from '../../support/property-runs.ts';
 
 describe('tokens of an external issuer', () => {
   let issuer: TestIssuer;
@@ -132,7 +133,7 @@ describe('tokens of an external issuer', () => {
       fc.asyncProperty(claims, async (given) => {
         expect([200, 401, 403]).toContain((await call(given)).status);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

@@ -3,6 +3,7 @@ import { IssuerSecrets } from '../../../src/modules/issuers/issuer-secrets.js';
 import { provision } from '../../../src/provision/provision.js';
 import { isLoopbackHost, isPrivateAddress } from '../../../src/modules/issuers/outbound/private-addresses.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const SECRET = 'the-secret-of-the-client';
 const ISSUER = 'http://127.0.0.1:9';
@@ -215,7 +216,7 @@ describe('issuers of a workspace', () => {
         ])
           expect([form, isPrivateAddress(form)]).toEqual([form, true]);
       }),
-      { seed: 19, numRuns: 200 },
+      { seed: 19, numRuns: runs(200) },
     );
     for (const address of ['8.8.8.8', '172.32.0.1', '2606:4700::1111'])
       expect(isPrivateAddress(address)).toBe(false);

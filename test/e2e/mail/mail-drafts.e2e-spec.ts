@@ -6,6 +6,7 @@ import { RecipientsApi } from '../../../src/modules/mail/index.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { capture, DRAFTS, INBOX, NOWHERE, WildDuck } from '../../support/mail/wild-duck.ts';
+import { runs } from '../../support/property-runs.ts';
 
 describe('the convenience routes of mail', () => {
   let duck: WildDuck;
@@ -360,7 +361,7 @@ describe('the convenience routes of mail', () => {
             return status === 200 || status === 422;
           },
         ),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
   });
@@ -485,7 +486,7 @@ describe('the convenience routes of mail', () => {
             );
           },
         ),
-        { numRuns: 80 },
+        { numRuns: runs(80) },
       );
       expect(
         (await bytes(path({ filename: 'Übersicht ✓.pdf' }))).response.headers.get('content-disposition'),

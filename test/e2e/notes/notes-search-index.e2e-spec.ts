@@ -6,6 +6,7 @@ import { indexed, vectorOf } from '../../../src/lib/search-text/index.js';
 import type { TestUser } from '../../support/app.ts';
 import { ok } from '../../support/domains/forms.ts';
 import { NoteSearch } from '../../support/domains/note-search.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const wordsOf = (html: string) => indexed({ readers: [], title: '', html });
 
@@ -268,7 +269,7 @@ describe('the search index of notes', () => {
           );
           expect(different).toEqual([]);
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { SearchQuery } from '../../../src/lib/search-text/index.js';
 import type { TestUser } from '../../support/app.ts';
 import { NoteSearch } from '../../support/domains/note-search.ts';
+import { runs } from '../../support/property-runs.ts';
 
 describe('the words that a search finds', () => {
   let world: NoteSearch;
@@ -150,7 +151,7 @@ describe('the words that a search finds', () => {
           );
           expect([200, 422]).toContain(status);
         }),
-        { numRuns: 300 },
+        { numRuns: runs(300) },
       );
     });
 

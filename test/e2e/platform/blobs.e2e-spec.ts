@@ -12,6 +12,7 @@ import { TestApp } from '../../support/app.ts';
 import { fakeOnly } from '../../support/clock.ts';
 import { childEnv } from '../../support/installation/child-env.ts';
 import { until } from '../../support/until.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
@@ -102,7 +103,7 @@ describe('the blobs', () => {
         const [start, end] = [Math.min(one, other), Math.max(one, other)];
         expect((await read(id, { start, end })).equals(bytes.subarray(start, end + 1))).toBe(true);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { describedOperations, fillPath, openApi } from '../../support/contract/operations.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -102,7 +103,7 @@ describe('JSON bodies with keys of Object.prototype', () => {
       fc.asyncProperty(request, async ({ operation, entries }) => {
         expect(await send(operation, object(...entries))).not.toMatchObject({ status: 500 });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -25,6 +25,7 @@ import { lockWaits } from '../../support/database/locks.ts';
 import type { RequestOptions } from '../../support/network/client.ts';
 import { form, SlowRequest, upload } from '../../support/network/multipart.ts';
 import { until } from '../../support/until.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const MAX = 20 * 1024 * 1024;
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
@@ -347,7 +348,7 @@ describe('uploads and downloads', () => {
           expect([201, 400, 413, 422]).toContain(status);
           expect(typeof (status === 201 ? body.id : body.error)).toBe('string');
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       );
     });
 
@@ -567,7 +568,7 @@ describe('uploads and downloads', () => {
             expect(response.bytes.equals(content.subarray(start, end + 1))).toBe(true);
           }
         }),
-        { numRuns: 100 },
+        { numRuns: runs(100) },
       );
     });
 

@@ -21,6 +21,7 @@ import { type TestUser, TestApp } from '../../support/app.ts';
 import { ExampleClient } from '../../realtime/example-client.ts';
 import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const UNKNOWN = '0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000';
 
@@ -401,7 +402,7 @@ describe('sockets', () => {
               expect(response.error).toEqual(expect.any(String));
             }
           }),
-          { numRuns: 300 },
+          { numRuns: runs(300) },
         );
       } finally {
         options.burst = 40;

@@ -3,6 +3,7 @@ import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser, type UsersOf } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
+import { runs } from '../../support/property-runs.ts';
 
 describe('settings', () => {
   let app: TestApp;
@@ -122,7 +123,7 @@ describe('settings', () => {
           if (response.status === 200)
             expect((await alice.api.get('/settings/profile')).body).toEqual(response.body);
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
   });
@@ -410,7 +411,7 @@ describe('settings', () => {
           expect(after).toEqual(response.status === 200 ? response.body : before);
           expect(Object.keys(after.preferences)).toEqual(Object.keys(preferences));
         }),
-        { numRuns: 80 },
+        { numRuns: runs(80) },
       );
     });
   });

@@ -9,8 +9,9 @@ import {
   newUser,
   startSignIn,
 } from '../../support/sign-in/sign-in.ts';
+import { runs } from '../../support/property-runs.ts';
 
-const RUNS = { numRuns: 60 };
+const RUNS = { numRuns: runs(60) };
 
 /** Problematic strings, and random ones. */
 const text = fc.oneof(

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { runs } from '../../support/property-runs.ts';
 
 /** Each request gets a response, and none an internal error. */
 describe('hostile input to tasks', () => {
@@ -152,7 +153,7 @@ describe('hostile input to tasks', () => {
         const { status, text } = await alice.api.request(method, path, { body: sent });
         expect([method, path, status, known(status) ? '' : text]).toEqual([method, path, status, '']);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
     expect((await alice.api.get(`/tasks/${ids['task']}/panel`)).status).toBe(200);
     expect((await alice.api.get('/tasks?limit=200')).status).toBe(200);
@@ -176,7 +177,7 @@ describe('hostile input to tasks', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

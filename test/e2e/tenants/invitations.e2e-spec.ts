@@ -10,6 +10,7 @@ import { PASSWORD } from '../../support/sign-in/account.ts';
 import { NameServer } from '../../support/network/dns.ts';
 import { MailedApp } from '../../support/mail/mailed-app.ts';
 import { secondFactorOf } from '../../support/sign-in/sign-in.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const NEW_PASSWORD = 'seven purple teapots dance';
 
@@ -365,7 +366,7 @@ describe('invitations to a workspace', () => {
         const sent = await at.app.anonymous.request('POST', path, { raw: body, headers });
         for (const { status } of [shown, sent]) expect([400, 404]).toContain(status);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -12,6 +12,26 @@ import { emptyDatabase } from '../database/database.ts';
 import { memoryDirectory } from '../memory-directory.ts';
 
 /**
+ * Settings of the server whose databases end with the run. Servers that tests start themselves, to kill, back up or restore them,
+ * have those of production (`platform/database/embedded/settings.ts`); so has the copy TEST_INSTALLATION, which they start from.
+ */
+const THROW_AWAY = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_compression: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  // CREATE and DROP DATABASE make the checkpoints that there are.
+  checkpoint_timeout: '1h',
+  bgwriter_lru_maxpages: '0',
+  wal_writer_delay: '10s',
+  // Each database gets a process of its own in this time.
+  autovacuum_naptime: '1min',
+  shared_preload_libraries: '',
+};
+
+/**
  * Starts one PostgreSQL for the run and migrates the template that test files clone. TEST_INSTALLATION is a data directory with a
  * migrated database, which tests of whole servers copy.
  */
@@ -22,19 +42,20 @@ export default async function setup() {
   await migrated.close();
   process.env.TEST_INSTALLATION = path.join(files, 'installation');
   cpSync(path.join(dataDir, 'postgres'), path.join(files, 'installation', 'postgres'), { recursive: true });
-  const database = await open(dataDir);
+  const database = await open(dataDir, THROW_AWAY);
   globalThis.__testDatabase = { database, directories: [dataDir, files] };
   process.env.TEST_DATABASE_URL = database.url;
   process.env.TEST_FILES = files;
+  process.env.TEST_POSTGRES = path.join(dataDir, 'postgres');
   if (process.env.TEST_CELLS === 'schemas') process.env.TEST_CELL_SCHEMAS = await migratedCellSchemas();
   // This process has loaded the application: workers and processes of tests read its compiled modules from this cache.
   flushCompileCache();
 }
 
-function open(dataDir) {
+function open(dataDir, settings) {
   const quiet = () => undefined;
   const log = { info: quiet, warn: console.warn, error: console.error };
-  return EmbeddedDatabase.open({ dataDir, role: 'server', log });
+  return EmbeddedDatabase.open({ dataDir, role: 'server', log, settings });
 }
 
 /** @returns the name of a database with the schemas of two cells, which test files clone */

@@ -1,18 +1,21 @@
-import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { recordOrCheck } from '../cells/check-uses.ts';
 import { clearUses } from '../cells/uses.ts';
+import { runs } from '../property-runs.ts';
+import { startTimes } from './times.mjs';
 import { registerTypeScript, sourceMaps } from './typescript-hooks.mjs';
 
 const require = createRequire(import.meta.url);
 const circus = require('jest-circus/runner').default;
 
 // Property tests have a fixed seed, so that a run does not depend on chance. PROPERTY_SEED sets another one, or `random`.
+// A property makes as many cases as it asks for by `runs`, otherwise those of fast-check's 100.
 const { PROPERTY_SEED = '1' } = process.env;
-if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED) });
+const seed = PROPERTY_SEED === 'random' ? {} : { seed: Number(PROPERTY_SEED) };
+fc.configureGlobal({ ...seed, numRuns: runs(100) });
 
 /**
  * Runs a test file by jest-circus, with modules that Node imports. Jest's own runtime imports every module again for each file,
@@ -20,9 +23,10 @@ if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED)
  */
 export default async function run(globalConfig, config, environment, runtime, testPath, sendMessageToJest) {
   registerTypeScript(config.cacheDirectory);
-  const [started, cpu] = [performance.now(), process.cpuUsage()];
-  clearUses();
   const file = path.relative(config.rootDir, testPath);
+  const started = performance.now();
+  const writeTimes = startTimes(file);
+  clearUses();
   try {
     const result = await circus(
       globalConfig,
@@ -36,19 +40,8 @@ export default async function run(globalConfig, config, environment, runtime, te
       ? result
       : recordOrCheck(file, result, (performance.now() - started) / 1e3);
   } finally {
-    writeTimes(file, started, process.cpuUsage(cpu));
+    writeTimes();
   }
-}
-
-/**
- * Appends a line to the file TEST_TIMES, where it is set: the seconds of a test file, its seconds of processor time in this
- * process (without PostgreSQL and child processes), and its name. The second number does not depend on other processes.
- */
-function writeTimes(file, started, { user, system }) {
-  const times = process.env.TEST_TIMES;
-  if (!times) return;
-  const seconds = [(performance.now() - started) / 1e3, (user + system) / 1e6];
-  appendFileSync(times, `${seconds.map((value) => value.toFixed(2)).join('\t')}\t${file}\n`);
 }
 
 /** The part of Jest's runtime that jest-circus uses. */

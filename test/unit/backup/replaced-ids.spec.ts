@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { withReplacedIds } from '../../../src/backup/workspace/imported-rows.js';
+import { runs } from '../../support/property-runs.ts';
 
 /** Splits bytes at these positions. */
 async function* chunks(bytes: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
@@ -45,7 +46,7 @@ describe('ids in rows are replaced', () => {
           expect(result.toString('latin1')).toBe(expected);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

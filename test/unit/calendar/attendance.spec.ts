@@ -19,6 +19,7 @@ import { wallOf, wallText } from '../../../src/modules/calendar/model/event-time
 import { veventsOf } from '../../../src/modules/calendar/model/vevent.js';
 import { readEvent } from '../../../src/modules/calendar/model/vevent-reader.js';
 import { EventClock } from '../../../src/modules/calendar/model/vevent-times.js';
+import { runs } from '../../support/property-runs.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const WINDOW = { from: 0, to: 4_000_000_000, readerZone: 'UTC' };
@@ -205,7 +206,7 @@ describe('attendees of instances', () => {
         expect(shown(own)).toEqual(shown(record));
         expect(recordFor(own, isOwn).added).toEqual(own.added);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -229,7 +230,7 @@ describe('attendees of instances', () => {
         const again = { ...next, participants: withAttendeesAt(next, key, attendeesAt(next, key)) };
         expect(attendance(again)).toEqual(attendance(next));
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -240,7 +241,7 @@ describe('attendees of instances', () => {
         const rows = record.participants.filter(({ recurrence_key: key }) => /^\d/.test(key));
         expect(rows.filter(({ recurrence_key }) => !keys.has(recurrence_key))).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -263,7 +264,7 @@ describe('attendees of instances', () => {
             .map(([key, rows]) => [key, rows.map((row) => row.split(' ').slice(0, 2).join(' '))]);
         expect(plain(attendance(next))).toEqual(plain(written));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

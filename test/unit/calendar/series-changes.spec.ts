@@ -11,6 +11,7 @@ import {
   wallOf,
   wallText,
 } from '../../../src/modules/calendar/model/event-times.js';
+import { runs } from '../../support/property-runs.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const FROM = parseInstant('2026-01-01T00:00:00Z') as number;
@@ -81,7 +82,7 @@ describe('changes of series', () => {
         const { earlier, later } = split(record, keyOf(record, n), NOW);
         expect([...occurrences(earlier), ...occurrences(later)].toSorted()).toEqual(occurrences(record));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -95,7 +96,7 @@ describe('changes of series', () => {
         const { earlier, later } = split(record, keyOf(record, n), NOW);
         expect([...occurrences(earlier), ...occurrences(later)].toSorted()).toEqual(occurrences(record));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -110,7 +111,7 @@ describe('changes of series', () => {
         expect([...occurrences(earlier), ...occurrences(later)].toSorted()).toEqual(occurrences(changed));
         expect([...(earlier?.overrides ?? []), ...later.overrides]).toEqual(changed.overrides);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -130,7 +131,7 @@ describe('changes of series', () => {
           expect(from >= start && to <= end).toBe(true);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -146,7 +147,7 @@ describe('changes of series', () => {
         const moved = changeAll(changed, { content: {}, times }, NOW)!.record;
         expect(moved.overrides).toMatchObject([{ recurrence_key: later(key), patch: { title: 'x' } }]);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

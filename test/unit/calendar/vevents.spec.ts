@@ -15,6 +15,7 @@ import { parseInstant, wallText } from '../../../src/modules/calendar/model/even
 import { veventsOf } from '../../../src/modules/calendar/model/vevent.js';
 import { EventClock } from '../../../src/modules/calendar/model/vevent-times.js';
 import { readEvent, type ReadEvent } from '../../../src/modules/calendar/model/vevent-reader.js';
+import { runs } from '../../support/property-runs.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const WINDOW = {
@@ -270,7 +271,7 @@ describe('VEVENTs', () => {
         expect(written(asRecord(record, read(written(again))))).toBe(written(again));
         expect(ics).toContain(written(again).slice(0, written(again).indexOf('END:VEVENT')));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

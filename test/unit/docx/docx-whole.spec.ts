@@ -5,6 +5,7 @@ import { cleanHtml } from '../../../src/lib/html/clean.js';
 import { nested, soup } from '../html/soup.ts';
 import { violations } from './check-docx.ts';
 import { all, child, convert, readDocx, source, textOf, val } from './read-docx.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const RICH =
   '<h1>H</h1><p dir="rtl">שלום <b>x</b></p><ol start="3"><li>a<ul><li><input type="checkbox" checked> b</li></ul></li></ol>' +
@@ -125,7 +126,7 @@ describe('hostile HTML', () => {
         const docx = convert(clean ? cleanHtml(html) : html);
         expect(violations(docx)).toEqual([]);
       }),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
   });
 
@@ -141,7 +142,7 @@ describe('hostile HTML', () => {
         const arrived = text(html).match(/§\d+§/g) ?? [];
         expect([...arrived].sort()).toEqual(sent.sort());
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -153,7 +154,7 @@ describe('hostile HTML', () => {
         expect(violations(docx)).toEqual([]);
         expect(val(docx.body, 'w:pStyle')).toBeDefined();
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

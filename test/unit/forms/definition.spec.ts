@@ -6,6 +6,7 @@ import {
   QUESTION_TYPES,
 } from '../../../src/lib/forms/index.js';
 import { definitionOf, option } from '../../support/domains/forms.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const codes = (plain: unknown) =>
   checkDefinition(plain).problems.map(({ path, code }: { path: string; code: string }) => `${path} ${code}`);
@@ -140,7 +141,7 @@ describe('definitions', () => {
         if (checked.problems.length > 0) return;
         expect(new AnswerChecker(definition).check(checked.answers)).toEqual({ ...checked, discarded: [] });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { HtmlPolicy } from '../../../src/platform/html/html-policy.js';
 import { safeStyle } from '../../../src/lib/html/style.js';
 import { dangers } from './browser-view.ts';
 import { soup } from './soup.ts';
+import { runs } from '../../support/property-runs.ts';
 
 /** Texts that stay unchanged. A serialiser would write each of them differently. */
 const KEPT = [
@@ -55,7 +56,7 @@ describe('any input', () => {
         expect(cleanHtml(clean)).toBe(clean);
         expect(dangers(clean)).toEqual([]);
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     );
   });
 });

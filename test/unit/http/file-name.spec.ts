@@ -2,6 +2,7 @@ import { parse } from 'content-disposition';
 import fc from 'fast-check';
 import { asciiFileName, safeFileName } from '../../../src/platform/http/replies/file-name.js';
 import { fileReply } from '../../../src/platform/http/replies/file-reply.js';
+import { runs } from '../../support/property-runs.ts';
 
 const name = (title: string): string => safeFileName(title, '.docx', 'note');
 const header = (title: string): string => {
@@ -53,7 +54,7 @@ describe('a safe file name', () => {
         expect(Buffer.byteLength(made)).toBeLessThanOrEqual(200);
         expect(asciiFileName(made, 'note')).toMatch(/^[ -~]+\.docx$/);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });
@@ -75,7 +76,7 @@ describe('the header', () => {
         const { type, parameters } = parse(header(title));
         expect([type, parameters['filename']]).toEqual(['attachment', name(title)]);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -16,6 +16,7 @@ import {
   textOf,
   unescapeText,
 } from '../../../src/lib/icalendar/index.js';
+import { runs } from '../../support/property-runs.ts';
 
 const lines = (...all: string[]): string => all.join('\r\n');
 const event = (...all: string[]): string =>
@@ -171,7 +172,7 @@ describe('a text', () => {
           expect(error).toBeInstanceOf(ICalendarError);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 });
@@ -201,7 +202,7 @@ test('written values are read back; lines have at most 75 octets', () => {
         given.components.map((each) => each.properties.map((one) => unescapeText(one.value)));
       expect(texts(found!)).toEqual(texts(calendar));
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

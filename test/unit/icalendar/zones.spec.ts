@@ -18,6 +18,7 @@ import {
   zoneOfName,
   ZoneRules,
 } from '../../../src/lib/icalendar/index.js';
+import { runs } from '../../support/property-runs.ts';
 
 const AROUND = Date.UTC(2026, 2, 1) / 1000;
 
@@ -168,7 +169,7 @@ describe('a written VTIMEZONE', () => {
             expect([at, rules.offsetAt(at)]).toEqual([at, zone.offsetAt(at)]);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

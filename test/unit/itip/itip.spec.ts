@@ -12,6 +12,7 @@ import {
   maySendFor,
   uriOfAddress,
 } from '../../../src/lib/itip/index.js';
+import { runs } from '../../support/property-runs.ts';
 
 const lines = (...text: string[]): string => `${text.join('\r\n')}\r\n`;
 const calendar = (method: string, ...events: string[][]): string =>
@@ -85,7 +86,7 @@ describe('a scheduling message', () => {
       fc.property(bytes, (given) => {
         expect(errorOf(given)).toMatch(/^(?:none|invalid_ics|unknown_method|multiple_uids)$/);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { contentOf } from '../../../src/mail-service/mime/attachment-content.js';
+import { runs } from '../../support/property-runs.ts';
 
 let directory: string;
 beforeAll(() => {
@@ -43,7 +44,7 @@ test('other content is decoded as by Buffer', async () => {
       const { bytes } = await fromFile(text, each);
       expect(bytes.toString('hex')).toBe(Buffer.from(text, each).toString('hex'));
     }),
-    { numRuns: 500, endOnFailure: true },
+    { numRuns: runs(500), endOnFailure: true },
   );
 });
 

@@ -6,6 +6,7 @@ import { openAttachment } from '../../../src/mail-service/mime/attachments.js';
 import type { NewMessage } from '../../../src/mail-service/mime/message.js';
 import { outgoing } from '../../../src/mail-service/mime/outgoing.js';
 import { parseMessage as parse } from '../../../src/mail-service/mime/parse-message.js';
+import { runs } from '../../support/property-runs.ts';
 
 const BASE: NewMessage = {
   from: { address: 'alice@example.com', name: '' },
@@ -116,7 +117,7 @@ describe('a composed message', () => {
         expect(headerNames(sent).filter((each) => !KNOWN.has(each))).toEqual([]);
         expect((await parseMessage(sent)).from?.address).toBe('alice@example.com');
       }),
-      { numRuns: 300, endOnFailure: true },
+      { numRuns: runs(300), endOnFailure: true },
     );
   });
 
@@ -142,7 +143,7 @@ describe('a composed message', () => {
           expect(parsed.attachments[0]?.sizeKb).toBe(1);
         },
       ),
-      { numRuns: 100, endOnFailure: true },
+      { numRuns: runs(100), endOnFailure: true },
     );
   });
 
@@ -187,7 +188,7 @@ describe('parsing', () => {
           parsed.attachments.map((_, n) => `ATT${String(n + 1).padStart(5, '0')}`),
         );
       }),
-      { numRuns: 300, endOnFailure: true },
+      { numRuns: runs(300), endOnFailure: true },
     );
   });
 });
@@ -248,7 +249,7 @@ describe('an attached message', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { jsonBytes } from '../../../src/modules/mail/upstream/json-pieces.js';
+import { runs } from '../../support/property-runs.ts';
 
 const read = (bytes: Buffer | Readable): Promise<string> | string =>
   Buffer.isBuffer(bytes) ? bytes.toString() : text(bytes);
@@ -15,7 +16,7 @@ test('equal JSON.stringify for long and short strings', async () => {
     fc.asyncProperty(value, async (given) => {
       expect(JSON.parse(await read(jsonBytes(given)))).toEqual(JSON.parse(JSON.stringify(given)));
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

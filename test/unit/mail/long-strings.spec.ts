@@ -6,6 +6,7 @@ import vm from 'node:vm';
 import fc from 'fast-check';
 import { LongStrings } from '../../../src/mail-service/http/long-strings.js';
 import { until } from '../../support/until.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const KB = 1024;
 let directory: string;
@@ -52,7 +53,7 @@ test('moved strings and remaining JSON form the text, however it is split', asyn
           : Math.max(0, ...Object.values(each ?? {}).map(longest));
       expect(longest(JSON.parse(short))).toBeLessThanOrEqual(16 * KB);
     }),
-    { numRuns: 100, endOnFailure: true },
+    { numRuns: runs(100), endOnFailure: true },
   );
 });
 

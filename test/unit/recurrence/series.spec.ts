@@ -15,6 +15,7 @@ import {
   type Series,
   Zone,
 } from '../../../src/lib/recurrence/index.js';
+import { runs } from '../../support/property-runs.ts';
 
 /** Longer than any series that these tests follow to its end. */
 const FAR = 40 * 366 * DAY;
@@ -118,7 +119,7 @@ describe('a series', () => {
           );
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -131,7 +132,7 @@ describe('a series', () => {
         const whole = instancesOf(series, { from: start - FAR, to });
         expect(instancesOf(series, { from, to })).toEqual(whole.filter((instance) => instance.start >= from));
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -145,7 +146,7 @@ describe('a series', () => {
         if (all.length === count) expect(lastInstance(limited)).toEqual(all.at(-1));
         expect(all[0]?.key).toBe(start);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -159,7 +160,7 @@ describe('a series', () => {
           instancesOf(utc(start, `${text};UNTIL=${until}`), { from: start - FAR, to: start + FAR }),
         ).toEqual(instancesOf(utc(start, text), window));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -177,7 +178,7 @@ describe('a series', () => {
         }
         expect(found).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -202,7 +203,7 @@ describe('a series', () => {
         const limited = { from, to: Number.POSITIVE_INFINITY, limit: 3 };
         expect(instancesOf(series, limited).slice(0, found.length)).toEqual(found.slice(0, 3));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -357,7 +358,7 @@ describe('a zone', () => {
           expected.map((time) => time.epochMilliseconds / 1000),
         );
       }),
-      { numRuns: 100, examples: [['Pacific/Apia', '00:00', 24141]] },
+      { numRuns: runs(100), examples: [['Pacific/Apia', '00:00', 24141]] },
     );
   });
 
@@ -391,7 +392,7 @@ describe('a zone', () => {
         const valid = instants.filter((instant) => zone.toWall(instant) === wall);
         expect(zone.toInstant(wall)).toBe(valid.length > 0 ? Math.min(...valid) : instants[0]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

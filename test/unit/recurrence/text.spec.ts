@@ -7,6 +7,7 @@ import {
   textLocaleOf,
   type TextLocale,
 } from '../../../src/lib/recurrence/index.js';
+import { runs } from '../../support/property-runs.ts';
 
 const SERIES = { start: parseWallTime('2026-03-03T09:00')!, zone: 'Europe/Berlin', isDate: false };
 const text = (rule: string, locale: TextLocale = 'en', more = {}): string =>
@@ -78,6 +79,6 @@ test('any rule has a text without gaps in every language', () => {
       expect(found).not.toMatch(/undefined|null|NaN| {2}| ,|^\s|\s$/);
       expect(found).not.toMatch(isDate ? /\d\d:\d\d/ : /^$/);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

@@ -4,6 +4,7 @@ import { beginningSnippet, highlight, snippet } from '../../../src/lib/search-te
 import { indexed } from '../../../src/lib/search-text/index-document.js';
 import { textPieces } from '../../../src/lib/html/text.js';
 import { SearchQuery } from '../../../src/lib/search-text/search-query.js';
+import { runs } from '../../support/property-runs.ts';
 
 const title = (text: string, q: string) => highlight(text, SearchQuery.parse(q));
 const body = (html: string, q: string) => snippet(html, SearchQuery.parse(q)).html;
@@ -129,7 +130,7 @@ describe('highlights', () => {
         const plain = text.replaceAll(/[\0\r]/g, '');
         expect(shown(highlight(plain, query)).text).toBe(plain);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -193,7 +194,7 @@ describe('the text of HTML', () => {
         const { text: seen } = shownIn(context, html);
         expect(text(html)).toBe(squeezed(seen));
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { fold } from '../../../src/lib/search-text/fold.js';
 import { pairs, spans } from '../../../src/lib/search-text/tokens.js';
+import { runs } from '../../support/property-runs.ts';
 
 const tokens = (text: string): string[] =>
   [...spans(text)].flatMap((span) => span.tokens.map((token) => token.text));
@@ -114,7 +115,7 @@ describe('the words of a text', () => {
         expect(tokens(text.normalize('NFD'))).toEqual(tokens(text.normalize('NFC')));
         for (const token of tokens(text)) expect(fold(token)).toBe(token);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -124,7 +125,7 @@ describe('the words of a text', () => {
         for (const token of tokens(text))
           expect(token).toMatch(/^[\p{L}\p{N}\p{M}\p{RI}\p{Extended_Pictographic}]+$/u);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

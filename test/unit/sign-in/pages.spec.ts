@@ -4,6 +4,7 @@ import { html } from '../../../src/platform/html/html-tag.js';
 import { chooseLanguage } from '../../../src/modules/sign-in/pages/language.js';
 import { formTargetOf } from '../../../src/modules/sign-in/pages/provider-pages.js';
 import { redirectUriProblem } from '../../../src/modules/sign-in/clients/client-uris.js';
+import { runs } from '../../support/property-runs.ts';
 
 /** Elements and attributes of a document, as parsed by a browser. */
 function elements(text: string): string[] {
@@ -38,7 +39,7 @@ describe('the pages', () => {
       fc.property(hostile, (text) => {
         expect(elements(page(text))).toEqual(plain);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -4,6 +4,7 @@ import {
   nextOccurrence,
   type Repeating,
 } from '../../../src/modules/tasks/schedule/task-recurrence.js';
+import { runs } from '../../support/property-runs.ts';
 
 /** `YYYY-MM-DD` */
 const dayIn = (timeZone: string, moment: Date): string =>
@@ -245,7 +246,7 @@ describe('nextOccurrence', () => {
           } else expect(found.date > date).toBe(true);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

@@ -10,6 +10,7 @@ import {
   writeCard,
 } from '../../../src/lib/vcard/index.js';
 import { anyCard, chunksOf, comparable } from './cards.ts';
+import { runs } from '../../support/property-runs.ts';
 
 async function collect(content: Uint8Array, size = 65_536): Promise<CardResult[]> {
   const results: CardResult[] = [];
@@ -23,7 +24,7 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
       fc.property(anyCard, (card) => {
         expect(comparable(readCard(writeCard(card, { version })))).toEqual(comparable(card));
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -98,7 +99,7 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
           expect(results.map(({ index }) => index)).toEqual(cards.map((_, index) => index));
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

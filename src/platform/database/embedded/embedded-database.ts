@@ -5,6 +5,7 @@ import { ensureCluster } from './cluster.js';
 import { DATABASE, InstanceSession, type Role } from './instance-session.js';
 import { clusterDir, ensureDataDir, ensureSocketDir } from './layout.js';
 import { type EmbeddedLog, Postmaster } from './postmaster.js';
+import type { ServerSettings } from './settings.js';
 
 export { DataDirInUseError, EmbeddedDatabaseError } from './errors.js';
 
@@ -15,6 +16,8 @@ export interface EmbeddedDatabaseOptions {
   /** A data directory has one `server`; any number of `tool`s work beside it, or without it. */
   role: Role;
   log: EmbeddedLog;
+  /** Settings of PostgreSQL that replace or complete the usual ones: databases of tests need not survive a crash. */
+  settings?: ServerSettings;
 }
 
 const FIRST_RETRY_MS = 100;
@@ -46,14 +49,14 @@ export class EmbeddedDatabase {
    * @throws EmbeddedDatabaseError the database cannot run here; the message gives the reason
    */
   static async open(options: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
-    const { role, log } = options;
+    const { role, log, settings } = options;
     const binaries = await locateBinaries();
     const dataDir = await ensureDataDir(options.dataDir);
     const cluster = clusterDir(dataDir);
     const account = await Account.choose(dataDir, cluster, binaries);
     if (await ensureCluster(cluster, account, binaries)) log.info(`Created a new database in ${cluster}.`);
     const socketDir = await ensureSocketDir(dataDir, account);
-    const postmaster = new Postmaster(dataDir, cluster, socketDir, account, binaries, log);
+    const postmaster = new Postmaster(dataDir, cluster, socketDir, account, binaries, log, settings);
     const session = await InstanceSession.join(postmaster, role, options.dataDir);
     const database = new EmbeddedDatabase(options, postmaster, session);
     if (role === 'server') database.watching = database.watch();

@@ -11,7 +11,7 @@ import { codeOf, EmbeddedDatabaseError, failedProgram, unusableDirectory } from 
 import { SOCKET_PORT } from './layout.js';
 import { findServer, hasEnded, removeStalePidFile } from './pid-file.js';
 import { PROGRAM_ENV } from './run-program.js';
-import { LOG_DIR, serverArguments } from './settings.js';
+import { LOG_DIR, serverArguments, type ServerSettings } from './settings.js';
 
 /** Log of the embedded database. */
 export interface EmbeddedLog {
@@ -43,6 +43,8 @@ export class Postmaster {
     private readonly account: Account,
     private readonly binaries: Binaries,
     private readonly log: EmbeddedLog,
+    /** Settings of a server that this process starts, beyond the usual ones. */
+    private readonly settings: ServerSettings = {},
   ) {}
 
   /** A connection string for `database`. */
@@ -127,7 +129,8 @@ export class Postmaster {
    */
   private async start(retryUntil: number): Promise<boolean> {
     await removeStalePidFile(this.cluster);
-    const args = await serverArguments(this.cluster, this.socketDir, this.account, this.binaries);
+    const { cluster, socketDir, account, binaries, settings } = this;
+    const args = await serverArguments(cluster, socketDir, account, binaries, settings);
     const output = path.join(this.dataDir, `postgres-start-${process.pid}.log`);
     const child = this.spawn(args, output);
     const ended = new Promise<Error | 'exit'>((resolve) => {

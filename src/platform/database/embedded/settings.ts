@@ -6,16 +6,21 @@ import { runProgram } from './run-program.js';
 /** Folder of the server's log in the cluster: one file for each day of the week, overwritten a week later. */
 export const LOG_DIR = 'log';
 
+/** Settings of PostgreSQL by name. */
+export type ServerSettings = Readonly<Record<string, string>>;
+
 /**
  * The settings of the embedded server, as arguments of `postgres`. With a file, a later version would have to find and
  * rewrite it. An acknowledged commit survives kill -9 and power loss: `fsync` and `synchronous_commit` keep their default,
  * on, and are listed so that no configuration file can turn them off.
+ * @param others settings that replace or complete these
  */
 export async function serverArguments(
   cluster: string,
   socketDir: string,
   account: Account,
   binaries: Binaries,
+  others: ServerSettings,
 ): Promise<string[]> {
   const settings: Record<string, string> = {
     listen_addresses: '',
@@ -49,6 +54,7 @@ export async function serverArguments(
     log_checkpoints: 'off',
   };
   if (binaries.hasPgStatStatements) settings['shared_preload_libraries'] = 'pg_stat_statements';
+  Object.assign(settings, others);
   return ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
