@@ -201,15 +201,15 @@ describe('free/busy', () => {
     expect([made.status, made.body.error]).toEqual([200, undefined]);
     await create(cat, { start: at('2026-07-01T09:00:00'), duration: 'PT1H' });
     const range = { from: '2026-06-01', to: '2026-08-01' };
-    let isAnswered = false;
+    const progress = { isAnswered: false };
     const answer = query(ann, { ...range, attendees: [bob.email, cat.email] }).then((found) => {
-      isAnswered = true;
+      progress.isAnswered = true;
       return found;
     });
     let others = 0;
-    while (!isAnswered) {
+    while (!progress.isAnswered) {
       expect((await cat.api.get('/settings/profile')).status).toBe(200);
-      if (!isAnswered) others += 1;
+      if (!progress.isAnswered) others += 1;
     }
     const { status, body } = await answer;
     expect(status).toBe(200);

@@ -106,4 +106,36 @@ describe('pages of long rows are bounded in bytes', () => {
     const found = await pagesOf(`${path}&q=other`, 'instances');
     expect(found.rows.map(({ title }) => title)).toEqual(['Other']);
   });
+
+  test('events of a calendar: list, synchronisation, export', async () => {
+    const made = await ann.api.post('/calendar', { name: 'Events', time_zone: 'UTC' });
+    const calendar = made.body.calendar.id;
+    const ids: string[] = [];
+    for (let n = 1; n <= 4; n += 1) {
+      const fields = { title: `${n}`, start: `2026-05-0${n}` };
+      ids.push(ok(await ann.api.post(`/calendar/${calendar}/events`, fields), 201).event.id);
+    }
+    await app.sql(`UPDATE calendar_events SET description = repeat('a', $2) WHERE id = ANY ($1)`, [
+      ids,
+      LONG,
+    ]);
+    let read: Awaited<ReturnType<typeof pagesOf>> | undefined;
+    let text = '';
+    const synced: string[][] = [];
+    const longest = await longestResult(async () => {
+      read = await pagesOf(`/calendar/${calendar}/events`, 'events');
+      for (let token: string | null = null, more = true; more;) {
+        const { body } = await ann.api.post(`/calendar/${calendar}/sync`, { sync_token: token });
+        synced.push(body.changes.map(({ event }: any) => event.id));
+        token = body.sync_token;
+        more = body.more;
+      }
+      const headers = { authorization: `Bearer ${ann.token}` };
+      text = await (await fetch(`${app.base}/apis/v1/calendar/${calendar}/export.ics`, { headers })).text();
+    });
+    expect([read!.counts, read!.rows.map(({ id }) => id)]).toEqual([[2, 2], ids]);
+    expect(synced).toEqual([ids.slice(0, 2), ids.slice(2)]);
+    expect(text.match(/^SUMMARY:\d/gm)).toHaveLength(4);
+    expect(longest).toBeLessThan(3 * LONG);
+  });
 });

@@ -17,8 +17,20 @@ import {
 /** The columns that decide when the instances of an event are, who sees them, and whether they match a search. */
 const TIME_COLUMNS = [
   ...TIME_FIELDS,
-  ...['id', 'status', 'title', 'visibility', 'rules', 'added', 'excluded', 'origin_calendar_id', 'origin'],
-  ...['organizer_id', 'organizer_email', 'deleted_at', 'participants_count', 'overrides_count'],
+  'id',
+  'status',
+  'title',
+  'visibility',
+  'rules',
+  'added',
+  'excluded',
+  'origin_calendar_id',
+  'origin',
+  'organizer_id',
+  'organizer_email',
+  'deleted_at',
+  'participants_count',
+  'overrides_count',
 ].map((name) => `'${name}', event.${name}`);
 const OVERRIDE_FIELDS = [...TIME_FIELDS, 'status', 'title', 'visibility'].map((name) => `'${name}'`);
 
