@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
-import type { BusyEvent } from './model/busy-times.js';
+import { CalendarErrors } from './calendar.errors.js';
+import type { BusySource } from './model/busy-expansion.js';
+import { TIME_FIELDS } from './model/event-record.js';
 
 /** A placement in a calendar that counts for availability. */
-export interface BusyPlacement extends BusyEvent {
+export interface BusyPlacement extends BusySource {
   event_id: string;
   calendar_id: string;
   owner_id: string;
@@ -12,34 +14,52 @@ export interface BusyPlacement extends BusyEvent {
 
 type PlacementRow = Omit<BusyPlacement, 'responses' | 'overrides'> & {
   [key in 'responses' | 'overrides']: BusyPlacement[key] | null;
-};
+} & { is_read: boolean };
+
+/** The columns of an instance that decide about busy times. */
+const BUSY_FIELDS = [...TIME_FIELDS, 'status', 'show_as'].map((name) => `'${name}'`).join(', ');
+
+/** The most placements of a query, and the most dates and instances with fields of their own in them. */
+const MAX_PLACEMENTS = 40_000;
+const MAX_PARTS = 200_000;
 
 // Indexes calendar_entries_start and calendar_entries_wide, once for each calendar. Reads only the columns that decide
-// about busy times: whole events would take ten times as long to transfer and parse.
+// about busy times: whole events would take ten times as long to transfer and parse. The parts of events beyond $8 are not read.
 const readPlacements = workspace.statement<PlacementRow>(
   'calendar.free_busy',
-  `SELECT calendar.id AS calendar_id, calendar.owner_id, event.id AS event_id, entry.show_as AS own_show_as,
-          event.starts, event.ends, event.time_zone, event.end_time_zone, event.exact_duration, event.rules, event.added,
-          event.excluded, event.status, event.show_as,
-          CASE WHEN event.participants_count > 0 THEN (
+  `WITH placed AS MATERIALIZED (
+     SELECT calendar.id AS calendar_id, calendar.owner_id, event.id AS event_id, entry.show_as AS own_show_as,
+            event.starts, event.ends, event.time_zone, event.end_time_zone, event.exact_duration, event.rules, event.added,
+            event.excluded, event.status, event.show_as, event.participants_count, event.overrides_count,
+            extract(epoch FROM entry.span_start)::float8 AS span_start,
+            CASE WHEN entry.span_end < 'infinity' THEN extract(epoch FROM entry.span_end)::float8 ELSE 'infinity' END AS span_end,
+            sum(event.overrides_count + (pg_column_size(event.added) + pg_column_size(event.excluded)) / 16)
+              OVER (ROWS UNBOUNDED PRECEDING) <= $8 AS is_read
+       FROM calendars calendar
+      CROSS JOIN LATERAL (
+         SELECT * FROM calendar_entries
+          WHERE tenant_id = $1 AND calendar_id = calendar.id AND NOT wide AND NOT hidden
+            AND span_start >= $6 AND span_start < $5 AND span_end > $4
+         UNION ALL
+         SELECT * FROM calendar_entries
+          WHERE tenant_id = $1 AND calendar_id = calendar.id AND wide AND NOT hidden
+            AND span_start < $5 AND span_end > $4) entry
+       JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
+      WHERE calendar.tenant_id = $1 AND event.deleted_at IS NULL
+        AND ((calendar.owner_id = ANY ($2) AND calendar.affects_free_busy) OR calendar.id = ANY ($3))
+      LIMIT $7)
+   SELECT calendar_id, owner_id, event_id, own_show_as, span_start AS "spanStart", span_end AS "spanEnd", is_read,
+          starts, ends, time_zone, end_time_zone, exact_duration, rules, status, show_as,
+          CASE WHEN is_read THEN added END AS added, CASE WHEN is_read THEN excluded END AS excluded,
+          CASE WHEN is_read AND participants_count > 0 THEN (
             SELECT json_agg(json_build_object('recurrence_key', recurrence_key, 'response', response, 'uninvited', uninvited))
               FROM event_participants
-             WHERE tenant_id = $1 AND event_id = event.id AND user_id = calendar.owner_id) END AS responses,
-          CASE WHEN event.overrides_count > 0 THEN (
-            SELECT json_agg(json_build_object('recurrence_key', recurrence_key, 'patch', patch))
-              FROM event_overrides WHERE tenant_id = $1 AND event_id = event.id) END AS overrides
-     FROM calendars calendar
-    CROSS JOIN LATERAL (
-       SELECT * FROM calendar_entries
-        WHERE tenant_id = $1 AND calendar_id = calendar.id AND NOT wide AND NOT hidden
-          AND span_start >= $6 AND span_start < $5 AND span_end > $4
-       UNION ALL
-       SELECT * FROM calendar_entries
-        WHERE tenant_id = $1 AND calendar_id = calendar.id AND wide AND NOT hidden
-          AND span_start < $5 AND span_end > $4) entry
-     JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
-    WHERE calendar.tenant_id = $1 AND event.deleted_at IS NULL
-      AND ((calendar.owner_id = ANY ($2) AND calendar.affects_free_busy) OR calendar.id = ANY ($3))`,
+             WHERE tenant_id = $1 AND event_id = placed.event_id AND user_id = placed.owner_id) END AS responses,
+          CASE WHEN is_read AND overrides_count > 0 THEN (
+            SELECT json_agg(json_build_object('recurrence_key', recurrence_key, 'patch', (
+                     SELECT coalesce(json_object_agg(key, value), '{}') FROM jsonb_each(patch) WHERE key IN (${BUSY_FIELDS}))))
+              FROM event_overrides WHERE tenant_id = $1 AND event_id = placed.event_id) END AS overrides
+     FROM placed`,
 );
 
 const readZones = workspace.statement<{ user_id: string; time_zone: string }>(
@@ -52,6 +72,8 @@ const readZones = workspace.statement<{ user_id: string; time_zone: string }>(
     WHERE member.tenant_id = $1 AND member.user_id = ANY ($2)`,
 );
 
+const TOO_MANY = 'The window contains too many events. Choose a shorter window or fewer attendees.';
+
 /** Events of several members and calendars at once. */
 @Injectable()
 export class AvailabilityRepository {
@@ -59,6 +81,7 @@ export class AvailabilityRepository {
    * @param users owners of calendars with `affects_free_busy`
    * @param calendars ids of further calendars
    * @param window instants, RFC 3339; `reach` is `from` less the reach of events that are not wide
+   * @throws ApiError 422 `window_too_large` for too many events
    */
   async placements(
     reader: Reader,
@@ -67,7 +90,10 @@ export class AvailabilityRepository {
     calendars: readonly string[],
     { from, to, reach }: { from: string; to: string; reach: string },
   ): Promise<BusyPlacement[]> {
-    const rows = await reader.query(readPlacements, [tenantId, users, calendars, from, to, reach]);
+    const limits = [MAX_PLACEMENTS + 1, MAX_PARTS];
+    const rows = await reader.query(readPlacements, [tenantId, users, calendars, from, to, reach, ...limits]);
+    if (rows.length > MAX_PLACEMENTS || rows.some((row) => !row.is_read))
+      throw CalendarErrors.windowTooLarge.with({ message: TOO_MANY });
     // The rows are changed in place: copies of thousands of rows would double the memory of a request.
     for (const row of rows) {
       row.responses ??= [];

@@ -4,8 +4,9 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { HolidaysApi } from '../holidays/index.js';
 import { type WorkingHours, WorkingHoursApi } from '../settings/index.js';
-import { AvailabilityRepository, type BusyPlacement } from './availability.repository.js';
-import { type BusyTime, busyTimes, merged } from './model/busy-times.js';
+import { AvailabilityRepository } from './availability.repository.js';
+import { BusyExpansion } from './model/busy-expansion.js';
+import type { BusyTime } from './model/busy-times.js';
 import type { CalendarContext } from './model/event-record.js';
 import { rangeOf } from './model/event-series.js';
 import { instantOf, wallText, zoneNamed } from './model/event-times.js';
@@ -27,6 +28,8 @@ export interface Subject {
   /** Times of the day in `zone`. */
   workingHours: WorkingHours;
   busy: BusyTime[];
+  /** See `BusyResult`. */
+  isApproximate: boolean;
 }
 
 /** Instants in seconds, half-open. */
@@ -76,7 +79,8 @@ export class Availability {
       const calendar = (!member && calendarId && calendars.get(calendarId.toLowerCase())) || null;
       const zone = (member ? zones.get(member.user_id) : calendar?.time_zone) ?? 'UTC';
       const workingHours = (member && hours.get(member.user_id)) ?? this.workingHours.usual;
-      return { requested, member, calendar, zone: zoneNamed(zone) ?? 'UTC', workingHours, busy: [] };
+      const known = { zone: zoneNamed(zone) ?? 'UTC', workingHours, busy: [], isApproximate: false };
+      return { requested, member, calendar, ...known };
     });
   }
 
@@ -97,21 +101,23 @@ export class Availability {
       wallText(from - DAY, true),
       wallText(to + DAY, true),
     );
-    for (const subject of subjects) {
-      const { member, zone } = subject;
-      const own = placements.filter(
-        (placement) => !excluded.includes(placement.event_id) && belongsTo(placement, subject),
-      );
+    const counted = placements.filter(({ event_id: id }) => !excluded.includes(id));
+    const byOwner = Map.groupBy(counted, ({ owner_id: id }) => id);
+    const byCalendar = Map.groupBy(counted, ({ calendar_id: id }) => id);
+    const expansion = new BusyExpansion();
+    for (const { member, calendar, zone } of subjects) {
+      const own = member ? byOwner.get(member.user_id) : byCalendar.get(calendar?.id ?? '');
       const window = { from, to, readerZone: zone };
-      const busy = busyTimes(own, window);
       const holidays = (member && days.get(member.user_id)) ?? [];
-      subject.busy = merged([...busy, ...holidays.flatMap((day) => holidayTime(day, window))]);
+      expansion.add(
+        own ?? [],
+        window,
+        holidays.flatMap((day) => holidayTime(day, window)),
+      );
     }
+    for (const [n, result] of (await expansion.run()).entries())
+      Object.assign(subjects[n] as Subject, result);
   }
-}
-
-function belongsTo({ calendar_id, owner_id }: BusyPlacement, { member, calendar }: Subject): boolean {
-  return member ? owner_id === member.user_id : calendar?.id === calendar_id;
 }
 
 /** A holiday in the zone of the member, cut to the window. */

@@ -16,6 +16,7 @@ import { EventWriter } from './changes/event-writer.js';
 import { EventsRepository } from './events.repository.js';
 import { EventBatchService } from './events/batch.service.js';
 import { EventListRepository } from './events/event-list.repository.js';
+import { EventWindowRepository } from './events/event-window.repository.js';
 import { EventListsService } from './events/event-lists.service.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
@@ -58,6 +59,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     EventUpdates,
     EventRemovals,
     EventListRepository,
+    EventWindowRepository,
     EventListsService,
     EventsService,
     RsvpService,

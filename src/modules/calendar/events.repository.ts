@@ -54,23 +54,6 @@ const readEvent = workspace.statement<EventRowJson>(
     WHERE calendar.tenant_id = $1 AND calendar.id = $2`,
 );
 
-// Indexes calendar_entries_start and calendar_entries_wide. $6: the window less the reach of events that are not wide.
-const readWindow = workspace.statement<EventRowJson>(
-  'calendar.window',
-  `SELECT ${CONTEXT}, record.event, record.participants, record.overrides, ${ENTRY}
-     FROM calendar_contexts calendar
-     LEFT JOIN LATERAL (
-       (SELECT * FROM calendar_entries
-         WHERE tenant_id = $1 AND calendar_id = $2 AND NOT wide AND NOT hidden AND ($8::uuid IS NULL OR event_id = $8)
-           AND span_start >= $6 AND span_start < $5 AND span_end > $4 LIMIT $7)
-       UNION ALL
-       (SELECT * FROM calendar_entries
-         WHERE tenant_id = $1 AND calendar_id = $2 AND wide AND NOT hidden AND ($8::uuid IS NULL OR event_id = $8)
-           AND span_start < $5 AND span_end > $4 LIMIT $7)) entry ON true
-     LEFT JOIN event_records record ON record.tenant_id = $1 AND record.id = entry.event_id
-    WHERE calendar.tenant_id = $1 AND calendar.id = $2`,
-);
-
 const lockEvent = workspace.statement<EventRowJson & { entries: OwnedEntry[] | null }>(
   'calendar.lock_event',
   `SELECT calendar, role, locale, event, participants, overrides, entries FROM event_lock($1, $2, $4, $3)`,
@@ -123,17 +106,6 @@ export interface LockedEvent {
   entries: OwnedEntry[];
 }
 
-export interface WindowQuery {
-  /** Instants, RFC 3339. */
-  from: string;
-  to: string;
-  /** `from` less the reach of events that are not wide. */
-  reach: string;
-  /** Maximum number of placements of each kind. */
-  limit: number;
-  eventId?: string;
-}
-
 /** Events and their placements. */
 @Injectable()
 export class EventsRepository {
@@ -173,22 +145,6 @@ export class EventsRepository {
     return row.event
       ? { calendar, record: recordOf(row as EventJson), entry: row.entry }
       : { calendar, record: null };
-  }
-
-  /** The events of a calendar whose spans overlap a window. @throws ApiError 404 */
-  async window(
-    reader: Reader,
-    ctx: RequestContext,
-    calendarId: string,
-    { from, to, reach, limit, eventId }: WindowQuery,
-  ): Promise<{ calendar: CalendarContext; found: Omit<FoundEvent, 'calendar'>[] }> {
-    const values = [ctx.tenantId, calendarId, ctx.userId, from, to, reach, limit, eventId ?? null];
-    const rows = await reader.query(readWindow, values);
-    const calendar = visible(contextOf(rows[0]));
-    const found = rows.flatMap((row) =>
-      row.event ? [{ record: recordOf(row as EventJson), entry: row.entry }] : [],
-    );
-    return { calendar, found };
   }
 
   /** Locks an event for a change. Null: no such calendar; a record of null: the calendar does not contain it. */

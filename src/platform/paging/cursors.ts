@@ -13,6 +13,11 @@ interface KeysetList<Row, Key extends Position> {
   key(row: Row): Key;
   /** Reads up to `limit` rows that come after `after` (undefined: from the start) in the order of the key. */
   rows(after: Key | undefined, limit: number): Promise<Row[]>;
+  /**
+   * Whether a row is part of the page by its bytes (`fitsPage`); rows beyond the page are read without content and come last. Missing:
+   * rows are so small that their number bounds a page.
+   */
+  fits?(row: Row): boolean;
 }
 
 /** Rows of one page. */
@@ -44,8 +49,8 @@ export class Cursors {
   ): Promise<Page<Row>> {
     const after = cursor === undefined ? undefined : (this.read(list.scope, cursor) as Position as Key);
     const found = await list.rows(after, limit + 1);
-    const rows = found.slice(0, limit);
-    const hasMore = found.length > limit;
+    const rows = found.slice(0, limit).filter((row) => list.fits?.(row) ?? true);
+    const hasMore = found.length > rows.length;
     const next = hasMore ? this.write(list.scope, list.key(rows.at(-1) as Row)) : null;
     return { rows, next };
   }

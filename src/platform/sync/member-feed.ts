@@ -2,6 +2,7 @@ import type { RequestContext } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
+import { fitsPage, PAGE_BYTES } from '../paging/page-bytes.js';
 import {
   type ChangesRead,
   type FeedInclude,
@@ -13,9 +14,6 @@ import {
   highestSeq,
   type IndexRead,
 } from './feed-source.js';
-
-/** Approximate bytes of one page; the first record is delivered even if it is larger. */
-const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** A collection whose items several users see: the table with a row for each user of each item, and the view of items. */
 export interface MemberFeedTables {
@@ -118,7 +116,10 @@ export abstract class MemberFeed<Row extends FeedSqlRow = FeedSqlRow> implements
   }
 }
 
-/** Uses the unique index on `(tenant_id, user_id, seq)`. Content beyond the bytes of the page is not read. */
+/**
+ * Uses the unique index on `(tenant_id, user_id, seq)`. Content is read by key for each row of the page, after its bytes: OFFSET 0
+ * keeps the planner from joining the view, which could make the JSON of all items for each row.
+ */
 function pageOf(
   { collection, members, item, items, bytes, view, viewItem, json, more = [], reason }: MemberFeedTables,
   where: string,
@@ -134,15 +135,19 @@ function pageOf(
         FROM heads JOIN LATERAL (
           SELECT * FROM ${members} WHERE tenant_id = $1 AND user_id = $2 AND ${where} ORDER BY seq ${order} LIMIT $4 + 1) member ON true
         LEFT JOIN ${items} item ON item.tenant_id = $1 AND item.id = member.${item} AND member.role IS NOT NULL),
-    sized AS (
-      SELECT *, row_number() OVER page_order AS place, sum(bytes) OVER page_order AS total
+    sized AS MATERIALIZED (
+      SELECT *, ${fitsPage('bytes', '$4', '$5')} AS fits
         FROM page WINDOW page_order AS (ORDER BY seq ${order} ROWS UNBOUNDED PRECEDING))
     SELECT heads.head::float8 AS head, heads.floor::float8 AS floor, entry.seq::float8 AS seq,
-           CASE WHEN entry.place > $4 OR (entry.place > 1 AND entry.total > $5) THEN NULL
+           CASE WHEN NOT entry.fits THEN NULL
                 WHEN entry.role IS NULL THEN json_build_object('id', entry.id, 'removed', true, 'deleted', true,
                        'reason', ${reason}, 'removed_at', rfc3339(entry.gone_at))::text
-                ELSE viewed.${json[include]} END AS json${columns}
+                ELSE viewed.json END AS json${columns}
       FROM heads LEFT JOIN sized entry ON true
-      LEFT JOIN ${view} viewed ON viewed.tenant_id = $1 AND viewed.user_id = $2 AND viewed.${viewItem} = entry.id
+      LEFT JOIN LATERAL (
+        SELECT shown.${json[include]} AS json${more.map((name) => `, shown.${name}`).join('')}
+          FROM ${view} shown
+         WHERE entry.fits AND entry.role IS NOT NULL
+           AND shown.tenant_id = $1 AND shown.user_id = $2 AND shown.${viewItem} = entry.id OFFSET 0) viewed ON true
      ORDER BY entry.seq ${order}`;
 }

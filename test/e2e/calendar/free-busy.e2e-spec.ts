@@ -62,6 +62,7 @@ describe('free/busy', () => {
           user_id: bob.id,
           calendar_id: null,
           status: 'ok',
+          approximate: false,
           busy: [
             { start: '2026-03-02T08:00:00Z', end: '2026-03-02T09:00:00Z', type: 'busy' },
             { start: '2026-03-02T09:00:00Z', end: '2026-03-02T11:00:00Z', type: 'out_of_office' },
@@ -186,6 +187,44 @@ describe('free/busy', () => {
       expect((await bob.api.put(path, { working_hours: invalid })).status).toBe(422);
     await bob.api.put(path, { working_hours: null });
     expect((await suggest({ count: 1 }))[0].start).toBe('2026-05-05T08:00:00Z');
+  });
+
+  test('many dense series make the times of their owner approximate, and other requests are served meanwhile', async () => {
+    const hours = Array.from({ length: 24 }, (_, hour) => hour).join();
+    const events = Array.from({ length: 60 }, (_, n) => ({
+      title: 'dense',
+      start: { date_time: '2026-06-01T00:00:00', time_zone: 'UTC' },
+      duration: 'PT1M',
+      recurrence: { rules: [`FREQ=DAILY;BYHOUR=${hours};BYMINUTE=${n % 5},15,30,45`] },
+    }));
+    const made = await bob.api.post(`/calendar/${await calendarOf(bob)}/events/batch`, { events });
+    expect([made.status, made.body.error]).toEqual([200, undefined]);
+    await create(cat, { start: at('2026-07-01T09:00:00'), duration: 'PT1H' });
+    const range = { from: '2026-06-01', to: '2026-08-01' };
+    const progress = { isAnswered: false };
+    const answer = query(ann, { ...range, attendees: [bob.email, cat.email] }).then((found) => {
+      progress.isAnswered = true;
+      return found;
+    });
+    let others = 0;
+    while (!progress.isAnswered) {
+      expect((await cat.api.get('/settings/profile')).status).toBe(200);
+      if (!progress.isAnswered) others += 1;
+    }
+    const { status, body } = await answer;
+    expect(status).toBe(200);
+    expect(others).toBeGreaterThan(0);
+    const [ofBob, ofCat] = body.free_busy;
+    expect(ofBob).toMatchObject({ status: 'ok', approximate: true });
+    expect(ofBob.busy.length).toBeLessThan(40_000);
+    expect(ofBob.busy.at(-1).end).toBe(body.to);
+    expect(ofCat.approximate).toBe(false);
+    const meeting = { start: '2026-07-01T07:00:00Z', end: '2026-07-01T08:00:00Z', type: 'busy' };
+    expect(ofCat.busy).toContainEqual(meeting);
+    const options = [{ start: '2026-06-01T00:05:00Z' }, { start: '2026-08-01T00:05:00Z' }];
+    const polled = await bob.api.post('/calendar/polls', { title: 'When', options, time_zone: 'UTC' });
+    expect(polled.status).toBe(201);
+    expect(polled.body.poll.options[1].my_conflict).toBe('busy');
   });
 
   test.each<[object, string]>([

@@ -1,5 +1,9 @@
+import { jest } from '@jest/globals';
+import pg from 'pg';
+import { Config } from '../../../src/config/config.js';
 import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
+import { Database } from '../../../src/platform/database/database.js';
 import { TestApp, type TestUser, type UsersOf } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 
@@ -53,6 +57,55 @@ describe('the change feeds', () => {
     expect((await changes(alice, page.cursor)).notes).toEqual([]);
     expect((await changes(alice, cursor)).notes).toEqual(page.notes);
   });
+
+  test.each([
+    [['SET LOCAL enable_nestloop = off']],
+    [['SET LOCAL enable_indexscan = off', 'SET LOCAL enable_bitmapscan = off']],
+    [
+      [
+        'SET LOCAL enable_hashjoin = off',
+        'SET LOCAL enable_mergejoin = off',
+        'SET LOCAL enable_indexonlyscan = off',
+      ],
+    ],
+  ])(
+    'content is read once for each note of the page, and not beyond it, with any plan: %j',
+    async (settings) => {
+      const [alice] = await users('alice');
+      const content = `<p>${'a'.repeat(1_500_000)}</p>`;
+      for (let made = 0; made < 4; made += 1) await create(alice, { content });
+      const query = jest.spyOn(Database.prototype, 'query');
+      const first = await changes(alice);
+      const paths = [
+        '/notes/index?include=content',
+        '/notes?include=content',
+        '/notes?include=content&sort=title',
+      ];
+      const pages = [
+        first,
+        ...(await Promise.all(paths.map(async (path) => (await alice.api.get(path)).body))),
+      ];
+      const contents = query.mock.calls.filter(([{ text }]) => /note_views|note_member_json/.test(text));
+      query.mockRestore();
+      expect(contents).toHaveLength(4);
+      for (const { notes, next } of pages) expect([notes.length, next]).toEqual([2, expect.any(String)]);
+      for (const [{ text }, values] of contents) {
+        const client = new pg.Client({ connectionString: app.get(Config).DATABASE_URL });
+        await client.connect();
+        await client.query('BEGIN');
+        for (const setting of settings) await client.query(setting);
+        const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, [...(values ?? [])]);
+        await client.query('ROLLBACK');
+        await client.end();
+        let read = 0;
+        JSON.stringify(rows, (_, value) => {
+          if (value?.['Relation Name'] === 'note_revisions') read += value['Actual Loops'];
+          return value;
+        });
+        expect(read).toBe(2);
+      }
+    },
+  );
 
   test('trash, restore and purge', async () => {
     const [alice] = await users('alice');

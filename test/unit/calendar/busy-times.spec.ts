@@ -47,25 +47,29 @@ test('the view has one digit for each slot', () => {
   );
 });
 
-test('a suggestion lies in the window, and no required attendee is busy', () => {
+test('a suggestion lies in the window, and no required attendee is busy', async () => {
   const workingHours = { from: '09:00', to: '17:00', days: [] };
   const user = (isRequired: boolean) =>
     times.map((list) => ({ name: 'x', zone: 'UTC', workingHours, busy: merged(list), isRequired }));
-  fc.assert(
-    fc.property(fc.array(fc.oneof(user(true), user(false)), { minLength: 1, maxLength: 4 }), (users) => {
-      const options = { from: 0, to: 42, duration: 4, step: 2, count: 50, withinHours: false, buffer: 1 };
-      const found = suggestTimes(users, options);
-      const isBlocked = (busy: readonly BusyTime[], from: number, to: number) =>
-        busy.some(
-          ({ start, end, type }) => start < to && end > from && (type === 'busy' || type === 'out_of_office'),
-        );
-      const required = users.filter(({ isRequired }) => isRequired);
-      const possible = [];
-      for (let start = 0; start + 4 <= 42; start += 2)
-        if (!required.some(({ busy }) => isBlocked(busy, start - 1, start + 5))) possible.push(start);
-      expect(found.map(({ start }) => start).toSorted((a, b) => a - b)).toEqual(possible);
-      const order = found.map(({ score, start }) => [-score, start] as const);
-      expect(order).toEqual(order.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]));
-    }),
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(user(true), user(false)), { minLength: 1, maxLength: 4 }),
+      async (users) => {
+        const options = { from: 0, to: 42, duration: 4, step: 2, count: 50, withinHours: false, buffer: 1 };
+        const found = await suggestTimes(users, options);
+        const isBlocked = (busy: readonly BusyTime[], from: number, to: number) =>
+          busy.some(
+            ({ start, end, type }) =>
+              start < to && end > from && (type === 'busy' || type === 'out_of_office'),
+          );
+        const required = users.filter(({ isRequired }) => isRequired);
+        const possible = [];
+        for (let start = 0; start + 4 <= 42; start += 2)
+          if (!required.some(({ busy }) => isBlocked(busy, start - 1, start + 5))) possible.push(start);
+        expect(found.map(({ start }) => start).toSorted((a, b) => a - b)).toEqual(possible);
+        const order = found.map(({ score, start }) => [-score, start] as const);
+        expect(order).toEqual(order.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]));
+      },
+    ),
   );
 });

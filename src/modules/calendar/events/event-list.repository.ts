@@ -3,12 +3,15 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { likePattern } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import type { EventChangeResponse } from '../responses/event.response.js';
 import type { CalendarContext, EventJson, EventStatus } from '../model/event-record.js';
 import { CONTEXT, type ContextRow, contextOf, type FoundEvent, visible } from '../events.repository.js';
+import { EVENT_BYTES, OVERRIDES_BYTES } from '../event-bytes.js';
 import { recordOf } from '../model/event-record.js';
 
 interface ListRow extends EventJson, ContextRow {
+  event_id: string | null;
   entry: FoundEvent['entry'];
   /** Sort key of the row, as text that PostgreSQL reads back exactly. */
   listed: string;
@@ -23,13 +26,15 @@ const SEES_DETAILS = `(role.name >= 'reader' AND (event.visibility <> 'private' 
 const listBy = (name: string, key: string) =>
   workspace.statement<ListRow>(
     name,
-    `SELECT ${CONTEXT}, record.event, record.participants, record.overrides,
+    `SELECT ${CONTEXT}, page.event_id, record.event, record.participants, record.overrides,
             json_build_object('show_as', page.show_as, 'color', page.color, 'reminders', page.reminders,
                               'response', page.response) AS entry, page.listed::text AS listed
        FROM calendar_contexts calendar
       CROSS JOIN LATERAL (SELECT calendar_role_of($1, calendar.id, calendar.owner_id, $3) AS name) role
        LEFT JOIN LATERAL (
-         SELECT entry.event_id, entry.show_as, entry.color, entry.reminders, entry.response, ${key} AS listed
+         SELECT listed.*, ${fitsPage('listed.bytes', '$4', '$15')} AS fits FROM (
+         SELECT entry.event_id, entry.show_as, entry.color, entry.reminders, entry.response, ${key} AS listed,
+                ${EVENT_BYTES} + ${OVERRIDES_BYTES} AS bytes
            FROM calendar_entries entry
            JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
           WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden
@@ -41,8 +46,11 @@ const listBy = (name: string, key: string) =>
             AND (coalesce($8, $9, $10) IS NULL OR ${SEES_DETAILS})
             AND ($11::text IS NULL OR event.status = $11) AND ($12 OR event.status <> 'cancelled')
             AND ($13::timestamptz IS NULL OR (${key}, entry.event_id) > ($13, $14::uuid))
-          ORDER BY ${key}, entry.event_id LIMIT $4) page ON role.name IS NOT NULL
-       LEFT JOIN event_records record ON record.tenant_id = $1 AND record.id = page.event_id
+          ORDER BY ${key}, entry.event_id LIMIT $4) listed
+          WINDOW page_order AS (ORDER BY listed.listed, listed.event_id ROWS UNBOUNDED PRECEDING)) page ON role.name IS NOT NULL
+       LEFT JOIN LATERAL (
+         SELECT shown.event, shown.participants, shown.overrides FROM event_records shown
+          WHERE page.fits AND shown.tenant_id = $1 AND shown.id = page.event_id OFFSET 0) record ON true
       WHERE calendar.tenant_id = $1 AND calendar.id = $2
       ORDER BY page.listed, page.event_id`,
   );
@@ -78,7 +86,11 @@ export interface ListFilters {
 export class EventListRepository {
   constructor(private readonly db: Db) {}
 
-  /** @throws ApiError 404 */
+  /**
+   * Events that do not fit the page by their bytes come last and are not read.
+   * @returns `hasMore`: such events exist
+   * @throws ApiError 404
+   */
   async list(
     ctx: RequestContext,
     calendarId: string,
@@ -86,6 +98,7 @@ export class EventListRepository {
   ): Promise<{
     calendar: CalendarContext;
     found: (Omit<FoundEvent, 'calendar'> & { listed: string })[];
+    hasMore: boolean;
   }> {
     const { order, limit, from, to, updatedAfter, uid, title, attendee, status, showCancelled, after } =
       filters;
@@ -105,12 +118,13 @@ export class EventListRepository {
       showCancelled || status === 'cancelled',
       after?.[0] ?? null,
       after?.[1] ?? null,
+      PAGE_BYTES,
     ]);
     const calendar = visible(contextOf(rows[0]));
     const found = rows
       .filter((row) => row.event !== null)
       .map((row) => ({ record: recordOf(row), entry: row.entry, listed: row.listed }));
-    return { calendar, found };
+    return { calendar, found, hasMore: rows.some((row) => row.event === null && row.event_id !== null) };
   }
 
   /** The last 100 changes of an event, newest first. */

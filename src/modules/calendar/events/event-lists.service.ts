@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { fold } from '../../../lib/search-text/index.js';
+import { Turns } from '../../../lib/turns/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
@@ -19,8 +20,10 @@ import { recordIn } from '../model/attendance.js';
 import { isWithin } from '../model/event-bounds.js';
 import { permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext, EventRecord } from '../model/event-record.js';
-import { contentOf, type Occurrence, occurrencesIn, rangeOf } from '../model/event-series.js';
+import { contentOf, type Occurrence, rangeOf } from '../model/event-series.js';
+import { stepsOf } from '../model/event-steps.js';
 import { formatInstant, hasOffset, instantOf, zoneNamed } from '../model/event-times.js';
+import { EventWindowRepository } from './event-window.repository.js';
 import { EventListRepository, type ListFilters } from './event-list.repository.js';
 import type { ListEvents, ListInstances } from './events.dto.js';
 import { invalidField } from '../input/event-patch.js';
@@ -31,6 +34,8 @@ const DEFAULT_WINDOW = 31 * 86_400;
 const MAX_WINDOW = 400 * 86_400;
 /** Maximum number of instances of a request. */
 const MAX_INSTANCES = 10_000;
+/** The most instances that a request expands, including those that end before the window. */
+const MAX_EXPANSION = 100_000;
 
 /** An instance of an event in a calendar. */
 interface FoundInstance extends Omit<FoundEvent, 'calendar'> {
@@ -43,6 +48,7 @@ export class EventListsService {
   constructor(
     private readonly lists: EventListRepository,
     private readonly events: EventsRepository,
+    private readonly windows: EventWindowRepository,
     private readonly tokens: CalendarTokens,
     private readonly cursors: Cursors,
     private readonly db: Db,
@@ -56,7 +62,7 @@ export class EventListsService {
     const after = listed === undefined ? null : ([String(listed), String(id)] as const);
     const zone = 'UTC';
     const wanted = { ...filtersOf(query, zone), limit: limit + 1, after };
-    const { calendar, found } = await this.lists.list(ctx, calendarId, wanted);
+    const { calendar, found, hasMore } = await this.lists.list(ctx, calendarId, wanted);
     const viewer = viewerOf(ctx, calendar);
     const instant = (text: string | undefined) => (text === undefined ? null : instantIn(text, zone));
     const bounds = { from: instant(query.from), to: instant(query.to) };
@@ -74,7 +80,9 @@ export class EventListsService {
     }
     const seq = Number(head ?? calendar.change_seq);
     const next =
-      last && last !== found.at(-1) ? this.cursors.write(scope, [last.listed, last.record.id, seq]) : null;
+      last && (hasMore || last !== found.at(-1))
+        ? this.cursors.write(scope, [last.listed, last.record.id, seq])
+        : null;
     const isWhole = Object.keys(filters).every((name) => name === 'order');
     // The token has the position of the first page, so the feed repeats changes that happen between the pages.
     const token = next === null && isWhole ? this.tokens.write(ctx, calendar, seq) : null;
@@ -100,14 +108,36 @@ export class EventListsService {
         (!after || compare(item, after[0], after[1], after[2]) > 0) &&
         isShown(item, viewer, show_cancelled, words),
     );
-    const page = wanted.slice(0, limit);
-    const last = page.at(-1);
-    const next = last && wanted.length > limit ? this.cursors.write(scope, [...keyOf(last), from, to]) : null;
-    const items = page.map(({ record, entry, occurrence }) =>
-      JSON.stringify(instanceResponse(record, entry, viewer, occurrence)),
-    );
+    const { items, last } = await this.shown(ctx, wanted.slice(0, limit), read, viewer);
+    const hasMore = last !== undefined && last !== wanted.at(-1);
+    const next = hasMore ? this.cursors.write(scope, [...keyOf(last), from, to]) : null;
     const meta = { next, from: formatInstant(from), to: formatInstant(to), time_zone: read.readerZone };
     return new JsonReply(jsonList(['instances'], items, JSON.stringify(meta).slice(1)));
+  }
+
+  /**
+   * The instances of a page as the viewer sees them, and the last of them. Reads the content of the page where the window has only
+   * times. An event that was deleted since has no instance.
+   */
+  private async shown(
+    ctx: RequestContext,
+    page: readonly FoundInstance[],
+    { isWhole, calendar }: { isWhole: boolean; calendar: CalendarContext },
+    viewer: Viewer,
+  ): Promise<{ items: string[]; last: FoundInstance | undefined }> {
+    const present = ({ record, entry, occurrence }: FoundInstance) =>
+      JSON.stringify(instanceResponse(record, entry, viewer, occurrence));
+    if (isWhole || page.length === 0) return { items: page.map(present), last: page.at(-1) };
+    const names = page.map(({ record, occurrence }) => [record.id, occurrence.key ?? ''] as const);
+    const { records, fitting } = await this.windows.content(ctx.tenantId, names);
+    const own = new Map([...records].map(([id, record]) => [id, recordIn(record, calendar)]));
+    const fits = page.slice(0, fitting);
+    const items = fits.flatMap(({ record: { id }, entry, occurrence }) => {
+      const record = own.get(id);
+      const override = record?.overrides.find((each) => each.recurrence_key === occurrence.key) ?? null;
+      return record ? [present({ record, entry, occurrence: { ...occurrence, override } })] : [];
+    });
+    return { items, last: fits.at(-1) };
   }
 
   /**
@@ -120,20 +150,31 @@ export class EventListsService {
     calendarId: string,
     window: { from: number; to: number; readerZone: string | null },
     eventId?: string,
-  ): Promise<{ calendar: CalendarContext; instances: FoundInstance[]; readerZone: string }> {
+  ): Promise<{
+    calendar: CalendarContext;
+    instances: FoundInstance[];
+    readerZone: string;
+    isWhole: boolean;
+  }> {
     const { from, to } = window;
     if (to - from > MAX_WINDOW) throw CalendarErrors.windowTooLarge.with();
     const query = { ...rangeOf(window), limit: MAX_INSTANCES + 1, eventId };
-    const { calendar, found } = await this.events.window(this.db, ctx, calendarId, query);
+    const { calendar, found, isWhole } = await this.windows.window(ctx, calendarId, query);
     const readerZone = window.readerZone ?? calendar.time_zone;
     const instances: FoundInstance[] = [];
+    const turns = new Turns();
+    let cost = 0;
     for (const { record: event, entry } of found) {
       const record = recordIn(event, calendar);
-      for (const occurrence of occurrencesIn(record, { from, to, readerZone }, MAX_INSTANCES + 1))
-        instances.push({ record, entry, occurrence });
-      if (instances.length > MAX_INSTANCES) throw CalendarErrors.windowTooLarge.with();
+      for (const step of stepsOf(record, { from, to, readerZone })) {
+        for (const occurrence of step.found) instances.push({ record, entry, occurrence });
+        cost += step.cost;
+        if (instances.length > MAX_INSTANCES || cost > MAX_EXPANSION)
+          throw CalendarErrors.windowTooLarge.with();
+        await turns.pause();
+      }
     }
-    return { calendar, instances: instances.sort(inOrder), readerZone };
+    return { calendar, instances: instances.sort(inOrder), readerZone, isWhole };
   }
 
   /** The zone of the times of a query. Null: all times have offsets; all-day events are read in the zone of the calendar. */

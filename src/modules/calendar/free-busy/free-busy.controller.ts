@@ -17,7 +17,7 @@ export class FreeBusyController {
     id: 'queryFreeBusy',
     summary: 'Find out when members are free',
     description:
-      'Times and states without titles. Declined and cancelled events are free, events without a response tentative. With `suggest`: times at which the required attendees are free.',
+      'Times and states without titles. Declined and cancelled events are free, events without a response tentative. With `suggest`: times at which the required attendees are free. The instances of all attendees are expanded up to a limit; where a series exceeds it, the rest of the series is one busy time, and `approximate` is true.',
     status: 200,
     response: [FreeBusyEnvelope, 'The busy times, and suggestions.'],
     errors: [CalendarErrors.windowTooLarge],
@@ -29,7 +29,7 @@ export class FreeBusyController {
       suggest: { duration_minutes: 60 },
     },
   })
-  query(@Ctx() ctx: RequestContext, @Body() body: FreeBusyQuery): Promise<FreeBusyEnvelope> {
+  query(@Ctx() ctx: RequestContext, @Body() body: FreeBusyQuery) {
     return this.freeBusy.query(ctx, body);
   }
 }

@@ -25,6 +25,8 @@ export class FreeBusyResponse {
   @ApiProperty(NO_UUID) calendar_id!: string | null;
   /** unknown: not of this workspace, or not readable. */
   @ApiProperty({ enum: ['ok', 'unknown'], example: 'ok' }) status!: 'ok' | 'unknown';
+  /** A series has more instances than a query expands. The rest of it is one busy time, so times shown as free are free. */
+  @ApiProperty({ example: false }) approximate!: boolean;
   /** In order, without overlaps. */
   @ApiProperty({ type: [BusyTimeResponse] }) busy!: BusyTimeResponse[];
   @ApiProperty({

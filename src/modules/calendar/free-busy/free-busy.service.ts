@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DAY } from '../../../lib/recurrence/index.js';
+import { Turns } from '../../../lib/turns/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import { fieldError } from '../../../platform/http/errors.js';
+import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
 import { Availability, type AvailabilityWindow, type Subject } from '../availability.js';
 import { viewOf } from '../model/busy-times.js';
 import { CalendarErrors } from '../calendar.errors.js';
@@ -31,18 +33,26 @@ export class FreeBusyService {
   constructor(private readonly availability: Availability) {}
 
   /** @throws ApiError 422 `window_too_large` */
-  async query(ctx: RequestContext, query: FreeBusyQuery): Promise<FreeBusyEnvelope> {
+  async query(ctx: RequestContext, query: FreeBusyQuery): Promise<JsonReply> {
     const window = windowOf(query);
     const slot = (query.interval_minutes ?? DEFAULT_SLOT_MINUTES) * MINUTE;
     const subjects = await this.availability.subjects(ctx, query.attendees);
     const excluded = query.exclude_event_id === undefined ? [] : [query.exclude_event_id.toLowerCase()];
-    await this.limiter.run(() => this.availability.fill(ctx, subjects, window, excluded));
-    return {
-      free_busy: subjects.map((subject) => present(subject, window, slot)),
-      suggestions: query.suggest ? suggestionsOf(subjects, window, slot, query.suggest) : [],
-      from: formatInstant(window.from),
-      to: formatInstant(window.to),
-    };
+    return this.limiter.run(async () => {
+      await this.availability.fill(ctx, subjects, window, excluded);
+      const turns = new Turns();
+      const items: string[] = [];
+      for (const subject of subjects) {
+        items.push(JSON.stringify(present(subject, window, slot)));
+        await turns.pause();
+      }
+      const rest: Omit<FreeBusyEnvelope, 'free_busy'> = {
+        suggestions: query.suggest ? await suggestionsOf(subjects, window, slot, query.suggest, turns) : [],
+        from: formatInstant(window.from),
+        to: formatInstant(window.to),
+      };
+      return new JsonReply(jsonList(['free_busy'], items, JSON.stringify(rest).slice(1)));
+    });
   }
 }
 
@@ -61,7 +71,7 @@ function windowOf({ from, to, time_zone: zone = 'UTC' }: FreeBusyQuery): Availab
 }
 
 function present(
-  { requested, member, calendar, zone, workingHours, busy }: Subject,
+  { requested, member, calendar, zone, workingHours, busy, isApproximate }: Subject,
   { from, to }: AvailabilityWindow,
   slot: number,
 ): FreeBusyResponse {
@@ -71,6 +81,7 @@ function present(
     user_id: member?.user_id ?? requested.user_id?.toLowerCase() ?? null,
     calendar_id: requested.calendar_id?.toLowerCase() ?? null,
     status: isKnown ? 'ok' : 'unknown',
+    approximate: isApproximate,
     busy: busy.map(({ start, end, type }) => ({
       start: formatInstant(start),
       end: formatInstant(end),
@@ -87,12 +98,13 @@ function present(
 }
 
 /** Ignores unknown attendees, because their times are not known. */
-function suggestionsOf(
+async function suggestionsOf(
   subjects: readonly Subject[],
   { from, to }: AvailabilityWindow,
   step: number,
   fields: SuggestFields,
-): SuggestionResponse[] {
+  turns: Turns,
+): Promise<SuggestionResponse[]> {
   const { duration_minutes: minutes, count = 10, required, working_hours: withinHours = true } = fields;
   const attendees = subjects.flatMap(({ requested, member, calendar, zone, workingHours, busy }) => {
     if (!member && !calendar) return [];
@@ -103,7 +115,7 @@ function suggestionsOf(
   if (attendees.length === 0) return [];
   const buffer = (fields.buffer_minutes ?? 0) * MINUTE;
   const options = { from, to, duration: minutes * MINUTE, step, count, withinHours, buffer };
-  return suggestTimes(attendees, options).map(({ start, end, ...rest }) => ({
+  return (await suggestTimes(attendees, options, turns)).map(({ start, end, ...rest }) => ({
     start: formatInstant(start),
     end: formatInstant(end),
     ...rest,

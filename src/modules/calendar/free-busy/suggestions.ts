@@ -1,4 +1,5 @@
 import { DAY, weekdayOf } from '../../../lib/recurrence/index.js';
+import { Turns } from '../../../lib/turns/index.js';
 import type { WorkingHours } from '../../settings/index.js';
 import { wallIn } from '../model/event-times.js';
 import type { BusyTime } from '../model/busy-times.js';
@@ -46,30 +47,60 @@ const WEIGHTS = { working_elsewhere: 0, tentative: 0.5, busy: 1, out_of_office: 
  * Times for a meeting at which all required attendees are free or tentative. Those with the fewest conflicts come first, then the
  * earliest. All days of the window are possible unless `withinHours` is set.
  */
-export function suggestTimes(attendees: readonly Attendee[], options: SuggestionOptions): Suggestion[] {
+export async function suggestTimes(
+  attendees: readonly Attendee[],
+  options: SuggestionOptions,
+  turns = new Turns(),
+): Promise<Suggestion[]> {
   const { from, to, duration, step, count, buffer } = options;
   const found: Suggestion[] = [];
+  const schedules = options.withinHours ? schedulesOf(attendees) : [];
+  const positions = attendees.map((attendee) => ({ attendee, at: 0 }));
   const first = Math.ceil(from / step) * step;
   for (let start = first; start + duration <= to; start += step) {
+    await turns.pause();
     const end = start + duration;
-    if (options.withinHours && !attendees.every((attendee) => isWorkingTime(attendee, start, end))) continue;
-    const weight = (attendee: Attendee, margin: number): number =>
-      weightOf(attendee.busy, start - margin, end + margin);
-    const required = attendees.filter(({ isRequired }) => isRequired);
-    const tentative = required.filter((attendee) => weight(attendee, buffer) > 0);
-    if (tentative.some((attendee) => weight(attendee, buffer) >= 1)) continue;
-    const optional = attendees.filter(({ isRequired }) => !isRequired);
-    const conflicts = optional.filter((attendee) => weight(attendee, 0) > 0);
-    const total = [...tentative, ...conflicts].reduce((sum, attendee) => sum + weight(attendee, 0), 0);
+    if (!schedules.every((schedule) => isWorkingTime(schedule, start, end))) continue;
+    for (const position of positions) advance(position, start - buffer);
+    const weight = ({ attendee, at }: Position, margin: number): number =>
+      weightOf(attendee.busy, at, start - margin, end + margin);
+    const required = positions.filter(({ attendee }) => attendee.isRequired);
+    const tentative = required.filter((position) => weight(position, buffer) > 0);
+    if (tentative.some((position) => weight(position, buffer) >= 1)) continue;
+    const optional = positions.filter(({ attendee }) => !attendee.isRequired);
+    const conflicts = optional.filter((position) => weight(position, 0) > 0);
+    const total = [...tentative, ...conflicts].reduce((sum, position) => sum + weight(position, 0), 0);
     found.push({
       start,
       end,
-      conflicts: conflicts.map(({ name }) => name),
+      conflicts: conflicts.map(({ attendee }) => attendee.name),
       score: Math.round((1 - Math.min(1, total / attendees.length)) * 100) / 100,
       reason: reasonOf(tentative.length, conflicts.length),
     });
   }
   return found.toSorted((a, b) => b.score - a.score || a.start - b.start).slice(0, count);
+}
+
+/** An attendee, and the first of its times that may overlap the current period. */
+interface Position {
+  attendee: Attendee;
+  at: number;
+}
+
+/** Skips the times that end by an instant. Periods are in the order of their starts. */
+function advance(position: Position, instant: number): void {
+  const { busy } = position.attendee;
+  while (position.at < busy.length && (busy[position.at] as BusyTime).end <= instant) position.at += 1;
+}
+
+type Schedule = Pick<Attendee, 'zone' | 'workingHours'>;
+
+/** The different zones and working hours of the attendees. */
+function schedulesOf(attendees: readonly Attendee[]): Schedule[] {
+  const keyed = attendees.map(
+    ({ zone, workingHours }) => [JSON.stringify([zone, workingHours]), { zone, workingHours }] as const,
+  );
+  return [...new Map(keyed).values()];
 }
 
 function reasonOf(tentative: number, conflicts: number): string {
@@ -81,17 +112,18 @@ function reasonOf(tentative: number, conflicts: number): string {
   return `${parts.join(', ')}.`;
 }
 
-/** The highest weight of the times that overlap a period. */
-function weightOf(busy: readonly BusyTime[], start: number, end: number): number {
+/** The highest weight of the times from the position `at` on that overlap a period. */
+function weightOf(busy: readonly BusyTime[], at: number, start: number, end: number): number {
   let weight = 0;
-  for (const time of busy) {
+  for (let n = at; n < busy.length && weight < 1; n += 1) {
+    const time = busy[n] as BusyTime;
     if (time.start >= end) break;
     if (time.end > start) weight = Math.max(weight, WEIGHTS[time.type]);
   }
   return weight;
 }
 
-function isWorkingTime({ zone, workingHours }: Attendee, start: number, end: number): boolean {
+function isWorkingTime({ zone, workingHours }: Schedule, start: number, end: number): boolean {
   const from = wallIn(zone, start);
   const to = wallIn(zone, end);
   const day = Math.floor(from / DAY);

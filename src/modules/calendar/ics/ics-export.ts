@@ -48,9 +48,9 @@ export class IcsExport {
       if (zone !== 'UTC') yield formatComponent(vtimezoneOf(zone, year, null));
     let after: string | null = null;
     for (;;) {
-      const page = await this.repository.page(tenantId, calendar.id, after, PAGE);
+      const { events, hasMore } = await this.repository.page(tenantId, calendar.id, after, PAGE);
       let text = '';
-      for (const { record: event, reminders } of page) {
+      for (const { record: event, reminders } of events) {
         after = event.id;
         const record = recordIn(event, calendar);
         const sees = (visibility: Visibility): boolean =>
@@ -65,7 +65,7 @@ export class IcsExport {
         for (const vevent of veventsOf(record, view)) text += formatComponent(vevent);
       }
       if (text) yield text;
-      if (page.length < PAGE) break;
+      if (!hasMore) break;
     }
     yield 'END:VCALENDAR\r\n';
   }

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import type { Reminder } from '../calendar.entity.js';
+import { EVENT_BYTES, OVERRIDES_BYTES } from '../event-bytes.js';
 import { contextOf, type ContextRow } from '../events.repository.js';
 import { type CalendarContext, type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
 import type { CalendarFeed } from './feed.entity.js';
@@ -18,15 +20,27 @@ export interface OpenFeed {
   calendar: CalendarContext;
 }
 
-// The primary key of calendar_entries.
-const readPage = workspace.statement<EventJson & { id: string; reminders: Reminder[] | null }>(
+// The primary key of calendar_entries. Events beyond the bytes of the page are not read.
+const readPage = workspace.statement<
+  { [key in keyof EventJson]: EventJson[key] | null } & { reminders: Reminder[] | null; fits: boolean }
+>(
   'calendar.export_page',
-  `SELECT record.id, record.event, record.participants, record.overrides, entry.reminders
-     FROM calendar_entries entry
-     JOIN event_records record ON record.tenant_id = $1 AND record.id = entry.event_id
-    WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden
-      AND ($3::uuid IS NULL OR entry.event_id > $3)
-    ORDER BY entry.event_id LIMIT $4`,
+  `WITH page AS MATERIALIZED (
+     SELECT entry.event_id, entry.reminders, ${EVENT_BYTES} + ${OVERRIDES_BYTES} AS bytes
+       FROM calendar_entries entry
+       JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
+      WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden
+        AND ($3::uuid IS NULL OR entry.event_id > $3)
+      ORDER BY entry.event_id LIMIT $4),
+   sized AS MATERIALIZED (
+     SELECT event_id, reminders, ${fitsPage('bytes', '$4', '$5')} AS fits
+       FROM page WINDOW page_order AS (ORDER BY event_id ROWS UNBOUNDED PRECEDING))
+   SELECT record.event, record.participants, record.overrides, sized.reminders, sized.fits
+     FROM sized
+     LEFT JOIN LATERAL (
+       SELECT shown.event, shown.participants, shown.overrides FROM event_records shown
+        WHERE sized.fits AND shown.tenant_id = $1 AND shown.id = sized.event_id OFFSET 0) record ON true
+    ORDER BY sized.event_id`,
 );
 
 const readZones = workspace.statement<{ zone: string; first_year: number }>(
@@ -58,15 +72,21 @@ const openFeed = workspace.statement<ContextRow & { feed: OpenFeed['feed'] }>(
 export class IcsRepository {
   constructor(private readonly db: Db) {}
 
-  /** The events of a calendar after an id, in the order of their ids. */
+  /**
+   * The events of a calendar after an id, in the order of their ids: as many as fit a page.
+   * @returns `hasMore`: further events follow
+   */
   async page(
     tenantId: string,
     calendarId: string,
     after: string | null,
     limit: number,
-  ): Promise<PlacedEvent[]> {
-    const rows = await this.db.query(readPage, [tenantId, calendarId, after, limit]);
-    return rows.map((row) => ({ record: recordOf(row), reminders: row.reminders }));
+  ): Promise<{ events: PlacedEvent[]; hasMore: boolean }> {
+    const rows = await this.db.query(readPage, [tenantId, calendarId, after, limit, PAGE_BYTES]);
+    const events = rows.flatMap((row) =>
+      row.event ? [{ record: recordOf(row as EventJson), reminders: row.reminders }] : [],
+    );
+    return { events, hasMore: rows.length === limit || rows.some(({ fits }) => !fits) };
   }
 
   /** The zones of the events of a calendar, with the first year in which each is used. */

@@ -1,6 +1,6 @@
 import type { AttendeeResponse, EventContent, EventRow, ParticipantRow, ShowAs } from './event-record.js';
 import { responseAt } from './event-policy.js';
-import { occurrencesIn, type SeriesRecord, type TimeWindow } from './event-series.js';
+import type { Occurrence, SeriesRecord } from './event-series.js';
 
 export const BUSY_TYPES = ['working_elsewhere', 'tentative', 'busy', 'out_of_office'] as const;
 /** In ascending precedence. */
@@ -21,28 +21,15 @@ export interface BusyEvent extends SeriesRecord, Pick<EventRow, 'status' | 'show
   responses: Pick<ParticipantRow, 'recurrence_key' | 'response' | 'uninvited'>[];
 }
 
-/** Instances of one event that a query expands. */
-const MAX_INSTANCES = 10_000;
-
-/**
- * The times that events occupy in a window, merged: the state with the highest precedence covers the others. Cancelled, free and
- * declined events occupy none; an event without a response is tentative.
- */
-export function busyTimes(events: readonly BusyEvent[], window: TimeWindow): BusyTime[] {
-  const times: BusyTime[] = [];
-  for (const event of events) {
-    for (const occurrence of occurrencesIn(event, window, MAX_INSTANCES)) {
-      const { status = event.status, show_as: showAs = event.show_as } = occurrence.override?.patch ?? {};
-      const own = responseAt(event.responses, occurrence.key);
-      const isInvited = event.responses.length === 0 || (own !== undefined && !own.uninvited);
-      const shown = { status, show_as: event.own_show_as ?? showAs };
-      const type = isInvited ? typeOf(shown, own?.response) : null;
-      const start = Math.max(occurrence.start, window.from);
-      const end = Math.min(occurrence.end, window.to);
-      if (type && end > start) times.push({ start, end, type });
-    }
-  }
-  return merged(times);
+/** The state of the owner in an instance; null: the instance occupies no time. */
+export function busyTypeAt(
+  event: BusyEvent,
+  { key, override }: Pick<Occurrence, 'key' | 'override'>,
+): BusyType | null {
+  const { status = event.status, show_as: showAs = event.show_as } = override?.patch ?? {};
+  const own = responseAt(event.responses, key);
+  const isInvited = event.responses.length === 0 || (own !== undefined && !own.uninvited);
+  return isInvited ? typeOf({ status, show_as: event.own_show_as ?? showAs }, own?.response) : null;
 }
 
 function typeOf(

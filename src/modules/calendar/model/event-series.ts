@@ -117,7 +117,7 @@ export function clockTimes(
   };
 }
 
-function occurrenceAt(
+export function occurrenceAt(
   times: EventTimes,
   key: string | null,
   wall: number,
@@ -138,11 +138,11 @@ export function overridden(record: EventTimes, override: OverrideRow, readerZone
 }
 
 /** Half-open overlap; an event without length belongs to the window that contains its start. */
-const overlaps = ({ start, end }: Occurrence, { from, to }: TimeWindow): boolean =>
+export const overlaps = ({ start, end }: Occurrence, { from, to }: TimeWindow): boolean =>
   start < to && (end > from || (start === end && start >= from));
 
 /** An upper bound of the seconds that an instance takes: start and end may have different zones, and clocks change. */
-const longestInstance = (times: EventTimes): number =>
+export const longestInstance = (times: EventTimes): number =>
   Math.max(0, nominalLength(times)) + (times.end_time_zone === null ? CLOCK_CHANGE : MARGIN);
 
 /**

@@ -106,8 +106,8 @@ export class CalendarSyncService {
     const { calendar } = read;
     if (sync_token) this.assertValid(position, calendar);
     if (body.error) throw body.error;
-    const page = read.changes.slice(0, limit);
-    const more = read.changes.length > limit;
+    const page = read.changes.slice(0, limit).filter(({ fits }) => fits);
+    const more = read.changes.length > page.length;
     const seq = more ? (page.at(-1) as CalendarChange).seq : calendar.change_seq;
     const changes = page.map((change) => changeResponse(ctx, calendar, change));
     const token = this.tokens.write(ctx, calendar, seq, position ? position.since : calendar.change_seq);

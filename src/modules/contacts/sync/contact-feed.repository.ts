@@ -3,6 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import { FeedRetention } from '../../../platform/sync/feed-retention.js';
 import {
   type ChangesRead,
@@ -18,8 +19,6 @@ import { type BookRole, contactJson, type ContactRow } from '../responses/contac
 import { BOOK_ACCESS, CONTACT_COLUMNS, type StoredRole, VISIBLE_BOOKS } from '../contact-access.js';
 
 const COLLECTION = 'contacts';
-/** Characters of the cards of one page; the first contact is delivered whatever its size. */
-const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
 interface FeedPosition {
   role: StoredRole;
@@ -50,12 +49,11 @@ const page = (name: string, where: string) =>
             ${CONTACT_COLUMNS.replace('contact.card::text AS card', 'CASE WHEN contact.fits THEN contact.card::text END AS card')}
        FROM ${COUNTED_BOOK}
        LEFT JOIN LATERAL (
-         SELECT listed.*, row_number() OVER ordered <= $5
-                AND (row_number() OVER ordered = 1 OR sum(listed.size) OVER ordered <= $6) AS fits
+         SELECT listed.*, ${fitsPage('listed.size', '$5', '$6')} AS fits
            FROM (SELECT * FROM contacts item
                   WHERE item.tenant_id = $1 AND item.addressbook_id = $3 AND item.seq > $4 AND item.seq <= counter.head ${where}
                   ORDER BY item.seq LIMIT $5 + 1) listed
-         WINDOW ordered AS (ORDER BY listed.seq ROWS UNBOUNDED PRECEDING)) contact ON true
+         WINDOW page_order AS (ORDER BY listed.seq ROWS UNBOUNDED PRECEDING)) contact ON true
       ORDER BY contact.seq`,
   );
 const changes = page('changes', '');
@@ -141,7 +139,7 @@ export class ContactFeedRepository implements FeedSource, OnModuleInit {
       const [{ head, floor }] = await this.access.reading(ctx, bookId, poll);
       if (head <= after) return { head, floor, rows: [] };
     }
-    const values = [...book, after, limit, PAGE_CHARACTERS];
+    const values = [...book, after, limit, PAGE_BYTES];
     const query = () => this.db.query(liveOnly ? firstChanges : changes, values);
     const rows = await this.access.reading(ctx, bookId, query);
     const [{ role: stored, head, floor }] = rows;

@@ -4,6 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 
 export interface ResponseRow {
   id: string;
@@ -43,12 +44,28 @@ const FILTER = `response.tenant_id = $1 AND response.form_id = $2
       AND NOT EXISTS (SELECT FROM unnest($8::text[], $9::text[]) AS wanted (question, pattern)
                        WHERE lower(coalesce(response.answers->>wanted.question, '')) NOT LIKE lower(wanted.pattern))`;
 
+/** A row of a page. Answers beyond the bytes of the page are not read. */
+export interface ListedResponse extends ResponseRow {
+  fits: boolean;
+}
+
 // Index form_responses_list, backwards.
-const list = workspace.statement<ResponseRow>(
+const list = workspace.statement<ListedResponse>(
   'form_responses.list',
-  `${SELECT}
-    WHERE ${FILTER} AND (response.submitted_at, response.id) < ($10::timestamptz, $11::uuid)
-    ORDER BY response.submitted_at DESC, response.id DESC LIMIT $12`,
+  `WITH page AS MATERIALIZED (
+     SELECT response.submitted_at, response.id, ${jsonBytes('response.answers')} AS bytes
+       FROM form_responses response
+      WHERE ${FILTER} AND (response.submitted_at, response.id) < ($10::timestamptz, $11::uuid)
+      ORDER BY response.submitted_at DESC, response.id DESC LIMIT $12),
+   sized AS MATERIALIZED (
+     SELECT id, submitted_at, ${fitsPage('bytes', '$12', '$13')} AS fits
+       FROM page WINDOW page_order AS (ORDER BY submitted_at DESC, id DESC ROWS UNBOUNDED PRECEDING))
+   SELECT sized.id, sized.submitted_at, sized.fits, shown.version, shown.updated_at, shown.respondent_id, shown.respondent_name,
+          shown.respondent_email, shown.answers, shown.duration_seconds
+     FROM sized
+     LEFT JOIN LATERAL (
+       ${SELECT} WHERE sized.fits AND response.tenant_id = $1 AND response.form_id = $2 AND response.id = sized.id OFFSET 0) shown ON true
+    ORDER BY sized.submitted_at DESC, sized.id DESC`,
 );
 
 const count = workspace.statement<{ count: number }>(
@@ -74,16 +91,16 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 export class ResponsesRepository {
   constructor(private readonly db: Db) {}
 
-  /** Newest first. */
+  /** Newest first. Rows that do not fit the page come last, without answers. */
   async list(
     tenantId: string,
     form: string,
     filter: ResponseFilter,
     after: readonly [string, string] | undefined,
     limit: number,
-  ): Promise<ResponseRow[]> {
+  ): Promise<ListedResponse[]> {
     const place = after ?? ['infinity', LAST_ID];
-    return this.db.query(list, [tenantId, form, ...filterValues(filter), ...place, limit]);
+    return this.db.query(list, [tenantId, form, ...filterValues(filter), ...place, limit, PAGE_BYTES]);
   }
 
   /** Number of responses that pass the filter, at most `limit`. */

@@ -14,7 +14,12 @@ import { RespondentKeys } from './respondent-keys.js';
 import type { ListResponses } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 import type { FormResponseItem } from './responses.response.js';
-import { type ResponseFilter, type ResponseRow, ResponsesRepository } from './responses.repository.js';
+import {
+  type ListedResponse,
+  type ResponseFilter,
+  type ResponseRow,
+  ResponsesRepository,
+} from './responses.repository.js';
 import { FormUploadsService } from './uploads.service.js';
 
 /** Largest total of a filtered list. */
@@ -52,7 +57,8 @@ export class ResponsesService {
     };
     const { rows, next } = await this.cursors.page(query, {
       scope: `form responses ${ctx.tenantId} ${id} ${JSON.stringify([from, to, version, q, filters])}`,
-      key: (row: ResponseRow): [string, string] => [row.submitted_at.toISOString(), row.id],
+      key: (row: ListedResponse): [string, string] => [row.submitted_at.toISOString(), row.id],
+      fits: (row) => row.fits,
       rows: (after, limit) => this.responses.list(ctx.tenantId, id, filter, after, limit),
     });
     const filtered =

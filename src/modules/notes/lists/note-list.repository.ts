@@ -4,10 +4,8 @@ import { Db } from '../../../platform/database/db.js';
 import { likePattern } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement-variants.js';
 import type { JsonText } from '../../../platform/http/json-reply.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import type { ListNotes } from '../notes.dto.js';
-
-/** Bytes of content in one page; the first note is in the page whatever its size. */
-const PAGE_BYTES = 4 * 1024 * 1024;
 
 interface NoteListQuery extends Omit<ListNotes, 'cursor'> {
   order: 'asc' | 'desc';
@@ -131,8 +129,7 @@ function pageText(
   const json = (content: string): string =>
     `note_member_json(note, member, (note.owner_id, owner.display_name, owner.email)::note_owner, ${content})`;
   return `SELECT note.id, (${key.sql})::text AS key,
-         CASE WHEN row_number() OVER page_order <= $3
-                   AND (row_number() OVER page_order = 1 OR sum(note.content_bytes) OVER page_order <= $4)
+         CASE WHEN ${fitsPage('note.content_bytes', '$3', '$4')}
               THEN ${include === 'content' ? json(CONTENT) : `note_summary(${json('NULL')})`} END AS json
     FROM ${rows}
     LEFT JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id

@@ -3,6 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { likePattern } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement-variants.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import type { ListTasks } from './task-list.dto.js';
 import { PRIORITIES, STATUSES } from '../task.entity.js';
 
@@ -57,9 +58,6 @@ const OVERDUE = {
   false: ` AND NOT (member.open AND coalesce(task.overdue_at <= now(), false))`,
 };
 
-/** Approximate bytes of one page; the first task is included whatever its size. */
-const PAGE_BYTES = 4 * 1024 * 1024;
-
 const STATEMENTS = new StatementVariants<TaskListRow>('tasks.list');
 
 /** Lists of tasks. */
@@ -98,12 +96,14 @@ function pageText(sort: ListTasks['sort'], direction: string, where: string): st
       ? `(${rows('own')}) UNION ALL (${rows('shared')}) ORDER BY key ${direction}, task_id ${direction} LIMIT $3 + 1`
       : rows('all');
   return `WITH page AS MATERIALIZED (${page}),
-    sized AS (
-      SELECT task_id, key, row_number() OVER ordered AS n, sum(bytes) OVER ordered AS total
-        FROM page WINDOW ordered AS (ORDER BY key ${direction}, task_id ${direction} ROWS UNBOUNDED PRECEDING))
-    SELECT sized.task_id AS id, sized.key::text AS key, shown.refs,
-           CASE WHEN sized.n <= $3 AND (sized.n = 1 OR sized.total <= $4) THEN shown.task END AS task
-      FROM sized JOIN task_views shown ON shown.tenant_id = $1 AND shown.user_id = $2 AND shown.task_id = sized.task_id
+    sized AS MATERIALIZED (
+      SELECT task_id, key, row_number() OVER page_order AS n, ${fitsPage('bytes', '$3', '$4')} AS fits
+        FROM page WINDOW page_order AS (ORDER BY key ${direction}, task_id ${direction} ROWS UNBOUNDED PRECEDING))
+    SELECT sized.task_id AS id, sized.key::text AS key, viewed.refs, viewed.task
+      FROM sized
+      LEFT JOIN LATERAL (
+        SELECT shown.refs, shown.task FROM task_views shown
+         WHERE sized.fits AND shown.tenant_id = $1 AND shown.user_id = $2 AND shown.task_id = sized.task_id OFFSET 0) viewed ON true
      ORDER BY sized.n`;
 }
 

@@ -1,0 +1,33 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** Milliseconds for which a computation runs before it lets other work run. */
+const SLICE = 10;
+
+/**
+ * Divides a long computation into slices, so that other requests are served between them. Create one for each computation, and
+ * `await turns.pause()` after each small step, which takes at most a few milliseconds.
+ */
+export class Turns {
+  private started: number;
+
+  /**
+   * @param slice milliseconds
+   * @param now the clock, milliseconds
+   */
+  constructor(
+    private readonly slice = SLICE,
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    this.started = this.now();
+  }
+
+  /** Once the slice is over, lets all pending work of the event loop run. Undefined: the slice continues. */
+  pause(): Promise<void> | undefined {
+    return this.now() - this.started < this.slice ? undefined : this.next();
+  }
+
+  private async next(): Promise<void> {
+    await setImmediate();
+    this.started = this.now();
+  }
+}

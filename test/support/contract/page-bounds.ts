@@ -1,0 +1,80 @@
+/**
+ * What bounds the bytes of a page of each list, by operation id.
+ * - `bytes`: the page ends at `PAGE_BYTES` (`platform/paging/page-bytes.ts`); content beyond it is not read.
+ * - a number: an upper estimate of the bytes of a row, from the limits of its fields; times `ROWS` it is less than `PAGE_BYTES`.
+ * - `open`: pages may exceed `PAGE_BYTES`, or the largest row is not known. New lists must not be `open`.
+ */
+type PageBound = 'bytes' | 'open' | number;
+
+export const PAGE_BOUNDS: Record<string, PageBound> = {
+  noteChanges: 'bytes',
+  noteIndex: 'bytes',
+  taskChanges: 'bytes',
+  taskIndex: 'bytes',
+  taskFolderChanges: 'bytes',
+  taskFolderIndex: 'bytes',
+  listNotes: 'bytes',
+  listTasks: 'bytes',
+  contactChanges: 'bytes',
+  listFormResponses: 'bytes',
+  listEvents: 'bytes',
+  listInstances: 'bytes',
+  syncCalendar: 'bytes',
+
+  noteFolderChanges: 4_000,
+  noteFolderIndex: 4_000,
+  listNoteFolders: 4_000,
+  listPresence: 4_000,
+  listTenantDomains: 2_000,
+  listFileUsers: 2_000,
+  listApplicationPasswords: 4_000,
+  listPasskeys: 4_000,
+  listGroupMembers: 4_000,
+  listMemberSessions: 4_000,
+  listScimTokens: 4_000,
+  listTaskAttachments: 4_000,
+  moveContacts: 1_000,
+  listExtractedAddresses: 4_000,
+  listChatRoomMembers: 4_000,
+  listChatUsers: 4_000,
+  listRoomPresence: 4_000,
+  listCalendarFeeds: 4_000,
+
+  listTaskFolders: 'open',
+  listForms: 'open',
+  listCalendars: 'open',
+  listAuditEvents: 'open',
+  listIssuers: 'open',
+  listTenantClients: 'open',
+  listGroups: 'open',
+  listSignatures: 'open',
+  searchTasks: 'open',
+  searchNotes: 'open',
+  searchForms: 'open',
+  searchEvents: 'open',
+  listTaskComments: 'open',
+  listUserAddressbooks: 'open',
+  listAddressbooks: 'open',
+  applyContactChanges: 'open',
+  listSharedReportResponses: 'open',
+  listChatRooms: 'open',
+  listChatMessages: 'open',
+  listChatPartyMessages: 'open',
+  listGuestMessages: 'open',
+  listSchedulingMessages: 'open',
+  listFormReports: 'open',
+  listSharedReports: 'open',
+  listNoteRevisions: 'open',
+  listHolidays: 'open',
+  listEffectiveHolidays: 'open',
+  listConnectedApps: 'open',
+  listInvitations: 'open',
+  listNotifications: 'open',
+  listLiveMeetings: 'open',
+  listContactImports: 'open',
+  listTenantMembers: 'open',
+  listDirectory: 'open',
+};
+
+/** The most rows of a page. */
+export const ROWS = 500;
