@@ -7,10 +7,12 @@ import {
   RoomServiceClient,
   ServerError,
   TrackSource,
+  TokenVerifier,
   type VideoGrant,
   WebhookReceiver,
 } from 'livekit-server-sdk';
 import { Config } from '../../../config/config.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import {
   CallServer,
@@ -40,6 +42,7 @@ interface Clients {
   rooms: RoomServiceClient;
   egress: EgressClient;
   webhooks: WebhookReceiver;
+  signatures: TokenVerifier;
 }
 
 const { CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO } = TrackSource;
@@ -143,6 +146,14 @@ export class LiveKitCallServer extends CallServer {
     return (await this.request('list recordings', list, [])).flatMap((info) => recordingOf(info) ?? []);
   }
 
+  override async assertSigned(authorization: string | undefined): Promise<void> {
+    try {
+      await this.clients.signatures.verify(authorization ?? '');
+    } catch (error) {
+      throw this.rejection(error);
+    }
+  }
+
   override async receiveEvent(
     body: string,
     authorization: string | undefined,
@@ -151,9 +162,13 @@ export class LiveKitCallServer extends CallServer {
     try {
       return eventOf(await webhooks.receive(body, authorization));
     } catch (error) {
-      this.logger.warn({ err: error }, 'event of the media server rejected');
-      throw Errors.unauthorized.with({ message: 'The signature of the event is missing or invalid.' });
+      throw this.rejection(error);
     }
+  }
+
+  private rejection(error: unknown): ApiError {
+    this.logger.warn({ err: error }, 'event of the media server rejected');
+    return Errors.unauthorized.with({ message: 'The signature of the event is missing or invalid.' });
   }
 
   /** @param missing the result when the object of the request does not exist, or has ended; undefined: an error */
@@ -183,6 +198,7 @@ function clientsOf(config: Config): Clients {
     rooms: new RoomServiceClient(url, key, secret, options),
     egress: new EgressClient(url, key, secret, options),
     webhooks: new WebhookReceiver(key, secret),
+    signatures: new TokenVerifier(key, secret),
   };
 }
 
