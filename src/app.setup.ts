@@ -18,6 +18,7 @@ import { AccessLog } from './platform/observability/access-log.js';
 import { DATABASE_STORAGE } from './platform/observability/database-storage.js';
 import { Dependencies } from './platform/observability/dependencies.js';
 import { Lifecycle } from './platform/observability/lifecycle.js';
+import { LoopWatch } from './platform/observability/loop-watch.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
 import { Metrics, type MetricsReader } from './platform/observability/metrics.js';
 import { RealtimeGateway } from './platform/realtime/gateway.js';
@@ -51,7 +52,8 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   );
   const metrics = nest.get(Metrics);
   nest.set('trust proxy', config.trustProxy);
-  nest.use(requestLifecycle({ logger, accessLog: new AccessLog(config), metrics }));
+  const loop = new LoopWatch(logger, metrics);
+  nest.use(requestLifecycle({ logger, accessLog: new AccessLog(config), metrics, loop }));
   if (config.corsOrigins.length > 0) nest.enableCors(corsOptions(config.corsOrigins));
   nest.setGlobalPrefix(API_PREFIX);
   const dependencies = nest.get(Dependencies);
@@ -79,9 +81,11 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
     metrics,
     async listen() {
       await nest.listen(config.PORT, config.HOST);
+      loop.start();
       nest.get(Lifecycle).serving();
     },
     drain(timeoutMs) {
+      loop.stop();
       drained ??= drain(nest, server, sockets, timeoutMs);
       return drained;
     },

@@ -1,8 +1,12 @@
 /** Value of a field. Numbers, booleans and `literal` texts, which the caller has checked, are written as they are. */
 export type CsvValue = string | number | boolean | null | { literal: string };
 
-/** Spreadsheets take such texts as formulas, also after spaces and quotes. */
-const FORMULA = /^[\s"']*[=+\-@\t\r\n＝＋－＠]|^[\t\r\n]/u;
+/** Characters that a spreadsheet, or a program that prepares a file for it, drops: spaces, quotes, controls and invisible marks. */
+const DROPPED = String.raw`[\s"'\u2018\u2019\u201c\u201d\uff02\uff07\u2800\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]`;
+/** `=`, `+`, `-` and `@`, and the characters that compatibility normalisation (NFKC) turns into these. */
+const OPERATOR = String.raw`[=+\-@\u207a-\u207c\u208a-\u208c\ufb29\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]`;
+/** Texts that spreadsheets take as formulas. */
+const FORMULA = new RegExp(`^${DROPPED}*${OPERATOR}|^[\\t\\r\\n]`, 'u');
 const QUOTED = /[",;\r\n\t]|^\s|\s$/;
 
 /** Marks the text as UTF-8 for spreadsheets. */

@@ -53,8 +53,8 @@ export interface ParsedMessage {
   attachments: AttachmentInfo[];
   /** Header values by lower-case name. */
   headers: Record<string, string[]>;
-  /** The scheduling message that the mail carries. */
-  calendar: CalendarPart | null;
+  /** The scheduling message that the mail carries. `sender`: the address of From; empty unless there is exactly one. */
+  calendar: (CalendarPart & { sender: string }) | null;
 }
 
 /** An attachment of a message to build. */

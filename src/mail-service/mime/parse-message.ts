@@ -27,11 +27,14 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   const markup = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
   const html = markup ?? text?.textAsHtml;
   const plain = (text?.text ?? '').trim() === '' && markup ? readable(markup, MAX_TEXT) : (text?.text ?? '');
+  const from = addresses(headers.get('from'));
+  const hasOneSender = from.length === 1 && lines.filter(({ key }) => key === 'from').length === 1;
+  const sender = hasOneSender ? (from[0]?.address ?? '') : '';
   return cleanTexts({
     messageId: messageIds(headers.get('message-id'))[0] ?? null,
     subject: textOf(headers.get('subject')),
     date: dateOf(headers.get('date')),
-    from: addresses(headers.get('from'))[0] ?? null,
+    from: from[0] ?? null,
     replyTo: addresses(headers.get('reply-to')),
     to: addresses(headers.get('to')),
     cc: addresses(headers.get('cc')),
@@ -43,7 +46,7 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
     intro: introOf(markup, plain),
     attachments,
     headers: headerLines(lines),
-    calendar: calendar.found,
+    calendar: calendar.found && { ...calendar.found, sender },
   });
 }
 

@@ -57,7 +57,7 @@ BEGIN
     expiry_of(box.retention));
   IF jsonb_typeof(p_message->'calendar') = 'object' THEN
     INSERT INTO calendar_parts (user_id, mailbox_id, uid, message_id, sender, method, content, arrived_at)
-    VALUES (p_user, box.id, box.uid_next - 1, p_message->>'messageId', coalesce(p_message->'summary'->'from'->>'address', ''),
+    VALUES (p_user, box.id, box.uid_next - 1, p_message->>'messageId', coalesce(p_message->'calendar'->>'sender', p_message->'summary'->'from'->>'address', ''),
       p_message->'calendar'->>'method', decode(p_message->'calendar'->>'content', 'base64'), v_idate);
   END IF;
   UPDATE raws SET collect_after = NULL WHERE id = p_message->>'rawId';

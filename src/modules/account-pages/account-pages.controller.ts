@@ -1,12 +1,14 @@
 import { applyDecorators, Controller, Param, Req } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiParam, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../platform/context/access.decorators.js';
 import { ApiPage, RETRY_AFTER } from '../../platform/http/api-docs.js';
 import { BytesBody } from '../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
+import { ErrorResponse } from '../../platform/http/error.response.js';
 import { Errors } from '../../platform/http/errors.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
+import { PUBLIC_FORM_LIMIT, RateLimited } from '../../platform/rate-limits/rate-limit.guard.js';
 import { InvitationPages } from './invitation-pages.js';
 import { pageRequest } from './page-kit.js';
 import { PasskeyPages } from './passkey-pages.js';
@@ -15,6 +17,8 @@ import { RecoveryPages } from './recovery-pages.js';
 const FORM = 'application/x-www-form-urlencoded';
 const FORM_ERRORS = [Errors.badRequest, Errors.unsupportedMediaType, Errors.bodyTooLarge, Errors.overloaded];
 const HTML = { 'text/html': { schema: { type: 'string' } } };
+
+const ERROR = { $ref: getSchemaPath(ErrorResponse) };
 
 const ApiToken = () =>
   ApiParam({
@@ -31,7 +35,7 @@ const PageDocs = (...statuses: (404 | 422 | 429)[]) =>
       ApiResponse({
         status,
         description: STATUSES[status],
-        content: HTML,
+        content: status === 429 ? { ...HTML, 'application/json': { schema: ERROR } } : HTML,
         ...(status === 429 && { headers: RETRY_AFTER }),
       }),
     ),
@@ -40,7 +44,7 @@ const PageDocs = (...statuses: (404 | 422 | 429)[]) =>
 const STATUSES = {
   404: 'The page for an invalid link, or for a function that is not available.',
   422: 'The page with the error of a field.',
-  429: 'The page after too many attempts.',
+  429: 'Too many attempts: a page, or an error for a network with very many.',
 };
 
 /** Documents and parses a form with these fields. */
@@ -55,6 +59,7 @@ const FormFields = (...names: string[]) =>
       },
     }),
     BytesBody({ types: [FORM], limit: 16_384 }),
+    RateLimited(PUBLIC_FORM_LIMIT),
   );
 
 const formOf = (request: Request) => pageRequest(request, request.body as Buffer);
@@ -148,7 +153,7 @@ export class AccountPagesController {
     errors: FORM_ERRORS,
   })
   @ApiToken()
-  @PageDocs(404, 422)
+  @PageDocs(404, 422, 429)
   @FormFields('new_password')
   @Public()
   setPassword(@Req() request: Request, @Param('token') token: string): Promise<BodyReply> {
@@ -177,7 +182,7 @@ export class AccountPagesController {
     errors: FORM_ERRORS,
   })
   @ApiToken()
-  @PageDocs(404)
+  @PageDocs(404, 429)
   @FormFields()
   @Public()
   confirmEmail(@Req() request: Request, @Param('token') token: string): Promise<BodyReply> {
@@ -206,7 +211,7 @@ export class AccountPagesController {
     errors: FORM_ERRORS,
   })
   @ApiToken()
-  @PageDocs(404, 422)
+  @PageDocs(404, 422, 429)
   @FormFields('step', 'passkey_id', 'name', 'credential')
   @Public()
   changePasskeys(@Req() request: Request, @Param('token') token: string): Promise<BodyReply> {

@@ -4,7 +4,7 @@ import type { AuthenticatedRequest } from '../../platform/context/request-contex
 import { DisconnectSignal } from '../../platform/http/abort-signal.js';
 import { BODY_ERRORS } from '../../platform/http/api-docs.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
-import { BodyLimit } from '../../platform/http/body/body.guard.js';
+import { BodyLimit } from '../../platform/http/body/body-limits.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Batch, MAX_REQUESTS, parseBatch } from './batch.dto.js';
 import { BatchEnvelope } from './batch.response.js';
@@ -12,6 +12,8 @@ import { BatchService } from './batch.service.js';
 
 /** Bytes of JSON of all requests together. */
 const BATCH_BODY_BYTES = 8 * 1024 * 1024;
+/** Each request has the limit of its operation, too. */
+const BATCH_VALUES = 100_000;
 
 const EXAMPLE = {
   mode: 'ordered',
@@ -34,7 +36,7 @@ export class BatchController {
     response: [BatchEnvelope, 'One response for each request, in their order.'],
   })
   @ApiBody({ type: Batch, examples: { batch: { value: EXAMPLE } } })
-  @BodyLimit(BATCH_BODY_BYTES)
+  @BodyLimit(BATCH_BODY_BYTES, BATCH_VALUES)
   run(
     @Req() request: AuthenticatedRequest,
     @Body() body: unknown,

@@ -112,6 +112,12 @@ export abstract class CallServer {
   abstract listRecordings(call: CallKey): Promise<ServerRecording[]>;
 
   /**
+   * Checks the signature of an event without its body.
+   * @throws ApiError 401 for a missing or invalid signature, 503
+   */
+  abstract assertSigned(authorization: string | undefined): Promise<void>;
+
+  /**
    * Verifies and parses an event that the media server has sent.
    * @param body text as received
    * @param authorization the `Authorization` header: a token without a scheme

@@ -15,7 +15,7 @@ import { CallDeclinesController } from './declines/declines.controller.js';
 import { CallFanout } from './events/call-fanout.js';
 import { ParticipantEvents } from './events/participant-events.js';
 import { Reconciler } from './events/reconciler.js';
-import { WebhookController } from './events/webhook.controller.js';
+import { EventSignature, WebhookController } from './events/webhook.controller.js';
 import { GuestModerationController } from './guests/moderation/moderation.controller.js';
 import { GuestModerationRepository } from './guests/moderation/moderation.repository.js';
 import { GuestModerationService } from './guests/moderation/moderation.service.js';
@@ -76,6 +76,7 @@ async function callServerOf(config: Config): Promise<CallServer> {
     CallEnding,
     Kicks,
     ServerEvents,
+    EventSignature,
     ServerRooms,
     CallRoomsService,
     RoomCalls,

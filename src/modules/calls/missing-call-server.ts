@@ -20,6 +20,7 @@ export class MissingCallServer extends CallServer {
   override startRecording = reject;
   override stopRecording = reject;
   override listRecordings = reject;
+  override assertSigned = reject;
   override receiveEvent = reject;
 }
 

@@ -4,7 +4,7 @@ import { Expected, type ExpectedRevision } from '../../platform/concurrency/expe
 import { Idempotency, type IdempotencyKey } from '../../platform/concurrency/idempotency.js';
 import { Revisioned } from '../../platform/concurrency/revision.interceptor.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
-import { BodyLimit } from '../../platform/http/body/body.guard.js';
+import { BodyLimit } from '../../platform/http/body/body-limits.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';

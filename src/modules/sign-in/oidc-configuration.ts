@@ -86,7 +86,7 @@ function cookies(keys: string[]): Configuration['cookies'] {
   };
 }
 
-function features({ config, pages }: ConfigurationParts): Configuration['features'] {
+function features({ config, pages, grants }: ConfigurationParts): Configuration['features'] {
   const resource = apiResource(config);
   return {
     devInteractions: { enabled: false },
@@ -114,8 +114,11 @@ function features({ config, pages }: ConfigurationParts): Configuration['feature
       enabled: true,
       defaultResource: () => resource,
       useGrantedResource: (_ctx, source) => source.scopes.has(API_SCOPE),
-      getResourceServerInfo(_ctx, requested) {
+      async getResourceServerInfo(ctx, requested, client) {
         if (requested !== resource) throw new errors.InvalidTarget();
+        // The provider itself compares identity scopes only, because the scope of the API belongs to its resource server.
+        const scope = await grants.forbiddenScope(client.clientId, ctx.oidc.requestParamScopes);
+        if (scope !== undefined) throw new errors.InvalidScope('requested scope is not allowed', scope);
         return {
           scope: API_SCOPE,
           audience: AUDIENCE,
@@ -164,13 +167,15 @@ function tokens({ grants, firstParty }: ConfigurationParts): Partial<Configurati
       const { client, session, account, result } = ctx.oidc;
       const id = result?.consent?.grantId ?? session?.grantIdFor(client!.clientId);
       if (!id || !account || !(await grants.isAlive(id, account.accountId))) return undefined;
-      return ctx.oidc.provider.Grant.find(id);
+      const grant = await ctx.oidc.provider.Grant.find(id);
+      if (grant) await grants.assertScopes(grant);
+      return grant;
     },
     extraTokenClaims: async (ctx, token) => {
+      const { Grant: grant } = ctx.oidc.entities;
+      if (grant) await grants.assertScopes(grant);
       const session =
-        token.kind === 'AccessToken'
-          ? await grants.tokenClaims(token.grantId, ctx.oidc.entities.Grant?.exp ?? 0)
-          : undefined;
+        token.kind === 'AccessToken' ? await grants.tokenClaims(token.grantId, grant?.exp ?? 0) : undefined;
       if (token.resourceServer === undefined) return undefined;
       // The API accepts any token of this issuer, so tokens without this scope, and thus without consent, must not exist.
       if (!token.scope?.split(' ').includes(API_SCOPE))

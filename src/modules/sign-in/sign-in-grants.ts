@@ -94,6 +94,28 @@ export class SignInGrants {
     return !(await this.isAlive(grantId, accountId)) && !(await this.sessions.isUnused(grantId, accountId));
   }
 
+  /** @returns the first scope that the client may not have */
+  async forbiddenScope(clientId: string, scopes: Iterable<string>): Promise<string | undefined> {
+    const allowed = await this.clients.allowedScopes(clientId);
+    if (allowed === null) return undefined;
+    return [...scopes].find((scope) => (isOidcScope(scope) || scope === API_SCOPE) && !allowed.has(scope));
+  }
+
+  /**
+   * Ends a grant with a scope that its client may not have any more.
+   * @throws InvalidScope
+   */
+  async assertScopes(grant: Grant): Promise<void> {
+    const scopes = [grant.getOIDCScope(), grant.getResourceScope(apiResource(this.config))]
+      .join(' ')
+      .split(' ');
+    const forbidden = await this.forbiddenScope(String(grant.clientId), scopes);
+    if (forbidden === undefined) return;
+    await grant.destroy();
+    const { errors } = await oidcLibrary();
+    throw new errors.InvalidScope('the client may not have this scope', forbidden);
+  }
+
   /** Whether a browser was signed in by an issuer that may not sign in users any more. @param acr mark of the sign-in */
   async isIssuerEnded(acr: string | undefined): Promise<boolean> {
     const mark = issuerOf(acr);

@@ -133,7 +133,7 @@ export class SignInServer {
 
   /** Rate limit per network, as all routes are public. @returns seconds to wait */
   private async wait({ name }: OidcRoute, request: Request): Promise<number> {
-    const limit = this.limitOf(name);
+    const limit = this.limitOf(name) ?? (request.method === 'POST' ? this.formLimit() : null);
     return limit ? this.limits.take({ limit, subject: networkOf(request.ip) }) : 0;
   }
 
@@ -152,6 +152,11 @@ export class SignInServer {
       default:
         return null;
     }
+  }
+
+  /** Of all other forms, before they are read. */
+  private formLimit(): RateLimit {
+    return { perSeconds: 60, scope: 'oidc-form', requests: this.config.SIGN_IN_PER_MINUTE * 20 };
   }
 
   private sendPage(response: Response, page: Page): void {

@@ -116,7 +116,7 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   })
   @Optional()
   @ValidateNested({ each: true, message: 'each entry of assignees must be an object, an id or an address' })
-  @EachAs((entry) => asNamedUser(NamedUser, entry))
+  @EachAs((entry) => asNamedUser(NamedUser, entry), MAX_ASSIGNEES)
   @ArrayMaxSize(MAX_ASSIGNEES)
   @IsArray()
   assignees?: NamedUser[];

@@ -25,12 +25,15 @@ export const BeforeSecondFactor = () => SetMetadata(IS_BEFORE_SECOND_FACTOR, tru
 /** The route accepts an account without the second factor that the workspace requires. */
 export const WithoutSecondFactor = () => SetMetadata(IS_WITHOUT_SECOND_FACTOR, true);
 
-/** Authenticates the requests of routes that take no access token, such as those of another protocol. */
+/**
+ * Admits the requests of routes that take no access token, such as those of another protocol: verifies their credential, or counts
+ * those of a `@Public()` route, before their body is read.
+ */
 export interface RequestAuthenticator {
   /** @throws ApiError 401 or 429 */
   authenticate(request: Request): Promise<void>;
 }
 
-/** This provider authenticates the requests of the route, before their body is read. */
+/** This provider admits the requests of the route. */
 export const AuthenticatedBy = (authenticator: Type<RequestAuthenticator>) =>
   SetMetadata(AUTHENTICATED_BY, authenticator);

@@ -72,7 +72,6 @@ export class BearerGuard extends AuthGuard() {
 
   override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const handler = context.getHandler();
-    if (this.reflector.get<boolean>(IS_PUBLIC, handler)) return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const other = this.reflector.get<Type<RequestAuthenticator> | undefined>(AUTHENTICATED_BY, handler);
     if (other)
@@ -80,6 +79,7 @@ export class BearerGuard extends AuthGuard() {
         .get(other, { strict: false })
         .authenticate(request)
         .then(() => true);
+    if (this.reflector.get<boolean>(IS_PUBLIC, handler)) return true;
     const token = bearerToken(request);
     if (token === undefined) throw notAuthenticated(request);
     const known = this.tokens.cached(token);

@@ -12,6 +12,7 @@ import {
 import { IS_PUBLIC, REQUIRES } from './access-metadata.js';
 import type { ErrorKind } from './api-error.js';
 import { ErrorResponse } from './error.response.js';
+import { bodyLimitsOf } from './body/body-limits.js';
 import { Errors } from './errors.js';
 import { inputDocsOf } from './input-docs.js';
 
@@ -78,6 +79,9 @@ export function Operation({ tag, id, summary, description, errors = [] }: Operat
         ...(isPublic && { security: [] }),
       }),
       ...(requires ? [ApiExtension('x-permissions', requires)] : []),
+      ...(kinds.includes(Errors.invalidJson)
+        ? [ApiExtension('x-body-limits', bodyLimitsOf(descriptor.value as object))]
+        : []),
       ...[...Map.groupBy(new Set(kinds), (kind) => kind.status)].map(([status, group]) =>
         errorResponse(status, group),
       ),

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { plainToInstance, Transform } from 'class-transformer';
+import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -28,6 +28,7 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 import { hasVisibleCharacter } from '../../lib/text/index.js';
+import { instanceOf } from './body/instance.js';
 import { isUuid } from './id.pipe.js';
 
 /** Documentation of a field in addition to its decorator and type. `message` replaces the message of the validator. */
@@ -116,7 +117,7 @@ export const Entries = (
     IsArray(),
     ...(options.minItems === undefined ? [] : [ArrayMinSize(options.minItems)]),
     ArrayMaxSize(max),
-    EachAs((entry) => asInstance(type, entry)),
+    EachAs((entry) => asInstance(type, entry), max),
     ValidateNested({ each: true, ...own }),
   ]);
 
@@ -243,7 +244,7 @@ export const HttpUrl = (): PropertyDecorator => (target, key) => {
  */
 export function asInstance(type: new () => object, plain: unknown): unknown {
   if (Array.isArray(plain)) return false;
-  return typeof plain === 'object' && plain !== null ? plainToInstance(type, plain) : plain;
+  return typeof plain === 'object' && plain !== null ? instanceOf(type, plain) : plain;
 }
 
 /** A user named by an object; a bare string is an id or an address. */
@@ -252,6 +253,11 @@ export function asNamedUser(type: new () => object, entry: unknown): unknown {
   return asInstance(type, plain);
 }
 
-/** Converts each entry of a list. Other values stay unchanged: the validator rejects them. */
-export const EachAs = (make: (entry: unknown) => unknown) =>
-  Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(make) : value));
+/**
+ * Converts each entry of a list. Other values stay unchanged: the validator rejects them.
+ * @param max of `@ArrayMaxSize()`, which rejects a longer list; its further entries are not converted
+ */
+export const EachAs = (make: (entry: unknown) => unknown, max = Infinity) =>
+  Transform(({ value }: { value: unknown }) =>
+    Array.isArray(value) ? value.slice(0, max + 1).map(make) : value,
+  );

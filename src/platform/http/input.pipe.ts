@@ -5,11 +5,11 @@ import {
   Injectable,
   type PipeTransform,
 } from '@nestjs/common';
-import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
 import { ApiError, type FieldProblem } from './api-error.js';
 import { Errors, fieldError } from './errors.js';
+import { instanceOf } from './body/instance.js';
 import { bodyDocs, documentsInput } from './input-docs.js';
 import { assertStorable } from './storable-text.js';
 
@@ -22,10 +22,7 @@ const PRIMITIVES = new Set<unknown>([String, Number, Boolean, Array, Object, und
  * @throws ApiError 422 `validation_failed` with one entry in `details` for each invalid field
  */
 export function validated<T extends object>(type: Class<T>, plain: unknown): T {
-  if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
-    throw fieldError('', 'is_object', 'The body must be a JSON object.');
-  }
-  const instance = plainToInstance(type, plain, { exposeUnsetFields: false });
+  const instance = instanceOf(type, jsonObject(plain));
   const errors = validateSync(instance, {
     whitelist: true,
     stopAtFirstError: true,
@@ -35,6 +32,13 @@ export function validated<T extends object>(type: Class<T>, plain: unknown): T {
     throw Errors.validationFailed.with({ details: errors.flatMap((error) => problems(error)) });
   useDefaults(type, instance);
   return instance;
+}
+
+/** The members of a parsed body, for handlers without an input class. @throws ApiError 422 for any other value */
+export function jsonObject(plain: unknown): Record<string, unknown> {
+  if (typeof plain !== 'object' || plain === null || Array.isArray(plain))
+    throw fieldError('', 'is_object', 'The body must be a JSON object.');
+  return plain as Record<string, unknown>;
 }
 
 const withDefaults = new WeakMap<object, string[]>();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Response } from 'express';
 import type { Logger } from 'pino';
 import { type AccessLog, type LoggedRequest, type RequestEnd, statusOf } from './access-log.js';
+import type { LoopWatch } from './loop-watch.js';
 import type { Metrics } from './metrics.js';
 import { tracer } from '../telemetry/tracer.js';
 
@@ -25,19 +26,21 @@ interface RequestObservers {
   logger: Logger;
   accessLog: AccessLog;
   metrics: Pick<Metrics, 'isEnabled' | 'observe'>;
+  loop?: Pick<LoopWatch, 'follow'>;
 }
 
 /**
  * The first middleware: assigns the request id (a valid `X-Request-Id` of the client, or a new one) and records the end of the
  * request in the metrics, in the access log, in the trace and, at level debug, in the log.
  */
-export function requestLifecycle({ logger, accessLog, metrics }: RequestObservers) {
+export function requestLifecycle({ logger, accessLog, metrics, loop }: RequestObservers) {
   const logs = logger.isLevelEnabled('debug');
   const isObserved = logs || accessLog.isEnabled || metrics.isEnabled;
   const tracing = tracer();
   return (request: LoggedRequest, response: Response, next: NextFunction): void => {
     const given = request.headers['x-request-id'];
     request.id = typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();
+    loop?.follow(request, response);
     if (isObserved) {
       const started = process.hrtime.bigint();
       response.once('close', () => {

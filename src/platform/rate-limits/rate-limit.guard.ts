@@ -17,6 +17,14 @@ export interface RouteLimit extends RateLimit {
 /** Beyond these limits the route returns 429 `too_many_requests`; document it with `Errors.tooManyRequests`. */
 export const RateLimited = (...limits: RouteLimit[]): MethodDecorator => SetMetadata(RATE_LIMITED, limits);
 
+/** For public forms: their tokens are guessed or repeated by a program. */
+export const PUBLIC_FORM_LIMIT: RouteLimit = {
+  scope: 'public-form',
+  by: 'ip',
+  requests: 300,
+  perSeconds: 60,
+};
+
 /** Enforces the limit of each user and the limits of routes. Global, between the bearer guard and the body parser. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {

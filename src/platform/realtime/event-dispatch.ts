@@ -4,6 +4,7 @@ import { growingTo } from '../memory/cache-size.js';
 import { Errors } from '../http/errors.js';
 import { validated } from '../http/input.pipe.js';
 import { asApiError } from '../http/server/exception.filter.js';
+import { assertFewEventValues } from '../http/body/body-limits.js';
 import { assertStorable, removeInheritedKeys } from '../http/storable-text.js';
 import type { Connection } from './connection.js';
 import { RealtimeOptions } from './realtime-options.js';
@@ -47,6 +48,7 @@ export class EventDispatch {
   private async run(connection: Connection, name: string, input: unknown): Promise<object> {
     const event = this.events.find(name);
     if (!event) throw Errors.notFound.with({ message: 'There is no such event.' });
+    assertFewEventValues(input);
     assertStorable(input);
     removeInheritedKeys(input);
     return event.handle(connection, validated(event.input, input));

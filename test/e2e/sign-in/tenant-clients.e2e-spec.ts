@@ -47,9 +47,15 @@ describe('clients of a workspace', () => {
     const party = await RelyingParty.discover(app, id, { secret });
     return client.clientCredentialsGrant(party.config, { scope: 'workspace' });
   };
-  const pageAfterPassword = async (id: string, secret: string, email: string, scope: string) => {
+  const pageAfterPassword = async (
+    id: string,
+    secret: string,
+    email: string,
+    scope: string,
+    parameters: Record<string, string> = {},
+  ) => {
     const party = await RelyingParty.discover(app, id, { secret });
-    const begun = await party.begin({ scope });
+    const begun = await party.begin({ scope, ...parameters });
     const on = browser(app);
     const page = await on.submit(await on.open(begun.url), { email, password: PASSWORD, step: 'password' });
     return { party, begun, on, page };
@@ -167,6 +173,61 @@ describe('clients of a workspace', () => {
     expect(refused.url).toContain('error=invalid_scope');
     expect((await browser(app).open((await party.begin({ scope: 'openid' })).url)).status).toBe(200);
   });
+
+  test('the API is a scope like the others: neither requested, nor issued, nor refreshed without it', async () => {
+    const scopes = ['openid', 'email', 'workspace', 'offline_access'];
+    const { body } = await create(owner, { kind: 'confidential', redirect_uris: [REDIRECT], scopes });
+    const { id } = body.client;
+    const narrow = () => app.sql(`UPDATE oidc_clients SET scopes = '{openid,email}' WHERE id = $1`, [id]);
+    const widen = () => app.sql(`UPDATE oidc_clients SET scopes = $2 WHERE id = $1`, [id, scopes]);
+    const scope = 'openid email workspace offline_access';
+    const signedIn = async () => {
+      const { party, begun, on, page } = await pageAfterPassword(
+        id,
+        body.client_secret,
+        member.email,
+        scope,
+        { prompt: 'consent' },
+      );
+      return { party, begun, url: (await on.submit(page, { step: 'consent' })).url };
+    };
+    const live = () =>
+      app
+        .sql('SELECT FROM sessions WHERE client_id = $1 AND revoked_at IS NULL', [id])
+        .then((rows) => rows.length);
+
+    const first = await signedIn();
+    const tokens = await first.party.finish(first.url, first.begun);
+    expect((await app.as(tokens.access_token).get('/notes')).status).toBe(200);
+    await narrow();
+    await expect(client.refreshTokenGrant(first.party.config, tokens.refresh_token!)).rejects.toMatchObject({
+      error: 'invalid_scope',
+    });
+    expect(await live()).toBe(0);
+    await app.readAccessChanges();
+    expect((await app.as(tokens.access_token).get('/notes')).status).toBe(401);
+    const refused = await browser(app).open((await first.party.begin({ scope: 'openid workspace' })).url);
+    expect(refused.url).toContain('error=invalid_scope');
+    expect((await browser(app).open((await first.party.begin({ scope: 'openid email' })).url)).status).toBe(
+      200,
+    );
+
+    await widen();
+    const second = await signedIn();
+    await narrow();
+    await expect(second.party.finish(second.url, second.begun)).rejects.toMatchObject({
+      error: 'invalid_scope',
+    });
+    expect(await live()).toBe(0);
+  });
+
+  test.each(['https://*.acme.example/back', 'https://acme.example/*', 'https://acme.example/?to=%2A'])(
+    'a redirect URI has no wildcard: %s',
+    async (uri) => {
+      const { status, body } = await create(owner, { kind: 'public', redirect_uris: [uri] });
+      expect([status, body.details?.[0].field]).toEqual([422, 'redirect_uris']);
+    },
+  );
 
   test('need the permission; a plain member registers none, and no member gives a role above their own', async () => {
     expect((await create(member, { kind: 'service' })).body.error).toBe('forbidden');

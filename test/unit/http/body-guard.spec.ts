@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ClientDisconnectedError } from '../../../src/platform/http/abort-signal.js';
-import { BodyGuard, BodyLimit } from '../../../src/platform/http/body/body.guard.js';
+import { BodyGuard } from '../../../src/platform/http/body/body.guard.js';
+import { BodyLimit } from '../../../src/platform/http/body/body-limits.js';
 
 describe('the guard that reads bodies', () => {
   const server = createServer();

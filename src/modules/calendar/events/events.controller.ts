@@ -6,7 +6,8 @@ import { Expected, type ExpectedRevision } from '../../../platform/concurrency/e
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Revisioned } from '../../../platform/concurrency/revision.interceptor.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { BodyLimit, mediaTypeOf, StreamedBody } from '../../../platform/http/body/body.guard.js';
+import { mediaTypeOf, StreamedBody } from '../../../platform/http/body/body.guard.js';
+import { BodyLimit } from '../../../platform/http/body/body-limits.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
@@ -33,6 +34,8 @@ import { RsvpService } from './rsvp.service.js';
 
 const ICS_TYPE = 'text/calendar';
 const BATCH_BODY_BYTES = 8 * 1024 * 1024;
+/** 500 events, each with 100 values on average. */
+const BATCH_VALUES = 50_000;
 const TIME_ERRORS = [...Object.values(RuleErrors), CalendarErrors.noInstances, CalendarErrors.unknownUser];
 const WRITE_ERRORS = [EVENTS.notFound, Errors.forbidden, CalendarErrors.notAnInstance];
 
@@ -134,7 +137,7 @@ export class EventsController {
   @ApiConsumes('application/json', ICS_TYPE)
   @ApiBody({ required: true, type: BatchEvents })
   @StreamedBody(ICS_TYPE)
-  @BodyLimit(BATCH_BODY_BYTES)
+  @BodyLimit(BATCH_BODY_BYTES, BATCH_VALUES)
   runBatch(
     @Ctx() ctx: RequestContext,
     @Id('calendar_id') calendarId: string,

@@ -64,7 +64,10 @@ export class FreeBusyQuery {
     },
     example: ['bob@demo.example', { user_id: EXAMPLE_ID }],
   })
-  @EachAs((entry) => asInstance(FreeBusyAttendee, typeof entry === 'string' ? { email: entry } : entry))
+  @EachAs(
+    (entry) => asInstance(FreeBusyAttendee, typeof entry === 'string' ? { email: entry } : entry),
+    MAX_ATTENDEES,
+  )
   @ValidateNested({ each: true })
   @ArrayMaxSize(MAX_ATTENDEES)
   @ArrayMinSize(1)

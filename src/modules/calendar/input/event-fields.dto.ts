@@ -75,7 +75,7 @@ export class EventFields {
   /** Members of the workspace get the event into their default calendar. A text is an address or an id. */
   @ApiPropertyOptional({ type: [AttendeeFields], maxItems: MAX_ATTENDEES, example: [] })
   @Optional()
-  @EachAs((entry) => asNamedUser(AttendeeFields, entry))
+  @EachAs((entry) => asNamedUser(AttendeeFields, entry), MAX_ATTENDEES)
   @ValidateNested({ each: true })
   @ArrayMaxSize(MAX_ATTENDEES)
   @IsArray()

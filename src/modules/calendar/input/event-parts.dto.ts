@@ -109,7 +109,7 @@ export class ReminderFields implements Reminder {
 }
 
 export const Reminders = (): PropertyDecorator => (target, key) => {
-  EachAs((entry) => asInstance(ReminderFields, entry))(target, key);
+  EachAs((entry) => asInstance(ReminderFields, entry), MAX_REMINDERS)(target, key);
   ValidateNested({ each: true })(target, key);
   ArrayMaxSize(MAX_REMINDERS)(target, key);
   IsArray()(target, key);

@@ -65,7 +65,7 @@ export class CreatePoll extends SendUpdatesField {
   /** The participants besides you. A text is an id or an address. */
   @ApiPropertyOptional({ type: [PollParticipantFields], maxItems: MAX_PARTICIPANTS })
   @Optional()
-  @EachAs((entry) => asNamedUser(PollParticipantFields, entry))
+  @EachAs((entry) => asNamedUser(PollParticipantFields, entry), MAX_PARTICIPANTS)
   @ValidateNested({ each: true })
   @ArrayMaxSize(MAX_PARTICIPANTS)
   @IsArray()

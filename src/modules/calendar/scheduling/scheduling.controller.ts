@@ -3,6 +3,8 @@ import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { BytesBody, mediaTypeOf } from '../../../platform/http/body/body.guard.js';
+import { assertFewValues, DEFAULT_LIMITS } from '../../../platform/http/body/body-limits.js';
+import { parsedJson } from '../../../platform/http/body/long-body.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
@@ -119,14 +121,10 @@ export class SchedulingController {
   }
 }
 
-/** @throws ApiError 400 `invalid_json`; 422 */
+/** @throws ApiError 400 `invalid_json`; 413, 422 */
 function jsonOf(bytes: Buffer): object {
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw Errors.invalidJson.with();
-  }
+  assertFewValues(bytes, DEFAULT_LIMITS.values);
+  const value = parsedJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw Errors.invalidJson.with();
   assertStorable(value);
   removeInheritedKeys(value);

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { BodyLimit } from '../../../platform/http/body/body.guard.js';
+import { BodyLimit } from '../../../platform/http/body/body-limits.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
@@ -13,6 +13,8 @@ import { SyncCalendarEnvelope } from './calendar-sync.response.js';
 import { CalendarSyncService } from './calendar-sync.service.js';
 
 const SYNC_BODY_BYTES = 8 * 1024 * 1024;
+/** 500 changes, each with 100 values on average. */
+const SYNC_VALUES = 50_000;
 
 @ApiTags('calendar')
 @Controller('calendar/:calendar_id/sync')
@@ -29,7 +31,7 @@ export class CalendarSyncController {
     example: { sync_token: null },
     errors: [CALENDARS.notFound, CURSOR_EXPIRED],
   })
-  @BodyLimit(SYNC_BODY_BYTES)
+  @BodyLimit(SYNC_BODY_BYTES, SYNC_VALUES)
   sync(
     @Ctx() ctx: RequestContext,
     @Id('calendar_id') calendarId: string,

@@ -1,7 +1,11 @@
-import { Controller, Req } from '@nestjs/common';
+import { Controller, Injectable, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiProperty, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { Public } from '../../../platform/context/access.decorators.js';
+import {
+  AuthenticatedBy,
+  Public,
+  type RequestAuthenticator,
+} from '../../../platform/context/access.decorators.js';
 import { BytesBody } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
@@ -14,6 +18,16 @@ const MAX_BYTES = 256 * 1024;
 
 class HandledEventResponse {
   @ApiProperty({ enum: [true], example: true }) received!: true;
+}
+
+/** Verifies the signature before the body is read. */
+@Injectable()
+export class EventSignature implements RequestAuthenticator {
+  constructor(private readonly server: CallServer) {}
+
+  authenticate({ headers }: Request): Promise<void> {
+    return this.server.assertSigned(headers.authorization);
+  }
 }
 
 /** Events of LiveKit. The signature covers the bytes of the body. */
@@ -43,6 +57,7 @@ export class WebhookController {
   @ApiBody({ schema: { type: 'object' } })
   @BytesBody({ types: [MEDIA_TYPE], limit: MAX_BYTES })
   @Public()
+  @AuthenticatedBy(EventSignature)
   async receive(@Req() request: Request): Promise<HandledEventResponse> {
     const body = (request.body as Buffer).toString('utf8');
     const event = await this.server.receiveEvent(body, request.headers.authorization);

@@ -42,7 +42,6 @@ export class GuestCodes {
     purpose: CodePurpose,
     { email, locale }: RequestCode,
   ): Promise<CodeSentEnvelope> {
-    await this.limits.enforce(visitor, true);
     const code = String(randomInt(0, 1_000_000)).padStart(6, '0');
     const hash = Buffer.from(this.box.hashes(purpose, this.owner(visitor, email), code)[0]);
     const address = this.limits.addressHash(visitor);

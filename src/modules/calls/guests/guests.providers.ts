@@ -7,6 +7,7 @@ import { ApprovalsService } from './approvals/approvals.service.js';
 import { GuestChatController } from './chat/guest-chat.controller.js';
 import { GuestChatService } from './chat/guest-chat.service.js';
 import { GuestCodes } from './guest-codes.js';
+import { CreationGate, GuestGate } from './guest-gates.js';
 import { GuestHousekeeping } from './guest-housekeeping.js';
 import { GuestLimits } from './guest-limits.js';
 import { GuestLinks } from './guest-links.js';
@@ -39,6 +40,8 @@ export const GUEST_CONTROLLERS = [
 export const GUEST_PROVIDERS = [
   GuestsRepository,
   GuestLimits,
+  GuestGate,
+  CreationGate,
   GuestLinks,
   GuestMails,
   GuestCodes,

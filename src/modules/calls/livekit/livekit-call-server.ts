@@ -7,10 +7,12 @@ import {
   RoomServiceClient,
   ServerError,
   TrackSource,
+  TokenVerifier,
   type VideoGrant,
   WebhookReceiver,
 } from 'livekit-server-sdk';
 import { Config } from '../../../config/config.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import {
   CallServer,
@@ -40,6 +42,7 @@ interface Clients {
   rooms: RoomServiceClient;
   egress: EgressClient;
   webhooks: WebhookReceiver;
+  signatures: TokenVerifier;
 }
 
 const { CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO } = TrackSource;
@@ -152,6 +155,14 @@ export class LiveKitCallServer extends CallServer {
     return this.request('list recordings', list, []);
   }
 
+  override async assertSigned(authorization: string | undefined): Promise<void> {
+    try {
+      await this.clients.signatures.verify(authorization ?? '');
+    } catch (error) {
+      throw this.rejection(error);
+    }
+  }
+
   override async receiveEvent(
     body: string,
     authorization: string | undefined,
@@ -160,9 +171,13 @@ export class LiveKitCallServer extends CallServer {
     try {
       return eventOf(await webhooks.receive(body, authorization));
     } catch (error) {
-      this.logger.warn({ err: error }, 'event of the media server rejected');
-      throw Errors.unauthorized.with({ message: 'The signature of the event is missing or invalid.' });
+      throw this.rejection(error);
     }
+  }
+
+  private rejection(error: unknown): ApiError {
+    this.logger.warn({ err: error }, 'event of the media server rejected');
+    return Errors.unauthorized.with({ message: 'The signature of the event is missing or invalid.' });
   }
 
   /**
@@ -197,6 +212,7 @@ function clientsOf(config: Config): Clients {
     rooms: new RoomServiceClient(url, key, secret, options),
     egress: new EgressClient(url, key, secret, options),
     webhooks: new WebhookReceiver(key, secret),
+    signatures: new TokenVerifier(key, secret),
   };
 }
 

@@ -61,7 +61,7 @@ export class CreateAddressbook {
   })
   @Optional()
   @ValidateNested({ each: true, message: 'each entry of shares must be an object, an id or an address' })
-  @EachAs((entry) => asNamedUser(ShareInput, entry))
+  @EachAs((entry) => asNamedUser(ShareInput, entry), MAX_SHARES)
   @ArrayMaxSize(MAX_SHARES)
   @IsArray()
   shares?: ShareInput[];

@@ -62,7 +62,10 @@ const Parts = (type: Class, example: object[], { bare = false } = {}): PropertyD
     ApiPropertyOptional({ type: 'array', nullable: true, maxItems: MAX_ENTRIES, items, example } as object),
     Nullable(),
     ValidateNested({ each: true, message: 'each entry of $property must be an object' }),
-    EachAs((each) => asInstance(type, bare && typeof each === 'string' ? { value: each } : each)),
+    EachAs(
+      (each) => asInstance(type, bare && typeof each === 'string' ? { value: each } : each),
+      MAX_ENTRIES,
+    ),
     ArrayMaxSize(MAX_ENTRIES),
     IsArray(),
   );

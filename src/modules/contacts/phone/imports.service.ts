@@ -27,6 +27,8 @@ import { PhoneErrors } from './phone.errors.js';
 import type { ImportedEnvelope, ImportProblemResponse } from './phone.response.js';
 
 export const MAX_IMPORT_BYTES = 20 * 1024 * 1024;
+/** 10,000 contacts, each with 60 values on average. */
+export const MAX_IMPORT_VALUES = 600_000;
 const MAX_IMPORT_CARDS = 10_000;
 /** Cards of one transaction. */
 const BATCH = 100;

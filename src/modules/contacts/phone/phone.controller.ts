@@ -12,17 +12,18 @@ import { Form, UploadForm } from '../../../platform/blobs/uploads/upload-form.js
 import { UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { FILE_NAME } from '../../../platform/http/api-docs.js';
-import { BodyLimit, mediaTypeOf, StreamedBody } from '../../../platform/http/body/body.guard.js';
+import { mediaTypeOf, StreamedBody } from '../../../platform/http/body/body.guard.js';
+import { BodyLimit } from '../../../platform/http/body/body-limits.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
-import { validated } from '../../../platform/http/input.pipe.js';
+import { jsonObject, validated } from '../../../platform/http/input.pipe.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { ExportService } from './export.service.js';
 import { ImportUndo } from './import-undo.js';
-import { ImportsService, MAX_IMPORT_BYTES } from './imports.service.js';
+import { ImportsService, MAX_IMPORT_BYTES, MAX_IMPORT_VALUES } from './imports.service.js';
 import { ExportQuery, ImportContacts, ImportOptions } from './phone.dto.js';
 import { PhoneErrors } from './phone.errors.js';
 import {
@@ -66,7 +67,7 @@ export class PhoneController {
   @ApiConsumes('text/vcard', FORM, 'application/json')
   @ApiBody({ required: true, type: ImportContacts })
   @StreamedBody(...VCARD_TYPES, FORM)
-  @BodyLimit(MAX_IMPORT_BYTES)
+  @BodyLimit(MAX_IMPORT_BYTES, MAX_IMPORT_VALUES)
   import(
     @Ctx() ctx: RequestContext,
     @Query() query: ImportOptions,
@@ -76,7 +77,7 @@ export class PhoneController {
     const type = mediaTypeOf(request);
     if (type === FORM || (VCARD_TYPES as readonly string[]).includes(type))
       return this.importer.file(ctx, query, form, type === FORM);
-    const { contacts, ...options } = request.body as { contacts?: unknown };
+    const { contacts, ...options } = jsonObject(request.body);
     return this.importer.json(ctx, validated(ImportOptions, { ...request.query, ...options }), contacts);
   }
 

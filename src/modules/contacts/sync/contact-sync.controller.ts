@@ -1,7 +1,7 @@
 import { Controller, Query } from '@nestjs/common';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { DisconnectSignal } from '../../../platform/http/abort-signal.js';
-import { BodyLimit } from '../../../platform/http/body/body.guard.js';
+import { BodyLimit } from '../../../platform/http/body/body-limits.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
@@ -15,6 +15,8 @@ import { ContactSyncService } from './contact-sync.service.js';
 
 const SYNC = ':addressbook_id/contacts/sync';
 const BODY_BYTES = 8 * 1024 * 1024;
+/** 500 changes, each with 100 values on average. */
+const BODY_VALUES = 50_000;
 
 @Controller(CONTACTS.options.path)
 export class ContactSyncController {
@@ -50,7 +52,7 @@ export class ContactSyncController {
     ],
     errors: [ContactErrors.bookNotFound, Errors.forbidden, CURSOR_EXPIRED],
   })
-  @BodyLimit(BODY_BYTES)
+  @BodyLimit(BODY_BYTES, BODY_VALUES)
   apply(
     @Ctx() ctx: RequestContext,
     @Id('addressbook_id') bookId: string,

@@ -2,6 +2,7 @@ import { Body, Controller, Query } from '@nestjs/common';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Requires } from '../../../platform/context/permission.guard.js';
+import { BodyLimit, DEFAULT_LIMITS } from '../../../platform/http/body/body-limits.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import type { ErrorKind } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
@@ -29,6 +30,8 @@ import {
 } from './forms.dto.js';
 import { FormsService } from './forms.service.js';
 
+/** A definition of 512 KiB has fewer values. */
+const FORM_VALUES = 60_000;
 const CHANGE_ERRORS: ErrorKind[] = [Errors.forbidden, FormErrors.archived, formConflict];
 const DRAFT_ERRORS = [...CHANGE_ERRORS, FormErrors.anonymityFixed, FormErrors.invalidDefinition];
 
@@ -54,6 +57,7 @@ export class FormsController {
     errors: [FormErrors.invalidDefinition, FormErrors.unknownPreset],
   })
   @Requires('forms.create')
+  @BodyLimit(DEFAULT_LIMITS.bytes, FORM_VALUES)
   create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateForm) {
     return this.forms.create(ctx, key, body);
   }
@@ -75,6 +79,7 @@ export class FormsController {
     methods: ['PATCH'],
     errors: DRAFT_ERRORS,
   })
+  @BodyLimit(DEFAULT_LIMITS.bytes, FORM_VALUES)
   update(@Ctx() ctx: RequestContext, @Id() id: string, @CheckedBody(UpdateForm) body: Checked<UpdateForm>) {
     return this.forms.update(ctx, id, body);
   }
@@ -88,6 +93,7 @@ export class FormsController {
     response: [FORMS.envelopes.item, 'The form as it is now.'],
     example: { definition: EXAMPLE_DEFINITION },
   })
+  @BodyLimit(DEFAULT_LIMITS.bytes, FORM_VALUES)
   replace(
     @Ctx() ctx: RequestContext,
     @Id() id: string,

@@ -81,8 +81,9 @@ export class IssuerHttp implements OnApplicationShutdown {
     } catch (error) {
       if (error instanceof IssuerHttpError) throw error;
       const cause = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
-      if (cause === PRIVATE)
-        throw new IssuerHttpError('invalid_address', `${address} is not a public address`);
+      // One answer for unknown names and for names of private addresses: it would list the names of the private network.
+      if (cause === PRIVATE || UNKNOWN_NAME.test(cause))
+        throw new IssuerHttpError('unreachable', `${address} has no public address`);
       throw new IssuerHttpError('unreachable', `${address} does not respond (${cause})`);
     }
   };
@@ -101,6 +102,8 @@ export class IssuerHttp implements OnApplicationShutdown {
 }
 
 const PRIVATE = 'EPRIVATE';
+/** Codes of name servers that do not know a name, or have no address for it. */
+const UNKNOWN_NAME = /^(?:ENOTFOUND|ENODATA|EAI_)/;
 const NO_BODY = new Set([204, 205, 304]);
 
 async function read(body: AsyncIterable<Buffer>): Promise<Uint8Array<ArrayBuffer>> {

@@ -6,6 +6,7 @@ import { MailClient, type MailOwner } from '../mail-client.js';
 import { MailUpstream } from '../mail-upstream.js';
 import { JsonResponse } from '../upstream-response.js';
 import { type CalendarMail, textOf } from './calendar-mail.js';
+import { hasOneSender } from './one-sender.js';
 
 /** Maximum size of a calendar in bytes. Larger ones are ignored. */
 const MAX_CALENDAR = 1_048_576;
@@ -49,7 +50,7 @@ export class CalendarMailReader {
       user_id: owner.userId,
       message_id: textOf(value['messageId']),
       from,
-      is_authentic: isAuthentic(value['verificationResults'], from),
+      is_authentic: hasOneSender(value['headers']) ? isAuthentic(value['verificationResults'], from) : false,
       method: null,
     };
     if (attachment['contentType'] === CALENDAR_TYPES[2]) return { ...mail, content: null };

@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Post, Put, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
-import { BodyLimit } from '../../../platform/http/body/body.guard.js';
+import { BodyLimit } from '../../../platform/http/body/body-limits.js';
 import type { Fields } from '../input/fields.js';
 import { Call, JsonObject, type MailCall } from '../mail-call.js';
 import type { MailReply } from '../mail-client.js';

@@ -45,7 +45,7 @@ export class InviteToNote {
     items: { anyOf: [{ $ref: getSchemaPath(InvitedMember) }, { type: 'string' }] },
     example: [{ email: 'bob@demo.example', role: 'editor' }],
   })
-  @EachAs((entry) => asNamedUser(InvitedMember, entry))
+  @EachAs((entry) => asNamedUser(InvitedMember, entry), MAX_INVITED)
   @ValidateNested({
     each: true,
     message: 'each entry of invited must be an object, an id or an e-mail address',

@@ -4,6 +4,7 @@ import { Public } from '../../../platform/context/access.decorators.js';
 import { BytesBody } from '../../../platform/http/body/body.guard.js';
 import { ApiPage } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
+import { PUBLIC_FORM_LIMIT, RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { UnsubscribeService } from './unsubscribe.service.js';
@@ -50,7 +51,7 @@ export class UnsubscribeController {
     description:
       'The address of `List-Unsubscribe` (RFC 8058): switches off e-mails of one kind, or all. The body is ignored.',
     status: 200,
-    errors: [Errors.badRequest, Errors.unsupportedMediaType, Errors.bodyTooLarge],
+    errors: [Errors.badRequest, Errors.unsupportedMediaType, Errors.bodyTooLarge, Errors.tooManyRequests],
   })
   @ApiToken()
   @ApiConsumes(...FORM_TYPES)
@@ -64,6 +65,7 @@ export class UnsubscribeController {
   @ApiPage()
   @ApiInvalidToken()
   @BytesBody({ types: FORM_TYPES, limit: MAX_BODY })
+  @RateLimited(PUBLIC_FORM_LIMIT)
   @Public()
   unsubscribe(@Param('token') token: string): Promise<BodyReply> {
     return this.unsubscribes.unsubscribe(token);

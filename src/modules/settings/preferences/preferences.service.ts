@@ -4,6 +4,7 @@ import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
+import { jsonObject } from '../../../platform/http/input.pipe.js';
 import { isObject, patched, viewOf } from './preference-spec.js';
 import { type PreferenceKind, PREFERENCES } from './preferences.js';
 import { PreferencesRepository } from './preferences.repository.js';
@@ -60,8 +61,7 @@ export class PreferencesService {
 }
 
 function readBody(body: unknown): { patch: Record<string, unknown>; rev: number | undefined } {
-  if (!isObject(body)) throw fieldError('', 'is_object', 'The body must be a JSON object.');
-  const { rev, ...rest } = body;
+  const { rev, ...rest } = jsonObject(body);
   const isRev = Number.isInteger(rev) && (rev as number) >= 0 && (rev as number) <= MAX_REV;
   if (rev !== undefined && !isRev) throw fieldError('rev', 'is_int', 'rev must be the integer that you read');
   const { preferences, ...others } = rest;

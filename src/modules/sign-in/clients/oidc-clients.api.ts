@@ -82,6 +82,13 @@ export class OidcClientsApi {
     return this.builtIn.get(id) ?? this.configured.get(id) ?? (await this.repository.find(id));
   }
 
+  /** The scopes that a client may have; null: all. Empty for an unknown client. */
+  async allowedScopes(id: string): Promise<ReadonlySet<string> | null> {
+    const client = await this.find(id);
+    if (!client) return new Set();
+    return client.scopes === null ? null : new Set(client.scopes);
+  }
+
   /** The client as metadata of OpenID Connect Dynamic Client Registration. */
   async metadata(id: string): Promise<ClientMetadata | undefined> {
     const client = await this.find(id);
@@ -218,7 +225,6 @@ function metadataOf(client: ClientRow): ClientMetadata {
     grant_types: GRANTS[client.kind],
     response_types: client.redirectUris.length > 0 ? ['code'] : [],
     token_endpoint_auth_method: secret ? 'client_secret_basic' : 'none',
-    ...(client.scopes && { scope: client.scopes.join(' ') }),
     // The provider compares hashes (see oidc-provider.ts).
     ...(secret && { client_secret: secret }),
   };

@@ -16,7 +16,7 @@ const RedirectUris = (): PropertyDecorator => (target, key) => {
       validator: {
         validate: (uri) => typeof uri === 'string' && redirectUriProblem(uri) === null,
         defaultMessage: () =>
-          `each value in ${String(key)} must be https, http on a loopback address, or a scheme such as com.example.app`,
+          `each value in ${String(key)} must be https, http on a loopback address, or a scheme such as com.example.app, without a wildcard`,
       },
     },
     { each: true },

@@ -47,7 +47,7 @@ export class CreateTaskFolder extends FolderFields {
   })
   @Optional()
   @ValidateNested({ each: true, message: 'each entry of members must be an object, an id or an address' })
-  @EachAs((entry) => asNamedUser(FolderMember, entry))
+  @EachAs((entry) => asNamedUser(FolderMember, entry), MAX_FOLDER_MEMBERS)
   @ArrayMaxSize(MAX_FOLDER_MEMBERS)
   @IsArray()
   members?: FolderMember[];

@@ -4,19 +4,15 @@ import { Reflector } from '@nestjs/core';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { ClientDisconnectedError } from '../abort-signal.js';
 import { Errors } from '../errors.js';
+import { ApiError } from '../api-error.js';
+import { type BodyLimits, assertFewParameters, assertFewValues, bodyLimitsOf } from './body-limits.js';
 import { LargeBodies } from './large-bodies.js';
-import { lengthOfLong, parsedLong, readLong } from './long-body.js';
+import { lengthOfLong, parsedJson, readLong } from './long-body.js';
 import { assertStorable, removeInheritedKeys } from '../storable-text.js';
 
-const DEFAULT_LIMIT = 1024 * 1024;
 /** Larger bodies count against `LargeBodies`: several times their size is in memory until the response. */
 const LARGE = 8 * 1024 * 1024;
-const BODY_LIMIT = 'workspace:body-limit';
 const MULTIPART = 'workspace:multipart';
-
-/** The maximum size of the JSON body, bytes. Default: 1 MiB. */
-export const BodyLimit = (bytes: number) => SetMetadata(BODY_LIMIT, bytes);
-
 const BYTES_BODY = 'workspace:bytes-body';
 
 interface BytesBodyOptions {
@@ -53,7 +49,7 @@ export interface RequestWithBody extends Request {
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
-  private readonly parsers = new Map<number, RequestHandler>();
+  private readonly parsers = new Map<string, RequestHandler>();
   private readonly large = new LargeBodies();
 
   constructor(private readonly reflector: Reflector) {}
@@ -61,6 +57,7 @@ export class BodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<RequestWithBody>();
+    assertFewParameters(request.url);
     const bytes = this.reflector.get<BytesBodyOptions | undefined>(BYTES_BODY, context.getHandler());
     if (!hasBody(request)) {
       request.body = bytes ? Buffer.alloc(0) : {};
@@ -78,23 +75,24 @@ export class BodyGuard implements CanActivate {
     if (streamed?.includes(mediaTypeOf(request))) return true;
     const others = this.reflector.get<readonly string[] | undefined>(JSON_TYPES, context.getHandler());
     if (!isJson(request) && !others?.includes(mediaTypeOf(request))) throw Errors.unsupportedMediaType.with();
-    const limit = this.reflector.get<number>(BODY_LIMIT, context.getHandler()) ?? DEFAULT_LIMIT;
+    const limits = bodyLimitsOf(context.getHandler());
     // Rejected before the body is read; the parser would read all of it.
-    if (Number(request.headers['content-length']) > limit) throw Errors.bodyTooLarge.with();
-    if (limit > LARGE && mayBeLarge(request)) {
+    if (Number(request.headers['content-length']) > limits.bytes) throw Errors.bodyTooLarge.with();
+    if (limits.bytes > LARGE && mayBeLarge(request)) {
       const release = this.large.enter(request.ctx?.userId ?? '');
       response.once('close', release);
     }
-    return this.read(request, response, this.parser(limit));
+    return this.read(request, response, limits);
   }
 
-  private async read(request: RequestWithBody, response: Response, parse: RequestHandler): Promise<boolean> {
+  private async read(request: RequestWithBody, response: Response, limits: BodyLimits): Promise<boolean> {
     const length = lengthOfLong(request);
-    if (length === null) await parsed(request, response, parse);
+    if (length === null) await parsed(request, response, this.parser(limits));
     else {
       const raw = await readLong(request, length);
       keepRaw(request, response, raw);
-      request.body = parsedLong(raw);
+      assertFewValues(raw, limits.values);
+      request.body = parsedJson(raw);
     }
     assertStorable(request.body);
     removeInheritedKeys(request.body);
@@ -113,15 +111,22 @@ export class BodyGuard implements CanActivate {
     return true;
   }
 
-  private parser(limit: number): RequestHandler {
-    let parser = this.parsers.get(limit);
+  private parser({ bytes, values }: BodyLimits): RequestHandler {
+    const key = `${bytes} ${values}`;
+    let parser = this.parsers.get(key);
     if (!parser) {
-      parser = express.json({ limit, strict: false, type: () => true, verify });
-      this.parsers.set(limit, parser);
+      const verify: Verify = (request, response, raw, charset) => {
+        keepRaw(request as RequestWithBody, response, raw);
+        assertFewValues(inUtf8(raw, charset), values);
+      };
+      parser = express.json({ limit: bytes, strict: false, type: () => true, verify });
+      this.parsers.set(key, parser);
     }
     return parser;
   }
 }
+
+type Verify = NonNullable<NonNullable<Parameters<typeof express.json>[0]>['verify']>;
 
 function parsed(request: Request, response: Response, parse: RequestHandler): Promise<void> {
   return new Promise<void>((resolve, reject) => {
@@ -131,10 +136,14 @@ function parsed(request: Request, response: Response, parse: RequestHandler): Pr
   });
 }
 
-/** Checks the decompressed bytes: the parser replaces bytes that are not UTF-8, and the replacements would be stored. */
-function verify(request: RequestWithBody, response: unknown, raw: Buffer, charset: string): void {
-  if (charset === 'utf-8' && !isUtf8(raw)) throw new Error('The body is not UTF-8.');
-  keepRaw(request, response, raw);
+/**
+ * The decompressed bytes in UTF-8. The parser would replace bytes that are not in their charset, and the replacements would be stored.
+ * @throws Error for other bytes, and for a charset that the platform does not know
+ */
+function inUtf8(raw: Buffer, charset: string): Buffer {
+  if (charset !== 'utf-8') return Buffer.from(new TextDecoder(charset, { fatal: true }).decode(raw));
+  if (!isUtf8(raw)) throw new Error('The body is not UTF-8.');
+  return raw;
 }
 
 function keepRaw(request: RequestWithBody, _response: unknown, raw: Buffer): void {
@@ -168,6 +177,7 @@ function isJson({ headers }: Request): boolean {
 
 /** Maps the errors of body-parser by their documented `type`. */
 function bodyError(error: unknown): unknown {
+  if (error instanceof ApiError) return error;
   const type = (error as { type?: unknown }).type;
   if (type === 'entity.too.large') return Errors.bodyTooLarge.with();
   if (type === 'encoding.unsupported' || type === 'charset.unsupported')

@@ -35,7 +35,7 @@ export async function readLong(request: Request, length: number): Promise<Buffer
 }
 
 /** @throws ApiError 400 `invalid_json` */
-export function parsedLong(body: Buffer): unknown {
+export function parsedJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw Errors.invalidJson.with();
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
   try {

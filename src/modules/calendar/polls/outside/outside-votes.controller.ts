@@ -5,6 +5,7 @@ import { Public } from '../../../../platform/context/access.decorators.js';
 import { ApiPage } from '../../../../platform/http/api-docs.js';
 import { BytesBody } from '../../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../../platform/http/endpoint.js';
+import { PUBLIC_FORM_LIMIT, RateLimited } from '../../../../platform/rate-limits/rate-limit.guard.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { OutsideVotesService } from './outside-votes.service.js';
@@ -64,7 +65,7 @@ export class OutsideVotesController {
     description:
       'The form of the page. Replaces all votes of the participant; an option without a field has no vote.',
     status: 200,
-    errors: [Errors.badRequest, Errors.unsupportedMediaType, Errors.bodyTooLarge],
+    errors: [Errors.badRequest, Errors.unsupportedMediaType, Errors.bodyTooLarge, Errors.tooManyRequests],
   })
   @ApiToken()
   @ApiLanguage()
@@ -80,6 +81,7 @@ export class OutsideVotesController {
   @ApiPage('The page with the stored votes.')
   @ApiUnknown()
   @BytesBody({ types: [FORM_TYPE], limit: MAX_BODY })
+  @RateLimited(PUBLIC_FORM_LIMIT)
   @Public()
   vote(
     @Param('token') token: string,

@@ -7,7 +7,8 @@ import { TenantErrors } from '../../../tenants/index.js';
 import { CallErrors } from '../../calls.errors.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestErrors } from '../guests.errors.js';
-import { FromGuest, GuestEndpoint, type Visitor } from '../visitor.js';
+import { GuestEndpoint } from '../guest-endpoint.js';
+import { FromGuest, type Visitor } from '../visitor.js';
 import { ClaimInvite, RenewSession, RequestCode, StartCallSession } from './access.dto.js';
 import {
   CallSessionEnvelope,
@@ -52,6 +53,7 @@ export class GuestAccessController {
 
   @GuestEndpoint('POST otp', {
     id: 'requestGuestCode',
+    creates: true,
     summary: 'Request a code by mail',
     description:
       'The response is the same for any address. A new code replaces the previous one. At most 3 codes in 15 minutes and 10 in a day for an address, 20 in an hour for a network.',
@@ -65,6 +67,7 @@ export class GuestAccessController {
 
   @GuestEndpoint('POST claim', {
     id: 'claimGuestInvite',
+    creates: true,
     summary: 'Become a guest',
     description:
       'A guest waits until a host decides, if the invite requires it. A claim with the same verified address continues as the same guest and ends the earlier session.',

@@ -79,7 +79,6 @@ export class GuestAccessService {
    * @throws ApiError 403, 404, 410, 422 `otp_invalid`, 429 `otp_locked`
    */
   async claim(visitor: Visitor, input: ClaimInvite): Promise<ClaimedInviteEnvelope> {
-    await this.limits.enforce(visitor, true);
     const { guest: values, token, session } = this.codes.newGuest(visitor, 'join', input);
     const result = await this.db.tx(async (tx) => {
       const claimed = await this.guests.claim(tx, visitor, values, SESSION_SECONDS, this.codes.isOpen);
@@ -95,7 +94,6 @@ export class GuestAccessService {
 
   /** @throws ApiError 401 `guest_token_invalid`, `session_reused` */
   async renew(visitor: Visitor, guestToken: string): Promise<RenewedSessionEnvelope> {
-    await this.limits.enforce(visitor);
     const [token, session] = [newToken(visitor.tenantId), newToken(visitor.tenantId)];
     const next = { token: token.hash, session: session.hash };
     const result = await this.guests.rotate(visitor, hashOf(guestToken), next, SESSION_SECONDS);
@@ -106,7 +104,6 @@ export class GuestAccessService {
 
   /** Also for an expired or unknown session. @throws ApiError 404 for an unknown invite */
   async leave(visitor: Visitor): Promise<LeftSessionEnvelope> {
-    await this.limits.enforce(visitor);
     const result = await this.guests.leave(visitor);
     if (result.outcome !== 'ok') throw rejectionOf(result);
     if (result.before === 'waiting') this.approvals.changed(visitor.tenantId, result.id);
@@ -120,7 +117,6 @@ export class GuestAccessService {
    * @throws ApiError 401, 403, 404, 409 `call_not_live`, `call_full`, 410, 503
    */
   async enter(visitor: Visitor, audioOnly: boolean): Promise<JsonReply> {
-    await this.limits.enforce(visitor);
     const { clientUrl: url } = this.calls;
     const { tenantId } = visitor;
     const result = await this.db.tx(async (tx) => {

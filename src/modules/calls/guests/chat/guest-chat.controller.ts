@@ -8,7 +8,8 @@ import { Id } from '../../../../platform/http/id.pipe.js';
 import type { ContentReply } from '../../../../platform/http/replies/content-reply.js';
 import { ChatErrors } from '../../../chat/index.js';
 import { GuestErrors } from '../guests.errors.js';
-import { FromGuest, GuestEndpoint, type Visitor } from '../visitor.js';
+import { GuestEndpoint } from '../guest-endpoint.js';
+import { FromGuest, type Visitor } from '../visitor.js';
 import { ListGuestMessages, SendGuestMessage } from './guest-chat.dto.js';
 import {
   GuestAttachmentEnvelope,

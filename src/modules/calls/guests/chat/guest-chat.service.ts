@@ -37,7 +37,6 @@ export class GuestChatService {
 
   /** @throws ApiError 401, 403, 404, 409, 410, 422 */
   async send(visitor: Visitor, input: SendGuestMessage): Promise<JsonReply> {
-    await this.limits.enforce(visitor);
     const { message, isDuplicate } = await this.db.tx(async (tx) => {
       const access = await this.writer(tx, visitor, 0);
       return this.chat.send(tx, roomOf(visitor, access), access.name, input);
@@ -47,7 +46,7 @@ export class GuestChatService {
 
   /** @throws ApiError 401, 403, 404, 410, 413 `upload_quota_exceeded`, and the errors of uploads */
   async upload(visitor: Visitor, form: UploadForm): Promise<JsonReply> {
-    const { tenantId, guestId } = await this.reader(visitor);
+    const { tenantId, guestId } = await this.admitted(visitor);
     const guest = { tenantId, guestId };
     const attachment = await this.chat.upload(
       guest,
@@ -65,9 +64,13 @@ export class GuestChatService {
     return this.chat.download(await this.reader(visitor), id);
   }
 
-  /** Checks the access to read, and records that the guest is present. */
   private async reader(visitor: Visitor): Promise<RoomGuest> {
     await this.limits.enforce(visitor);
+    return this.admitted(visitor);
+  }
+
+  /** Checks the access to read, and records that the guest is present. */
+  private async admitted(visitor: Visitor): Promise<RoomGuest> {
     const view = await this.guests.view(visitor);
     const outcome = view ? view.chat_rejection : 'not_found';
     if (!view || outcome !== null) throw rejectionOf({ outcome: outcome as string });

@@ -9,7 +9,8 @@ import {
 } from '../access/access.response.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestErrors } from '../guests.errors.js';
-import { FromGuest, GuestEndpoint, type Visitor } from '../visitor.js';
+import { GuestEndpoint } from '../guest-endpoint.js';
+import { FromGuest, type Visitor } from '../visitor.js';
 import { LivestreamService } from './livestream.service.js';
 
 @ApiTags('guests')
@@ -22,6 +23,7 @@ export class LivestreamController {
 
   @GuestEndpoint('POST livestream_verify/request', {
     id: 'requestViewerCode',
+    creates: true,
     summary: 'Request a code to watch a livestream',
     description: 'Like the request for a code to join as a guest. Its codes are counted separately.',
     status: 202,
@@ -34,6 +36,7 @@ export class LivestreamController {
 
   @GuestEndpoint('POST livestream_verify', {
     id: 'verifyViewer',
+    creates: true,
     summary: 'Verify the address of a viewer',
     description:
       'Takes the code of the mail and returns a viewer token, valid for one hour, for `livestream_join`.',
@@ -54,6 +57,7 @@ export class LivestreamController {
 
   @GuestEndpoint('POST livestream_join', {
     id: 'joinLivestream',
+    creates: true,
     summary: 'Join the audience of a livestream',
     description: 'With a viewer token the same viewer joins again, without a second place.',
     status: 200,

@@ -5,7 +5,6 @@ import { ServerRooms } from '../../server-rooms.js';
 import type { JoinLivestream, VerifyViewer } from '../access/access.dto.js';
 import type { JoinedLivestreamEnvelope, ViewerTokenEnvelope } from '../access/access.response.js';
 import { GuestCodes } from '../guest-codes.js';
-import { GuestLimits } from '../guest-limits.js';
 import { hashOf } from '../../../../platform/secrets/workspace-token.js';
 import { GuestErrors, rejectionOf } from '../guests.errors.js';
 import { GuestsRepository } from '../guests.repository.js';
@@ -21,14 +20,12 @@ export class LivestreamService {
   constructor(
     private readonly guests: GuestsRepository,
     private readonly codes: GuestCodes,
-    private readonly limits: GuestLimits,
     private readonly calls: CallServer,
     private readonly rooms: ServerRooms,
   ) {}
 
   /** @throws ApiError 403, 404, 410, 422 `otp_invalid`, 429 `otp_locked` */
   async verify(visitor: Visitor, input: VerifyViewer): Promise<ViewerTokenEnvelope> {
-    await this.limits.enforce(visitor, true);
     const values = this.codes.newGuest(visitor, 'livestream', { ...input, name: VIEWER_NAME });
     const result = await this.guests.verifyViewer(visitor, values.guest, VIEWER_SECONDS, this.codes.isOpen);
     if (result.outcome !== 'ok') throw rejectionOf(result);
@@ -40,7 +37,6 @@ export class LivestreamService {
    * @throws ApiError 403 `verification_required`, 404, 409 `not_live`, 410, 429 `livestream_full`, 503
    */
   async join(visitor: Visitor, { name, viewer_token }: JoinLivestream): Promise<JoinedLivestreamEnvelope> {
-    await this.limits.enforce(visitor, true);
     const { clientUrl: url } = this.calls;
     const values = this.codes.newGuest(visitor, 'livestream', { name: name ?? VIEWER_NAME });
     const session = viewer_token === undefined ? null : hashOf(viewer_token);

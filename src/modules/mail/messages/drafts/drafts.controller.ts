@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Post, Query, UseFilters } from '@nestj
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { WithoutTenant } from '../../../../platform/context/access.decorators.js';
 import { ApiFile, STORED_FILE_TYPES } from '../../../../platform/http/api-docs.js';
-import { BodyLimit } from '../../../../platform/http/body/body.guard.js';
+import { BodyLimit } from '../../../../platform/http/body/body-limits.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import type { Fields } from '../../input/fields.js';
 import { Call, JsonObject, type MailCall } from '../../mail-call.js';

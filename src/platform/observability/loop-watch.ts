@@ -1,0 +1,87 @@
+import type { Response } from 'express';
+import type { Logger } from 'pino';
+import { Counter } from 'prom-client';
+import type { LoggedRequest } from './access-log.js';
+import type { Metrics } from './metrics.js';
+
+/** Milliseconds between two samples. */
+const EVERY_MS = 50;
+/** A hold: the sample is late by this time, and the thread computed for this time. Milliseconds. */
+const HOLD_MS = 100;
+const MAX_ROUTES = 5;
+
+/** Time of the clock, and processor time of this thread, milliseconds. */
+interface Sample {
+  at: number;
+  computed: number;
+}
+
+function sampleNow(): Sample {
+  const { user, system } = process.threadCpuUsage();
+  return { at: performance.now(), computed: (user + system) / 1_000 };
+}
+
+/**
+ * Reports when the event loop is held: no other request proceeds meanwhile. The log names the routes of the requests that were
+ * open, one of which computed; the counter names the route if there is only one. A thread that waits for a processor does not compute, so
+ * that a busy machine causes no reports.
+ */
+export class LoopWatch {
+  private readonly open = new Set<LoggedRequest>();
+  /** Requests that ended since the last sample. */
+  private ended: LoggedRequest[] = [];
+  private readonly held: Counter;
+  private last: Sample;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly logger: Pick<Logger, 'warn'>,
+    metrics: Pick<Metrics, 'registry'>,
+    private readonly sample: () => Sample = sampleNow,
+  ) {
+    this.last = sample();
+    this.held = new Counter({
+      name: 'event_loop_held_seconds_total',
+      help: 'Processor time of computations that held the event loop for 0.1 s and more. Route: none, or several, were open.',
+      labelNames: ['route'],
+      registers: [metrics.registry],
+    });
+  }
+
+  start(): void {
+    this.timer = setInterval(() => this.check(), EVERY_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Follows a request until its response closes. */
+  follow(request: LoggedRequest, response: Response): void {
+    this.open.add(request);
+    response.once('close', () => {
+      this.open.delete(request);
+      this.ended.push(request);
+    });
+  }
+
+  /** Takes a sample, and reports a hold since the last one. */
+  check(): void {
+    const { at, computed } = this.sample();
+    const late = at - this.last.at - EVERY_MS;
+    const used = computed - this.last.computed;
+    this.last = { at, computed };
+    const { ended } = this;
+    this.ended = [];
+    if (late < HOLD_MS || used < HOLD_MS) return;
+    const routes = [...new Set([...ended, ...this.open].map(routeOf))];
+    const [route = 'none'] = routes.length > 1 ? ['several'] : routes;
+    this.held.inc({ route }, used / 1_000);
+    const fields = { ms: Math.round(late), cpu_ms: Math.round(used), routes: routes.slice(0, MAX_ROUTES) };
+    this.logger.warn(fields, 'the event loop was held');
+  }
+}
+
+/** Method and pattern: paths contain ids and credentials. */
+const routeOf = ({ method, route }: LoggedRequest): string =>
+  `${method} ${(route as { path?: string } | undefined)?.path ?? 'unknown'}`;
