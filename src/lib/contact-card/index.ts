@@ -5,6 +5,7 @@ export { isPhoneCountry } from './phone-numbers.js';
 export {
   categoryKey,
   contactWords,
+  digitsKey,
   departmentKey,
   emailKey,
   identityKeys,

@@ -1,3 +1,4 @@
+import type { CardEntry } from '../vcard/index.js';
 import type { ContactCard } from './card.js';
 
 /** A list without the entries that another list has. */
@@ -10,15 +11,24 @@ const lower = ({ value }: { value: string }): string => value.toLowerCase();
 const secondary = <T extends { primary: boolean }>(list: readonly T[], entry: T): T =>
   list.some(({ primary }) => primary) ? { ...entry, primary: false } : entry;
 
+/** The entry with the types of an equal one, and with its label where it has none. */
+function withLabels<T extends CardEntry>(entry: T, other: T): T {
+  const types = [...new Set([...entry.types, ...other.types])];
+  return { ...entry, label: entry.label ?? other.label, types };
+}
+
 /**
  * One card from two: lists are joined, without repetitions, and single fields of `card` win over those of `other`, which fill the
  * empty ones. Different notes are kept one below the other.
  */
 export function joined(card: ContactCard, other: ContactCard): ContactCard {
-  const join = <T extends { primary: boolean }>(list: T[], others: T[], key: (entry: T) => string): T[] => [
-    ...list,
-    ...missingFrom(list, others, key).map((entry) => secondary(list, entry)),
-  ];
+  const join = <T extends CardEntry>(list: T[], others: T[], key: (entry: T) => string): T[] => {
+    const same = Map.groupBy(others, key);
+    return [
+      ...list.map((entry) => (same.get(key(entry)) ?? []).reduce(withLabels, entry)),
+      ...missingFrom(list, others, key).map((entry) => secondary(list, entry)),
+    ];
+  };
   const union = (list: string[], others: string[]) => [...new Set([...list, ...others])];
   const json = (entry: unknown): string => JSON.stringify(entry);
   const notes = [card.notes, other.notes].filter((text, n, all) => text && all.indexOf(text) === n);
@@ -30,7 +40,7 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
     organization: card.organization ?? other.organization,
     job_title: card.job_title ?? other.job_title,
     emails: join(card.emails, other.emails, lower),
-    phones: join(card.phones, other.phones, ({ e164, value }) => e164 ?? value),
+    phones: join(card.phones, other.phones, ({ e164, value, extension }) => json([e164 ?? value, extension])),
     addresses: join(card.addresses, other.addresses, ({ label: _l, types: _t, primary: _p, ...parts }) =>
       json(parts),
     ),

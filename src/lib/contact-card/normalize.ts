@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CountryCode } from 'libphonenumber-js';
 import { rememberNational } from './national-numbers.js';
 import { phoneNumbers } from './phone-numbers.js';
+import { telLink, VANITY, withoutLetters } from './phone-texts.js';
 import {
   type CardAddress,
   type CardDate,
@@ -57,25 +58,37 @@ export function parsedPhone(
   value: string,
   country: string | null,
 ): { e164: string; extension: string | null } | null {
-  const number = phoneNumbers().parsePhoneNumberFromString(value, {
-    ...(country !== null && { defaultCountry: country as CountryCode }),
-    extract: false,
-  });
+  const link = telLink(value);
+  const text = link?.number ?? value;
+  const parse = (digits: string) =>
+    phoneNumbers().parsePhoneNumberFromString(digits, {
+      ...(country !== null && { defaultCountry: country as CountryCode }),
+      extract: false,
+    });
+  let number = parse(text);
+  if (!number?.isPossible() && VANITY.test(text)) number = parse(withoutLetters(text));
   if (!number?.isPossible()) return null;
   rememberNational(number.number, number.nationalNumber);
-  return { e164: number.number, extension: number.ext ?? null };
+  return { e164: number.number, extension: link?.extension ?? number.ext ?? null };
 }
 
 const phones = (inputs: Input<ContactPhone>[] | null, country: string | null): ContactPhone[] =>
   onePrimary(
     (inputs ?? []).flatMap((input) => {
-      const value = text(input.value);
-      if (value === null) return [];
-      const parsed = parsedPhone(value, country);
+      const written = text(input.value);
+      if (written === null) return [];
+      const link = telLink(written);
+      const value = link?.number ?? written;
+      const parsed = parsedPhone(written, country);
       // A client may write a number back without its country: the earlier international form stays.
       const e164 = parsed?.e164 ?? (parsedPhone(input.e164 ?? '', null)?.e164 || null);
       return [
-        { value, e164, extension: text(input.extension) ?? parsed?.extension ?? null, ...entry(input) },
+        {
+          value,
+          e164,
+          extension: text(input.extension) ?? link?.extension ?? parsed?.extension ?? null,
+          ...entry(input),
+        },
       ];
     }),
   );

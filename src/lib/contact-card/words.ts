@@ -1,6 +1,7 @@
 import { fold } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
 import { nationalNumber } from './national-numbers.js';
+import { asciiDigits, telLink } from './phone-texts.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
 // do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,
@@ -31,7 +32,17 @@ function withSuffixes(word: string): string[] {
   return characters.map((_, n) => characters.slice(n).join(''));
 }
 
-const digitsOf = (text: string): string => text.normalize('NFKC').replaceAll(/\D/g, '');
+/** The word, and its forms in hiragana and katakana: users type the reading of a name in either. */
+function inBothKana(word: string): string[] {
+  if (!KANA.test(word)) return [word];
+  const shifted = (from: RegExp, by: number): string =>
+    word.replaceAll(from, (character) => String.fromCharCode(character.charCodeAt(0) + by));
+  return [...new Set([word, shifted(/[ァ-ヶ]/g, -0x60), shifted(/[ぁ-ゖ]/g, 0x60)])];
+}
+
+const KANA = /[ぁ-ゖァ-ヶ]/;
+
+const digitsOf = (text: string): string => asciiDigits(text).replaceAll(/\D/g, '');
 
 /** The key of an e-mail address; null for other texts. */
 export function emailKey(address: string): string | null {
@@ -63,6 +74,9 @@ function nameKey(name: string | null): string | null {
   return words.length === 0 ? null : `=${words.toSorted().join(' ').slice(0, MAX_ADDRESS).toWellFormed()}`;
 }
 
+/** The key of a number as it was written, for numbers without an international form. */
+export const digitsKey = (number: string): string => digitsOf(telLink(number)?.number ?? number);
+
 /** Keys by which two contacts may be the same person. */
 export function identityKeys(card: ContactCard): string[] {
   const keys = [
@@ -88,7 +102,10 @@ export function contactWords(card: ContactCard): string[] {
     ...identityKeys(card),
     ...categories.map(categoryKey),
     ...(organization?.units ?? []).map(departmentKey),
-    ...named.flatMap((part) => wordsOf(part ?? '')).flatMap(withSuffixes),
+    ...named
+      .flatMap((part) => wordsOf(part ?? ''))
+      .flatMap(inBothKana)
+      .flatMap(withSuffixes),
     ...phones.flatMap(phoneWords).map(cut),
     ...emails.flatMap(({ value }) => wordsOf(value)),
   ]);
@@ -116,8 +133,9 @@ export function prefixRange(terms: readonly string[]): [from: string, to: string
  */
 export function queryTerms(query: string): string[] {
   const folded = fold(query.trim());
-  if (/^[+\d\s().\-/]+$/.test(folded)) {
-    const digits = digitsOf(folded.replace(/^00/, ''));
+  const number = asciiDigits(telLink(query)?.number ?? query).replaceAll(/\p{Cf}/gu, '');
+  if (/^[+\d\s().\-/]+$/.test(number)) {
+    const digits = digitsOf(number.trim().replace(/^00/, ''));
     return digits === '' ? [] : [cut(digits)];
   }
   const terms = folded

@@ -12,11 +12,17 @@ export function parseDate(text: string, omittedYear?: string): DateParts | undef
   if (!found) return undefined;
   const year = numberOf(found.year);
   return checkDate({
-    year: omittedYear !== undefined && year === Number(omittedYear) ? null : year,
+    year: isNoYear(year, omittedYear) && (found.month ?? found.monthOnly) ? null : year,
     month: numberOf(found.month ?? found.monthOnly ?? found.month2),
     day: numberOf(found.day ?? found.day2 ?? found.day3),
   });
 }
+
+/** The leap year that Apple writes for a date without a year, often without X-APPLE-OMIT-YEAR. */
+export const APPLE_YEAR = 1604;
+
+const isNoYear = (year: number | null, omitted: string | undefined): boolean =>
+  year === APPLE_YEAR || (omitted !== undefined && year === Number(omitted));
 
 function numberOf(digits: string | undefined): number | null {
   return digits === undefined ? null : Number(digits);

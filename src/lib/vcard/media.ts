@@ -47,6 +47,7 @@ export function shortType(mediaType: string, family: string): string {
 export const MEDIA_FAMILY: ReadonlyMap<string, string> = new Map([
   ['PHOTO', 'image'],
   ['LOGO', 'image'],
+  ['X-MS-CARDPICTURE', 'image'],
   ['SOUND', 'audio'],
   ['KEY', 'application'],
 ]);

@@ -16,6 +16,16 @@ export function decodeText(bytes: string, charset?: string): string {
   }
 }
 
+/** True for bytes that are a text: no control characters, and valid UTF-8 if no charset is named. */
+export function isText(bytes: Buffer, charset?: string): boolean {
+  try {
+    const text = charset ? decodeText(bytes.toString('latin1'), charset) : strictUtf8.decode(bytes);
+    return !/(?![\t\r\n])\p{Cc}/u.test(text);
+  } catch {
+    return false;
+  }
+}
+
 /** True for charsets in which bytes below 0x80 may encode other characters than in ASCII. */
 function shifts(charset: string | undefined): boolean {
   return charset !== undefined && /^(iso-2022|utf-?16|hz)/i.test(charset);

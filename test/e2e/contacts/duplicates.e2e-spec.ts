@@ -158,4 +158,38 @@ describe('duplicate contacts', () => {
     const [member] = await search(bob, 'alice');
     expect(member.kind).toBe('user');
   });
+
+  test('merges are undone in the order of a stack, also those of a contact that was merged itself', async () => {
+    const names = async () => (await list()).map(({ full_name }) => full_name).toSorted();
+    for (const order of [
+      [
+        ['a', 'b'],
+        ['a', 'c'],
+      ],
+      [
+        ['a', 'b'],
+        ['c', 'a'],
+      ],
+    ]) {
+      for (const id of ['a', 'b', 'c']) await add(id, { full_name: id });
+      const ids: string[] = [];
+      for (const pair of order) ids.push((await merge(pair)).body.merge_id);
+      for (const id of ids.toReversed()) expect((await undo(id)).status).toBe(200);
+      expect(await names()).toEqual(['a', 'b', 'c']);
+      for (const id of ['a', 'b', 'c']) await alice.api.delete(`${BOOKS}/${bookId}/contacts/${id}`);
+    }
+  });
+
+  test('a merge keeps both extensions of a number, and the types and label of a common address', async () => {
+    const phones = (extension: string) => [{ value: '+420222000000', extension }];
+    await add('a', { full_name: 'Desk', phones: phones('11'), emails: ['desk@x.example'] });
+    await add('b', {
+      full_name: 'Desk',
+      phones: [...phones('11'), ...phones('12')],
+      emails: [{ value: 'DESK@x.example', types: ['work'], label: 'Office' }],
+    });
+    const { contact } = (await merge(['a', 'b'])).body;
+    expect(contact.phones.map(({ extension }: any) => extension)).toEqual(['11', '12']);
+    expect(contact.emails).toMatchObject([{ value: 'desk@x.example', types: ['work'], label: 'Office' }]);
+  });
 });

@@ -186,7 +186,11 @@ describe('synchronisation of an address book', () => {
     await alice.api.delete(`${path}/s`);
     const [deleted] = await client.push([upsert('s', mine, 2)], 'server');
     expect(deleted).toMatchObject({ status: 409, error: 'deleted' });
-    const [back] = await client.push([upsert('s', mine, 2)], 'merge');
+    for (const conflict of ['merge', 'client'] as const) {
+      const [late] = await client.push([upsert('s', { language: 'de' }, 2)], conflict);
+      expect(late).toMatchObject({ status: 409, error: 'deleted' });
+    }
+    const [back] = await client.push([upsert('s', mine)], 'merge');
     expect(back).toMatchObject({ status: 201, contact: { job_title: 'Client' } });
     await client.pull();
     expect(client.contacts).toEqual(byId(await listed()));

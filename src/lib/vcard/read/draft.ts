@@ -6,9 +6,9 @@ import {
   type CardProperty,
   newCard,
 } from '../card.js';
-import { builtInLabel } from '../labels.js';
+import { builtInLabel, typesOfLabel } from '../labels.js';
 import { formatDataUri, MEDIA_FAMILY, mediaTypeOf } from '../media.js';
-import type { CardLines, Property } from './properties.js';
+import { ANDROID_LABEL, type CardLines, type Property } from './properties.js';
 import { cleanLine, cleanText, distinct, lineOf } from '../text.js';
 
 /** Stores the property in the card; false when no field can hold it. */
@@ -32,6 +32,8 @@ export class Draft {
   /** True for vCard 2.1. */
   readonly isOld: boolean;
   readonly notes: string[] = [];
+  /** The property of the photo while the photo is a link. */
+  photoLink: Property | null = null;
   /** The reading of the name. */
   readonly phonetic: { given: string | null; family: string | null } = { given: null, family: null };
   private readonly labels = new Map<string, Property>();
@@ -64,10 +66,12 @@ export class Draft {
     const types = property.params.types();
     const preferred = types.includes('pref') ? 1 : Number(property.params.first('PREF') ?? Number.NaN);
     const entry: CardEntry = {
-      label: builtIn === undefined ? label : null,
-      types: distinct([...types, builtIn].map((type) => cleanLine(type)?.toLowerCase())).filter(
-        (type) => type !== 'pref' && !ignored.includes(type),
-      ),
+      label: builtIn === undefined ? (label ?? lineOf(property.params.first(ANDROID_LABEL))) : null,
+      types: distinct(
+        [...types, ...(builtIn === undefined ? [] : typesOfLabel(builtIn))].map((type) =>
+          cleanLine(type)?.toLowerCase(),
+        ),
+      ).filter((type) => type !== 'pref' && !ignored.includes(type)),
       primary: false,
     };
     if (preferred >= 1) this.ranks.set(entry, preferred);

@@ -3,7 +3,7 @@ import { readAddress, readAddressLabel, readCountryCode } from './addresses.js';
 import { parseDate } from '../dates.js';
 import type { Draft, Handler } from './draft.js';
 import { builtInLabel } from '../labels.js';
-import { mediaTypeOf, parseDataUri } from '../media.js';
+import { type Media, mediaTypeOf, parseDataUri } from '../media.js';
 import type { Property } from './properties.js';
 import { readAgent, readMessenger, readRelated, readSocialProfile } from './relations.js';
 import { cleanLine, distinct, lineOf, splitEscaped, unescapeText } from '../text.js';
@@ -122,14 +122,33 @@ function readShowAs({ card }: Draft, { value }: Property): boolean {
   return true;
 }
 
-function readPhoto({ card }: Draft, { value, params, binary }: Property): boolean {
-  if (binary)
-    return setOnce(card, 'photo', { media_type: mediaTypeOf(params.first('TYPE'), 'image'), data: binary });
+function readPhoto(draft: Draft, property: Property): boolean {
+  const { card } = draft;
+  const { value, params, binary } = property;
+  if (binary) {
+    const media_type = mediaTypeOf(params.first('TYPE'), 'image');
+    return setPicture(draft, { media_type, data: binary });
+  }
   const uri = lineOf(value);
   if (!uri || !/^[a-z][a-z0-9+.-]*:/i.test(uri)) return false;
-  if (!/^data:/i.test(uri)) return setOnce(card, 'photo', { uri });
+  if (!/^data:/i.test(uri)) {
+    const isPhoto = setOnce(card, 'photo', { uri });
+    if (isPhoto) draft.photoLink = property;
+    return isPhoto;
+  }
   const media = parseDataUri(uri);
-  return media && media.data.length > 0 ? setOnce(card, 'photo', media) : false;
+  return media && media.data.length > 0 ? setPicture(draft, media) : false;
+}
+
+/** A picture replaces a link, which becomes a property without a field. */
+function setPicture(draft: Draft, picture: Media): boolean {
+  const { card, photoLink } = draft;
+  if (photoLink) {
+    draft.keep(photoLink);
+    draft.photoLink = null;
+    card.photo = null;
+  }
+  return setOnce(card, 'photo', picture);
 }
 
 /** Japanese mobile phones write the reading of the name as a sound. */

@@ -1,6 +1,7 @@
 import { decodeParameter } from '../../content-lines/index.js';
 import { VcardError } from '../errors.js';
-import { cleanText, decodeQuotedPrintable, decodeText } from '../text.js';
+import { MEDIA_FAMILY } from '../media.js';
+import { cleanText, decodeQuotedPrintable, decodeText, isText } from '../text.js';
 
 /** One content line of a card, decoded. */
 export interface Property {
@@ -77,8 +78,16 @@ interface LogicalLine {
 function* logicalLines(lines: string[], isOld: boolean): Generator<LogicalLine> {
   let current: LogicalLine | undefined;
   let nesting = 0;
+  /** The lines of the nested card are folded lines of AGENT: they end with the first line without indentation. */
+  let isFoldedAgent = false;
   for (const [at, raw] of lines.entries()) {
     const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    if (current?.nested && isFoldedAgent && /^[ \t]/.test(line)) {
+      current.nested.push(line.slice(1));
+      continue;
+    }
+    if (isFoldedAgent) nesting = 0;
+    isFoldedAgent = false;
     const begins = BEGIN.test(line);
     if (current?.nested && (nesting > 0 || begins)) {
       current.nested.push(line);
@@ -94,6 +103,7 @@ function* logicalLines(lines: string[], isOld: boolean): Generator<LogicalLine> 
       current.nested.push(current.parts[0].trim());
       nesting = 1;
     }
+    isFoldedAgent = isFolded && Boolean(current?.nested);
   }
   if (current) yield current;
 }
@@ -177,15 +187,12 @@ function parseLine(line: LogicalLine, isOld: boolean): Property | undefined {
   if (line.nested?.length) return { ...property, nested: decodeText(line.nested.join('\n'), charset) };
   if (line.encoding === 'base64') {
     const binary = Buffer.from(text, 'base64');
-    if (BINARY.has(name)) return { ...property, binary };
+    if (MEDIA_FAMILY.has(name) || !isText(binary, charset)) return { ...property, binary };
     return { ...property, value: oneLine(decodeText(binary.toString('latin1'), charset)) };
   }
   const bytes = line.encoding === 'quoted-printable' ? decodeQuotedPrintable(text) : text;
   return { ...property, value: oneLine(decodeText(bytes, charset)) };
 }
-
-/** Properties whose base64 values are bytes; those of others are texts. */
-const BINARY = new Set(['PHOTO', 'LOGO', 'SOUND', 'KEY']);
 
 /** Decoded line breaks become escapes; other control characters are removed. */
 function oneLine(value: string): string {
@@ -202,6 +209,11 @@ function parseHeader(header: string, isOld: boolean): Pick<Property, 'group' | '
   const group = dot > 0 ? full.slice(0, dot).trim() : '';
   const params = new Params();
   for (const param of rest) {
+    const own = ANDROID_CUSTOM.exec(param)?.[1];
+    if (own !== undefined) {
+      params.set(ANDROID_LABEL, [androidLabel(own)]);
+      continue;
+    }
     const equals = param.indexOf('=');
     const name = equals === -1 ? bareName(param) : param.slice(0, equals).trim().toUpperCase();
     if (!/^[A-Z0-9-]+$/.test(name)) continue;
@@ -220,6 +232,20 @@ function parseHeader(header: string, isOld: boolean): Pick<Property, 'group' | '
       .toUpperCase(),
     params,
   };
+}
+
+/** The parameter under which a property has the label of Android's `X-CUSTOM(...)`. */
+export const ANDROID_LABEL = 'X-ANDROID-LABEL';
+
+/** `X-CUSTOM(CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE,=D0=94)`: a label of the user's own words, in vCard 2.1 of Android. */
+const ANDROID_CUSTOM = /^\s*X-CUSTOM\((.*)\)\s*$/is;
+
+function androidLabel(text: string): string {
+  const options = /^(?:\s*(?:CHARSET|ENCODING)\s*=[^,]*,)*/i.exec(text)?.[0] ?? '';
+  const label = text.slice(options.length);
+  const isQuoted = /ENCODING\s*=\s*QUOTED-PRINTABLE/i.test(options);
+  const charset = /CHARSET\s*=\s*([^,\s]+)/i.exec(options)?.[1];
+  return cleanText(decodeText(isQuoted ? decodeQuotedPrintable(label) : label, charset)) ?? '';
 }
 
 /** vCard 2.1 has parameters without names: an encoding, or else a type. */

@@ -17,6 +17,8 @@ const END = /^END\s*:\s*VCARD\s*(BEGIN\s*:\s*VCARD\s*)?$/i;
 /** vCard 2.1: the card of an agent is nested. It begins in the line of its property or in the next one. */
 const AGENT = /^(?:[\w-]+\.)?AGENT\s*(?:;[^:]*)?:\s*(BEGIN\s*:\s*VCARD)?\s*$/i;
 
+const isIndented = (byte: number | undefined): boolean => byte === 32 || byte === 9;
+
 /**
  * Cuts a stream of bytes in UTF-8 (or any superset of ASCII) into cards. Memory is bounded by the limit of one card and the
  * length of one chunk; time is linear.
@@ -31,6 +33,8 @@ export class CardSplitter {
   /** The current line is too long for a mark and its start is in `parts`. */
   private inLongLine = false;
   private agentBefore = false;
+  /** The previous line began the card of an agent, unless this line is folded: then the card is a folded value. */
+  private nestsNext = false;
 
   constructor(private readonly limits: ReadLimits = READ_LIMITS) {}
 
@@ -66,16 +70,23 @@ export class CardSplitter {
   }
 
   private markOf(chunk: Buffer, start: number, end: number): Mark | undefined {
+    if (this.nestsNext && !isIndented(chunk[start])) this.depth++;
+    this.nestsNext = false;
     const agentBefore = this.agentBefore;
     this.agentBefore = false;
     if (end - start > MARK_LENGTH) return undefined;
     const line = chunk.toString('latin1', start, end);
+    if (BEGIN.test(line) && agentBefore && FOLDED.test(line)) {
+      this.nestsNext = true;
+      return undefined;
+    }
     if (BEGIN.test(line) && (this.depth === 0 || agentBefore || !FOLDED.test(line)))
       return this.depth > 0 && agentBefore ? 'nested' : 'begin';
     if (this.depth === 0) return undefined;
     const agent = AGENT.exec(line);
     this.agentBefore = agent !== null && agent[1] === undefined;
-    if (agent?.[1] !== undefined) return 'nested';
+    if (agent?.[1] !== undefined) this.nestsNext = true;
+    if (this.nestsNext) return undefined;
     const ends = END.exec(line);
     return ends ? (ends[1] ? 'end-begin' : 'end') : undefined;
   }
@@ -114,6 +125,7 @@ export class CardSplitter {
     this.length = 0;
     this.tooLarge = false;
     this.agentBefore = false;
+    this.nestsNext = false;
   }
 
   private finished(): RawCard {

@@ -11,7 +11,7 @@ import {
   type CardRelated,
   MESSENGER_SCHEMES,
 } from '../card.js';
-import { formatDate } from '../dates.js';
+import { APPLE_YEAR, formatDate } from '../dates.js';
 import { formatBuiltInLabel } from '../labels.js';
 import { CardWriter, escapeUri, type ParamList } from './lines.js';
 import { base64, formatDataUri, MEDIA_FAMILY, parseDataUri, shortType } from '../media.js';
@@ -193,9 +193,6 @@ function writeDate(writer: CardWriter, date: CardDate, isFirst: boolean, version
   }
 }
 
-/** The leap year that Apple writes for a date without a year. */
-const APPLE_YEAR = 1604;
-
 function writeRelated(writer: CardWriter, { type, name, uri }: CardRelated, version: CardVersion): void {
   const agent = type === 'agent' && uri ? agentCard(uri) : undefined;
   const types = { TYPE: type ? typeToken(type) : null };
@@ -244,6 +241,6 @@ function writeCustom(
     );
     return;
   }
-  const text = cleanText(value)?.replaceAll('\n', '\\n');
-  if (text) writer.add(name, text, Object.fromEntries(cleaned), validGroup);
+  const text = value.replaceAll(/\r\n?|\n/g, '\\n');
+  if (cleanText(text)) writer.add(name, text, Object.fromEntries(cleaned), validGroup);
 }

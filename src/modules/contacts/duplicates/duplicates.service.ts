@@ -115,6 +115,14 @@ export class DuplicatesService {
       const restored = await this.contacts.insert(tx, ctx, bookId, values);
       // A newer contact has the external_id or uid of a contact to restore: the user has to change that contact first.
       if (restored.length < values.length) throw ContactErrors.mergeBlocked.with();
+      const byUid = new Map(restored.map((each) => [each.uid, each]));
+      const followed = [original, ...others].flatMap((former) => {
+        const after = former === original ? first : byUid.get(former.uid);
+        const id = former === original ? contactId : former.id;
+        if (!after || id === undefined || former.revision === undefined) return [];
+        return [{ before: { id, revision: former.revision }, after }];
+      });
+      await this.duplicates.follow(tx, ctx, bookId, followed);
       const texts = [first, ...restored].map((each) => contactJson(each, role));
       return new JsonReply(`{"contacts":[${texts.join(',')}]}`);
     });
@@ -122,9 +130,9 @@ export class DuplicatesService {
 }
 
 function originalOf(row: ContactRow, places: readonly { id: string; members: string[] }[]): Original {
-  const { external_id, uid, source, photo_id, revision, field_revisions } = row;
+  const { id, external_id, uid, source, photo_id, revision, field_revisions } = row;
   const groups = places.filter(({ members }) => members.includes(uid)).map(({ id }) => id);
-  return { external_id, uid, source, card: cardOf(row), photo_id, revision, field_revisions, groups };
+  return { id, external_id, uid, source, card: cardOf(row), photo_id, revision, field_revisions, groups };
 }
 
 /** The update of a group whose members are replaced; none if they do not change. */

@@ -3,8 +3,15 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import { parsedPhone, categoryKey, emailKey, phoneKey, queryTerms } from '../../../lib/contact-card/index.js';
-import type { ListContacts } from '../input/contact.dto.js';
+import {
+  parsedPhone,
+  categoryKey,
+  digitsKey,
+  emailKey,
+  phoneKey,
+  queryTerms,
+} from '../../../lib/contact-card/index.js';
+import { type ListContacts, phoneCountry } from '../input/contact.dto.js';
 import type { ContactField } from '../contacts.entity.js';
 import { type BookRole, contactJson } from '../responses/contact.presenter.js';
 import { type ContactFilter, ContactsRepository, isListed, type Listed } from '../contacts.repository.js';
@@ -21,23 +28,30 @@ export class ContactListsService {
 
   /** @throws ApiError 404, 422 `invalid_cursor` */
   async list(ctx: RequestContext, bookId: string, query: ListContacts): Promise<JsonReply> {
-    return this.page(ctx, { accessId: bookId, bookId }, query);
+    return this.page(ctx, { accessId: bookId, bookId }, query, await this.countryOf(ctx, bookId, query));
   }
 
   /** The address book of the workspace, for a user of any address book. @throws ApiError 404, 422 `invalid_cursor` */
   async global(ctx: RequestContext, accessId: string, query: ListContacts): Promise<JsonReply> {
     await this.access.readable(ctx, accessId);
-    await this.access.readable(ctx, ctx.tenantId);
-    return this.page(ctx, { accessId, bookId: ctx.tenantId }, query);
+    const { default_country } = await this.access.readable(ctx, ctx.tenantId);
+    return this.page(ctx, { accessId, bookId: ctx.tenantId }, query, phoneCountry(default_country));
+  }
+
+  /** The country of the number in a query; a query without a number needs none. */
+  private async countryOf(ctx: RequestContext, bookId: string, query: ListContacts): Promise<string | null> {
+    if (query.phone === undefined) return null;
+    return phoneCountry((await this.access.readable(ctx, bookId)).default_country);
   }
 
   private async page(
     ctx: RequestContext,
     books: { accessId: string; bookId: string },
     query: ListContacts,
+    country: string | null,
   ): Promise<JsonReply> {
     const { sort, q, email, phone, category, kind } = query;
-    const filter = filterOf(query);
+    const filter = filterOf(query, country);
     let role: BookRole = 'reader';
     const { rows, next } = await this.cursors.page(query, {
       scope: `contacts ${ctx.tenantId} ${ctx.userId} ${books.bookId} ${JSON.stringify([sort, q, email, phone, category, kind])}`,
@@ -61,16 +75,15 @@ export class ContactListsService {
 }
 
 /** The filter of a query. For an invalid address or number, which has no key, it matches no contact. */
-function filterOf({ q, email, phone, category, kind }: ListContacts): ContactFilter {
+function filterOf({ q, email, phone, category, kind }: ListContacts, country: string | null): ContactFilter {
   const prefixes = queryTerms(q ?? '');
   const keys: string[] = [];
   if (email !== undefined) keys.push(emailKey(email) ?? '@');
   if (category !== undefined) keys.push(categoryKey(category));
   if (phone !== undefined) {
-    const number = parsedPhone(phone, null);
-    if (number) keys.push(phoneKey(number.e164));
-    else prefixes.push(...(queryTerms(phone.replaceAll(/\D/g, '')).slice(0, 1) || []));
-    if (!number && !/\d/.test(phone)) keys.push('+');
+    // A number without an international form is compared as a whole, by its digits.
+    const number = parsedPhone(phone, country);
+    keys.push(number ? phoneKey(number.e164) : digitsKey(phone) || '+');
   }
   return { prefixes, keys, kind: kind ?? null };
 }

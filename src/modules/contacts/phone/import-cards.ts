@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto';
 import { parse, stringify } from 'uuid';
-import type { Card, CardPhoto, CardResult } from '../../../lib/vcard/index.js';
+import {
+  type Card,
+  type CardFields,
+  type CardPhoto,
+  type CardResult,
+  isAnonymous,
+} from '../../../lib/vcard/index.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
@@ -10,6 +16,7 @@ import { contentHash, newContactCard, storedJson } from '../model/contact-values
 import { CardFieldsInput } from '../input/contact.dto.js';
 import { type CardPatch, type ContactCard, MAX_UID } from '../../../lib/contact-card/index.js';
 import type { ImportProblemResponse } from './phone.response.js';
+import { limitedCard } from './limited-card.js';
 import { isOrdinary } from './ordinary-card.js';
 import { ImportedContact } from './phone.dto.js';
 
@@ -22,6 +29,8 @@ export interface ImportedCard {
   /** SHA-256 of the card with its photo, hexadecimal. */
   hash: string;
   photo: ImportedPhoto | null;
+  /** Values beyond a limit, which the contact does not have. */
+  problems: ImportProblemResponse[];
 }
 /** A photo as the device sent it. */
 interface ImportedPhoto {
@@ -32,9 +41,6 @@ interface ImportedPhoto {
 
 export type ImportEntry = ImportedCard | ImportProblemResponse;
 
-/** Characters of a LOGO, SOUND or KEY that a contact keeps; longer ones would fill it. */
-const MAX_MEDIA = 16_384;
-
 /** @param country of telephone numbers without an international prefix */
 export function fromVcard(result: CardResult, country: string | null): ImportEntry {
   const { index } = result;
@@ -44,11 +50,13 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
   }
   const { uid, photo, ...fields } = result.card;
   return entryOf(index, fields.full_name, () => {
-    const custom = [...withoutMedia(fields.custom), ...linkedPhoto(photo)];
-    const read = { ...fields, custom };
+    const custom = [...fields.custom, ...linkedPhoto(photo)];
+    const whole = { ...fields, custom };
+    const { card: read, omitted } = isOrdinary(whole) ? { card: whole, omitted: [] } : limitedCard(whole);
+    if (isAnonymous({ ...read, uid: null })) read.full_name = substituteName(read);
     const input: CardPatch = isOrdinary(read) ? read : { ...validated(CardFieldsInput, read) };
     const image = photo && 'data' in photo ? photo.data : null;
-    return { uid, externalId: undefined, card: newContactCard(input, country), image };
+    return { uid, externalId: undefined, card: newContactCard(input, country), image, omitted };
   });
 }
 
@@ -57,7 +65,7 @@ export function fromJson(index: number, plain: unknown, country: string | null):
   const name = (plain as { full_name?: unknown } | null)?.full_name;
   return entryOf(index, typeof name === 'string' ? name.slice(0, 200) : null, () => {
     const { uid = null, external_id: externalId, ...fields } = validated(ImportedContact, plain);
-    return { uid, externalId, card: newContactCard(fields, country), image: null };
+    return { uid, externalId, card: newContactCard(fields, country), image: null, omitted: [] };
   });
 }
 
@@ -69,14 +77,16 @@ function entryOf(
     externalId: string | undefined;
     card: ContactCard;
     image: Uint8Array | null;
+    omitted: string[];
   },
 ): ImportEntry {
   try {
-    const { uid, externalId, card, image } = make();
+    const { uid, externalId, card, image, omitted } = make();
     const photo = image && { image, hash: photoHash(image) };
     const content = contentHash(storedJson(card));
     const whole = photo ? contentHash(content + photo.hash) : content;
-    return { index, uid: storedUid(uid, content), externalId, card, hash: whole, photo };
+    const problems = omitted.map((field) => omission(index, card.full_name, field));
+    return { index, uid: storedUid(uid, content), externalId, card, hash: whole, photo, problems };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const [problem] = error.extras.details ?? [];
@@ -108,6 +118,27 @@ function linkedPhoto(photo: CardPhoto | null): Card['custom'] {
   return [{ group: null, name: 'PHOTO', params: { VALUE: ['uri'] }, value: photo.uri }];
 }
 
-function withoutMedia(custom: Card['custom']): Card['custom'] {
-  return custom.filter(({ value }) => !value.startsWith('data:') || value.length <= MAX_MEDIA);
+/** The name of a card without name, address and number: telephones show such contacts, too. */
+function substituteName({ addresses, profiles, urls, related, notes }: Omit<CardFields, 'uid'>): string {
+  const texts = [
+    ...addresses.map((each) => each.formatted ?? each.street ?? each.locality ?? each.country),
+    ...profiles.map(({ user, uri }) => user ?? uri),
+    ...urls.map(({ value }) => value),
+    ...related.map(({ name }) => name),
+    notes,
+  ];
+  const [line] = (texts.find(Boolean) ?? '').split('\n', 1);
+  return line?.trim().slice(0, 200).toWellFormed() || NO_NAME;
+}
+
+/** The name of an imported card that has none and nothing to derive one from. */
+const NO_NAME = 'No name';
+
+function omission(index: number, name: string | null, field: string): ImportProblemResponse {
+  return {
+    index,
+    name,
+    error: 'value_too_large',
+    message: `The contact was imported without a part of ${field}, which is beyond a limit.`,
+  };
 }

@@ -146,10 +146,11 @@ export class ImportsService implements OnModuleInit {
         throw ContactErrors.bookNotFound.with();
       const capacity = MAX_CONTACTS - count;
       const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds, capacity);
+      const omissions = batch.cards.flatMap((card) => card.problems);
       const failed = [...batch.problems, ...full(result.exceeding)].toSorted((a, b) => a.index - b.index);
       const written = {
         counts: sum(run.counts, result.outcomes, failed.length),
-        problems: [...run.problems, ...failed].slice(0, MAX_PROBLEMS),
+        problems: [...run.problems, ...failed, ...omissions].slice(0, MAX_PROBLEMS),
       };
       await this.imports.save(tx, ctx, { ...run, ...written });
       return { ...written, created: result.created };

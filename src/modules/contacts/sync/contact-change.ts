@@ -58,8 +58,8 @@ function upsert(
 ): ChangeEffect {
   const { contact = {}, external_id: externalId, uid, base_revision: base } = change;
   if (!row) {
-    // The client changed a contact that was deleted meanwhile.
-    if (base !== undefined && policy === 'server') return { kind: 'deleted' };
+    // The client changed a contact that was deleted or merged meanwhile. Its fields alone are no whole contact.
+    if (base !== undefined) return { kind: 'deleted' };
     return {
       kind: 'insert',
       values: contactInsert(checked(written(contact, emptyCard(), country)), { externalId, uid }),

@@ -1,0 +1,98 @@
+import { readCard, readCards, writeCard } from '../../../src/lib/vcard/index.js';
+
+/** Peculiarities of single programs, one card each. */
+const card = (version: string, ...rows: string[]) =>
+  ['BEGIN:VCARD', `VERSION:${version}`, 'FN:Ina Holm', ...rows, 'END:VCARD', ''].join('\r\n');
+const read = (version: string, ...rows: string[]) => readCard(card(version, ...rows));
+
+describe('properties of single programs', () => {
+  test.each([
+    ['Mobile', ['cell']],
+    ['HomeFAX', ['home', 'fax']],
+    ['WorkFAX', ['work', 'fax']],
+    ['OtherFAX', ['fax']],
+    ['Work', ['work']],
+  ])('the built-in label %s of Apple is a type', (label, types) => {
+    const { phones } = read('3.0', 'item1.TEL:+420601000001', `item1.X-ABLabel:_$!<${label}>!$_`);
+    expect(phones[0]).toMatchObject({ types, label: null });
+  });
+
+  test('the year 1604 is no year', () => {
+    expect(read('3.0', 'BDAY;VALUE=date:1604-06-26').dates).toMatchObject([
+      { year: null, month: 6, day: 26 },
+    ]);
+    expect(read('4.0', 'BDAY:16040229').dates).toMatchObject([{ year: null, month: 2, day: 29 }]);
+    expect(read('3.0', 'BDAY:1984-06-26').dates).toMatchObject([{ year: 1984 }]);
+    expect(read('4.0', 'ANNIVERSARY:1604').dates).toMatchObject([{ year: 1604 }]);
+  });
+
+  test('X-CUSTOM of Android is the label', () => {
+    const custom = 'X-CUSTOM(CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE,=D0=9B=D0=BE=D0=B4=D0=BA=D0=B0)';
+    const { phones, emails } = read(
+      '2.1',
+      `TEL;${custom}:+420601000001`,
+      `EMAIL;${custom}:ina@home.example`,
+      'TEL;X-CUSTOM(Boat, small);CELL:+420601000002',
+    );
+    expect(phones.map(({ label }) => label)).toEqual(['Лодка', 'Boat, small']);
+    expect(phones[1]?.types).toEqual(['cell']);
+    expect(emails[0]?.label).toBe('Лодка');
+  });
+
+  test.each([
+    ['folded', ['AGENT:BEGIN:VCARD', ' VERSION:3.0', ' FN:Agent', ' END:VCARD']],
+    ['folded after the colon', ['AGENT:', ' BEGIN:VCARD', ' VERSION:3.0', ' FN:Agent', ' END:VCARD']],
+    ['nested', ['AGENT:BEGIN:VCARD', 'VERSION:2.1', 'FN:Agent', 'END:VCARD']],
+    ['nested after the colon', ['AGENT:', 'BEGIN:VCARD', 'VERSION:2.1', 'FN:Agent', 'END:VCARD']],
+  ])('the card of an AGENT may be %s', async (_, agent) => {
+    const text = card('3.0', ...agent, 'TEL:+420601000003') + card('3.0', 'TEL:1');
+    for (const size of [1, 7, text.length]) {
+      const bytes = Buffer.from(text);
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_each, n) =>
+        bytes.subarray(n * size, (n + 1) * size),
+      );
+      const found = [];
+      for await (const result of readCards(chunks)) found.push(result);
+      expect(found).toMatchObject([
+        {
+          card: { full_name: 'Ina Holm', phones: [{ value: '+420601000003' }], related: [{ name: 'Agent' }] },
+        },
+        { card: { full_name: 'Ina Holm', phones: [{ value: '1' }] } },
+      ]);
+    }
+  });
+
+  test('base64 values of unknown properties are bytes, unless the bytes are a text', () => {
+    const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255]).toString('base64');
+    const text = Buffer.from('Grüße').toString('base64');
+    const found = read(
+      '3.0',
+      `X-MS-CARDPICTURE;TYPE=PNG;ENCODING=b:${bytes}`,
+      `X-DATA;ENCODING=b:${bytes}`,
+      `X-WORDS;ENCODING=b:${text}`,
+    );
+    expect(found.custom.map(({ value }) => value)).toEqual([
+      `data:image/png;base64,${bytes}`,
+      `data:;base64,${bytes}`,
+      'Grüße',
+    ]);
+    expect(readCard(writeCard(found, { version: '3.0' })).custom).toEqual(found.custom);
+  });
+
+  test('an inline picture replaces the link of a photo, in any order', () => {
+    const link = 'PHOTO;VALUE=uri:https://pictures.example/p.png';
+    const inline = 'PHOTO;ENCODING=b;TYPE=PNG:iVBORw0KGgo=';
+    for (const rows of [
+      [link, inline],
+      [inline, link],
+    ]) {
+      const { photo, custom } = read('3.0', ...rows);
+      expect(photo).toMatchObject({ media_type: 'image/png' });
+      expect(custom).toMatchObject([{ name: 'PHOTO', value: 'https://pictures.example/p.png' }]);
+    }
+  });
+
+  test('a leading blank of an unknown property stays', () => {
+    expect(writeCard(read('3.0', 'X-A: leading'), { version: '3.0' })).toContain('X-A: leading\r\n');
+  });
+});
