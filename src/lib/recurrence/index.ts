@@ -13,4 +13,5 @@ export { formatRule, parseRule, type Rule, RULE_LIMITS, WEEKDAYS, withWallUntil 
 export { type Instance, instancesOf, lastInstance, nextInstance, type Series } from './series.js';
 export { describeRule, textLocaleOf } from './text/describe.js';
 export { TEXT_LOCALES, type TextLocale } from './text/phrases.js';
+export { IANA_NAMES } from './zone-names.js';
 export { canonicalZone, isTimeZone, Zone, type Transition } from './zone.js';

@@ -26,7 +26,7 @@ export interface ReadEvent {
  */
 export function readEvent(event: Component, zones: CalendarZones): ReadEvent {
   const clock = new EventClock(zones, null);
-  const start = clock.start(event);
+  const start = clock.begin(event);
   const times = clock.times(event, start);
   const content = contentOfVevent(event);
   return {
