@@ -161,9 +161,7 @@ export class TasksRepository {
     write: TaskWrite,
   ): Promise<TaskOutcome> {
     const values = [ctx.tenantId, ctx.userId, id];
-    return this.withZones(ctx, write, (complete) =>
-      outcomeOf(tx.query(writes[kind], [...values, complete])),
-    );
+    return this.withZones(ctx, write, (complete) => outcomeOf(tx.query(writes[kind], [...values, complete])));
   }
 
   /** One statement that commits by itself. @param prepare runs before it */

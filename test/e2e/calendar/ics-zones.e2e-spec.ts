@@ -181,4 +181,104 @@ describe('time zones of iCalendar files', () => {
       expect(body.event.start.time_zone).toBe(time_zone);
     },
   );
+
+  test.each([
+    'FREQ=MONTHLY;COUNT=3;SKIP=OMIT',
+    'RSCALE=GREGORIAN;FREQ=MONTHLY;COUNT=3',
+    'FREQ=MONTHLY; COUNT=3',
+  ])('a rule in another spelling means the plain one: %s', async (rule) => {
+    const { calendar } = await imported(
+      file(event('r', 'DTSTART:20290131T100000Z', 'DURATION:PT1H', `RRULE:${rule}`)),
+    );
+    expect(await starts(calendar, '2029-01-01', '2029-12-31')).toEqual([
+      '2029-01-31T10:00:00Z',
+      '2029-03-31T10:00:00Z',
+      '2029-05-31T10:00:00Z',
+    ]);
+  });
+
+  test.each([
+    ['is missing', ''],
+    ['is misspelled', 'END:VCALENDER\r\n'],
+  ])('events are read when the end of the calendar %s', async (_, end) => {
+    const text = file(event('e', 'DTSTART:20260715T090000Z')).replace('END:VCALENDAR\r\n', end);
+    const { calendar } = await imported(text);
+    expect(await starts(calendar, '2026-07-01', '2026-08-01')).toEqual(['2026-07-15T09:00:00Z']);
+  });
+
+  test.each(['X-GOOGLE-CONFERENCE', 'X-MICROSOFT-SKYPETEAMSMEETINGURL'])(
+    '%s is the conference',
+    async (name) => {
+      const { calendar } = await imported(
+        file(event('c', 'DTSTART:20260715T090000Z', `${name}:https://meet.example/room`)),
+      );
+      const { body } = await ann.api.get(`/calendar/${calendar}/events?uid=c`);
+      expect(body.events[0].conference.url).toBe('https://meet.example/room');
+    },
+  );
+
+  test('properties that repeat a field do not outlive its value', async () => {
+    const repeats: Record<string, string> = {
+      'X-ALT-DESC': '<p>old</p>',
+      'X-APPLE-STRUCTURED-LOCATION': 'geo:48.8,2.3',
+      'X-APPLE-TRAVEL-DURATION': 'PT45M',
+      'X-GOOGLE-CONFERENCE': 'https://meet.example/room',
+      'X-MICROSOFT-CDO-ALLDAYEVENT': 'FALSE',
+      'X-OWN': 'stays',
+    };
+    const rows = Object.entries(repeats).map(([name, value]) => `${name}:${value}`);
+    const { calendar } = await imported(
+      file(event('d', 'DTSTART:20270715T090000Z', 'DTEND:20270715T100000Z', 'LOCATION:Old', ...rows)),
+    );
+    const path = `/calendar/${calendar}/events`;
+    const { id } = (await ann.api.get(`${path}?uid=d`)).body.events[0];
+    const left = async (change: object): Promise<string[]> => {
+      expect((await ann.api.put(`${path}/${id}`, change)).status).toBe(200);
+      const response = await fetch(`${app.base}/apis/v1/calendar/${calendar}/export.ics`, {
+        headers: { authorization: `Bearer ${ann.token}` },
+      });
+      const text = await response.text();
+      return Object.keys(repeats).filter((name) => text.includes(`\r\n${name}`));
+    };
+    const names = Object.keys(repeats);
+    expect(await left({ title: 'y' })).toEqual(names);
+    expect(await left({ description: 'new' })).toEqual(names.slice(1));
+    expect(await left({ location: 'New' })).toEqual(names.slice(3));
+    expect(await left({ conference: null })).toEqual(names.slice(4));
+    expect(await left({ start: { date: '2027-07-16' }, end: { date: '2027-07-17' } })).toEqual(['X-OWN']);
+  });
+
+  test.each([
+    [['DTSTART;TZID=Europe/Oslo:20271108T000000', 'DTEND;TZID=Europe/Oslo:20271110T000000'], true],
+    [['DTSTART:20271108T000000Z', 'DTEND:20271110T000000Z'], true],
+    [['DTSTART:20271108T000000', 'DURATION:P2D'], true],
+    [['DTSTART;TZID=Europe/Oslo:20271108T090000', 'DTEND;TZID=Europe/Oslo:20271108T170000'], false],
+  ])('days that Exchange writes as times are days: %j', async (times, allDay) => {
+    const { calendar } = await imported(file(event('x', ...times, 'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE')));
+    const { body } = await ann.api.get(`/calendar/${calendar}/events?uid=x`);
+    const { all_day, start, end } = body.events[0];
+    expect(all_day).toBe(allDay);
+    if (allDay) expect([start, end]).toEqual([{ date: '2027-11-08' }, { date: '2027-11-10' }]);
+  });
+
+  test('parameters and values without a field are exported as they were imported', async () => {
+    const rows = [
+      'CLASS:CONFIDENTIAL',
+      'CONFERENCE;VALUE=URI;FEATURE=AUDIO;LABEL=Join:https://meet.example/room',
+      'ATTACH;FMTTYPE=application/pdf:https://files.example/plan.pdf',
+    ];
+    const { calendar } = await imported(file(event('k', 'DTSTART:20270715T090000Z', ...rows)));
+    const exported = async (): Promise<string[]> => {
+      const response = await fetch(`${app.base}/apis/v1/calendar/${calendar}/export.ics`, {
+        headers: { authorization: `Bearer ${ann.token}` },
+      });
+      const all = (await response.text()).replaceAll('\r\n ', '').split('\r\n');
+      return all.filter((row) => /^(?:CLASS|CONFERENCE|ATTACH)/.test(row)).toSorted();
+    };
+    expect(await exported()).toEqual(rows.toSorted());
+    const path = `/calendar/${calendar}/events`;
+    const { id } = (await ann.api.get(`${path}?uid=k`)).body.events[0];
+    await ann.api.put(`${path}/${id}`, { visibility: 'default', conference: null, links: [] });
+    expect(await exported()).toEqual(['CLASS:PUBLIC']);
+  });
 });

@@ -4,6 +4,8 @@ import {
   parameterOf,
   parseDuration,
   propertiesOf,
+  type Property,
+  propertyOf,
   type TimeValue,
   timesOf as valuesOf,
   type ZoneRules,
@@ -105,4 +107,19 @@ export function isLong(event: Component, { wall }: Start, zone: ZoneRules): bool
   const series = { start: wall, zone: null, isDate: false, rules };
   const window = { from: wall, to: Number.POSITIVE_INFINITY, limit: MAX_DATES + 1 };
   return instancesOf(series, window).length > MAX_DATES;
+}
+
+/** Exchange writes days as times from midnight to midnight, with a property that says so ([MS-OXCICAL], 2.1.3.1.1.20.28). */
+export function isWholeDays(event: Component, { wall, isDate }: Start): boolean {
+  const flag = propertyOf(event, 'X-MICROSOFT-CDO-ALLDAYEVENT')?.value.trim().toUpperCase();
+  if (isDate || flag !== 'TRUE' || wall % DAY !== 0) return false;
+  const end = propertyOf(event, 'DTEND');
+  const length = propertyOf(event, 'DURATION');
+  if (end) {
+    const zone = (property: Property | undefined) => property && parameterOf(property, 'TZID');
+    const [time] = valuesOf(end);
+    const isSameClock = zone(end) === zone(propertyOf(event, 'DTSTART'));
+    return time !== undefined && isSameClock && time.wall > wall && time.wall % DAY === 0;
+  }
+  return length === undefined || /^P\d+[DW]$/i.test(length.value.trim());
 }

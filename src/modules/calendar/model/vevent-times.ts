@@ -21,6 +21,7 @@ import {
   instantIn,
   invalid,
   isLong,
+  isWholeDays,
   lasting,
   MAX_DATES,
   type ReadWarning,
@@ -83,7 +84,8 @@ export class EventClock {
   start(event: Component): Start {
     const property = propertyOf(event, 'DTSTART');
     if (!property) throw invalid('DTSTART', 'is missing');
-    return this.placed(property);
+    const placed = this.placed(property);
+    return isWholeDays(event, placed) ? { ...placed, isDate: true, zone: null, rules: null } : placed;
   }
 
   private readonly warn = (code: ReadWarning['code'], message: string) =>
