@@ -5,6 +5,7 @@ import { failureLine } from '../../runtime/failure-line.js';
 import { checkCells } from './cell-checks.js';
 import { Area, type Finding, reasonOf } from './finding.js';
 import { checkWork } from './work-checks.js';
+import { checkZones } from './zone-checks.js';
 
 const area = new Area('database');
 const TIMEOUT_MS = 5_000;
@@ -36,7 +37,12 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const server = [await checkServer(client), await checkExtensions(client), await checkClock(client)];
+    const server = [
+      await checkServer(client),
+      await checkExtensions(client),
+      await checkClock(client),
+      await checkZones(client),
+    ];
     const schema = await checkSchema(config, url);
     const findings = [...server, ...schema, ...(await checkIndexes(client))];
     // The tables of an older version may lack columns that the other checks read.

@@ -18,6 +18,8 @@ export {
   formatTime,
   parseDuration,
   parseTime,
+  type Period,
+  periodsOf,
   textList,
   textOf,
   timesOf,
@@ -27,3 +29,4 @@ export {
 export { ZoneRules } from './zone-rules.js';
 export { vtimezoneOf } from './zone-writer.js';
 export { CalendarZones, type ResolvedZone, zoneOfName } from './zones.js';
+export { isUnnamedZone } from './zone-titles.js';

@@ -79,7 +79,8 @@ class Builder {
   }
 
   end(): Component[] {
-    if (this.open.length > 0)
+    // Without END:VCALENDAR, or with a misspelled one, all components are complete.
+    if (this.open.length > 1)
       throw new ICalendarError('truncated', `The text ends inside ${this.open.at(-1)?.name}`);
     if (this.calendars.length === 0) throw new ICalendarError('no_calendar', 'The text has no VCALENDAR');
     return this.calendars;

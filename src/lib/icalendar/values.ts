@@ -49,6 +49,24 @@ export function timesOf(property: Property): TimeValue[] {
   });
 }
 
+/** A PERIOD (RFC 5545, 3.3.9). */
+export interface Period extends TimeValue {
+  /** Seconds, or the end. */
+  length: number | TimeValue;
+}
+
+/** The periods among the values of a property. @throws ICalendarError */
+export const periodsOf = (property: Property): Period[] =>
+  property.value.split(',').flatMap((text) => {
+    const [from = '', to] = text.split('/');
+    if (to === undefined) return [];
+    const { days, seconds } = /^\s*[+-]?P/i.test(to)
+      ? parseDuration(to, property.name)
+      : { days: 0, seconds: 0 };
+    const length = /P/i.test(to) ? days * DAY + seconds : parseTime(to, property.name);
+    return [{ ...parseTime(from, property.name), length }];
+  });
+
 /** All times of the properties of this name, e.g. of several EXDATE lines, with their TZID. */
 export const allTimesOf = (parent: Component, name: string): (TimeValue & { tzid: string | null })[] =>
   propertiesOf(parent, name).flatMap((property) => {

@@ -75,6 +75,15 @@ export class ZoneRules {
     return offset;
   }
 
+  /** Changes of the offset from `from` to `to`, instants in seconds, in order. @throws ICalendarError */
+  changesBetween(from: number, to: number): { at: number; after: number }[] {
+    const found: { at: number; after: number }[] = [];
+    for (let period = Math.floor(from / PERIOD); period * PERIOD < to; period += 1)
+      for (const { at, after } of this.onsetsAround(period * PERIOD))
+        if (at > from && at < to && Math.floor(at / PERIOD) === period) found.push({ at, after });
+    return found;
+  }
+
   /** The instant of a wall time; gaps and repeated times are resolved as in `Zone` of lib/recurrence. */
   toInstant(wall: number): number {
     const offsets = [this.offsetAt(wall - 26 * 3600), this.offsetAt(wall + 26 * 3600)];

@@ -4,15 +4,27 @@ import { ICalendarError } from './errors.js';
 import { unescapeText } from './values.js';
 import { WINDOWS_ZONES } from './windows-zones.js';
 import { ZoneRules } from './zone-rules.js';
+import { LARGE_ZONES, zoneOfTitle } from './zone-titles.js';
 
-/** A resolved TZID: an IANA zone, or the rules of a VTIMEZONE that match no IANA zone. */
-export type ResolvedZone = { kind: 'iana'; name: string } | { kind: 'rules'; rules: ZoneRules };
+/**
+ * A resolved TZID: an IANA zone, or the rules of a VTIMEZONE that match no IANA zone, with the IANA zone that differs from them for the
+ * shortest time.
+ */
+export type ResolvedZone =
+  | { kind: 'iana'; name: string }
+  | { kind: 'rules'; rules: ZoneRules; nearest: string };
 const YEAR = 365 * DAY;
 const WEEK = 7 * DAY;
-/** Weeks in which the offsets of a VTIMEZONE and of an IANA zone must agree. */
+/** Weeks in which the offsets of a VTIMEZONE and of an IANA zone are compared. */
 const COMPARED_WEEKS = 2 * 53;
+/** Windows changes some zones a second before midnight. */
+const TOLERANCE = 60;
+/** Days of the first year on which all offsets must agree before the changes are compared. */
+const SAMPLED_DAYS = [15, 195];
+/** Changes in the compared years. No zone has as many. */
+const MAX_CHANGES = 24;
 const MAX_MATCHES = 1_000;
-const matches = new Map<string, string | null>();
+const matches = new Map<string, ZoneMatch>();
 
 /** Finds the zone of each TZID of one calendar (RFC 5545, 3.2.19). */
 export class CalendarZones {
@@ -22,10 +34,12 @@ export class CalendarZones {
   constructor(private readonly calendar: Component) {}
 
   /**
-   * Tries, in this order: the name itself, the IANA name at the end of a path such as `/mozilla.org/20050126_1/Europe/Berlin`,
-   * the Windows name, X-LIC-LOCATION of the VTIMEZONE, the IANA zone with the same offsets, the VTIMEZONE's own rules.
+   * Tries, in this order: a name of a place in the IANA database, also at the end of a path such as
+   * `/mozilla.org/20050126_1/Europe/Berlin`; the VTIMEZONE, as the zone of its name if that has the same offsets, else as an IANA zone
+   * that has, else as its own rules; any other known name. A place comes first because files keep its former rules; a short name such
+   * as `EST` has as many meanings as writers.
    * @param around an instant in seconds near which offsets are compared
-   * @returns null for an unknown name without a VTIMEZONE
+   * @returns null for an unknown name without a usable VTIMEZONE
    */
   resolve(tzid: string, around: number): ResolvedZone | null {
     const known = this.resolved.get(tzid);
@@ -36,20 +50,21 @@ export class CalendarZones {
   }
 
   private find(tzid: string, around: number): ResolvedZone | null {
-    const named = zoneOfName(tzid);
-    if (named) return { kind: 'iana', name: named };
+    const place = placeOfName(tzid);
+    if (place) return { kind: 'iana', name: place };
+    const name = zoneOfName(tzid);
     const zone = this.calendar.components.find(
       (each) => each.name === 'VTIMEZONE' && idText(propertyOf(each, 'TZID')?.value ?? '') === idText(tzid),
     );
-    if (!zone) return null;
-    const location = zoneOfName(propertyOf(zone, 'X-LIC-LOCATION')?.value ?? '');
+    if (!zone) return name === null ? null : { kind: 'iana', name };
+    const location = placeOfName(propertyOf(zone, 'X-LIC-LOCATION')?.value ?? '');
     if (location) return { kind: 'iana', name: location };
     try {
       const rules = new ZoneRules(zone);
-      const name = zoneOfOffsets(rules, around);
-      return name === null ? { kind: 'rules', rules } : { kind: 'iana', name };
+      const { nearest, isEqual } = zoneOfRules(rules, around, name);
+      return isEqual ? { kind: 'iana', name: nearest } : { kind: 'rules', rules, nearest };
     } catch (error) {
-      if (error instanceof ICalendarError) return null;
+      if (error instanceof ICalendarError) return name === null ? null : { kind: 'iana', name };
       throw error;
     }
   }
@@ -59,44 +74,96 @@ export class CalendarZones {
 const idText = (tzid: string): string => unescapeText(tzid).trim();
 
 /** Names of UTC. Exchange writes `tzone://Microsoft/Utc`. */
-const UTC = /^(?:gmt|z|(?:\(utc\) )?coordinated universal time)$|(?:^|\/)utc$/i;
+const UTC = /^(?:gmt|z|(?:\(utc\) )?coordinated universal time|universal coordinated time)$|(?:^|\/)utc$/i;
 
-/** The IANA name that a TZID contains or that a Windows name means; null if there is none. */
-export function zoneOfName(tzid: string): string | null {
-  const text = tzid.trim().replaceAll(/^"|"$/g, '');
-  if (UTC.test(text)) return 'UTC';
-  const direct = canonicalZone(text);
-  if (direct) return direct;
-  if (Object.hasOwn(WINDOWS_ZONES, text)) return canonicalZone(WINDOWS_ZONES[text] as string);
-  const parts = text.split('/').slice(-3);
-  for (let n = 0; n < parts.length; n += 1) {
+const plainName = (tzid: string): string => tzid.trim().replaceAll(/^"|"$/g, '');
+
+/** The IANA name of a place, such as `Europe/Berlin`, that a TZID is or ends with; null if there is none. */
+function placeOfName(tzid: string): string | null {
+  const parts = plainName(tzid).split('/').slice(-3);
+  for (let n = 0; n < parts.length - 1; n += 1) {
     const name = canonicalZone(parts.slice(n).join('/'));
-    // A single word such as `EST` at the end of a path is ambiguous.
-    if (name && parts.length - n > 1) return name;
+    // `Etc/GMT+5` is no place, but it has one meaning.
+    if (name) return /^etc\/(?:utc|uct|gmt|zulu|universal|greenwich)$/i.test(name) ? 'UTC' : name;
   }
   return null;
 }
 
+/** The IANA name that a TZID contains, or that a name or a title of Windows, Exchange or Lotus Notes means; null if there is none. */
+export function zoneOfName(tzid: string): string | null {
+  const text = plainName(tzid);
+  if (UTC.test(text)) return 'UTC';
+  const named = placeOfName(text) ?? canonicalZone(text);
+  if (named) return named;
+  if (Object.hasOwn(WINDOWS_ZONES, text)) return canonicalZone(WINDOWS_ZONES[text] as string);
+  return zoneOfTitle(text);
+}
+
 let candidates: readonly string[] | undefined;
 
-/** One IANA zone for each zone of Windows: they cover the offsets in use. */
+/** Large zones, then one IANA zone for each zone of Windows: they cover the offsets in use. */
 function commonZones(): readonly string[] {
-  candidates ??= [...new Set(Object.values(WINDOWS_ZONES))].flatMap((name) => canonicalZone(name) ?? []);
+  candidates ??= [
+    ...new Set(
+      [...LARGE_ZONES, ...Object.values(WINDOWS_ZONES)].flatMap((name) => canonicalZone(name) ?? []),
+    ),
+  ];
   return candidates;
 }
 
-/** The common IANA zone with the same offsets in the two years from `around` on; null if there is none. */
-function zoneOfOffsets(rules: ZoneRules, around: number): string | null {
+interface ZoneMatch {
+  nearest: string;
+  isEqual: boolean;
+}
+
+/** The IANA zone that is most like the rules in the two years from `around` on. @param named is preferred among equal ones */
+function zoneOfRules(rules: ZoneRules, around: number, named: string | null): ZoneMatch {
   const from = Math.floor(around / YEAR) * YEAR;
-  const offsets = Array.from({ length: COMPARED_WEEKS }, (_, n) => rules.offsetAt(from + n * WEEK));
-  const key = `${from} ${offsets.join()}`;
+  const to = from + COMPARED_WEEKS * WEEK;
+  const changes = rules.changesBetween(from, to);
+  if (changes.length > MAX_CHANGES) return { nearest: named ?? 'UTC', isEqual: false };
+  const key = [from, rules.offsetAt(from), named, ...changes.flatMap(({ at, after }) => [at, after])].join();
   const known = matches.get(key);
-  if (known !== undefined) return known;
-  const found = commonZones().find((name) => {
-    const zone = Zone.of(name);
-    return offsets.every((offset, n) => zone.offsetAt(from + n * WEEK) === offset);
-  });
+  if (known) return known;
+  const samples = SAMPLED_DAYS.map((day) => from + day * DAY);
+  const isAlike = (name: string): boolean =>
+    samples.every((at) => Zone.of(name).measure(at) === rules.offsetAt(at));
+  const all = named === null ? commonZones() : [named, ...commonZones()];
+  const alike = all.filter(isAlike);
+  const names = alike.length > 0 ? alike : LARGE_ZONES;
+  let best: ZoneMatch & { apart: number } = {
+    nearest: 'UTC',
+    isEqual: false,
+    apart: Number.POSITIVE_INFINITY,
+  };
+  for (const name of names) {
+    const apart = secondsApart(rules, Zone.of(name), changes, from, to);
+    if (apart >= best.apart) continue;
+    best = { nearest: name, isEqual: apart <= TOLERANCE * changes.length, apart };
+    if (best.isEqual) break;
+  }
   if (matches.size >= MAX_MATCHES) matches.clear();
-  matches.set(key, found ?? null);
-  return found ?? null;
+  const found = { nearest: best.nearest, isEqual: best.isEqual };
+  matches.set(key, found);
+  return found;
+}
+
+/** The difference of the offsets, added up over all seconds of a period; relative to an hour. */
+function secondsApart(
+  rules: ZoneRules,
+  zone: Zone,
+  changes: readonly { at: number }[],
+  from: number,
+  to: number,
+): number {
+  const edges = [from, to, ...changes.map(({ at }) => at)];
+  for (const { at } of zone.transitionsBetween(from, to)) edges.push(at);
+  edges.sort((a, b) => a - b);
+  let apart = 0;
+  for (const [n, at] of edges.entries()) {
+    const next = edges[n + 1];
+    if (next === undefined || next === at) continue;
+    apart += (next - at) * (Math.abs(rules.offsetAt(at) - zone.offsetAt(at)) / 3600);
+  }
+  return apart;
 }

@@ -170,10 +170,12 @@ function readRule(text: string): Rule {
     throw new RecurrenceError('rule_too_large', `A rule has at most ${RULE_LIMITS.length} characters`);
   const rule: Rule = { ...EMPTY_RULE };
   const seen = new Set<string>();
-  for (const part of text.trim().replace(PREFIX_OR_END, '').toUpperCase().split(';')) {
+  // Exchange writes blanks into lists.
+  for (const part of text.replaceAll(/\s+/g, '').replace(PREFIX_OR_END, '').toUpperCase().split(';')) {
     const equals = part.indexOf('=');
     const name = equals < 0 ? part : part.slice(0, equals);
     const value = equals < 0 ? '' : part.slice(equals + 1);
+    if (isPlainScale(name, value)) continue;
     const known = PARTS.get(name);
     if (!known) return failUnknown(name);
     if (seen.has(name)) fail(name, `${name} is given twice`);
@@ -184,6 +186,10 @@ function readRule(text: string): Rule {
   assertAllowed(rule);
   return rule;
 }
+
+/** Whether a part of RFC 7529 has the meaning that a rule has without it. */
+export const isPlainScale = (name: string, value: string): boolean =>
+  (name === 'RSCALE' && value === 'GREGORIAN') || (name === 'SKIP' && value === 'OMIT');
 
 function failUnknown(name: string): never {
   if (name === 'RSCALE' || name === 'SKIP')

@@ -1,4 +1,5 @@
 import { civilOf, DAY, dayOf } from './civil.js';
+import { ianaSpelling } from './zone-names.js';
 
 /** A change of a zone's offset. All values are seconds; `at` is the instant of the change. */
 export interface Transition {
@@ -149,8 +150,8 @@ export class Zone {
     return high;
   }
 
-  /** The offset that ICU gives for an instant. */
-  private measure(instant: number): number {
+  /** The offset that ICU gives for an instant, in seconds: without the cache, for a zone that is asked once. */
+  measure(instant: number): number {
     const text = this.format.format(instant * 1000);
     const [, month, day, year, era, hour, minute, second] =
       /^(\d+)\/(\d+)\/(\d+) (\w+), (\d+):(\d+):(\d+)$/.exec(text) ?? [];
@@ -193,24 +194,28 @@ function spanAt(all: readonly Span[], time: number): Span {
 const canonical = new Map<string, string | null>();
 
 /**
- * The canonical spelling of a time zone's name as the runtime knows it, e.g. `Europe/Berlin` for `europe/berlin`.
+ * The name of a time zone in the spelling of the IANA database, e.g. `Europe/Berlin` for `europe/berlin`. A former name stays, because
+ * clients compare the response with the name that they sent.
  * @returns null for an unknown name, and for offsets such as `+01:00`, which are no zones
  */
 export function canonicalZone(name: string): string | null {
   const known = canonical.get(name);
   if (known !== undefined) return known;
-  let result: string | null = null;
-  if (/^[A-Za-z][\w+\-/]{0,63}$/.test(name)) {
-    try {
-      result = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
-    } catch {
-      result = null;
-    }
-  }
+  const result = spellingOf(name);
   // The cache is bounded, because files may contain any number of unknown names.
   if (canonical.size >= MAX_CACHED_NAMES) canonical.clear();
   canonical.set(name, result);
   return result;
+}
+
+function spellingOf(name: string): string | null {
+  if (!/^[A-Za-z][\w+\-/]{0,63}$/.test(name)) return null;
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    return ianaSpelling(name) ?? (timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name);
+  } catch {
+    return null;
+  }
 }
 
 /** Whether the value is the name of a time zone, e.g. `Europe/Berlin`; not an offset, which has no daylight saving time. */

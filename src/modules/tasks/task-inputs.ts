@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { canonicalZone } from '../../lib/recurrence/index.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { HtmlPolicy } from '../../platform/html/html-policy.js';
@@ -6,7 +7,6 @@ import { detailsAt, fieldError, Errors } from '../../platform/http/errors.js';
 import { cleanHtmlField } from '../../platform/resources/html-field.js';
 import { TenantsApi } from '../tenants/index.js';
 import { canonicalRule } from './schedule/task-recurrence.js';
-import { TimeZones } from './schedule/time-zones.js';
 import type { NamedUser, ReferenceInput, ReminderInput } from './task-fields.dto.js';
 import { keyFor } from '../../platform/resources/manual-order.js';
 import { TaskReferences } from './responses/task-references.js';
@@ -27,7 +27,6 @@ export class TaskInputs {
     private readonly html: HtmlPolicy,
     private readonly references: TaskReferences,
     private readonly tasks: TasksRepository,
-    private readonly zones: TimeZones,
     private readonly db: Db,
   ) {}
 
@@ -39,7 +38,7 @@ export class TaskInputs {
     const patch = await this.common(ctx, input, taskId);
     Object.assign(patch, statusOf(await this.withOneStatus(ctx, input, taskId)));
     if (input.due_at !== undefined) patch['due_at'] = input.due_at?.toISOString() ?? null;
-    if (input.time_zone !== undefined) patch['time_zone'] = await this.zones.canonical(input.time_zone);
+    if (input.time_zone !== undefined) patch['time_zone'] = canonicalZone(input.time_zone);
     if (input.labels !== undefined) patch['labels'] = input.labels;
     if (input.folder_id !== undefined) patch['folder_id'] = input.folder_id?.toLowerCase() ?? null;
     if (input.recurrence !== undefined) {

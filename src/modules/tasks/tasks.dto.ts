@@ -87,7 +87,7 @@ export class TaskFields {
   @Flag({ example: false }) done!: boolean;
   /** The day the task is due. */
   @ApiProperty({ format: 'date', example: '2026-12-01' }) @Nullable() @CalendarDay() date!: string | null;
-  /** Time zone of `date`, of the IANA database. Default for a new task: `UTC`. @example "Europe/Paris" */
+  /** Time zone of `date`, of the IANA database. Default for a new task: that of your profile, else `UTC`. @example "Europe/Paris" */
   @TimeZone() @IsString() time_zone!: string;
   /** Accepted in upper or lower case. Default for a new task: `normal`. */
   @LowerCase() @OneOf(PRIORITIES, { example: 'high' }) priority!: TaskPriority;

@@ -18,7 +18,7 @@ import { TaskFoldersRepository } from './folders/task-folders.repository.js';
 import { TaskFoldersService } from './folders/task-folders.service.js';
 import { TaskIndexer } from './lists/search/task-indexer.js';
 import { TaskInputs } from './task-inputs.js';
-import { TimeZones } from './schedule/time-zones.js';
+import { TaskZones } from './schedule/zone-rules.js';
 import { TaskLinks, TaskReferences } from './responses/task-references.js';
 import { TaskListRepository } from './lists/task-list.repository.js';
 import { TaskListsService } from './lists/task-lists.service.js';
@@ -57,7 +57,7 @@ import { TasksPersonalData } from './tasks-personal-data.js';
     TaskListRepository,
     TaskListsService,
     TaskInputs,
-    TimeZones,
+    TaskZones,
     TaskPartsRepository,
     TaskPartWrites,
     TaskCommentsService,

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
-import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import { TaskZones, type ZoneYears } from './schedule/zone-rules.js';
+
+/** A write needs the rules of one zone; more rounds only if other writes change the zone or the date meanwhile. */
+const MAX_ZONES = 10;
 
 /** Result of a write of a task; `json` is the task without its references, or the further members of the error. */
 export interface TaskOutcome {
@@ -17,11 +20,12 @@ export interface TaskOutcome {
     | 'conflict'
     | 'unknown_folder'
     | 'unknown_user'
-    | 'unknown_zone'
     | 'no_date'
     | 'already_exists'
     | 'too_many'
     | 'blob_gone'
+    /** Nothing is written: rules of a time zone are missing. */
+    | 'zone'
     /** Notes link to the task: update them in the same transaction (`TaskLinks.update`), then write again. */
     | 'links'
     /** The task repeats: compute its next occurrence, then write again. */
@@ -55,6 +59,8 @@ export interface TaskWrite {
   planned?: true;
   next?: NextTask | null;
   links_updated?: true;
+  /** Rules of time zones (adr/0065). */
+  zones?: ZoneYears;
 }
 
 interface LinkedTask {
@@ -137,7 +143,10 @@ const folderOf = workspace.statement<{ folder_id: string | null }>(
 /** All SQL on single tasks; lists are in `lists/`. */
 @Injectable()
 export class TasksRepository {
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly zones: TaskZones,
+  ) {}
 
   /** The task as the caller sees it; null without access. */
   async read(reader: Reader, ctx: RequestContext, id: string): Promise<ReadTask | null> {
@@ -151,7 +160,39 @@ export class TasksRepository {
     id: string,
     write: TaskWrite,
   ): Promise<TaskOutcome> {
-    return outcomeOf(tx.query(writes[kind], [ctx.tenantId, ctx.userId, id, write]));
+    const values = [ctx.tenantId, ctx.userId, id];
+    return this.withZones(ctx, write, (complete) => outcomeOf(tx.query(writes[kind], [...values, complete])));
+  }
+
+  /** One statement that commits by itself. @param prepare runs before it */
+  async writeAlone(
+    ctx: RequestContext,
+    kind: TaskWriteKind,
+    id: string,
+    write: TaskWrite,
+    prepare: (tx: Tx) => void,
+  ): Promise<TaskOutcome> {
+    return this.withZones(ctx, write, (complete) =>
+      this.db.single(async (tx) => {
+        prepare(tx);
+        return outcomeOf(tx.query(writes[kind], [ctx.tenantId, ctx.userId, id, complete]));
+      }),
+    );
+  }
+
+  /** A write without the rules that it needs changes nothing, and is repeated with them. */
+  private async withZones(
+    ctx: RequestContext,
+    write: TaskWrite,
+    run: (complete: TaskWrite) => Promise<TaskOutcome>,
+  ): Promise<TaskOutcome> {
+    const { zones, add } = this.zones.for(ctx, write.patch);
+    for (let attempt = 0; ; attempt += 1) {
+      const result = await run({ ...write, zones });
+      if (result.outcome !== 'zone') return result;
+      if (attempt >= MAX_ZONES) throw new Error(`no rules of the zone ${result.json}`);
+      add(JSON.parse(result.json ?? '""') as string);
+    }
   }
 
   /** Locks tasks that notes link to. @returns them with the users whose feeds contain them */
@@ -181,14 +222,9 @@ export class TasksRepository {
   }
 }
 
-/** The one row of a write function. An unknown time zone, which PostgreSQL raises, becomes an outcome too. */
+/** The one row of a write function. */
 export async function outcomeOf<Row extends TaskOutcome>(query: Promise<Row[]>): Promise<Row> {
-  try {
-    const [row] = await query;
-    if (row === undefined) throw new Error('a function that returns one row returned none');
-    return row;
-  } catch (error) {
-    if (errorCode(error) !== 'WS003') throw error;
-    return { outcome: 'unknown_zone', revision: null, json: null, refs: null } as Row;
-  }
+  const [row] = await query;
+  if (row === undefined) throw new Error('a function that returns one row returned none');
+  return row;
 }

@@ -46,5 +46,6 @@ export const tasksSchema: SchemaPart = {
     'task-search',
     'task-attachments',
     'tasks-of-members',
+    'release-0.1.0',
   ),
 };

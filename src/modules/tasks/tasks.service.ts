@@ -126,10 +126,7 @@ export class TasksService {
     options: ReplyOptions,
   ): Promise<JsonReply> {
     if (key === null) {
-      const result = await this.db.single(async (tx) => {
-        this.outbox.notice(tx);
-        return this.tasks.write(tx, ctx, kind, id, write);
-      });
+      const result = await this.tasks.writeAlone(ctx, kind, id, write, (tx) => this.outbox.notice(tx));
       if (result.outcome !== 'reschedule' && result.outcome !== 'links') {
         return this.results.reply(this.db, ctx, id, result, options);
       }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatRule, parseRule } from '../../../lib/recurrence/index.js';
 import { attendeesAt, isOwnInvitation, wholeOf } from '../model/attendance.js';
+import { customAfter } from '../model/dependent-properties.js';
 import {
   type EventContent,
   type EventRecord,
@@ -114,7 +115,8 @@ export function changeAll(record: EventRecord, changes: Changes, now: string): C
     ...(isDeepStrictEqual(participants, record.participants) ? [] : ['attendees']),
   ];
   if (fields.length === 0) return null;
-  const next: EventRecord = { ...record, ...wanted, dtstamp: now };
+  const custom = customAfter(record, fields, times.starts);
+  const next: EventRecord = { ...record, ...wanted, custom, dtstamp: now };
   const isMoved = !sameTimes(record, next) || !isDeepStrictEqual(pattern(record.rules), pattern(rules));
   const isRescheduled = fields.some((field) =>
     [...TIME_FIELDS, 'rules', 'added', 'excluded', 'status'].includes(field),
@@ -145,6 +147,8 @@ export function changeOne(record: EventRecord, key: string, changes: Changes, no
   const isRescheduled = moved || fields.includes('status');
   const sequence = record.sequence + (isRescheduled ? 1 : 0);
   const patch = { ...occurrence.override?.patch, ...wanted };
+  const custom = customAfter(before, fields, patch.starts ?? before.starts);
+  if (custom !== before.custom) patch.custom = custom;
   const override = { recurrence_key: key, patch, sequence, dtstamp: now };
   const others = record.overrides.filter(({ recurrence_key }) => recurrence_key !== key);
   const participants = moved ? resetResponsesAt(invited, key) : invited.participants;

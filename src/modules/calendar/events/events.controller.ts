@@ -113,7 +113,7 @@ export class EventsController {
     id: 'batchEvents',
     summary: 'Change many events',
     description:
-      'At most 500 operations in one transaction, each with a result. Without `atomic`, an operation that fails does not affect the others. Or an iCalendar file (`text/calendar`, at most 10 MiB and 20,000 events): its events are found by their UID, so a repeated import changes nothing; each has a result with its UID as `client_id`; no message is sent to attendees. A file is written in transactions of 100 events. Alarms become reminders before the start, also absolute ones of single events and those relative to the end; others, such as alarms after the start, are left out. A period of RDATE is an instance with the length of the series.',
+      'At most 500 operations in one transaction, each with a result. Without `atomic`, an operation that fails does not affect the others. Or an iCalendar file (`text/calendar`, at most 10 MiB and 20,000 events): its events are found by their UID, so a repeated import changes nothing; each has a result with its UID as `client_id`; no message is sent to attendees. A file is written in transactions of 100 events. Alarms become reminders before the start, also absolute ones of single events and those relative to the end; others, such as alarms after the start, are left out. A period of RDATE is an instance with its own length. `warnings` of a result name what the import assumed. A series that changes from one instance on (RANGE=THISANDFUTURE) for more than 1,000 instances is stored as two events, each with a result.',
     response: [EventBatchEnvelope, 'The results in the order of the operations.'],
     examples: {
       operations: {

@@ -39,8 +39,11 @@ export class IcsFile {
 
   private constructor(private readonly open: () => Promise<AsyncIterable<Uint8Array>>) {}
 
-  /** @throws ICalendarError; TooManyEventsError */
-  static async read(open: () => Promise<AsyncIterable<Uint8Array>>): Promise<IcsFile> {
+  /**
+   * @param zone of the calendar that receives the events, for a TZID that says only that its zone has no name
+   * @throws ICalendarError; TooManyEventsError
+   */
+  static async read(open: () => Promise<AsyncIterable<Uint8Array>>, zone: string): Promise<IcsFile> {
     const file = new IcsFile(open);
     const calendars: Component[] = [];
     let count = 0;
@@ -55,7 +58,7 @@ export class IcsFile {
       if (others) others.push(item);
       else file.instances.set(uid, [item]);
     }
-    file.clocks = calendars.map(clockOf);
+    file.clocks = calendars.map((calendar) => clockOf(calendar, zone));
     return file;
   }
 
@@ -101,7 +104,11 @@ const named = (event: Component, uid: string): Component =>
       };
 
 /** Times with an unknown TZID are read in the zone of the calendar (X-WR-TIMEZONE). */
-const clockOf = (calendar: Component): EventClock =>
-  new EventClock(new CalendarZones(calendar), zoneOfName(propertyOf(calendar, 'X-WR-TIMEZONE')?.value ?? ''));
+const clockOf = (calendar: Component, zone: string): EventClock =>
+  new EventClock(
+    new CalendarZones(calendar),
+    zoneOfName(propertyOf(calendar, 'X-WR-TIMEZONE')?.value ?? ''),
+    zone,
+  );
 
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;

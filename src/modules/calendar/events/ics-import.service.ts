@@ -22,6 +22,8 @@ import { permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext } from '../model/event-record.js';
 import { readEvent, type ReadEvent } from '../model/vevent-reader.js';
 import { createdEvent, differing, orphan, replaced, withInstances } from './imported-event.js';
+import { splitRanges } from './file-ranges.js';
+import type { ReadWarning } from '../model/vevent-times.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, TooManyEventsError } from './ics-file.js';
 
 /** Maximum number of events in a transaction, and the bytes of JSON after which the next one begins. */
@@ -29,7 +31,7 @@ const BATCH = 100;
 const BATCH_BYTES = 2 * 1024 * 1024;
 
 /** The outcome of one event of a file. */
-type ImportResult = BatchResult & { event_id: string | null };
+type ImportResult = BatchResult & { event_id: string | null; warnings: ReadWarning[] };
 
 interface Job {
   tx: Tx;
@@ -75,9 +77,10 @@ export class IcsImport {
     return this.uploads.receiveBody(ctx, form, MAX_FILE_BYTES, async ({ id }) => {
       const file = await opened(
         async () => (await this.blobs.open(ctx.tenantId, id)).stream as AsyncIterable<Uint8Array>,
+        calendar.time_zone,
       );
       const results: ImportResult[] = [];
-      for await (const events of batchesOf(file.events()))
+      for await (const events of batchesOf(withoutRanges(file.events())))
         results.push(...(await this.db.tx((tx) => this.write(tx, ctx, calendarId, events))));
       const failed = results.filter(({ error }) => error !== null).length;
       return new JsonReply(JSON.stringify({ results, applied: results.length - failed, failed }));
@@ -122,7 +125,7 @@ export class IcsImport {
     for (const { event, found: each } of read) {
       const result = await this.imported(job, event, each, eventIds.get(event.uid) ?? null);
       if (!(result instanceof ApiError) && result.change) changes.push(result.change);
-      results.push(resultOf(event, result));
+      results.push(resultOf(event, result, each instanceof ApiError ? [] : (each?.warnings ?? [])));
     }
     if (changes.length > 0) await this.writer.commit(tx, ctx, changes, job.now);
     return results;
@@ -193,9 +196,9 @@ function invalidIcs({ code, message, property = '' }: ICalendarError): ApiError 
 }
 
 /** @throws ApiError 422 `invalid_ics`, `too_many_events` */
-async function opened(open: () => Promise<AsyncIterable<Uint8Array>>): Promise<IcsFile> {
+async function opened(open: () => Promise<AsyncIterable<Uint8Array>>, zone: string): Promise<IcsFile> {
   try {
-    return await IcsFile.read(open);
+    return await IcsFile.read(open, zone);
   } catch (error) {
     if (error instanceof ICalendarError) throw invalidIcs(error);
     if (error instanceof TooManyEventsError) throw CalendarErrors.tooManyEvents.with();
@@ -203,11 +206,23 @@ async function opened(open: () => Promise<AsyncIterable<Uint8Array>>): Promise<I
   }
 }
 
-function resultOf({ index, uid }: FileEvent, result: Imported | ApiError): ImportResult {
-  const common = { index, client_id: uid, event: null };
+function resultOf(
+  { index, uid }: FileEvent,
+  result: Imported | ApiError,
+  warnings: ReadWarning[],
+): ImportResult {
+  const common = { index, client_id: uid, event: null, warnings };
   return result instanceof ApiError
     ? { ...common, event_id: null, status: result.kind.status, error: result.body }
     : { ...common, event_id: result.eventId, status: result.status, error: null };
+}
+
+/** Series that change from one instance on, as two series each. An event with an error is left to the batch, which reports it. */
+async function* withoutRanges(events: AsyncIterable<FileEvent>): AsyncGenerator<FileEvent> {
+  for await (const event of events) {
+    const parts = caught(() => splitRanges(event));
+    yield* parts instanceof ApiError ? [event] : parts;
+  }
 }
 
 /** Batches by number and size. An event whose UID is already in the batch begins the next one. */

@@ -120,9 +120,17 @@ export function keysOf(
   return found.map(({ key }) => wallText(key, false));
 }
 
-/** @throws ApiError 422 `no_instances` where every instance is excluded */
+/**
+ * @throws ApiError 422 `no_instances` where every instance is excluded; `invalid_rule` for days with a frequency shorter than a day,
+ *   which RFC 5545, 3.3.10, does not define
+ */
 export function assertInstances(record: EventTimes & Recurrence): void {
   if (record.rules.length + record.added.length + record.excluded.length === 0) return;
+  if (isDay(record.starts) && record.rules.some((rule) => rule.includes('FREQ=HOURLY'))) {
+    const message = 'FREQ=HOURLY needs a start with a time: an event on days repeats by days.';
+    const details = [{ field: 'recurrence.rules', code: 'invalid_rule', message }];
+    throw RuleErrors.invalid_rule.with({ message, details });
+  }
   const from = Math.min(...[record.starts, ...record.added].map(wallOf)) - 2 * 86_400;
   if (instancesOf(seriesOf(record), { from, to: Number.POSITIVE_INFINITY, limit: 1 }).length === 0)
     throw CalendarErrors.noInstances.with();

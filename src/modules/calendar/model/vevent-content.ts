@@ -52,7 +52,7 @@ export function contentOfVevent(event: Component): Omit<EventContent, keyof Even
   const location = storable(textOf(event, 'LOCATION') ?? '', MAX.location);
   const geo = geoOf(event);
   const color = /^#[0-9a-f]{6}/i.exec(propertyOf(event, 'X-APPLE-CALENDAR-COLOR')?.value ?? '')?.[0];
-  const url = httpUrl(propertyOf(event, 'CONFERENCE')?.value);
+  const url = conferenceOf(event);
   const unknown = unknownOf(event);
   return {
     title: line(textOf(event, 'SUMMARY') ?? '', MAX.title),
@@ -103,6 +103,14 @@ function httpUrl(text: string | undefined): string | null {
     : null;
 }
 
+/** Google and Microsoft write the address of a conference into properties of their own. */
+const CONFERENCE = ['CONFERENCE', 'X-GOOGLE-CONFERENCE', 'X-MICROSOFT-SKYPETEAMSMEETINGURL'];
+
+function conferenceOf(event: Component): string | null {
+  const urls = CONFERENCE.flatMap((name) => propertiesOf(event, name).map(({ value }) => httpUrl(value)));
+  return urls.find((url) => url !== null) ?? null;
+}
+
 function linksOf(event: Component): EventLink[] {
   return propertiesOf(event, 'ATTACH')
     .flatMap((property): EventLink[] => {
@@ -142,18 +150,18 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /** Properties without a field, up to 64 KiB: attached files are dropped first. */
 function unknownOf(event: Component): Property[] {
-  const firstConference = propertyOf(event, 'CONFERENCE');
+  const conference = propertiesOf(event, 'CONFERENCE').find(({ value }) => httpUrl(value) !== null);
   const hasGeo = geoOf(event) !== null;
   const kept: Property[] = [];
   let bytes = 0;
   for (const each of event.properties) {
     const { name, value } = each;
     const isRead =
-      KNOWN.has(name) ||
+      (KNOWN.has(name) && !(name === 'CLASS' && upper(event, 'CLASS') === 'CONFIDENTIAL')) ||
       (name === 'GEO' && hasGeo) ||
       (name === 'X-APPLE-CALENDAR-COLOR' && /^#[0-9a-f]{6}/i.test(value)) ||
-      (name === 'ATTACH' && httpUrl(value) !== null) ||
-      (each === firstConference && httpUrl(value) !== null);
+      (name === 'ATTACH' && httpUrl(value) !== null && !hasOther(each, ['FILENAME', 'X-FILENAME'])) ||
+      (each === conference && !hasOther(each, ['VALUE']));
     if (isRead) continue;
     const size = JSON.stringify(each).length;
     if (bytes + size > MAX.unknownBytes) continue;
@@ -162,6 +170,10 @@ function unknownOf(event: Component): Property[] {
   }
   return kept;
 }
+
+/** Whether a property has parameters that its field does not keep. */
+const hasOther = ({ parameters }: Property, names: readonly string[]): boolean =>
+  parameters.some(({ name }) => !names.includes(name));
 
 /** A property without text that cannot be stored. */
 export function storableProperty({ name, parameters, value }: Property): Property {

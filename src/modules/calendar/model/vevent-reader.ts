@@ -22,7 +22,7 @@ import { isDay, timesAt, wallOf } from './event-times.js';
 import { laterKeys } from './following.js';
 import { contentOfVevent, line, remindersOf } from './vevent-content.js';
 import { instanceRows, participantsOf, peopleOf } from './vevent-people.js';
-import { EventClock, type Recurrence, type Start } from './vevent-times.js';
+import { EventClock, type ReadWarning, type Recurrence, type Start } from './vevent-times.js';
 
 const MAX_UID = 500;
 const MAX_OVERRIDES = 2_000;
@@ -47,6 +47,7 @@ export interface ReadEvent {
   /** Null: the file has no alarms for it. */
   reminders: Reminder[] | null;
   proposals_allowed: boolean;
+  warnings: ReadWarning[];
 }
 
 /**
@@ -56,7 +57,7 @@ export interface ReadEvent {
  * @throws ICalendarError; RecurrenceError for a rule
  */
 export function readEvent(master: Component, instances: readonly Component[], clock: EventClock): ReadEvent {
-  const start = clock.start(master);
+  const start = clock.begin(master);
   const times = clock.times(master, start);
   const recurrence = clock.recurrence(master, start, times);
   const content = contentOfVevent(master);
@@ -75,14 +76,36 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     content,
     times,
     recurrence,
-    overrides: read.overrides,
+    overrides: withTimes(read.overrides, base, [
+      clock.corrections(start, times, recurrence),
+      clock.periods(master, start, times),
+    ]),
     organizer,
     participants: [...participants, ...ofInstances],
     people: peopleOf(master),
     reminders: remindersOf(master, times, isSeries(recurrence)),
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
+    warnings: clock.warnings,
   };
 }
+
+/** Instances with times of their own that have no component in the file. */
+function withTimes(
+  overrides: readonly OverrideRow[],
+  series: EventRow,
+  times: readonly ReadonlyMap<string, EventTimes>[],
+): OverrideRow[] {
+  const found = new Map(overrides.map((override) => [override.recurrence_key, override]));
+  for (const [key, own] of times.flatMap((each) => [...each])) {
+    if (found.has(key) || found.size >= MAX_OVERRIDES || series.excluded.includes(key)) continue;
+    const patch = differences(series, key, own);
+    if (Object.keys(patch).length > 0)
+      found.set(key, { recurrence_key: key, patch, sequence: 0, dtstamp: new Date(0).toISOString() });
+  }
+  return [...found.values()].toSorted(inOrder);
+}
+
+const inOrder = (a: OverrideRow, b: OverrideRow): number => (a.recurrence_key < b.recurrence_key ? -1 : 1);
 
 /**
  * Reads VEVENTs with RECURRENCE-ID as changes of a series.
@@ -114,7 +137,6 @@ export function readInstances(
     }
     participants.push(...participantsOf(instance, key));
   }
-  const inOrder = (a: OverrideRow, b: OverrideRow): number => (a.recurrence_key < b.recurrence_key ? -1 : 1);
   return { overrides: [...overrides.values()].toSorted(inOrder), participants };
 }
 
@@ -166,7 +188,11 @@ function uidOf(event: Component): string {
 }
 
 /** The fields in which an instance differs from its series. */
-function differences(series: EventRow, key: string, own: EventContent): Partial<EventContent> {
+function differences(
+  series: EventRow,
+  key: string,
+  own: EventTimes & Partial<EventContent>,
+): Partial<EventContent> {
   const at = wallOf(key);
   const usual = contentOf(series, { key, wall: at, start: at, end: at, override: null });
   const names = Object.keys(own) as (keyof EventContent)[];

@@ -2,62 +2,94 @@ import {
   type CalendarZones,
   type Component,
   ICalendarError,
+  isUnnamedZone,
   parameterOf,
-  parseDuration,
+  periodsOf,
   propertiesOf,
   type Property,
   propertyOf,
-  type TimeValue,
   timesOf as valuesOf,
   type ZoneRules,
 } from '../../../lib/icalendar/index.js';
-import { DAY, formatRule, instancesOf, parseRule, withWallUntil } from '../../../lib/recurrence/index.js';
+import { DAY, instancesOf, parseRule, withWallUntil } from '../../../lib/recurrence/index.js';
 import type { EventRow, EventTimes } from './event-record.js';
-import { seriesOf } from './event-series.js';
-import { checkedWall, instantOf, wallIn, wallText } from './event-times.js';
+import {
+  atTimeOf,
+  checked,
+  type Dated,
+  datesOf,
+  instantIn,
+  invalid,
+  isLong,
+  isWholeDays,
+  lasting,
+  MAX_DATES,
+  type ReadWarning,
+  rulesOf,
+  type Start,
+  stored,
+} from './vevent-time-parts.js';
+import { EARLIEST, seriesOf } from './event-series.js';
+import { checkedWall, instantOf, timesAt, wallIn, wallOf, wallText } from './event-times.js';
 
 export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
 
-/** Maximum numbers of RRULEs, and of dates of RDATE and EXDATE, in one event. */
+/** Maximum number of RRULEs in one event. */
 const MAX_RULES = 4;
-const MAX_DATES = 1_000;
-/** The longest event, 10 years. */
+/** 10 years. */
 const MAX_LENGTH = 3_660 * DAY;
 
-/** DTSTART with the zone that the event is stored in. */
-export interface Start {
-  /** Seconds on the clock of `zone`, or of `rules`. */
-  wall: number;
-  isDate: boolean;
-  /** Null: a day, or a floating time. UTC with `rules`. */
-  zone: string | null;
-  /** The rules of a VTIMEZONE that no IANA zone has: its times are stored in UTC. */
-  rules: ZoneRules | null;
-}
-
-/** A time with its TZID. */
-type Dated = TimeValue & { tzid: string | null };
-
-const invalid = (property: string, message: string): ICalendarError =>
-  new ICalendarError('invalid_value', `${property} ${message}`, property);
+export type { ReadWarning, Start } from './vevent-time-parts.js';
 
 /** Reads times of the VEVENTs of one calendar (RFC 5545, 3.8.2 and 3.8.5). */
 export class EventClock {
+  /** Zones that no IANA zone equals are read as the nearest one: of a series with too many instances to store each. */
+  private isApproximate = false;
+  private readonly found = new Map<string, ReadWarning>();
+
   /**
    * @param zones the zones of the calendar
    * @param fallback IANA zone for a TZID that is unknown and has no VTIMEZONE (X-WR-TIMEZONE); null: such events are invalid
+   * @param unnamed IANA zone for a TZID that only says that the zone has no name; null: such events are invalid
    */
   constructor(
     private readonly zones: CalendarZones,
     private readonly fallback: string | null,
+    private readonly unnamed: string | null = null,
   ) {}
+
+  /** What the times that were read since the last call of `begin` lack. */
+  get warnings(): ReadWarning[] {
+    return [...this.found.values()];
+  }
+
+  /**
+   * DTSTART of an event; its other times and instances are read afterwards, up to the next call.
+   * @throws ICalendarError `invalid_value`, `unknown_time_zone`; RecurrenceError for a rule
+   */
+  begin(event: Component): Start {
+    this.found.clear();
+    this.isApproximate = false;
+    const start = this.start(event);
+    if (!start.rules || !isLong(event, start, start.rules)) return start;
+    this.isApproximate = true;
+    this.warn(
+      'time_zone_replaced',
+      `No zone of the IANA database has the rules of the file; ${start.nearest} is the nearest. Times after the first ${MAX_DATES} instances follow it.`,
+    );
+    return { ...start, zone: start.nearest ?? 'UTC', rules: null, replaced: start.rules };
+  }
 
   /** @throws ICalendarError `invalid_value`, `unknown_time_zone` */
   start(event: Component): Start {
     const property = propertyOf(event, 'DTSTART');
     if (!property) throw invalid('DTSTART', 'is missing');
-    return this.placed(property);
+    const placed = this.placed(property);
+    return isWholeDays(event, placed) ? { ...placed, isDate: true, zone: null, rules: null } : placed;
   }
+
+  private readonly warn = (code: ReadWarning['code'], message: string) =>
+    this.found.set(code, { code, message });
 
   /** The times of an event or of an instance. @throws ICalendarError */
   times(event: Component, start = this.start(event)): EventTimes {
@@ -66,7 +98,7 @@ export class EventClock {
     const times = end
       ? this.until(start, this.placed(end))
       : length
-        ? lasting(start, length.value)
+        ? this.lasting(start, length.value)
         : stored(start, start.wall + (start.isDate ? DAY : 0), null, false);
     const [from, to] = [checkedWall(times.starts), checkedWall(times.ends)];
     if (from === null || to === null) throw invalid('DTSTART', 'must lie between 1900 and 9989');
@@ -76,7 +108,7 @@ export class EventClock {
 
   /** The recurrence of an event. @throws ICalendarError; RecurrenceError for a rule */
   recurrence(event: Component, start: Start, times: EventTimes): Recurrence {
-    const rules = propertiesOf(event, 'RRULE').map(({ value }) => formatRule(parseRule(value)));
+    const rules = rulesOf(event);
     if (rules.length > MAX_RULES) throw invalid('RRULE', `occurs at most ${MAX_RULES} times`);
     const added = this.keys(event, 'RDATE', start, times, null);
     if (start.rules) return this.expanded(event, start, start.rules, rules);
@@ -87,10 +119,34 @@ export class EventClock {
   /** The key of the instance that RECURRENCE-ID names; null for a property without a time. */
   keyOf(property: Property, start: Start, times: EventTimes): string | null {
     const [time] = valuesOf(property);
-    if (!time) return null;
-    return (
-      this.keysOf({ ...time, tzid: parameterOf(property, 'TZID') ?? null }, start, times, null)[0] ?? null
-    );
+    const tzid = parameterOf(property, 'TZID') ?? null;
+    return (time && this.keysOf({ ...time, tzid }, start, times, null)[0]) ?? null;
+  }
+
+  /** The times of the instances that RDATE states as periods (RFC 5545, 3.8.5.2), by key. */
+  periods(event: Component, start: Start, times: EventTimes): Map<string, EventTimes> {
+    const found = new Map<string, EventTimes>();
+    if (start.isDate) return found;
+    for (const property of propertiesOf(event, 'RDATE')) {
+      if (!property.value.includes('/')) continue;
+      const tzid = parameterOf(property, 'TZID') ?? null;
+      for (const { kind, wall, length } of periodsOf(property)) {
+        const [key] = this.keysOf({ kind, wall, tzid }, start, times, null);
+        const seconds =
+          typeof length === 'number'
+            ? length
+            : this.instantOf({ ...length, tzid }, start) - this.instantOf({ kind, wall, tzid }, start);
+        if (key === undefined || seconds < 0 || seconds > MAX_LENGTH) continue;
+        const own = { ...times, end_time_zone: null, exact_duration: true };
+        found.set(key, { ...own, starts: key, ends: wallText(wallOf(key) + seconds, false) });
+      }
+    }
+    return found;
+  }
+
+  private instantOf(time: Dated, start: Start): number {
+    if (time.kind === 'utc') return time.wall;
+    return instantIn(time.tzid === null ? start : this.zone(time.tzid, time.wall), time.wall);
   }
 
   private keys(
@@ -144,12 +200,31 @@ export class EventClock {
     return { wall, isDate: false, ...(tzid ? this.zone(tzid, wall) : { zone: null, rules: null }) };
   }
 
-  private zone(tzid: string, around: number): Pick<Start, 'zone' | 'rules'> {
+  private zone(tzid: string, around: number): Pick<Start, 'zone' | 'rules' | 'nearest'> {
     const found = this.zones.resolve(tzid, around);
     if (found?.kind === 'iana') return { zone: found.name, rules: null };
-    if (found) return { zone: 'UTC', rules: found.rules };
-    if (this.fallback !== null) return { zone: this.fallback, rules: null };
+    if (found && this.isApproximate) return { zone: found.nearest, rules: null };
+    if (found) return { zone: 'UTC', rules: found.rules, nearest: found.nearest };
+    const assumed = this.fallback ?? (isUnnamedZone(tzid) ? this.unnamed : null);
+    if (assumed !== null) {
+      this.warn(
+        'time_zone_assumed',
+        `The time zone ${tzid.slice(0, 100)} is unknown; its times are read in ${assumed}.`,
+      );
+      return { zone: assumed, rules: null };
+    }
     throw new ICalendarError('unknown_time_zone', `The time zone ${tzid.slice(0, 100)} is unknown`, 'TZID');
+  }
+
+  /** A malformed DURATION is ignored. */
+  private lasting(start: Start, text: string): EventTimes {
+    try {
+      return lasting(start, text);
+    } catch (error) {
+      if (!(error instanceof ICalendarError)) throw error;
+      this.warn('invalid_duration', `DURATION:${text.slice(0, 100)} is not a duration; it is ignored.`);
+      return stored(start, start.wall + (start.isDate ? DAY : 0), null, false);
+    }
   }
 
   private until(start: Start, end: Start): EventTimes {
@@ -163,12 +238,29 @@ export class EventClock {
       const length = Math.max(0, instantIn(end, end.wall) - instantIn(start, start.wall));
       return stored(start, start.wall + length, null, true);
     }
-    const hasOwnZone = start.zone !== null && end.zone !== null && end.zone !== start.zone;
-    if (hasOwnZone) {
-      const isAfter = instantOf(end.wall, end.zone) >= instantOf(start.wall, start.zone);
-      return isAfter ? stored(start, end.wall, end.zone, false) : stored(start, start.wall, null, false);
+    if (start.zone !== null && end.zone !== null && end.zone !== start.zone) {
+      return instantOf(end.wall, end.zone) >= instantOf(start.wall, start.zone)
+        ? stored(start, end.wall, end.zone, false)
+        : stored(start, start.wall, null, false);
     }
     return stored(start, Math.max(start.wall, end.wall), null, false);
+  }
+
+  /**
+   * The instances of a series that its file states at another time than the zone that replaces the rules of the file: the keys
+   * with the start and the end, among the first 1,000 instances.
+   */
+  corrections(start: Start, times: EventTimes, recurrence: Recurrence): Map<string, EventTimes> {
+    const { zone, replaced } = start;
+    const found = new Map<string, EventTimes>();
+    if (!replaced || zone === null) return found;
+    const series = seriesOf({ ...times, ...recurrence });
+    const window = { from: EARLIEST, to: Number.POSITIVE_INFINITY, limit: MAX_DATES };
+    for (const { key } of instancesOf(series, window)) {
+      const wall = wallIn(zone, replaced.toInstant(key));
+      if (wall !== key) found.set(wallText(key, false), { ...times, ...timesAt(times, wall) });
+    }
+    return found;
   }
 
   /** The instances of a series whose zone no IANA name describes, as dates: the rules of a VTIMEZONE cannot be stored. */
@@ -205,57 +297,4 @@ export class EventClock {
       excluded: texts.includes(first) || texts.length === 0 ? [] : [first],
     };
   }
-}
-
-/**
- * The dates of the properties of this name, each once. Some clients write one without a value.
- * @throws ICalendarError
- */
-function datesOf(event: Component, name: 'RDATE' | 'EXDATE'): Dated[] {
-  const found = new Map<string, Dated>();
-  for (const property of propertiesOf(event, name)) {
-    if (property.value.trim() === '') continue;
-    const tzid = parameterOf(property, 'TZID') ?? null;
-    for (const { kind, wall } of valuesOf(property))
-      found.set(`${kind} ${wall} ${tzid}`, { kind, wall, tzid });
-  }
-  if (found.size > MAX_DATES) throw invalid(name, `has at most ${MAX_DATES} dates`);
-  return [...found.values()];
-}
-
-/** The wall time on a day at the time of day of the start. @param day midnight */
-const atTimeOf = ({ wall }: Start, day: number): number => day + wall - Math.floor(wall / DAY) * DAY;
-
-/** The instant of a wall time in a zone. */
-const instantIn = ({ zone, rules }: Pick<Start, 'zone' | 'rules'>, wall: number): number =>
-  rules ? rules.toInstant(wall) : instantOf(wall, zone);
-
-function checked(text: string): string {
-  if (checkedWall(text) === null) throw invalid('RECURRENCE-ID', 'must lie between 1900 and 9989');
-  return text;
-}
-
-function lasting(start: Start, text: string): EventTimes {
-  const { days, seconds } = parseDuration(text);
-  const length = Math.max(0, days * DAY + seconds);
-  if (start.isDate)
-    return stored(start, start.wall + Math.max(DAY, Math.ceil(length / DAY) * DAY), null, false);
-  return stored(start, start.wall + length, null, /T/i.test(text));
-}
-
-/** @param end on the clock of the start, or of `endZone` */
-function stored(
-  { wall, isDate, zone, rules }: Start,
-  end: number,
-  endZone: string | null,
-  exact: boolean,
-): EventTimes {
-  const from = rules ? rules.toInstant(wall) : wall;
-  return {
-    starts: wallText(from, isDate),
-    ends: wallText(rules ? from + end - wall : end, isDate),
-    time_zone: zone,
-    end_time_zone: endZone,
-    exact_duration: exact,
-  };
 }

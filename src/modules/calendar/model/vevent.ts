@@ -193,8 +193,13 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
   if (url) own.push(property('CONFERENCE', url, { VALUE: 'URI', FEATURE: ['AUDIO', 'VIDEO'] }));
   for (const link of content.links)
     if (link.url) own.push(property('ATTACH', link.url, { 'X-FILENAME': link.title || null }));
-  return [...own, ...unknownProperties(content.custom)];
+  const kept = unknownProperties(content.custom);
+  return [...own.filter((each) => !kept.some((other) => isOriginal(other, each))), ...kept];
 }
+
+/** Whether an imported property, which has parameters that no field has, states the same as one that is made from a field. */
+const isOriginal = (kept: Property, made: Property): boolean =>
+  kept.name === made.name && (kept.name === 'CLASS' || kept.value === made.value);
 
 /** A FLOAT has no exponent (RFC 5545, 3.3.7), which JavaScript writes for numbers below a millionth. */
 const float = (value: number): string => (Math.abs(value) < 1e-6 ? '0' : String(value));

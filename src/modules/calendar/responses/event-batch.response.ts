@@ -11,6 +11,21 @@ export class OperationErrorResponse extends ErrorResponse {
   @ApiPropertyOptional(orNull(CalendarEventResponse)) event?: CalendarEventResponse | null;
 }
 
+/** What an import assumed, or could not keep. */
+export class ImportWarningResponse {
+  /**
+   * `time_zone_assumed`: a zone without a usable name. `time_zone_replaced`: no IANA zone has the rules of the file; the nearest one
+   * stands for them. `invalid_duration`: the duration was ignored.
+   */
+  @ApiProperty({
+    enum: ['time_zone_assumed', 'time_zone_replaced', 'invalid_duration'],
+    example: 'time_zone_assumed',
+  })
+  code!: string;
+  @ApiProperty({ example: 'The time zone Custom is unknown; its times are read in Europe/Oslo.' })
+  message!: string;
+}
+
 /** The result of one operation of a batch. */
 @ApiExtraModels(CalendarEventResponse, OperationErrorResponse)
 export class EventBatchResultResponse {
@@ -24,6 +39,8 @@ export class EventBatchResultResponse {
   @ApiProperty({ type: 'integer', example: 201 }) status!: number;
   @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
   @ApiProperty(orNull(OperationErrorResponse)) error!: OperationErrorResponse | null;
+  /** In an import: what it assumed, or could not keep. */
+  @ApiProperty({ type: [ImportWarningResponse], required: false }) warnings?: ImportWarningResponse[];
 }
 
 /** 422 `batch_failed`. */

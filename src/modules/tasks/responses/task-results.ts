@@ -40,7 +40,6 @@ const REJECTIONS: Partial<Record<TaskOutcome['outcome'], () => ApiError>> = {
   blob_gone: () => BlobErrors.unavailable.with({ headers: { 'Retry-After': '1' } }),
   unknown_folder: () =>
     fieldError('folder_id', 'unknown_folder', 'folder_id is not a task folder you may write to'),
-  unknown_zone: () => fieldError('time_zone', 'is_time_zone', 'time_zone is not known to this server'),
   no_date: () => fieldError('recurrence', 'no_date', 'a task that repeats needs a date'),
 };
 

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { zoneYears } from './zone-rules.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { Outbox } from '../../../platform/events/outbox.js';
@@ -6,13 +7,24 @@ import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { sweep, type Sweep } from '../../../platform/jobs/sweep.js';
 
 const BATCH = 200;
+/** Due tasks whose zones are read in advance. A task beyond them with another zone waits for the next run. */
+const MAX_DUE = 20_000;
 
-const remind: Sweep = workspace.statement('tasks.remind', `SELECT tasks_remind($1) AS count`, {
+const remind: Sweep = workspace.statement(
+  'tasks.send_reminders',
+  `SELECT tasks_send_reminders($1, $2) AS count`,
+  {
+    reach: 'cell',
+  },
+);
+const passDue: Sweep = workspace.statement('tasks.pass_due', `SELECT tasks_pass_due($1, $2) AS count`, {
   reach: 'cell',
 });
-const fallDue: Sweep = workspace.statement('tasks.fall_due', `SELECT tasks_fall_due($1) AS count`, {
-  reach: 'cell',
-});
+const dueZones = workspace.statement<{ zone: string; first_year: number; last_year: number }>(
+  'tasks.due_zones',
+  `SELECT zone, first_year, last_year FROM tasks_due_zones($1)`,
+  { reach: 'cell' },
+);
 const purgeDue: Sweep = workspace.statement('tasks.purge_due', `SELECT tasks_purge_due($1) AS count`, {
   reach: 'cell',
 });
@@ -33,7 +45,11 @@ export class TaskClock implements OnModuleInit {
 
   /** Appends the events that are due. @returns their number */
   async tick(): Promise<number> {
-    return (await this.sweep(remind)) + (await this.sweep(fallDue));
+    const due = await this.db.query(dueZones, [MAX_DUE]);
+    const zones = Object.fromEntries(
+      due.map(({ zone, first_year: from, last_year: to }) => [zone, zoneYears(zone, from - 1, to + 1)]),
+    );
+    return (await this.sweep(remind, [zones])) + (await this.sweep(passDue, [zones]));
   }
 
   /** @returns the number of purged tasks */
@@ -41,7 +57,7 @@ export class TaskClock implements OnModuleInit {
     return this.sweep(purgeDue);
   }
 
-  private sweep(statement: Sweep): Promise<number> {
-    return sweep(this.db, statement, BATCH, (tx) => this.outbox.notice(tx));
+  private sweep(statement: Sweep, values: readonly unknown[] = []): Promise<number> {
+    return sweep(this.db, statement, BATCH, (tx) => this.outbox.notice(tx), values);
   }
 }

@@ -1,6 +1,7 @@
 import {
   DAY,
   formatDay,
+  isPlainScale,
   nextInstance,
   parseRule,
   parseWallTime,
@@ -38,12 +39,13 @@ const PARTS = [
 export function canonicalRule(text: string): string | null {
   if (text.length > MAX_RULE) return null;
   const given = text
-    .trim()
+    .replaceAll(/\s+/g, '')
     .replace(/^RRULE:/i, '')
     .toUpperCase();
   const parts = new Map<string, string>();
   for (const part of given.split(';')) {
-    const [name = ''] = part.split('=');
+    const [name = '', value = ''] = part.split('=');
+    if (isPlainScale(name, value)) continue;
     if (!PARTS.includes(name) || part.split(',').length > MAX_VALUES) return null;
     parts.set(name, part);
   }

@@ -1,40 +1,61 @@
 -- Periodic jobs. Each function processes up to p_limit due tasks and skips locked ones. It appends the events in the transaction
 -- that sets the next time, so each event occurs once, with several processes and after a crash. Returns the number of tasks.
+-- p_zones: rules of the zones of due tasks (task_use_zones); a task whose zone is missing stays due until the next run.
+
+-- The zones of due tasks with the first and the last year that their moments may be in.
+CREATE FUNCTION tasks_due_zones(p_limit int) RETURNS TABLE (zone text, first_year int, last_year int) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN QUERY
+    SELECT due.time_zone, min(extract(year FROM due.date))::int, max(extract(year FROM due.date))::int FROM (
+      (SELECT task.time_zone, task.date FROM tasks task WHERE task.next_due_at <= now() ORDER BY task.next_due_at LIMIT p_limit)
+      UNION ALL
+      (SELECT task.time_zone, task.date FROM tasks task
+        WHERE task.next_reminder_at <= now() ORDER BY task.next_reminder_at LIMIT p_limit)) due
+     WHERE due.date IS NOT NULL GROUP BY due.time_zone;
+END $$;
 
 CREATE FUNCTION task_recipients(task tasks) RETURNS jsonb LANGUAGE sql IMMUTABLE
 AS $$ SELECT to_jsonb(CASE WHEN task.assignee_ids = '{}' THEN ARRAY[task.creator_id] ELSE task.assignee_ids END) $$;
 
-CREATE FUNCTION tasks_remind(p_limit int) RETURNS int LANGUAGE plpgsql AS $$
+CREATE FUNCTION tasks_send_reminders(p_limit int, p_zones jsonb) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   task tasks;
   v_count int := 0;
 BEGIN
+  PERFORM task_use_zones(jsonb_build_object('zones', p_zones));
   FOR task IN SELECT * FROM tasks WHERE next_reminder_at <= now() ORDER BY next_reminder_at LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED LOOP
-    PERFORM task_event(task, 'task.reminder', NULL, jsonb_build_object(
-      'remind_at', rfc3339(task.next_reminder_at), 'recipients', task_recipients(task)));
-    UPDATE tasks SET next_reminder_at = task_next_reminder(task, task.next_reminder_at)
-     WHERE tenant_id = task.tenant_id AND id = task.id;
-    v_count := v_count + 1;
+    BEGIN
+      PERFORM task_event(task, 'task.reminder', NULL, jsonb_build_object(
+        'remind_at', rfc3339(task.next_reminder_at), 'recipients', task_recipients(task)));
+      UPDATE tasks SET next_reminder_at = task_next_reminder(task, task.next_reminder_at)
+       WHERE tenant_id = task.tenant_id AND id = task.id;
+      v_count := v_count + 1;
+    EXCEPTION WHEN SQLSTATE 'WS004' THEN NULL;
+    END;
   END LOOP;
   RETURN v_count;
 END $$;
 
-CREATE FUNCTION tasks_fall_due(p_limit int) RETURNS int LANGUAGE plpgsql AS $$
+CREATE FUNCTION tasks_pass_due(p_limit int, p_zones jsonb) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   task tasks;
   v_count int := 0;
 BEGIN
+  PERFORM task_use_zones(jsonb_build_object('zones', p_zones));
   FOR task IN SELECT * FROM tasks WHERE next_due_at <= now() ORDER BY next_due_at LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED LOOP
-    IF task.due_stage = 1 THEN
-      PERFORM task_event(task, 'task.due', NULL, jsonb_build_object(
-        'date', task.date, 'due_at', rfc3339(task.next_due_at), 'recipients', task_recipients(task)));
-      UPDATE tasks SET due_stage = 2, next_due_at = (task.date + 1)::timestamp AT TIME ZONE task.time_zone
-       WHERE tenant_id = task.tenant_id AND id = task.id;
-    ELSE
-      PERFORM task_event(task, 'task.overdue', NULL, jsonb_build_object('date', task.date, 'recipients', task_recipients(task)));
-      UPDATE tasks SET due_stage = 0, next_due_at = NULL WHERE tenant_id = task.tenant_id AND id = task.id;
-    END IF;
-    v_count := v_count + 1;
+    BEGIN
+      IF task.due_stage = 1 THEN
+        PERFORM task_event(task, 'task.due', NULL, jsonb_build_object(
+          'date', task.date, 'due_at', rfc3339(task.next_due_at), 'recipients', task_recipients(task)));
+        UPDATE tasks SET due_stage = 2, next_due_at = task_instant((task.date + 1)::timestamp, task.time_zone)
+         WHERE tenant_id = task.tenant_id AND id = task.id;
+      ELSE
+        PERFORM task_event(task, 'task.overdue', NULL, jsonb_build_object('date', task.date, 'recipients', task_recipients(task)));
+        UPDATE tasks SET due_stage = 0, next_due_at = NULL WHERE tenant_id = task.tenant_id AND id = task.id;
+      END IF;
+      v_count := v_count + 1;
+    EXCEPTION WHEN SQLSTATE 'WS004' THEN NULL;
+    END;
   END LOOP;
   RETURN v_count;
 END $$;

@@ -184,18 +184,60 @@ BEGIN
      ORDER BY position DESC LIMIT 1));
 END $$;
 
+-- Rules of time zones come from Node (docs/adr/0065). A write carries those it needs: p_write->'zones' has for each zone
+-- {"from": first year, "to": last year, "walls": [[wall, offset], ...], "instants": [[instant, offset], ...]}: the offset, in seconds,
+-- that is valid from each wall time or instant (seconds since 1970) on. Without `zones` (a process of the previous release), the rules
+-- of PostgreSQL apply.
+CREATE FUNCTION task_use_zones(p_write jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('workspace.task_zones', coalesce(p_write->>'zones', ''), true);
+END $$;
+
+-- The offset of a zone. p_by: `walls` or `instants`. @raises WS004 `<year> <zone>` for rules that the caller has to provide
+CREATE FUNCTION task_offset(p_zone text, p_by text, p_at timestamp) RETURNS interval LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  c_zone CONSTANT jsonb := current_setting('workspace.task_zones')::jsonb->p_zone;
+  c_year CONSTANT int := extract(year FROM p_at);
+  c_at CONSTANT bigint := extract(epoch FROM p_at);
+BEGIN
+  IF c_zone IS NULL OR c_year < (c_zone->>'from')::int OR c_year > (c_zone->>'to')::int THEN
+    RAISE EXCEPTION '% %', c_year, p_zone USING ERRCODE = 'WS004';
+  END IF;
+  RETURN make_interval(secs => (
+    SELECT (span->>1)::int FROM jsonb_array_elements(c_zone->p_by) WITH ORDINALITY AS entry (span, place)
+     WHERE (span->>0)::bigint <= c_at ORDER BY place DESC LIMIT 1));
+END $$;
+
+-- The instant of a wall time.
+CREATE FUNCTION task_instant(p_wall timestamp, p_zone text) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF p_wall IS NULL THEN RETURN NULL; END IF;
+  IF coalesce(current_setting('workspace.task_zones', true), '') = '' THEN RETURN p_wall AT TIME ZONE p_zone; END IF;
+  RETURN (p_wall - task_offset(p_zone, 'walls', p_wall)) AT TIME ZONE 'UTC';
+END $$;
+
+-- The wall time of an instant.
+CREATE FUNCTION task_wall(p_at timestamptz, p_zone text) RETURNS timestamp LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF p_at IS NULL THEN RETURN NULL; END IF;
+  IF coalesce(current_setting('workspace.task_zones', true), '') = '' THEN RETURN p_at AT TIME ZONE p_zone; END IF;
+  RETURN (p_at AT TIME ZONE 'UTC') + task_offset(p_zone, 'instants', p_at AT TIME ZONE 'UTC');
+END $$;
+
 -- Sets the moments of the next events: null when the task is closed or in the trash.
 CREATE FUNCTION task_set_clock(task tasks) RETURNS tasks LANGUAGE plpgsql STABLE AS $$
 DECLARE
   v_now timestamptz := clock_timestamp();
-  v_due timestamptz := coalesce(task.due_at, task.date::timestamp AT TIME ZONE task.time_zone);
-  v_passed timestamptz := (task.date + 1)::timestamp AT TIME ZONE task.time_zone;
+  v_due timestamptz;
+  v_passed timestamptz;
 BEGIN
-  task.overdue_at := coalesce(task.due_at, v_passed);
+  task.overdue_at := coalesce(task.due_at, task_instant((task.date + 1)::timestamp, task.time_zone));
   task.next_due_at := NULL;
   task.due_stage := 0;
   task.next_reminder_at := NULL;
   IF task.status >= 2 OR task.deleted_at IS NOT NULL THEN RETURN task; END IF;
+  v_due := coalesce(task.due_at, task_instant(task.date::timestamp, task.time_zone));
+  v_passed := task_instant((task.date + 1)::timestamp, task.time_zone);
   IF v_due > v_now THEN
     task.next_due_at := v_due;
     task.due_stage := 1;
@@ -210,8 +252,10 @@ END $$;
 -- The first reminder after a moment. Reminders relative to a due date do not exist without one.
 CREATE FUNCTION task_next_reminder(task tasks, p_after timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  v_due timestamptz := coalesce(task.due_at, task.date::timestamp AT TIME ZONE task.time_zone);
+  v_due timestamptz;
 BEGIN
+  IF task.reminders = '[]' THEN RETURN NULL; END IF;
+  v_due := coalesce(task.due_at, task_instant(task.date::timestamp, task.time_zone));
   RETURN (
     SELECT min(at) FROM (
       SELECT coalesce((reminder->>'at')::timestamptz, v_due - make_interval(mins => (reminder->>'minutes_before')::int)) AS at
@@ -250,7 +294,10 @@ BEGIN
   task.position := coalesce(p_patch->>'position', task.position);
   IF p_patch ? 'time_zone' THEN
     BEGIN
-      PERFORM clock_timestamp() AT TIME ZONE (p_patch->>'time_zone');
+      -- Node has checked the name; only without its rules does PostgreSQL need to know the zone.
+      IF coalesce(current_setting('workspace.task_zones', true), '') = '' THEN
+        PERFORM clock_timestamp() AT TIME ZONE (p_patch->>'time_zone');
+      END IF;
     EXCEPTION WHEN invalid_parameter_value THEN
       RAISE EXCEPTION 'unknown time zone' USING ERRCODE = 'WS003';
     END;
@@ -263,13 +310,13 @@ BEGIN
   END IF;
   IF p_patch ? 'date' THEN
     task.date := (p_patch->>'date')::date;
-    task.due_at := (task.date + (task.due_at AT TIME ZONE task.time_zone)::time) AT TIME ZONE task.time_zone;
+    task.due_at := task_instant(task.date + task_wall(task.due_at, task.time_zone)::time, task.time_zone);
   END IF;
   IF p_patch ? 'due_at' THEN task.due_at := (p_patch->>'due_at')::timestamptz; END IF;
   -- Another time zone must not move either of them out of the years that clients can send.
-  IF task.due_at IS NOT NULL THEN
+  IF task.due_at IS NOT NULL AND p_patch ?| ARRAY['date', 'due_at', 'time_zone'] THEN
     task.due_at := least(greatest(task.due_at, '1900-01-01T00:00:00Z'), '9999-12-31T23:59:59.999Z');
-    task.date := least(greatest((task.due_at AT TIME ZONE task.time_zone)::date, '1900-01-01'), '9999-12-31');
+    task.date := least(greatest(task_wall(task.due_at, task.time_zone)::date, '1900-01-01'), '9999-12-31');
   END IF;
   RETURN task_merge_recurrence(task, p_patch);
 END $$;
@@ -279,12 +326,15 @@ END $$;
 CREATE FUNCTION task_merge_recurrence(task tasks, p_patch jsonb) RETURNS tasks LANGUAGE plpgsql STABLE AS $$
 DECLARE
   c_internal CONSTANT text[] := '{start,scheduled}';
-  v_hour text := coalesce(to_char(task.due_at AT TIME ZONE task.time_zone, '"T"HH24:MI:SS'), '');
+  v_hour text;
   v_day text := to_char(task.date, 'YYYY-MM-DD');
   v_old jsonb := task.recurrence;
 BEGIN
   IF p_patch ? 'recurrence' THEN task.recurrence := nullif(p_patch->'recurrence', 'null'); END IF;
   IF task.recurrence IS NULL THEN RETURN task; END IF;
+  IF v_old IS NULL OR p_patch ?| ARRAY['recurrence', 'due_at', 'time_zone'] THEN
+    v_hour := coalesce(to_char(task_wall(task.due_at, task.time_zone), '"T"HH24:MI:SS'), '');
+  END IF;
   IF v_old IS NULL OR v_old - c_internal <> task.recurrence - c_internal THEN
     task.recurrence := task.recurrence || jsonb_build_object('start', v_day || v_hour, 'scheduled', v_day);
   ELSIF p_patch ? 'due_at' OR p_patch ? 'time_zone' THEN

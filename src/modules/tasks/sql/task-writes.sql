@@ -5,6 +5,7 @@
 --   in_steps       the caller holds a transaction and repeats the call until the outcome is final
 --   next, planned  the next occurrence of a repeating task, null at the end of the series; `planned` when it is computed
 --   links_updated  the notes that link back have been updated
+--   zones          rules of time zones: see task_use_zones; the outcome `zone` names a year and a zone that are missing
 -- After the outcomes `reschedule` and `links` the caller does a step in the same transaction and repeats the call.
 
 -- Outcome `links`: the notes whose links to the task the write changes, and the users whose counters the write locks afterwards.
@@ -33,52 +34,58 @@ DECLARE
   task tasks;
   v_result task_outcome;
 BEGIN
-  task.tenant_id := p_tenant;
-  task.id := p_id;
-  task.creator_id := p_user;
-  task.folder_id := (c_patch->>'folder_id')::uuid;
-  task.title := '';
-  task.status := 0;
-  task.priority := 2;
-  task.labels := '{}';
-  task.assignee_ids := '{}';
-  task.time_zone := 'UTC';
-  task.reminders := '[]';
-  task.refs := '[]';
-  -- The notes of a task that is made from a note are already locked, and their links are written in the same transaction.
-  task.linked_notes := task_uuids(coalesce(p_write->'linked_notes', '[]'));
-  task.attachments := '[]';
-  task.subtasks_count := 0;
-  task.comments_count := 0;
-  task.activity_count := 1;
-  task.revision := 1;
-  task.created_at := v_now;
-  task.updated_at := v_now;
-  task.updated_by := p_user;
-  IF task.folder_id IS NOT NULL THEN
-    PERFORM task_tree_share(p_tenant, task.folder_id);
-    IF coalesce(task_folder_role(p_tenant, p_user, task.folder_id) < 'editor', true) THEN RETURN task_rejected('unknown_folder'); END IF;
-  END IF;
-  task := task_merge(task, c_patch);
-  v_result := task_inactive(task, '{}');
-  IF v_result.outcome IS NOT NULL THEN RETURN v_result; END IF;
-  IF task.recurrence IS NOT NULL AND task.date IS NULL THEN RETURN task_rejected('no_date'); END IF;
-  IF task.linked_notes <> '{}' AND NOT p_write ? 'links_updated' THEN RETURN task_links_needed(task, '{}'); END IF;
-  task.position := coalesce(task.position, task_last_position(p_tenant, p_user, task.folder_id));
-  task.completed_at := CASE WHEN task.status = 2 THEN v_now END;
-  task := task_set_clock(task);
-  INSERT INTO tasks VALUES (task.*) ON CONFLICT (tenant_id, id) DO NOTHING;
-  IF NOT FOUND THEN RETURN task_rejected('already_exists'); END IF;
-  -- After the insertion, which waits for a purge of the same id.
-  IF EXISTS (SELECT FROM purged_tasks WHERE tenant_id = p_tenant AND task_id = p_id) THEN
-    DELETE FROM tasks WHERE tenant_id = p_tenant AND id = p_id;
-    RETURN task_rejected('already_exists');
-  END IF;
-  PERFORM task_record_as(task, 1, 'created', p_user);
-  PERFORM task_advance(task, p_write->>'device');
-  PERFORM task_event(task, 'task.created', p_user);
-  PERFORM task_assigned(task, p_user, '{}');
-  RETURN task_written(task, p_user);
+  PERFORM task_use_zones(p_write);
+  BEGIN
+    task.tenant_id := p_tenant;
+    task.id := p_id;
+    task.creator_id := p_user;
+    task.folder_id := (c_patch->>'folder_id')::uuid;
+    task.title := '';
+    task.status := 0;
+    task.priority := 2;
+    task.labels := '{}';
+    task.assignee_ids := '{}';
+    task.time_zone := coalesce((
+      SELECT member.time_zone FROM member_locales member WHERE member.tenant_id = p_tenant AND member.user_id = p_user), 'UTC');
+    task.reminders := '[]';
+    task.refs := '[]';
+    -- The notes of a task that is made from a note are already locked, and their links are written in the same transaction.
+    task.linked_notes := task_uuids(coalesce(p_write->'linked_notes', '[]'));
+    task.attachments := '[]';
+    task.subtasks_count := 0;
+    task.comments_count := 0;
+    task.activity_count := 1;
+    task.revision := 1;
+    task.created_at := v_now;
+    task.updated_at := v_now;
+    task.updated_by := p_user;
+    IF task.folder_id IS NOT NULL THEN
+      PERFORM task_tree_share(p_tenant, task.folder_id);
+      IF coalesce(task_folder_role(p_tenant, p_user, task.folder_id) < 'editor', true) THEN RETURN task_rejected('unknown_folder'); END IF;
+    END IF;
+    task := task_merge(task, c_patch);
+    v_result := task_inactive(task, '{}');
+    IF v_result.outcome IS NOT NULL THEN RETURN v_result; END IF;
+    IF task.recurrence IS NOT NULL AND task.date IS NULL THEN RETURN task_rejected('no_date'); END IF;
+    IF task.linked_notes <> '{}' AND NOT p_write ? 'links_updated' THEN RETURN task_links_needed(task, '{}'); END IF;
+    task.position := coalesce(task.position, task_last_position(p_tenant, p_user, task.folder_id));
+    task.completed_at := CASE WHEN task.status = 2 THEN v_now END;
+    task := task_set_clock(task);
+    INSERT INTO tasks VALUES (task.*) ON CONFLICT (tenant_id, id) DO NOTHING;
+    IF NOT FOUND THEN RETURN task_rejected('already_exists'); END IF;
+    -- After the insertion, which waits for a purge of the same id.
+    IF EXISTS (SELECT FROM purged_tasks WHERE tenant_id = p_tenant AND task_id = p_id) THEN
+      DELETE FROM tasks WHERE tenant_id = p_tenant AND id = p_id;
+      RETURN task_rejected('already_exists');
+    END IF;
+    PERFORM task_record_as(task, 1, 'created', p_user);
+    PERFORM task_advance(task, p_write->>'device');
+    PERFORM task_event(task, 'task.created', p_user);
+    PERFORM task_assigned(task, p_user, '{}');
+    RETURN task_written(task, p_user);
+  EXCEPTION WHEN SQLSTATE 'WS004' THEN
+    RETURN ('zone', NULL, to_json(SQLERRM)::text, NULL)::task_outcome;
+  END;
 END $$;
 
 -- Appends the event of a change of the assignees.
@@ -166,85 +173,90 @@ DECLARE
   v_last task_outcome;
   v_result task_outcome;
 BEGIN
-  -- The tree is locked first if the task moves, or if the call may create the next occurrence in the folder.
-  v_folder := CASE WHEN c_patch ? 'folder_id' THEN (c_patch->>'folder_id')::uuid
-                   WHEN p_write ? 'in_steps' THEN (SELECT folder_id FROM tasks WHERE tenant_id = p_tenant AND id = p_id) END;
-  IF v_folder IS NOT NULL THEN PERFORM task_tree_share(p_tenant, v_folder); END IF;
-  SELECT * INTO old FROM tasks WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
-  IF p_write ? 'in_steps' AND NOT c_patch ? 'folder_id' AND old.folder_id IS DISTINCT FROM v_folder THEN
-    RAISE EXCEPTION 'the task was moved while its tree was locked' USING ERRCODE = 'serialization_failure';
-  END IF;
-  SELECT * INTO member FROM task_members WHERE tenant_id = p_tenant AND task_id = p_id AND user_id = p_user;
-  IF member.role IS NULL THEN RETURN task_rejected('not_found'); END IF;
-  IF member.role < 'editor' THEN RETURN task_rejected('forbidden'); END IF;
-  IF old.deleted_at IS NOT NULL THEN RETURN task_deleted(old); END IF;
-  IF c_patch IS NULL THEN RETURN task_rejected('invalid_request'); END IF;
-  IF (p_write->>'base')::int <> old.revision THEN RETURN task_written(old, p_user, 'conflict'); END IF;
+  PERFORM task_use_zones(p_write);
+  BEGIN
+    -- The tree is locked first if the task moves, or if the call may create the next occurrence in the folder.
+    v_folder := CASE WHEN c_patch ? 'folder_id' THEN (c_patch->>'folder_id')::uuid
+                     WHEN p_write ? 'in_steps' THEN (SELECT folder_id FROM tasks WHERE tenant_id = p_tenant AND id = p_id) END;
+    IF v_folder IS NOT NULL THEN PERFORM task_tree_share(p_tenant, v_folder); END IF;
+    SELECT * INTO old FROM tasks WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
+    IF p_write ? 'in_steps' AND NOT c_patch ? 'folder_id' AND old.folder_id IS DISTINCT FROM v_folder THEN
+      RAISE EXCEPTION 'the task was moved while its tree was locked' USING ERRCODE = 'serialization_failure';
+    END IF;
+    SELECT * INTO member FROM task_members WHERE tenant_id = p_tenant AND task_id = p_id AND user_id = p_user;
+    IF member.role IS NULL THEN RETURN task_rejected('not_found'); END IF;
+    IF member.role < 'editor' THEN RETURN task_rejected('forbidden'); END IF;
+    IF old.deleted_at IS NOT NULL THEN RETURN task_deleted(old); END IF;
+    IF c_patch IS NULL THEN RETURN task_rejected('invalid_request'); END IF;
+    IF (p_write->>'base')::int <> old.revision THEN RETURN task_written(old, p_user, 'conflict'); END IF;
 
-  task := task_merge(old, c_patch);
-  IF c_patch ? 'folder_id' AND member.folder_id IS DISTINCT FROM v_folder THEN
-    -- An assignee does not take the task out of a folder that the assignee cannot see.
-    IF member.role < 'owner' AND (old.folder_id IS NULL OR member.folder_id IS NULL) THEN RETURN task_rejected('forbidden'); END IF;
-    task.folder_id := v_folder;
-    IF v_folder IS NOT NULL AND coalesce(task_folder_role(p_tenant, p_user, v_folder) < 'editor', true) THEN
-      RETURN task_rejected('unknown_folder');
-    END IF;
-    IF NOT c_patch ? 'position' THEN task.position := task_last_position(p_tenant, p_user, v_folder); END IF;
-  ELSIF c_patch ? 'last' THEN
-    task.position := task_last_position(p_tenant, p_user, member.folder_id);
-  END IF;
-  IF task.recurrence IS NOT NULL AND task.date IS NULL THEN RETURN task_rejected('no_date'); END IF;
-  v_result := task_inactive(task, old.assignee_ids);
-  IF v_result.outcome IS NOT NULL THEN RETURN v_result; END IF;
-  v_changes := task_changes(old, task);
-  IF v_changes = '{}' THEN RETURN task_written(old, p_user); END IF;
-  IF task.status = 2 AND old.status <> 2 THEN
-    task.completed_at := v_now;
-    IF task.recurrence IS NOT NULL AND old.next_task_id IS NULL THEN
-      IF NOT p_write ? 'planned' THEN
-        RETURN ('reschedule', old.revision, (task.recurrence || jsonb_build_object(
-          'time_zone', task.time_zone, 'date', task.date, 'due_at', rfc3339(task.due_at)))::text, NULL)::task_outcome;
+    task := task_merge(old, c_patch);
+    IF c_patch ? 'folder_id' AND member.folder_id IS DISTINCT FROM v_folder THEN
+      -- An assignee does not take the task out of a folder that the assignee cannot see.
+      IF member.role < 'owner' AND (old.folder_id IS NULL OR member.folder_id IS NULL) THEN RETURN task_rejected('forbidden'); END IF;
+      task.folder_id := v_folder;
+      IF v_folder IS NOT NULL AND coalesce(task_folder_role(p_tenant, p_user, v_folder) < 'editor', true) THEN
+        RETURN task_rejected('unknown_folder');
       END IF;
-      v_next := nullif(p_write->'next', 'null');
-      task.next_task_id := (v_next->>'id')::uuid;
+      IF NOT c_patch ? 'position' THEN task.position := task_last_position(p_tenant, p_user, v_folder); END IF;
+    ELSIF c_patch ? 'last' THEN
+      task.position := task_last_position(p_tenant, p_user, member.folder_id);
     END IF;
-  ELSIF task.status <> 2 THEN
-    task.completed_at := NULL;
-  END IF;
-  v_removed := ARRAY(SELECT note FROM unnest(old.linked_notes) note WHERE note <> ALL (task.linked_notes));
-  IF NOT p_write ? 'links_updated' AND (v_removed <> '{}' OR task.linked_notes <> '{}' AND (
-       v_next IS NOT NULL OR old.title <> task.title OR NOT task.linked_notes <@ old.linked_notes)) THEN
-    RETURN task_links_needed(task, v_removed);
-  END IF;
-  IF v_changes ?| ARRAY['status', 'date', 'due_at', 'time_zone', 'reminders'] THEN task := task_set_clock(task); END IF;
-  task.revision := old.revision + 1;
-  task.updated_at := greatest(v_now, old.updated_at);
-  task.updated_by := p_user;
-  UPDATE tasks SET
-    folder_id = task.folder_id, title = task.title, description = task.description, status = task.status,
-    priority = task.priority, group_name = task.group_name, labels = task.labels, assignee_ids = task.assignee_ids,
-    date = task.date, due_at = task.due_at, time_zone = task.time_zone, overdue_at = task.overdue_at,
-    recurrence = task.recurrence, next_task_id = task.next_task_id, reminders = task.reminders,
-    next_reminder_at = task.next_reminder_at, next_due_at = task.next_due_at, due_stage = task.due_stage, refs = task.refs,
-    linked_notes = task.linked_notes, position = task.position, revision = task.revision, completed_at = task.completed_at,
-    updated_at = task.updated_at, updated_by = task.updated_by
-   WHERE tenant_id = p_tenant AND id = p_id;
-  PERFORM task_record(task, CASE WHEN old.status <> 2 AND task.status = 2 THEN 'completed'
-                                 WHEN old.status = 2 AND task.status <> 2 THEN 'reopened' ELSE 'updated' END, p_user, v_changes);
-  -- A caller who loses access by this write still gets the result of it.
-  IF member.role < 'owner' AND v_changes ?| ARRAY['assignees', 'folder_id'] THEN v_last := task_written(task, p_user); END IF;
-  IF v_next IS NOT NULL THEN
-    PERFORM lock_heads(p_tenant, task_concerned(task));
-    PERFORM task_repeat(task, p_user, v_next, p_write->>'device');
-  END IF;
-  PERFORM task_advance(task, p_write->>'device');
-  PERFORM task_event(task, 'task.updated', p_user, jsonb_build_object('changed', (SELECT jsonb_agg(field) FROM jsonb_object_keys(v_changes) field)));
-  IF old.status <> 2 AND task.status = 2 THEN
-    PERFORM task_event(task, 'task.completed', p_user, jsonb_build_object('next_task_id', task.next_task_id));
-  END IF;
-  PERFORM task_assigned(task, p_user, old.assignee_ids);
-  v_result := task_written(task, p_user);
-  RETURN CASE WHEN v_result.json IS NULL THEN v_last ELSE v_result END;
+    IF task.recurrence IS NOT NULL AND task.date IS NULL THEN RETURN task_rejected('no_date'); END IF;
+    v_result := task_inactive(task, old.assignee_ids);
+    IF v_result.outcome IS NOT NULL THEN RETURN v_result; END IF;
+    v_changes := task_changes(old, task);
+    IF v_changes = '{}' THEN RETURN task_written(old, p_user); END IF;
+    IF task.status = 2 AND old.status <> 2 THEN
+      task.completed_at := v_now;
+      IF task.recurrence IS NOT NULL AND old.next_task_id IS NULL THEN
+        IF NOT p_write ? 'planned' THEN
+          RETURN ('reschedule', old.revision, (task.recurrence || jsonb_build_object(
+            'time_zone', task.time_zone, 'date', task.date, 'due_at', rfc3339(task.due_at)))::text, NULL)::task_outcome;
+        END IF;
+        v_next := nullif(p_write->'next', 'null');
+        task.next_task_id := (v_next->>'id')::uuid;
+      END IF;
+    ELSIF task.status <> 2 THEN
+      task.completed_at := NULL;
+    END IF;
+    v_removed := ARRAY(SELECT note FROM unnest(old.linked_notes) note WHERE note <> ALL (task.linked_notes));
+    IF NOT p_write ? 'links_updated' AND (v_removed <> '{}' OR task.linked_notes <> '{}' AND (
+         v_next IS NOT NULL OR old.title <> task.title OR NOT task.linked_notes <@ old.linked_notes)) THEN
+      RETURN task_links_needed(task, v_removed);
+    END IF;
+    IF v_changes ?| ARRAY['status', 'date', 'due_at', 'time_zone', 'reminders'] THEN task := task_set_clock(task); END IF;
+    task.revision := old.revision + 1;
+    task.updated_at := greatest(v_now, old.updated_at);
+    task.updated_by := p_user;
+    UPDATE tasks SET
+      folder_id = task.folder_id, title = task.title, description = task.description, status = task.status,
+      priority = task.priority, group_name = task.group_name, labels = task.labels, assignee_ids = task.assignee_ids,
+      date = task.date, due_at = task.due_at, time_zone = task.time_zone, overdue_at = task.overdue_at,
+      recurrence = task.recurrence, next_task_id = task.next_task_id, reminders = task.reminders,
+      next_reminder_at = task.next_reminder_at, next_due_at = task.next_due_at, due_stage = task.due_stage, refs = task.refs,
+      linked_notes = task.linked_notes, position = task.position, revision = task.revision, completed_at = task.completed_at,
+      updated_at = task.updated_at, updated_by = task.updated_by
+     WHERE tenant_id = p_tenant AND id = p_id;
+    PERFORM task_record(task, CASE WHEN old.status <> 2 AND task.status = 2 THEN 'completed'
+                                   WHEN old.status = 2 AND task.status <> 2 THEN 'reopened' ELSE 'updated' END, p_user, v_changes);
+    -- A caller who loses access by this write still gets the result of it.
+    IF member.role < 'owner' AND v_changes ?| ARRAY['assignees', 'folder_id'] THEN v_last := task_written(task, p_user); END IF;
+    IF v_next IS NOT NULL THEN
+      PERFORM lock_heads(p_tenant, task_concerned(task));
+      PERFORM task_repeat(task, p_user, v_next, p_write->>'device');
+    END IF;
+    PERFORM task_advance(task, p_write->>'device');
+    PERFORM task_event(task, 'task.updated', p_user, jsonb_build_object('changed', (SELECT jsonb_agg(field) FROM jsonb_object_keys(v_changes) field)));
+    IF old.status <> 2 AND task.status = 2 THEN
+      PERFORM task_event(task, 'task.completed', p_user, jsonb_build_object('next_task_id', task.next_task_id));
+    END IF;
+    PERFORM task_assigned(task, p_user, old.assignee_ids);
+    v_result := task_written(task, p_user);
+    RETURN CASE WHEN v_result.json IS NULL THEN v_last ELSE v_result END;
+  EXCEPTION WHEN SQLSTATE 'WS004' THEN
+    RETURN ('zone', NULL, to_json(SQLERRM)::text, NULL)::task_outcome;
+  END;
 END $$;
 
 -- Moves a task to the trash, or takes it out (p_write has `restore`). Only its creator may. p_write->'keep_days': days
@@ -255,24 +267,29 @@ DECLARE
   task tasks;
   v_access task_outcome;
 BEGIN
-  SELECT * INTO task FROM tasks WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
-  v_access := task_access(task, p_user, 'owner', c_restore);
-  IF v_access.outcome <> 'ok' THEN RETURN v_access; END IF;
-  IF p_write->'patch' = 'null' THEN RETURN task_rejected('invalid_request'); END IF;
-  IF c_restore AND task.deleted_at IS NULL THEN RETURN task_written(task, p_user); END IF;
-  IF (p_write->>'base')::int <> task.revision THEN RETURN task_written(task, p_user, 'conflict'); END IF;
-  task.deleted_at := CASE WHEN NOT c_restore THEN clock_timestamp() END;
-  task.deleted_by := CASE WHEN NOT c_restore THEN p_user END;
-  task.purge_at := task.deleted_at + make_interval(days => nullif((p_write->>'keep_days')::int, 0));
-  IF task.linked_notes <> '{}' AND NOT p_write ? 'links_updated' THEN
-    RETURN task_links_needed(task, CASE WHEN c_restore THEN '{}' ELSE task.linked_notes END);
-  END IF;
-  task := task_set_clock(task);
-  UPDATE tasks SET deleted_at = task.deleted_at, deleted_by = task.deleted_by, purge_at = task.purge_at,
-         next_reminder_at = task.next_reminder_at, next_due_at = task.next_due_at, due_stage = task.due_stage
-   WHERE tenant_id = p_tenant AND id = p_id;
-  PERFORM task_record(task, CASE WHEN c_restore THEN 'restored' ELSE 'deleted' END, p_user);
-  PERFORM task_advance(task, p_write->>'device');
-  PERFORM task_event(task, CASE WHEN c_restore THEN 'task.restored' ELSE 'task.deleted' END, p_user);
-  RETURN task_written(task, p_user);
+  PERFORM task_use_zones(p_write);
+  BEGIN
+    SELECT * INTO task FROM tasks WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
+    v_access := task_access(task, p_user, 'owner', c_restore);
+    IF v_access.outcome <> 'ok' THEN RETURN v_access; END IF;
+    IF p_write->'patch' = 'null' THEN RETURN task_rejected('invalid_request'); END IF;
+    IF c_restore AND task.deleted_at IS NULL THEN RETURN task_written(task, p_user); END IF;
+    IF (p_write->>'base')::int <> task.revision THEN RETURN task_written(task, p_user, 'conflict'); END IF;
+    task.deleted_at := CASE WHEN NOT c_restore THEN clock_timestamp() END;
+    task.deleted_by := CASE WHEN NOT c_restore THEN p_user END;
+    task.purge_at := task.deleted_at + make_interval(days => nullif((p_write->>'keep_days')::int, 0));
+    IF task.linked_notes <> '{}' AND NOT p_write ? 'links_updated' THEN
+      RETURN task_links_needed(task, CASE WHEN c_restore THEN '{}' ELSE task.linked_notes END);
+    END IF;
+    task := task_set_clock(task);
+    UPDATE tasks SET deleted_at = task.deleted_at, deleted_by = task.deleted_by, purge_at = task.purge_at,
+           next_reminder_at = task.next_reminder_at, next_due_at = task.next_due_at, due_stage = task.due_stage
+     WHERE tenant_id = p_tenant AND id = p_id;
+    PERFORM task_record(task, CASE WHEN c_restore THEN 'restored' ELSE 'deleted' END, p_user);
+    PERFORM task_advance(task, p_write->>'device');
+    PERFORM task_event(task, CASE WHEN c_restore THEN 'task.restored' ELSE 'task.deleted' END, p_user);
+    RETURN task_written(task, p_user);
+  EXCEPTION WHEN SQLSTATE 'WS004' THEN
+    RETURN ('zone', NULL, to_json(SQLERRM)::text, NULL)::task_outcome;
+  END;
 END $$;

@@ -1,17 +1,8 @@
-import {
-  type CalendarZones,
-  type Component,
-  propertiesOf,
-  propertyOf,
-} from '../../../../lib/icalendar/index.js';
+import { type CalendarZones, type Component, propertyOf } from '../../../../lib/icalendar/index.js';
 import type { EventContent, EventTimes, ShowAs } from '../../model/event-record.js';
 import { BUSY_STATUS } from '../../model/vevent.js';
 import { contentOfVevent } from '../../model/vevent-content.js';
 import { EventClock, type Recurrence } from '../../model/vevent-times.js';
-
-const MAX_URL = 2_048;
-/** Properties of Google and Microsoft with the address of a conference. */
-const CONFERENCE = ['X-GOOGLE-CONFERENCE', 'X-MICROSOFT-SKYPETEAMSMEETINGURL'];
 
 /** A VEVENT as the calendar stores it. */
 export interface ReadEvent {
@@ -26,14 +17,13 @@ export interface ReadEvent {
  */
 export function readEvent(event: Component, zones: CalendarZones): ReadEvent {
   const clock = new EventClock(zones, null);
-  const start = clock.start(event);
+  const start = clock.begin(event);
   const times = clock.times(event, start);
   const content = contentOfVevent(event);
   return {
     content: {
       ...content,
       show_as: intended(event) ?? content.show_as,
-      conference: content.conference ?? conferenceOf(event),
     },
     times,
     recurrence: clock.recurrence(event, start, times),
@@ -46,10 +36,4 @@ function intended(event: Component): ShowAs | null {
   if (value === 'BUSY' || value === 'FREE') return value === 'BUSY' ? 'busy' : 'free';
   const found = Object.entries(BUSY_STATUS).find(([, text]) => text === value);
   return (found?.[0] as ShowAs | undefined) ?? null;
-}
-
-function conferenceOf(event: Component): EventContent['conference'] {
-  const urls = CONFERENCE.flatMap((name) => propertiesOf(event, name).map(({ value }) => value.trim()));
-  const url = urls.find((text) => /^https?:\/\/[^\s\p{Cc}]+$/u.test(text) && text.length <= MAX_URL);
-  return url === undefined ? null : { kind: 'link', url: url.toWellFormed(), room_id: null };
 }

@@ -1,0 +1,182 @@
+import { canonicalZone, IANA_NAMES, Zone } from '../recurrence/index.js';
+import { WINDOWS_ZONES } from './windows-zones.js';
+
+/**
+ * Zones with many inhabitants. Of several zones that fit, the first of these is chosen, so that a change of law in a small
+ * country does not move the events of a large one.
+ */
+export const LARGE_ZONES: readonly string[] = [
+  'UTC',
+  'Europe/Berlin',
+  'Europe/London',
+  'Europe/Paris',
+  'Europe/Athens',
+  'Europe/Moscow',
+  'Europe/Istanbul',
+  'America/New_York',
+  'America/Chicago',
+  'America/Denver',
+  'America/Los_Angeles',
+  'America/Phoenix',
+  'America/Anchorage',
+  'America/Halifax',
+  'America/Sao_Paulo',
+  'America/Bogota',
+  'America/Mexico_City',
+  'America/Caracas',
+  'America/Santiago',
+  'Africa/Lagos',
+  'Africa/Johannesburg',
+  'Africa/Nairobi',
+  'Africa/Cairo',
+  'Asia/Dubai',
+  'Asia/Karachi',
+  'Asia/Kolkata',
+  'Asia/Dhaka',
+  'Asia/Bangkok',
+  'Asia/Shanghai',
+  'Asia/Tokyo',
+  'Australia/Sydney',
+  'Australia/Brisbane',
+  'Australia/Adelaide',
+  'Australia/Darwin',
+  'Pacific/Auckland',
+  'Pacific/Honolulu',
+];
+
+/** Places in the names that Windows shows, which are neither names of CLDR nor cities of the IANA database. */
+const PLACES: Readonly<Record<string, string>> = {
+  'eastern time': 'America/New_York',
+  'central time': 'America/Chicago',
+  'mountain time': 'America/Denver',
+  'pacific time': 'America/Los_Angeles',
+  'atlantic time': 'America/Halifax',
+  'alaska time': 'America/Anchorage',
+  'hawaii time': 'Pacific/Honolulu',
+  indiana: 'America/Indiana/Indianapolis',
+  'baja california': 'America/Tijuana',
+  'city of buenos aires': 'America/Argentina/Buenos_Aires',
+  'cabo verde': 'Atlantic/Cape_Verde',
+  'greenwich mean time': 'Europe/London',
+  edinburgh: 'Europe/London',
+  bern: 'Europe/Zurich',
+  'western/central europe': 'Europe/Berlin',
+  'western europe': 'Europe/Berlin',
+  'central european time': 'Europe/Berlin',
+  'eastern european time': 'Europe/Athens',
+  'western european time': 'Europe/Lisbon',
+  'west central africa': 'Africa/Lagos',
+  'east africa': 'Africa/Nairobi',
+  pretoria: 'Africa/Johannesburg',
+  'st. petersburg': 'Europe/Moscow',
+  'abu dhabi': 'Asia/Dubai',
+  'port louis': 'Indian/Mauritius',
+  ekaterinburg: 'Asia/Yekaterinburg',
+  izhevsk: 'Europe/Samara',
+  islamabad: 'Asia/Karachi',
+  chennai: 'Asia/Kolkata',
+  mumbai: 'Asia/Kolkata',
+  'new delhi': 'Asia/Kolkata',
+  nepal: 'Asia/Kathmandu',
+  'sri jayawardenepura': 'Asia/Colombo',
+  astana: 'Asia/Almaty',
+  hanoi: 'Asia/Bangkok',
+  beijing: 'Asia/Shanghai',
+  'hong kong sar': 'Asia/Hong_Kong',
+  ulaanbaatar: 'Asia/Ulaanbaatar',
+  osaka: 'Asia/Tokyo',
+  sapporo: 'Asia/Tokyo',
+  'western australia': 'Australia/Perth',
+  'central australia': 'Australia/Adelaide',
+  'east australia': 'Australia/Brisbane',
+  'solomon is.': 'Pacific/Guadalcanal',
+  'new caledonia': 'Pacific/Noumea',
+  'petropavlovsk-kamchatsky': 'Asia/Kamchatka',
+  wellington: 'Pacific/Auckland',
+  "nuku'alofa": 'Pacific/Tongatapu',
+  'international date line west': 'Etc/GMT+12',
+};
+
+/** Last parts of IANA names that several countries have. */
+const AMBIGUOUS: ReadonlySet<string> = new Set(['west', 'east', 'south', 'north', 'general', 'center']);
+
+let zonesByPlace: Map<string, string> | undefined;
+
+function places(): Map<string, string> {
+  if (zonesByPlace) return zonesByPlace;
+  zonesByPlace = new Map();
+  for (const name of IANA_NAMES.toReversed()) {
+    const place = name.split('/').at(-1)?.replaceAll('_', ' ').toLowerCase() ?? '';
+    if (!name.includes('/') || name.startsWith('Etc/') || AMBIGUOUS.has(place)) continue;
+    zonesByPlace.set(place, name);
+  }
+  for (const [title, name] of Object.entries(WINDOWS_ZONES)) {
+    zonesByPlace.set(title.toLowerCase(), name);
+    zonesByPlace.set(title.replace(/ Standard Time$/, '').toLowerCase(), name);
+  }
+  for (const [place, name] of Object.entries(PLACES)) zonesByPlace.set(place, name);
+  return zonesByPlace;
+}
+
+/** `(UTC+01:00)`, `(GMT -5)`, `GMT+0530`: the offset that a title begins with. */
+const OFFSET = /^\(?\s*(?:UTC|GMT)\s*(?:([+\-\u2212\u2013])\s*(\d{1,2})(?::?([0-5]\d))?)?\s*(?:\)|$)/i;
+const SEPARATORS = /[,;:/]| and | & /;
+
+/**
+ * The zone of a title that a program shows instead of a name, such as `(UTC-05:00) Eastern Time (US & Canada)`,
+ * `Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna` (Windows, Exchange) or `Western/Central Europe` (Lotus Notes). If no place is
+ * known, the zone of the offset in the brackets. Null for another text.
+ */
+export function zoneOfTitle(title: string): string | null {
+  const match = OFFSET.exec(title);
+  const offset = match ? offsetOf(match) : null;
+  const rest = title.slice(match?.[0].length ?? 0).trim();
+  const known = rest === '' ? [] : knownPlaces(rest);
+  // A place whose zone had another offset when the title was written is skipped.
+  const fitting = known.filter((name) => offset === null || standardOffset(name) === offset);
+  const large = fitting.find((name) => LARGE_ZONES.includes(name));
+  return large ?? fitting[0] ?? (offset === null ? null : zoneOfOffset(offset));
+}
+
+function knownPlaces(text: string): string[] {
+  const plain = text.replaceAll(/\s*\([^)]*\)/g, '').trim();
+  const parts = [text, plain, ...plain.split(SEPARATORS)];
+  return parts.flatMap((part) => {
+    const place = part
+      .trim()
+      .replaceAll(/\s+/g, ' ')
+      .toLowerCase()
+      .replace(/ - (?:old|new)$/, '');
+    const name = places().get(place) ?? places().get(place.replace(/ (?:islands?|is\.)$/, ''));
+    return canonicalZone(name ?? '') ?? [];
+  });
+}
+
+function offsetOf([, sign, hours, minutes = '0']: RegExpExecArray): number | null {
+  if (sign === undefined) return 0;
+  const size = Number(hours) * 3600 + Number(minutes) * 60;
+  return size > 14 * 3600 ? null : sign === '+' ? size : -size;
+}
+
+/** The smaller offset of this year: that without summer time. */
+function standardOffset(name: string): number {
+  const year = new Date().getUTCFullYear();
+  const zone = Zone.of(name);
+  return Math.min(...[0, 6].map((month) => zone.offsetAt(Date.UTC(year, month, 1) / 1000)));
+}
+
+/** A zone that has one offset all year. */
+function zoneOfOffset(offset: number): string | null {
+  if (offset === 0) return 'UTC';
+  const hours = offset / 3600;
+  if (Number.isInteger(hours)) return canonicalZone(`Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`);
+  const fixed = [...LARGE_ZONES, ...Object.values(WINDOWS_ZONES)].find((name) => {
+    const changes = Zone.of(name).transitionsBetween(Date.now() / 1000, Date.now() / 1000 + 370 * 86_400);
+    return changes.length === 0 && standardOffset(name) === offset;
+  });
+  return fixed ?? null;
+}
+
+/** Names of a zone without a name, such as `Customized Time Zone` of Exchange. */
+export const isUnnamedZone = (tzid: string): boolean =>
+  /custom|unnamed|unknown time ?zone|no tz description|^\s*\(?none\)?\s*$/i.test(tzid);

@@ -1,0 +1,125 @@
+import {
+  type Component,
+  ICalendarError,
+  parameterOf,
+  parseDuration,
+  propertiesOf,
+  type Property,
+  propertyOf,
+  type TimeValue,
+  timesOf as valuesOf,
+  type ZoneRules,
+} from '../../../lib/icalendar/index.js';
+import { DAY, formatRule, instancesOf, parseRule, withWallUntil } from '../../../lib/recurrence/index.js';
+import type { EventTimes } from './event-record.js';
+import { checkedWall, instantOf, wallText } from './event-times.js';
+
+/** Maximum number of dates of RDATE and EXDATE in one event. */
+export const MAX_DATES = 1_000;
+
+/** DTSTART with the zone that the event is stored in. */
+export interface Start {
+  /** Seconds on the clock of `zone`, or of `rules`. */
+  wall: number;
+  isDate: boolean;
+  /** Null: a day, or a floating time. UTC with `rules`. */
+  zone: string | null;
+  /** The rules of a VTIMEZONE that no IANA zone has: its times are stored in UTC. */
+  rules: ZoneRules | null;
+  /** With `isApproximate`: the rules that `zone` replaces. */
+  replaced?: ZoneRules;
+  /** With `rules`: the IANA zone that differs from them for the shortest time. */
+  nearest?: string;
+}
+
+/** What a file states and the stored event lacks, or what was assumed. */
+export interface ReadWarning {
+  code: 'time_zone_assumed' | 'time_zone_replaced' | 'invalid_duration';
+  message: string;
+}
+
+/** A time with its TZID. */
+export type Dated = TimeValue & { tzid: string | null };
+
+export const invalid = (property: string, message: string): ICalendarError =>
+  new ICalendarError('invalid_value', `${property} ${message}`, property);
+
+/** Canonical spelling. @throws RecurrenceError */
+export const rulesOf = (event: Component): string[] =>
+  propertiesOf(event, 'RRULE').map(({ value }) => formatRule(parseRule(value)));
+
+/**
+ * The dates of the properties of this name, each once. Some clients write one without a value.
+ * @throws ICalendarError
+ */
+export function datesOf(event: Component, name: 'RDATE' | 'EXDATE'): Dated[] {
+  const found = new Map<string, Dated>();
+  for (const property of propertiesOf(event, name)) {
+    if (property.value.trim() === '') continue;
+    const tzid = parameterOf(property, 'TZID') ?? null;
+    for (const { kind, wall } of valuesOf(property))
+      found.set(`${kind} ${wall} ${tzid}`, { kind, wall, tzid });
+  }
+  if (found.size > MAX_DATES) throw invalid(name, `has at most ${MAX_DATES} dates`);
+  return [...found.values()];
+}
+
+/** The wall time on a day at the time of day of the start. @param day midnight */
+export const atTimeOf = ({ wall }: Start, day: number): number => day + wall - Math.floor(wall / DAY) * DAY;
+
+/** The instant of a wall time in a zone. */
+export const instantIn = ({ zone, rules }: Pick<Start, 'zone' | 'rules'>, wall: number): number =>
+  rules ? rules.toInstant(wall) : instantOf(wall, zone);
+
+export function checked(text: string): string {
+  if (checkedWall(text) === null) throw invalid('RECURRENCE-ID', 'must lie between 1900 and 9989');
+  return text;
+}
+
+export function lasting(start: Start, text: string): EventTimes {
+  const { days, seconds } = parseDuration(text);
+  const length = Math.max(0, days * DAY + seconds);
+  if (start.isDate)
+    return stored(start, start.wall + Math.max(DAY, Math.ceil(length / DAY) * DAY), null, false);
+  return stored(start, start.wall + length, null, /T/i.test(text));
+}
+
+/** @param end on the clock of the start, or of `endZone` */
+export function stored(
+  { wall, isDate, zone, rules }: Start,
+  end: number,
+  endZone: string | null,
+  exact: boolean,
+): EventTimes {
+  const from = rules ? rules.toInstant(wall) : wall;
+  return {
+    starts: wallText(from, isDate),
+    ends: wallText(rules ? from + end - wall : end, isDate),
+    time_zone: zone,
+    end_time_zone: endZone,
+    exact_duration: exact,
+  };
+}
+
+/** Whether a series in a zone that no IANA zone equals has too many instances to store each of them. */
+export function isLong(event: Component, { wall }: Start, zone: ZoneRules): boolean {
+  const rules = rulesOf(event).map((text) => withWallUntil(parseRule(text), (at) => zone.offsetAt(at)));
+  const series = { start: wall, zone: null, isDate: false, rules };
+  const window = { from: wall, to: Number.POSITIVE_INFINITY, limit: MAX_DATES + 1 };
+  return instancesOf(series, window).length > MAX_DATES;
+}
+
+/** Exchange writes days as times from midnight to midnight, with a property that says so ([MS-OXCICAL], 2.1.3.1.1.20.28). */
+export function isWholeDays(event: Component, { wall, isDate }: Start): boolean {
+  const flag = propertyOf(event, 'X-MICROSOFT-CDO-ALLDAYEVENT')?.value.trim().toUpperCase();
+  if (isDate || flag !== 'TRUE' || wall % DAY !== 0) return false;
+  const end = propertyOf(event, 'DTEND');
+  const length = propertyOf(event, 'DURATION');
+  if (end) {
+    const zone = (property: Property | undefined) => property && parameterOf(property, 'TZID');
+    const [time] = valuesOf(end);
+    const isSameClock = zone(end) === zone(propertyOf(event, 'DTSTART'));
+    return time !== undefined && isSameClock && time.wall > wall && time.wall % DAY === 0;
+  }
+  return length === undefined || /^P\d+[DW]$/i.test(length.value.trim());
+}
