@@ -184,3 +184,20 @@ describe('mailboxes', () => {
     expect((await paths()).filter((path) => /^Projects(?:\/|$)/.test(path))).toEqual([]);
   });
 });
+
+test('a reply goes to an address with a quoted local part', async () => {
+  const raw = 'From: "Pat" <"pat doe"@Far.example>\r\nSubject: quoted\r\n\r\ntext';
+  const id = await store('INBOX', { raw });
+  const reply = await store('Drafts', {
+    draft: true,
+    text: 'a',
+    reference: { mailbox: boxes['INBOX'], id, action: 'reply' },
+  });
+  expect((await read('Drafts', reply)).to).toEqual([{ name: 'Pat', address: '"pat doe"@far.example' }]);
+  const named = await store('Drafts', { draft: true, cc: [{ address: '"pat doe"@far.example' }] });
+  expect((await read('Drafts', named)).cc).toEqual([{ name: '', address: '"pat doe"@far.example' }]);
+  for (const address of ['"pat"doe"@far.example', '"pat\r\n"@far.example', '"pat"@', 'pat doe@far.example']) {
+    const { status } = await alice.post(messages('Drafts'), { draft: true, cc: [{ address }] });
+    expect([address, status]).toEqual([address, 400]);
+  }
+});
