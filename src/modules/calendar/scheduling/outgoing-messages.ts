@@ -94,6 +94,9 @@ export class OutgoingMessages implements OnModuleInit {
       key,
       comment,
       proposal,
+      isUpdate:
+        !isFromAttendee &&
+        (await this.repository.isUpdate(tenantId, record.id, calendar.method, recipients, calendar)),
       response: responseOf(record, from, key)?.response ?? null,
       sender: name || from,
       locale: textLocaleOf(await this.repository.localeOf(tenantId, userId)),
