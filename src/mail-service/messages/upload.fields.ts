@@ -10,6 +10,7 @@ const name = Joi.string().empty('').max(255);
 const usable = Joi.string()
   .max(320)
   .when(Joi.string().pattern(/^"/), {
+    // oxlint-disable-next-line unicorn/no-thenable -- a member of Joi's conditions
     then: Joi.string().pattern(/^"(?:[ !#-[\]-~]|\\[ -~]){1,62}"@[a-z0-9][a-z0-9.-]*$/i, 'address'),
     otherwise: Joi.string().email({ tlds: false }),
   })

@@ -110,17 +110,6 @@ const MESSAGE = `message.id, message.direction, message.method, message.uid, mes
     WHERE delivery.tenant_id = message.tenant_id AND delivery.message_id = message.id) AS recipients,
   message.result, message.reason, message.parsed, rfc3339(message.created_at) AS created_at`;
 
-// Index scheduling_messages_event.
-const countInformed = workspace.statement<{ informed: number }>(
-  'scheduling.count_informed',
-  `SELECT count(DISTINCT delivery.recipient)::int AS informed
-     FROM scheduling_messages message
-     JOIN scheduling_deliveries delivery
-       ON delivery.tenant_id = message.tenant_id AND delivery.message_id = message.id AND delivery.recipient = ANY ($4)
-    WHERE message.tenant_id = $1 AND message.event_id = $2 AND message.direction = 'out' AND message.method = $3
-      AND (message.sequence < $5 OR message.dtstamp < $6)`,
-);
-
 const find = workspace.statement<FullSchedulingMessageResponse>(
   'scheduling.find',
   `SELECT ${MESSAGE}, message.ics FROM scheduling_messages message
@@ -223,19 +212,6 @@ export class SchedulingRepository {
 
   async localeOf(tenantId: string, userId: string): Promise<string | null> {
     return (await this.db.query(localeOf, [tenantId, userId]))[0]?.locale ?? null;
-  }
-
-  /** True when all recipients have got an earlier version of the event by this method. */
-  async isUpdate(
-    tenantId: string,
-    eventId: string,
-    method: string,
-    recipients: readonly string[],
-    { sequence, dtstamp }: { sequence: number; dtstamp: string },
-  ): Promise<boolean> {
-    const values = [tenantId, eventId, method, recipients, sequence, dtstamp];
-    const [row] = await this.db.query(countInformed, values);
-    return row?.informed === recipients.length;
   }
 
   /** @returns false for a message that is stored already */

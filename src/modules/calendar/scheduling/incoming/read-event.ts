@@ -1,9 +1,4 @@
-import {
-  type CalendarZones,
-  type Component,
-  propertiesOf,
-  propertyOf,
-} from '../../../../lib/icalendar/index.js';
+import { type Component, propertiesOf, propertyOf } from '../../../../lib/icalendar/index.js';
 import type { EventContent, EventTimes, ShowAs } from '../../model/event-record.js';
 import { BUSY_STATUS } from '../../model/vevent.js';
 import { contentOfVevent } from '../../model/vevent-content.js';
