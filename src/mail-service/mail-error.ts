@@ -48,6 +48,12 @@ export const mailErrors = {
   mailboxPathTooLong: () => mailErrors.invalid('"path" is too long', { path: '"path" is too long' }),
   mailboxDisallowed: (action: 'update' | 'deletion') =>
     domain(400, `Mailbox ${action} failed with code DisallowedMailboxMethod`, 'DisallowedMailboxMethod')(),
+  /** WildDuck deletes the mailbox and leaves its children without a parent. */
+  mailboxHasChildren: domain(
+    400,
+    'Mailbox deletion failed with code MailboxHasChildren: delete or move the mailboxes below it first',
+    'MailboxHasChildrenError',
+  ),
   mailboxNotFound: domain(404, 'Mailbox deletion failed with code NoSuchMailbox', 'NoSuchMailbox'),
   mailboxUnchanged: domain(400, 'Nothing was changed'),
 

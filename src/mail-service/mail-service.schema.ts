@@ -19,6 +19,7 @@ export const mailServiceSchema = wholeSchema([
       SystemMessages1796900000001: '0003-system-messages',
       CalendarParts1797000000001: '0004-calendar-parts',
       MailJobOutcomes1798022300002: '0005-job-outcomes',
+      MailboxNames1798800005000: '0006-mailbox-names',
     }),
     sql: sqlFiles('mail_service', import.meta.url, 'messages', 'release-0.1.0'),
   },

@@ -1,4 +1,10 @@
-export { toAttachmentLinks, toContentIdLinks } from './attachment-links.js';
+export {
+  contentIdOf,
+  isLinked,
+  type ReadAttachment,
+  toAttachmentLinks,
+  toContentIdLinks,
+} from './attachment-links.js';
 export { cleanHtml } from './clean.js';
 export { type HtmlTooComplexCode, HtmlTooComplexError } from './errors.js';
 export { isPlainlyClean } from './fast-path.js';

@@ -28,10 +28,10 @@ const FIRST_PAUSE_S = 60;
 const LONGEST_PAUSE_S = 4 * 3_600;
 /** With these pauses, the attempts take about four days. */
 const MAX_ATTEMPTS = 30;
-/** Pauses for local recipients without a mailbox. The attempts take three days. */
+/** Pauses for local recipients without a mailbox. The attempts take 35 s: the account of a new member is created within seconds. */
 const FIRST_WAIT_S = 5;
-const LONGEST_WAIT_S = 900;
-const MAX_WAITS = 300;
+const LONGEST_WAIT_S = 20;
+const MAX_WAITS = 3;
 /** Time for deliveries to the relay at shutdown. */
 const DRAIN_MS = 5_000;
 

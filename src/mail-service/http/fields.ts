@@ -14,8 +14,10 @@ export const fields = {
     Joi.string()
       .regex(/^\d+(,\d+)*$|^\d+:(\d+|\*)$/i)
       .required(),
+  /** A path of a mailbox, in normalization form C (RFC 8621 2). */
   path: () =>
     Joi.string()
+      .normalize('NFC')
       .regex(/\/{2,}|\/$/, { invert: true })
       .max(128 * 513)
       .custom((path: string, helpers) => {

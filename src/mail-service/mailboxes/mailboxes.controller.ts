@@ -17,7 +17,11 @@ const creation = ofUser({
   retention: fields.retention(),
   encryptMessages: fields.flag(),
 });
-const resolution = ofUser({ path: Joi.string().max(128 * 513) });
+const resolution = ofUser({
+  path: Joi.string()
+    .normalize('NFC')
+    .max(128 * 513),
+});
 const change = ofMailbox({
   path: fields.path(),
   retention: fields.retention(),

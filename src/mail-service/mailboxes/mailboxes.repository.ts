@@ -88,6 +88,13 @@ const remove = mailService.statement<{ id: string }>(
   'mailboxes.remove',
   `DELETE FROM mailboxes WHERE user_id = $1 AND id = $2 RETURNING id`,
 );
+const findChild = mailService.statement<{ id: string }>(
+  'mailboxes.find_child',
+  `SELECT child.id FROM mailboxes AS parent
+   JOIN mailboxes AS child ON child.user_id = parent.user_id
+     AND left(child.path, length(parent.path) + 1) = parent.path || '/'
+   WHERE parent.user_id = $1 AND parent.id = $2 LIMIT 1`,
+);
 const userExists = mailService.statement<{ id: string }>(
   'mailboxes.user_exists',
   `SELECT id FROM users WHERE id = $1`,
@@ -148,6 +155,11 @@ export class MailboxesRepository {
       return 'ok';
     });
     return work.catch(rejectionOf);
+  }
+
+  /** True when other mailboxes are below this one. */
+  async hasChildren(userId: string, id: string): Promise<boolean> {
+    return (await this.db.query(findChild, [userId, id])).length > 0;
   }
 
   /**

@@ -62,6 +62,8 @@ export class MailboxesService {
     const box = await this.mailboxes.find(userId, id);
     if (!box) throw mailErrors.mailboxNotFound();
     if (box.special_use !== null || box.hidden) throw mailErrors.mailboxDisallowed('deletion');
+    // The children would have no parent.
+    if (await this.mailboxes.hasChildren(userId, id)) throw mailErrors.mailboxHasChildren();
     if (!(await this.mailboxes.remove(userId, id))) throw mailErrors.mailboxNotFound();
     return { success: true };
   }

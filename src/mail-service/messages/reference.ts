@@ -7,7 +7,7 @@ export interface Reference {
   mailbox: string;
   id: number;
   action: 'reply' | 'replyAll' | 'forward';
-  /** True copies all attachments except inline images; a list copies those ids. */
+  /** True copies all attachments; a list copies those ids. */
   attachments?: boolean | string[];
 }
 
@@ -15,6 +15,13 @@ export interface Reference {
 export interface Origin {
   row: MessageRow;
   link: { mailbox: string; id: number; action: Reference['action'] };
+}
+
+/** The thread of a draft, for its next version. */
+export interface Continued {
+  inReplyTo: string | undefined;
+  references: string[];
+  link: { mailbox: string; id: number; action: string } | null;
 }
 
 /** Fields that a reply or forward takes from its origin. */

@@ -6,11 +6,19 @@ const MAX_TEXT = 1_048_576;
 const MAX_RECIPIENTS = 1_000;
 
 const name = Joi.string().empty('').max(255);
-const address = (): Joi.ObjectSchema => Joi.object({ name, address: fields.email().required() });
+/** An address, also with a quoted local part (RFC 5321 4.1.2), which Joi does not know: replies go to such addresses too. */
+const usable = Joi.string()
+  .max(320)
+  .when(Joi.string().pattern(/^"/), {
+    // oxlint-disable-next-line unicorn/no-thenable -- a member of Joi's conditions
+    then: Joi.string().pattern(/^"(?:[ !#-[\]-~]|\\[ -~]){1,62}"@[a-z0-9][a-z0-9.-]*$/i, 'address'),
+    otherwise: Joi.string().email({ tlds: false }),
+  })
+  .required();
+const address = (): Joi.ObjectSchema => Joi.object({ name, address: usable });
 
 /** WildDuck drops invalid addresses of `to`. Here they are rejected by `rejectUnusable`, which names them. */
 const uncheckedAddress = Joi.object({ name, address: Joi.any() });
-const usable = fields.email().required();
 
 /** @throws MailError 422 that names the unusable addresses */
 export function rejectUnusable(to: readonly { address?: unknown }[]): void {

@@ -18,7 +18,7 @@ import { RawMessages } from '../storage/raw-messages.js';
 import { type Scratch, Spool } from '../storage/spool.js';
 import { MessageStore } from '../message-store.js';
 import { MessagesRepository } from './messages.repository.js';
-import { derivedFrom, type Origin, type Reference } from './reference.js';
+import { type Continued, derivedFrom, type Origin, type Reference } from './reference.js';
 import { listOf } from './uid-set.js';
 import { rejectUnusable } from './upload.fields.js';
 
@@ -50,6 +50,12 @@ export interface UploadRequest {
 }
 
 type Upload = Omit<UploadRequest, 'attachments'> & { attachments: NewAttachment[] };
+
+/** The messages before a new one: the message that it refers to, or the draft whose thread it keeps. */
+interface Thread {
+  origin: Origin | undefined;
+  continued: Continued | undefined;
+}
 
 /** Stores messages for their owner: drafts and imported messages. */
 @Injectable()
@@ -87,12 +93,14 @@ export class UploadService {
     if (!box) throw mailErrors.noMailbox();
     const origin = reference && (await this.origin(user, reference));
     const draft = request.draft || origin !== undefined;
+    const continued = draft && !origin ? await this.continued(request) : undefined;
+    const link = (origin ?? continued)?.link;
     const wanted = { ...request, draft, attachments: attachmentsOf(request, body) };
     const copied = [
       ...(await this.copied(reference, origin, scratch)),
       ...(await this.kept(request, scratch)),
     ];
-    const made = await this.make(wanted, body.raw, account, origin, copied, scratch);
+    const made = await this.make(wanted, body.raw, account, { origin, continued }, copied, scratch);
     const size = sizeOf(made.raw);
     const rawId = await this.raws.put(streamOf(made.raw));
     const { mailbox: id, uid } = await this.store.add({
@@ -107,7 +115,7 @@ export class UploadService {
       draft,
       envelope: { from: '', rcpt: [] },
       ...(request.metaData && { metaData: request.metaData }),
-      ...(origin && { reference: origin.link }),
+      ...(link && { reference: link }),
     });
     return {
       success: true,
@@ -120,7 +128,7 @@ export class UploadService {
     request: Upload,
     raw: Bytes | undefined,
     account: Account,
-    origin: Origin | undefined,
+    thread: Thread,
     copied: CopiedAttachments[],
     scratch: Scratch,
   ): Promise<{ raw: Bytes; parsed: ParsedMessage }> {
@@ -129,7 +137,7 @@ export class UploadService {
       if (sizeOf(given) > this.settings.messageBytes) throw mailErrors.messageTooLarge();
       return { raw: given, parsed: await this.mime.parse(given) };
     }
-    const message = structured(request, account, origin);
+    const message = structured(request, account, thread);
     const made = await this.mime.compose(message, scratch, copied);
     if (sizeOf(made.raw) > this.settings.messageBytes) throw mailErrors.messageTooLarge();
     return made;
@@ -141,6 +149,15 @@ export class UploadService {
     return row && { row, link: { mailbox: reference.mailbox, id: reference.id, action: reference.action } };
   }
 
+  /** The thread of the draft that a new version without a reference replaces. */
+  private async continued({ user, mailbox, replacePrevious }: UploadRequest): Promise<Continued | undefined> {
+    if (!replacePrevious) return undefined;
+    const row = await this.messages.find(user, replacePrevious.mailbox ?? mailbox, replacePrevious.id);
+    const inReplyTo = row?.headers['in-reply-to']?.[0];
+    if (!row?.draft || (inReplyTo === undefined && row.reference === null)) return undefined;
+    return { inReplyTo, references: row.summary.references, link: row.reference };
+  }
+
   private async copied(
     reference: Reference | undefined,
     origin: Origin | undefined,
@@ -149,7 +166,7 @@ export class UploadService {
     if (!origin || !reference?.attachments) return [];
     const wanted = reference.attachments;
     const ids = origin.row.summary.attachments
-      .filter(({ id, related }) => (wanted === true ? !related : wanted.includes(id)))
+      .filter(({ id }) => wanted === true || wanted.includes(id))
       .map(({ id }) => id);
     if (ids.length === 0) return [];
     return [{ raw: await this.raws.read(origin.row.raw_id, scratch), ids }];
@@ -199,7 +216,7 @@ const attachmentsOf = ({ attachments = [] }: UploadRequest, { contents }: Body):
     ];
   });
 
-function structured(request: Upload, account: Account, origin: Origin | undefined): NewMessage {
+function structured(request: Upload, account: Account, { origin, continued }: Thread): NewMessage {
   const derived = origin && derivedFrom(origin, account.address);
   const addresses = (list: Partial<Address>[] | undefined): Address[] =>
     (list ?? []).filter(({ address }) => address).map(fullAddress);
@@ -207,6 +224,7 @@ function structured(request: Upload, account: Account, origin: Origin | undefine
   // As in WildDuck. An empty `to` is a decision of the author.
   const inherits = request.to === undefined && cc.length === 0 && bcc.length === 0;
   const text = request.text;
+  const { inReplyTo, references = [] } = derived ?? continued ?? {};
   return {
     from: sender(request, account),
     ...(request.replyTo && { replyTo: fullAddress(request.replyTo) }),
@@ -218,8 +236,8 @@ function structured(request: Upload, account: Account, origin: Origin | undefine
     ...(request.html !== undefined && { html: request.html }),
     ...(request.date && { date: request.date }),
     attachments: request.attachments,
-    ...(derived && { inReplyTo: derived.inReplyTo }),
-    references: derived?.references ?? [],
+    ...(inReplyTo !== undefined && { inReplyTo }),
+    references,
     headers: (request.headers ?? []).flatMap(({ key, value }) =>
       key && value && !OWN_HEADERS.test(key) ? [{ key, value }] : [],
     ),

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { toContentIdLinks } from '../../lib/html/index.js';
+import { contentIdOf, isLinked, toContentIdLinks } from '../../lib/html/index.js';
 import { streamOf } from '../storage/bytes.js';
 import { contentOf } from './attachment-content.js';
 import { isMediaType, isMessageId } from './clean-text.js';
@@ -11,6 +11,11 @@ import { readAttachments } from './attachments.js';
 /** An image in HTML as a `data:` URL. */
 const DATA_IMAGE =
   /(<img\b[^>]{0,1024}?\bsrc\s*=\s*["']?)data:(image\/[\w.+-]{1,64});base64,([A-Za-z0-9+/=\s]+)/gi;
+
+/** Content ids that a URL contains unchanged. */
+const PLAIN_ID = /^[\w.!$*+=~@-]+$/;
+
+type Copied = Awaited<ReturnType<typeof readAttachments>>[number];
 
 interface Part {
   filename?: string | false;
@@ -30,7 +35,8 @@ export async function composeMessage(
   copied: readonly (CopiedAttachments & { file: string })[] = [],
 ): Promise<Readable> {
   const images: Part[] = [];
-  const others = (await Promise.all(copied.map(copiedAttachments))).flat();
+  const read = (await Promise.all(copied.map(copiedAttachments))).flat();
+  const others = withContentIds(read, message);
   const linked =
     message.html &&
     toContentIdLinks(
@@ -100,10 +106,28 @@ async function bufferedMessage(content: Buffer | Readable, contentType = ''): Pr
 const copiedAttachments = ({ raw, ids, file }: CopiedAttachments & { file: string }) =>
   readAttachments(streamOf(raw), ids, file);
 
-const copiedPart = ({ info, content }: Awaited<ReturnType<typeof copiedAttachments>>[number]): Part => ({
+/**
+ * Gives each linked attachment a content id that no other part has, and removes the others: mail programs hide a file with a
+ * content id beside HTML that does not show it.
+ */
+function withContentIds(copied: readonly Copied[], { html = '', attachments }: NewMessage): Copied[] {
+  const taken = new Set(attachments.map((attachment) => contentIdOf(attachment)));
+  return copied.map(({ info, content }, n) => {
+    const own = contentIdOf(info);
+    const cid = !isLinked(html, info)
+      ? null
+      : own && !taken.has(own) && PLAIN_ID.test(own)
+        ? own
+        : `copy-${n + 1}-${Date.now().toString(36)}@copied`;
+    taken.add(cid ?? undefined);
+    return { info: { ...info, cid }, content };
+  });
+}
+
+const copiedPart = ({ info, content }: Copied): Part => ({
   filename: info.filename,
   contentType: info.contentType,
   content,
   contentDisposition: info.disposition,
-  ...(info.cid && { cid: info.cid.replace(/^<|>$/g, '') }),
+  ...(info.cid && { cid: info.cid }),
 });

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { HeaderLines, Headers } from 'mailparser';
-import { textPieces, toAttachmentLinks } from '../../lib/html/index.js';
+import { type ReadAttachment, textPieces, toAttachmentLinks } from '../../lib/html/index.js';
 import { CalendarPartFinder } from './calendar-part.js';
 import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
-import { describe, walk } from './walk.js';
+import { describe, locationOf, walk } from './walk.js';
 
 /** Maximum number of stored characters, of text and of HTML. */
 const MAX_TEXT = 1_048_576;
@@ -20,8 +20,11 @@ const INTRO = 128;
 /** Parses a message. @throws Error for an unreadable message */
 export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   const attachments: AttachmentInfo[] = [];
+  const links: ReadAttachment[] = [];
   const calendar = new CalendarPartFinder();
-  const { headers, lines, text } = await walk(source, async (attachment, id) => {
+  const { headers, lines, text, base } = await walk(source, async (attachment, id) => {
+    const { related, cid } = attachment;
+    links.push({ id, cid, related, location: locationOf(attachment.headers) });
     attachments.push(await describe(attachment, id, calendar.readerOf(attachment)));
   });
   const markup = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
@@ -42,7 +45,7 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
     references: referencesOf(headers),
     contentType: contentTypeOf(headers.get('content-type')),
     text: plain.slice(0, MAX_TEXT).replace(/\n$/, ''),
-    html: html ? toAttachmentLinks(html, attachments).slice(0, MAX_TEXT) : null,
+    html: html ? toAttachmentLinks(html, links, base).slice(0, MAX_TEXT) : null,
     intro: introOf(markup, plain),
     attachments,
     headers: headerLines(lines),

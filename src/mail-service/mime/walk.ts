@@ -1,15 +1,11 @@
 import type { Readable } from 'node:stream';
-import {
-  type AttachmentStream,
-  type HeaderLines,
-  type Headers,
-  MailParser,
-  type MessageText,
-} from 'mailparser';
+import type { AttachmentStream, HeaderLines, Headers, MessageText } from 'mailparser';
 import { detectExtension } from 'nodemailer/lib/mime-funcs';
 import { countForwardedBytes } from '../../platform/memory/garbage.js';
 import { isMediaType, shortName } from './clean-text.js';
+import { SingleContentTypes } from './content-types.js';
 import type { AttachmentInfo } from './message.js';
+import { MessageParser } from './message-parser.js';
 
 const MAX_ATTACHMENTS = 1_000;
 /** Parsed characters of HTML. */
@@ -20,6 +16,7 @@ const GARBAGE = 3;
 /** Limits of the declared attachment fields, characters: a header may have a megabyte. */
 const MAX_TYPE = 255;
 const MAX_CID = 300;
+const MAX_LOCATION = 2_048;
 const MAX_ENCODING = 40;
 
 /** Links to images stay unchanged; an embedded message is an attachment, as in WildDuck, and not part of the text. */
@@ -33,12 +30,6 @@ const OPTIONS = {
 /** mailparser's errors for HTML that it cannot convert to text and therefore drops. */
 const NO_TEXT = /^(?:HTML too long for parsing|Failed to parse HTML)/;
 
-/** An untyped part of mailparser. */
-interface TextBuilder {
-  options: { skipHtmlToText?: boolean };
-  getTextContent(): MessageText;
-}
-
 /** Called for each attachment; must read the content to its end. */
 type OnAttachment = (attachment: AttachmentStream, id: string) => Promise<void>;
 
@@ -49,8 +40,13 @@ type OnAttachment = (attachment: AttachmentStream, id: string) => Promise<void>;
 export async function walk(
   source: Readable,
   onAttachment: OnAttachment,
-): Promise<{ headers: Headers; lines: HeaderLines; text: MessageText | undefined }> {
-  const parser = new MailParser(OPTIONS);
+): Promise<{
+  headers: Headers;
+  lines: HeaderLines;
+  text: MessageText | undefined;
+  base: string | undefined;
+}> {
+  const parser = new MessageParser(OPTIONS);
   let headers: Headers = new Map();
   let lines: HeaderLines = [];
   let text: MessageText | undefined;
@@ -62,7 +58,7 @@ export async function walk(
   parser.on('headerLines', (value) => (lines = value));
   parser.on('data', (data) => {
     if (data.type === 'text') {
-      text = unconverted ? withoutConversion(parser) : data;
+      text = unconverted ? parser.textWithoutConversion() : data;
       return;
     }
     count += 1;
@@ -78,7 +74,7 @@ export async function walk(
     else ended.reject(error);
   });
   source.on('data', (chunk: Buffer) => countForwardedBytes(chunk.length * GARBAGE));
-  source.once('error', ended.reject).pipe(parser);
+  source.once('error', ended.reject).pipe(new SingleContentTypes()).once('error', ended.reject).pipe(parser);
   try {
     await ended.promise;
     // The parser does not wait for the last attachment.
@@ -87,14 +83,14 @@ export async function walk(
     parser.destroy();
     source.destroy();
   }
-  return { headers, lines, text };
+  return { headers, lines, text, base: parser.base ?? locationOf(headers) };
 }
 
-/** The texts of the parser, without converting HTML to text. */
-function withoutConversion(parser: MailParser): MessageText {
-  const builder = parser as unknown as TextBuilder;
-  builder.options.skipHtmlToText = true;
-  return builder.getTextContent();
+/** The address of a part (RFC 2557), which links name. */
+export function locationOf(headers: Headers): string | undefined {
+  const value = headers.get('content-location');
+  // Long addresses are folded.
+  return typeof value === 'string' && value.length <= MAX_LOCATION ? value.replace(/\s+/g, '') : undefined;
 }
 
 /** Describes an attachment. @param read must read the content to its end */

@@ -52,6 +52,7 @@ export const calendarSchema: SchemaPart = {
     PollHolds1797000000012: '0012-poll-holds',
     CalendarNotices1797000000013: '0013-calendar-notices',
     InstanceAttendees1798300000014: '0014-instance-attendees',
+    SchedulingOfEvent1798800005001: '0015-scheduling-of-event',
   }),
   sql: sqlFiles(
     'workspace',

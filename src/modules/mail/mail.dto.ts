@@ -65,7 +65,8 @@ export class NewMessage {
   /** Ids of attachments that the mail service already stores. */
   @ApiPropertyOptional({ type: [String], example: [] }) files?: string[];
   /** The message that this one replies to or forwards. */ reference?: MessageReference;
-  /** The draft that this one replaces. */ replacePrevious?: PreviousDraft;
+  /** The draft that this one replaces. Without `reference`, the new version keeps that of the draft, and its thread. */
+  replacePrevious?: PreviousDraft;
 }
 
 export class NewDraft extends NewMessage {

@@ -591,7 +591,7 @@ describe('a draft', () => {
     const shown = async (fields: object, count: number) => {
       const { body: made } = await alice.post(path(), { draft: true, html: html[0], ...fields });
       const message = `${path()}/${made.message.id}`;
-      expect((await alice.get(message)).body.html[0].match(/attachment:ATT/g)).toHaveLength(2);
+      expect((await alice.get(message)).body.html[0].match(/attachment:ATT/g)).toHaveLength(count);
       const source = (await alice.get(`${message}/message.eml`)).bytes.toString().replaceAll('=\r\n', '');
       expect(source.match(/"cid:[ab]@x"/g)).toHaveLength(count);
       return made.message.id;

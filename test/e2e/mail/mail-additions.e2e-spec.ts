@@ -127,7 +127,7 @@ describe('with a WildDuck', () => {
       expect([status, body.message?.id]).toEqual([200, 5]);
       // The second time, the rejection is known.
       expect(duck.mail).toHaveLength(requests);
-      expect(duck.mail.at(-1)!.body.html).toBe('<img src="cid:b@x"><a href="attachment:ATT00001">a</a>');
+      expect(duck.mail.at(-1)!.body.html).toBe('<img src="cid:b@x"><a href="cid:missing@invalid">a</a>');
       expect(duck.mail.at(-1)!.body.attachments).toEqual([
         {
           filename: 'b.png',

@@ -121,7 +121,8 @@ export function changeAll(record: EventRecord, changes: Changes, now: string): C
   const isRescheduled = fields.some((field) =>
     [...TIME_FIELDS, 'rules', 'added', 'excluded', 'status'].includes(field),
   );
-  if (isRescheduled) next.sequence += 1;
+  // CANCEL to a removed attendee is a new version (RFC 5546, 3.2.5).
+  if (isRescheduled || removesOutside(record.participants, participants)) next.sequence += 1;
   if (isMoved) next.participants = resetResponses(participants, record.organizer_email);
   else if (fields.includes('attendees')) next.participants = participants;
   if (isRescheduled && next.participants.some(({ recurrence_key }) => recurrence_key !== ''))
@@ -145,7 +146,8 @@ export function changeOne(record: EventRecord, key: string, changes: Changes, no
   if (fields.length === 0) return null;
   const moved = fields.some((field) => (TIME_FIELDS as readonly string[]).includes(field));
   const isRescheduled = moved || fields.includes('status');
-  const sequence = record.sequence + (isRescheduled ? 1 : 0);
+  const isRemoval = removesOutside(attendeesAt(record, key), attendeesAt(invited, key));
+  const sequence = record.sequence + (isRescheduled || isRemoval ? 1 : 0);
   const patch = { ...occurrence.override?.patch, ...wanted };
   const custom = customAfter(before, fields, patch.starts ?? before.starts);
   if (custom !== before.custom) patch.custom = custom;
@@ -154,6 +156,14 @@ export function changeOne(record: EventRecord, key: string, changes: Changes, no
   const participants = moved ? resetResponsesAt(invited, key) : invited.participants;
   const overrides = [...others, override];
   return { record: { ...record, sequence, dtstamp: now, overrides, participants }, fields, moved };
+}
+
+/** True when an attendee outside of the workspace is no longer invited. */
+function removesOutside(before: readonly ParticipantRow[], after: readonly ParticipantRow[]): boolean {
+  const invited = new Set(after.filter(({ uninvited }) => !uninvited).map(({ email }) => email));
+  return before.some(
+    ({ user_id, uninvited, email }) => user_id === null && !uninvited && !invited.has(email),
+  );
 }
 
 /** Resets the responses of all attendees but the organizer to one instance. */

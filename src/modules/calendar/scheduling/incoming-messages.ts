@@ -115,10 +115,12 @@ export class IncomingMessages implements OnModuleInit {
     owner: Incoming['owner'],
     members: ReadonlyMap<string, string>,
   ): Promise<{ applied: Applied; placed: PlacedRecord | null }> {
-    const { tenantId, from } = arrival;
+    const { tenantId, from, byHand } = arrival;
     const zones = new CalendarZones(message.calendar);
-    const incoming: Incoming = { message, zones, from, owner, members, now: new Date().toISOString() };
-    const placed = await this.locked(tx, arrival, incoming);
+    const placed = await this.locked(tx, arrival, message, owner);
+    const isPlaced = placed?.entries.some(({ owner_id }) => owner_id === owner.userId) ?? false;
+    const now = new Date().toISOString();
+    const incoming: Incoming = { message, zones, from, owner, members, byHand, isPlaced, now };
     try {
       if (arrival.method !== null && arrival.method !== message.method)
         throw new RejectedMessageError('method_mismatch');
@@ -138,16 +140,23 @@ export class IncomingMessages implements OnModuleInit {
   private async locked(
     tx: Tx,
     { tenantId, calendarId }: Arrival,
-    { message, owner }: Incoming,
+    message: ItipMessage,
+    owner: Incoming['owner'],
   ): Promise<PlacedRecord | null> {
     const rows = await this.repository.lockEvents(tx, tenantId, message.uid);
-    const found = rows.find(({ origin, organizer_id, origin_calendar_id }) =>
-      isOfAttendee(message.method)
-        ? origin === 'internal' && organizer_id === owner.userId
-        : message.method === 'PUBLISH'
-          ? origin === 'published' && origin_calendar_id === calendarId
-          : origin === 'external',
+    const published = rows.find(
+      ({ origin, origin_calendar_id }) => origin === 'published' && origin_calendar_id === calendarId,
     );
+    const external = rows.find(({ origin }) => origin === 'external');
+    const own = rows.find(
+      ({ origin, organizer_id }) => origin === 'internal' && organizer_id === owner.userId,
+    );
+    const { method } = message;
+    const found = isOfAttendee(method)
+      ? own
+      : method === 'PUBLISH'
+        ? published
+        : (external ?? (method === 'CANCEL' ? published : undefined));
     return found ? this.repository.placed(tx, tenantId, found.id) : null;
   }
 

@@ -15,6 +15,7 @@ import { FOLLOWING, participantOf } from '../model/event-policy.js';
 import type { ProposalRow } from '../model/event-record.js';
 import { stamp } from '../model/vevent.js';
 import { DELIVERIES_JOB } from './deliveries.js';
+import { isUpdate } from './earlier-versions.repository.js';
 import { outgoingCalendar, responseOf } from './outgoing/outgoing-calendar.js';
 import { mailText } from './outgoing/mail-text.js';
 import { parsedOf } from './parsed-message.js';
@@ -94,6 +95,7 @@ export class OutgoingMessages implements OnModuleInit {
       key,
       comment,
       proposal,
+      isUpdate: !isFromAttendee && (await isUpdate(this.db, tenantId, record.id, recipients, calendar)),
       response: responseOf(record, from, key)?.response ?? null,
       sender: name || from,
       locale: textLocaleOf(await this.repository.localeOf(tenantId, userId)),

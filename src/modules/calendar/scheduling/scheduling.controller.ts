@@ -35,7 +35,7 @@ export class SchedulingController {
     id: 'sendSchedulingMessage',
     summary: 'Send a scheduling message',
     description:
-      'Changes of events, responses and proposals send their messages automatically. This operation repeats a message, or requests the current version (REFRESH). The message is sent from your mailbox; the log shows its delivery. Only for the owner of the calendar.',
+      'Changes of events, responses and proposals send their messages automatically. This operation repeats a message, or requests the current version (REFRESH). The message is sent from your mailbox; the log shows its delivery. A message reports only what the event shows: CANCEL needs a cancelled or deleted event or instance, DECLINECOUNTER a proposal; ADD is never sent, since REQUEST has added dates. PUBLISH names no attendee. Only for the owner of the calendar.',
     status: 202,
     response: [SentMessageEnvelope, 'The queued message.'],
     example: { method: 'REQUEST', event_id: '01890a5d-ac96-774b-bcce-b302099a8057' },
@@ -44,6 +44,7 @@ export class SchedulingController {
       EVENTS.notFound,
       CalendarErrors.notAnInstance,
       SchedulingErrors.notYourMethod,
+      SchedulingErrors.notApplicable,
       SchedulingErrors.unknownRecipient,
       SchedulingErrors.noMail,
     ],
@@ -60,7 +61,7 @@ export class SchedulingController {
     id: 'takeSchedulingMessage',
     summary: 'Apply a received scheduling message',
     description:
-      'Messages that arrive in mailboxes of this installation are applied automatically. The body is `text/calendar`, or JSON with `ics` or with a mail of your mailbox, at most 1 MiB. Status 201: the message created an event. Only for the owner of the calendar.',
+      'Messages that arrive in mailboxes of this installation are applied automatically. The body is `text/calendar`, or JSON with `ics` or with a mail of your mailbox, at most 1 MiB. By this operation a user also adds published events, invitations to other addresses (mailing lists, forwarded mails), and those with an unknown time zone, which is taken as the zone of the calendar (`reason` is `unknown_time_zone`). Status 201: the message created an event. Only for the owner of the calendar.',
     response: [ReceivedMessageEnvelope, 'The message with its effect, and the event.'],
     unchanged: 'The message with its effect, and the event.',
     status: 201,

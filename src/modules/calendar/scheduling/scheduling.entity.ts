@@ -31,6 +31,7 @@ export type SchedulingResult = (typeof RESULTS)[number];
 @Index('scheduling_messages_once', ['tenantId', 'dedupeKey'], { unique: true })
 @Index('scheduling_messages_list', ['tenantId', 'calendarId', 'id'])
 @Index('scheduling_messages_age', ['createdAt'])
+@Index('scheduling_messages_event', ['tenantId', 'eventId'], { where: 'event_id IS NOT NULL' })
 export class SchedulingMessage extends WorkspaceItem {
   @Column('uuid', { name: 'calendar_id' }) calendarId!: string;
   @Column('uuid', { name: 'user_id' }) userId!: string;

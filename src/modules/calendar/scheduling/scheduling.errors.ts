@@ -3,6 +3,11 @@ import { defineError } from '../../../platform/http/api-error.js';
 export const SchedulingErrors = {
   messageNotFound: defineError(404, 'not_found', 'The calendar has no such scheduling message.'),
   notYourMethod: defineError(403, 'method_not_allowed', 'You cannot send this method for this event.'),
+  notApplicable: defineError(
+    409,
+    'method_not_applicable',
+    'The event is not in the state that this method reports: CANCEL needs a cancelled event or instance, DECLINECOUNTER a proposal of each recipient. Added dates are sent by REQUEST.',
+  ),
   senderMismatch: defineError(
     403,
     'sender_mismatch',

@@ -30,7 +30,7 @@ import type { Arrival } from './incoming/arrival.js';
 import { rejectionReason } from './incoming/rejection.js';
 import type { ListSchedulingMessages, SendSchedulingMessage, TakeMessage } from './scheduling.dto.js';
 import { SchedulingErrors } from './scheduling.errors.js';
-import { SchedulingRepository } from './scheduling.repository.js';
+import { type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
 import type {
   FullSchedulingMessageResponse,
   SchedulingMessageListEnvelope,
@@ -87,20 +87,24 @@ export class SchedulingService {
     return { message };
   }
 
-  /** @throws ApiError 404; 403 `method_not_allowed`; 422 `unknown_recipient`; 503 `no_mail` */
+  /**
+   * Sends a message about the state of an event.
+   * @throws ApiError 404; 403 `method_not_allowed`; 409 `method_not_applicable`; 422 `unknown_recipient`; 503 `no_mail`
+   */
   async send(ctx: RequestContext, calendarId: string, body: SendSchedulingMessage): Promise<JsonReply> {
     const calendar = await this.ownCalendar(ctx, calendarId);
     const { method, comment = '' } = body;
     const eventId = body.event_id.toLowerCase();
     const found = await this.events.find(this.db, ctx, calendarId, eventId);
-    if (!found?.record) throw CalendarErrors.eventNotFound.with();
-    const record = recordIn(found.record, calendar);
-    const key = instanceKey(record, { id: eventId, instance: null }, body.recurrence_id) ?? '';
+    const placed = await this.repository.placed(this.db, ctx.tenantId, eventId);
+    const known = found?.record ?? (method === 'CANCEL' ? deletedIn(placed, calendar) : null);
+    if (!known || !placed) throw CalendarErrors.eventNotFound.with();
+    const record = recordIn(known, calendar);
+    const key = sentKey(record, body) ?? '';
     assertMaySend(record, calendar, ctx, method);
     const recipients = recipientsOf(record, key, body);
+    await this.assertApplies(ctx.tenantId, record, { method, key, recipients });
     if (!this.mail.isConfigured) throw SchedulingErrors.noMail.with();
-    const placed = await this.repository.placed(this.db, ctx.tenantId, eventId);
-    if (!placed) throw CalendarErrors.eventNotFound.with();
     const now = new Date();
     const order = { method, key, recipients, comment, proposal: null, actorId: ctx.userId, now };
     const id = await this.outgoing.queue(placed, { ...order, tenantId: ctx.tenantId, cause: uuidv7() });
@@ -109,6 +113,23 @@ export class SchedulingService {
     const { ics: _ics, ...message } = sent;
     if (message.reason === 'no_mail') throw SchedulingErrors.noMail.with();
     return new JsonReply(JSON.stringify({ message }), { status: 202 });
+  }
+
+  /** A message must not report what the event does not show. @throws ApiError 409 `method_not_applicable` */
+  private async assertApplies(
+    tenantId: string,
+    record: EventRecord,
+    { method, key, recipients }: { method: ItipMethod; key: string; recipients: readonly string[] },
+  ): Promise<void> {
+    // A date that the organizer adds is part of the series, which REQUEST states; ADD would create a second event.
+    if (method === 'ADD' || (method === 'CANCEL' && !isCancelled(record, key)))
+      throw SchedulingErrors.notApplicable.with();
+    if (method !== 'DECLINECOUNTER') return;
+    const proposals = (await this.events.proposals(this.db, tenantId, record.id)).filter(
+      ({ status, recurrence_key }) => recurrence_key === key && /^(?:pending|declined)$/.test(status),
+    );
+    if (!recipients.every((email) => proposals.some(({ by_email }) => by_email === email)))
+      throw SchedulingErrors.notApplicable.with();
   }
 
   /**
@@ -129,6 +150,7 @@ export class SchedulingService {
       method: null,
       // The user has decided to apply the message.
       isAuthentic: null,
+      byHand: { timeZone: calendar.time_zone },
       dedupeKey: `api ${uuidv7()}`,
     });
     if (!message) throw Errors.forbidden.with();
@@ -180,6 +202,26 @@ export class SchedulingService {
   }
 }
 
+/** A deleted meeting of the owner of a calendar. */
+function deletedIn(placed: PlacedRecord | null, { id, owner_id }: CalendarContext): EventRecord | null {
+  const record = placed?.record;
+  const isOwn = record?.origin_calendar_id === id && record.organizer_id === owner_id;
+  return record && isOwn && record.origin === 'internal' && record.deleted_at !== null ? record : null;
+}
+
+/** The instance that a message concerns. CANCEL names instances that the series no longer has. */
+function sentKey(record: EventRecord, { method, recurrence_id }: SendSchedulingMessage): string | null {
+  const series = method === 'CANCEL' ? { ...record, excluded: [] } : record;
+  return instanceKey(series, { id: record.id, instance: null }, recurrence_id);
+}
+
+function isCancelled(record: EventRecord, key: string): boolean {
+  if (record.status === 'cancelled' || record.deleted_at !== null) return true;
+  if (key === '') return false;
+  const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  return record.excluded.includes(key) || override?.patch.status === 'cancelled';
+}
+
 function isOrganizerOf(bytes: Buffer, from: string): boolean {
   try {
     return parseItip(bytes).parts.every(({ event }) => {
@@ -203,7 +245,8 @@ function assertMaySend(
   const isAllowed = isOfAttendee(method)
     ? // A counter-proposal has times: it is made by `proposals`.
       method !== 'COUNTER' && record.origin === 'external' && participantOf(record, ctx.userId) !== undefined
-    : permissionsOf(record, calendar, ctx.userId).edit;
+    : // Nobody edits a deleted meeting; `deletedIn` returns those of the owner only.
+      record.deleted_at !== null || permissionsOf(record, calendar, ctx.userId).edit;
   if (!isAllowed) throw SchedulingErrors.notYourMethod.with();
 }
 

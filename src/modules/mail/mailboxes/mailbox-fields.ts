@@ -11,7 +11,12 @@ const isTrue = (value: unknown): boolean =>
     ? value.some((item) => isTrue(item))
     : booleanOf(typeof value === 'string' ? value.trim() : value) === true;
 
-export const mailboxFields = (body: Fields): Fields => pick(body, FIELDS);
+/** Paths are in normalization form C (RFC 8621 2): macOS sends decomposed letters, which look the same. */
+export function mailboxFields(body: Fields): Fields {
+  const fields = pick(body, FIELDS);
+  const { path } = fields;
+  return typeof path === 'string' ? { ...fields, path: path.normalize('NFC') } : fields;
+}
 
 /** Splits a creation into the creation itself and a later update: WildDuck subscribes every new mailbox. */
 export function newMailbox(body: Fields): { fields: Fields; update: Fields | null } {

@@ -69,7 +69,12 @@ export class MailboxesController {
     return this.mailboxes.update(call, body);
   }
 
-  @MailOperation({ id: 'deleteMailbox', summary: 'Delete a mailbox with its messages' })
+  @MailOperation({
+    id: 'deleteMailbox',
+    summary: 'Delete a mailbox with its messages',
+    description:
+      'A mailbox with other mailboxes below it is not deleted (400 `MailboxHasChildrenError`): delete or move these first.',
+  })
   @MailboxParam()
   @ApiOkResponse({ type: MailSuccess, description: 'The mailbox was deleted.' })
   @Delete(':mailbox')

@@ -41,7 +41,7 @@ export class MailboxesService {
       const { id, path } = isFields(created.value) ? created.value : {};
       if (created.status >= 300 || !isObjectId(id)) return forwarded(created);
       // WildDuck returns the id only.
-      const complete = path === undefined ? extended(created, describedBy(body)) : created;
+      const complete = path === undefined ? extended(created, describedBy(mailboxFields(body))) : created;
       if (update === null) return forwarded(complete);
       const updated = await session.json({ method: 'PUT', path: mailboxPath(id), body: update });
       return forwarded(updated.status < 300 ? complete : updated);

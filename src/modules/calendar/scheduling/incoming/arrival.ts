@@ -1,3 +1,12 @@
+/**
+ * A message that its user applies: a published event, an invitation to another address (of a mailing list, or forwarded), or one with an
+ * unknown time zone is accepted.
+ */
+export interface ByHand {
+  /** The zone of the calendar, for an unknown time zone. */
+  timeZone: string;
+}
+
 /** A message as it arrived. */
 export interface Arrival {
   tenantId: string;
@@ -14,6 +23,8 @@ export interface Arrival {
   method: string | null;
   /** False: the receiving server could not verify the domain of the sender. Null: it reports nothing, or the user decides. */
   isAuthentic: boolean | null;
+  /** The user asks to apply the message. */
+  byHand?: ByHand | undefined;
   /** Equal for repeated deliveries of one message. */
   dedupeKey: string;
 }

@@ -21,11 +21,14 @@ import { RejectedMessageError } from './rejection.js';
  * @throws RejectedMessageError
  */
 export function applyCancel(record: EventRecord, incoming: Incoming): Applied {
-  const { message, now } = incoming;
+  const { message, now, byHand } = incoming;
   let next = record;
   const keys: string[] = [];
+  // Nothing proves who published an event: its user applies the cancellation, as the event itself.
+  const isPublished = record.origin === 'published';
+  if (isPublished && !byHand) throw new RejectedMessageError('published_by_mail');
   for (const part of message.parts) {
-    assertOrganizer(part, record, incoming);
+    if (!isPublished) assertOrganizer(part, record, incoming);
     next =
       part.recurrenceId === null
         ? withoutEvent(next, part, incoming)
@@ -63,8 +66,8 @@ function withoutInstance(
   incoming: Incoming,
   keys: string[],
 ): EventRecord {
-  const { now, zones } = incoming;
-  const key = keyOf(record, part, zones);
+  const { now } = incoming;
+  const key = keyOf(record, part, incoming);
   const stored = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
   if (compareVersions(part, versionOf(stored ?? record)) === 'older') return record;
   if (!occurrenceOf(record, key, 'UTC')) throw new RejectedMessageError('not_an_instance');
@@ -100,7 +103,7 @@ export function applyDecline(
 ): Applied {
   const [part] = incoming.message.parts as [ItipPart];
   assertOrganizer(part, record, incoming);
-  const key = part.recurrenceId === null ? '' : keyOf(record, part, incoming.zones);
+  const key = part.recurrenceId === null ? '' : keyOf(record, part, incoming);
   const pending = proposals.filter(
     ({ status, by_user_id, recurrence_key }) =>
       status === 'pending' && by_user_id === incoming.owner.userId && recurrence_key === key,

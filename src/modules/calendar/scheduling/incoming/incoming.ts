@@ -14,6 +14,7 @@ import type { EventChange } from '../../changes/event-write.js';
 import type { EventRecord } from '../../model/event-record.js';
 import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
 import type { IncomingResult } from '../scheduling.entity.js';
+import type { ByHand } from './arrival.js';
 import { RejectedMessageError } from './rejection.js';
 
 /** A received message with its sender and its recipient. */
@@ -25,6 +26,10 @@ export interface Incoming {
   owner: { userId: string; emails: readonly string[] };
   /** User ids of members of the workspace by address (lower case). */
   members: ReadonlyMap<string, string>;
+  /** The user applies the message. */
+  byHand?: ByHand | undefined;
+  /** The event is in a calendar of the owner. */
+  isPlaced: boolean;
   /** RFC 3339. */
   now: string;
 }
@@ -76,14 +81,15 @@ export function assertOrganizer(
  * with this key.
  * @throws RejectedMessageError `unknown_time_zone`
  */
-export function keyOf(record: EventRecord, part: ItipPart, zones: CalendarZones): string {
+export function keyOf(record: EventRecord, part: ItipPart, { zones, byHand }: Incoming): string {
   const { kind, wall, tzid } = part.recurrenceId as NonNullable<ItipPart['recurrenceId']>;
   if (isDay(record.starts)) return wallText(wall, true);
   if (kind === 'date') return `${wallText(wall, true)}${record.starts.slice(10)}`;
   const zone = record.time_zone;
   if (kind === 'utc') return wallText(zone === null ? wall : wallIn(zone, wall), false);
   if (tzid === null || zone === null) return wallText(wall, false);
-  const resolved = zones.resolve(tzid, wall);
+  const resolved =
+    zones.resolve(tzid, wall) ?? (byHand ? { kind: 'iana' as const, name: byHand.timeZone } : null);
   if (resolved === null) throw new RejectedMessageError('unknown_time_zone');
   const instant = resolved.kind === 'iana' ? instantOf(wall, resolved.name) : resolved.rules.toInstant(wall);
   return wallText(wallIn(zone, instant), false);

@@ -1,7 +1,8 @@
-import { type CalendarZones, type Component, propertyOf } from '../../../../lib/icalendar/index.js';
+import { type Component, propertyOf } from '../../../../lib/icalendar/index.js';
 import type { EventContent, EventTimes, ShowAs } from '../../model/event-record.js';
 import { BUSY_STATUS } from '../../model/vevent.js';
 import { contentOfVevent } from '../../model/vevent-content.js';
+import type { Incoming } from './incoming.js';
 import { EventClock, type Recurrence } from '../../model/vevent-times.js';
 
 /** A VEVENT as the calendar stores it. */
@@ -13,10 +14,14 @@ export interface ReadEvent {
 
 /**
  * Reads a VEVENT of a message. Missing properties have their defaults: a message states the whole event.
+ * @param byHand of a message that its user applies
  * @throws ICalendarError; RecurrenceError for a rule
  */
-export function readEvent(event: Component, zones: CalendarZones): ReadEvent {
-  const clock = new EventClock(zones, null);
+export function readEvent(
+  event: Component,
+  { zones, byHand }: Pick<Incoming, 'zones' | 'byHand'>,
+): ReadEvent {
+  const clock = new EventClock(zones, byHand?.timeZone ?? null);
   const start = clock.begin(event);
   const times = clock.times(event, start);
   const content = contentOfVevent(event);

@@ -125,8 +125,8 @@ function withDelegate(record: EventRecord, from: ParticipantRow, email: string):
 }
 
 /** @throws RejectedMessageError `not_an_instance` */
-function instanceKeyOf(record: EventRecord, part: ItipPart, { zones }: Incoming): string {
-  const key = keyOf(record, part, zones);
+function instanceKeyOf(record: EventRecord, part: ItipPart, incoming: Incoming): string {
+  const key = keyOf(record, part, incoming);
   if (!occurrenceOf(record, key, 'UTC')) throw new RejectedMessageError('not_an_instance');
   return key;
 }
@@ -139,11 +139,11 @@ function freshnessOf(record: EventRecord, email: string, key: string, part: Itip
 }
 
 /** A response to an older version counts only if it states the current time of the event. */
-function isForOldTime(record: EventRecord, key: string, part: ItipPart, { zones }: Incoming): boolean {
+function isForOldTime(record: EventRecord, key: string, part: ItipPart, incoming: Incoming): boolean {
   const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
   if (part.sequence >= (override?.sequence ?? record.sequence)) return false;
   try {
-    const { times, recurrence } = readEvent(part.event, zones);
+    const { times, recurrence } = readEvent(part.event, incoming);
     const current = timesAt(record, key);
     const hasRule = recurrence.rules.length > 0 && key === '';
     return (
@@ -184,7 +184,7 @@ export function applyCounter(
   };
   if (!record.proposals_allowed)
     return { ...unchanged('rejected', 'proposals_disabled'), messages: [decline] };
-  const { times } = readEvent(part.event, incoming.zones);
+  const { times } = readEvent(part.event, incoming);
   const current = timesAt(record, key);
   const isSame = instantAt(times) === instantAt(current) && times.ends === current.ends;
   if (isSame) throw new RejectedMessageError('same_time');

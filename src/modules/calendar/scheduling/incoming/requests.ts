@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { parameterOf, propertyOf } from '../../../../lib/icalendar/index.js';
 import { attendeesOf, compareVersions, type ItipPart, type Organizer } from '../../../../lib/itip/index.js';
 import { changeAll, changeOne } from '../../changes/event-change.js';
 import { newColumns } from '../../changes/event-write.js';
@@ -34,12 +35,13 @@ const NO_VERSION = { sequence: 0, dtstamp: '1970-01-01T00:00:00.000Z' };
  * @throws RejectedMessageError; ApiError 422 for times and rules
  */
 export function applyRequest(current: EventRecord | null, calendarId: string, incoming: Incoming): Applied {
-  const { message, from, now } = incoming;
+  const { message, from, now, byHand, isPlaced } = incoming;
   const isPublished = message.method === 'PUBLISH';
-  if (isPublished && from !== null) throw new RejectedMessageError('published_by_mail');
+  if (isPublished && from !== null && !byHand) throw new RejectedMessageError('published_by_mail');
   const [first] = message.parts as [ItipPart];
   const organizer = isPublished ? null : assertOrganizer(first, current, incoming);
-  if (organizer && from !== null && !message.parts.some((part) => ownAttendee(part, incoming)))
+  const isAccepted = from === null || byHand !== undefined || isPlaced;
+  if (organizer && !isAccepted && !message.parts.some((part) => ownAttendee(part, incoming)))
     throw new RejectedMessageError('not_an_attendee');
   let record = current;
   let isStale = false;
@@ -54,13 +56,25 @@ export function applyRequest(current: EventRecord | null, calendarId: string, in
   if (record === current) return unchanged(isStale ? 'ignored_stale' : 'ignored_duplicate');
   assertInstances(record as EventRecord);
   return {
-    ...unchanged(current && current.deleted_at === null ? 'updated' : 'created'),
+    ...unchanged(
+      current && current.deleted_at === null ? 'updated' : 'created',
+      // A warning: the user decides to apply the message, its times may be wrong.
+      message.parts.some((part) => hasUnknownZone(part, incoming)) ? 'unknown_time_zone' : null,
+    ),
     record: { ...(record as EventRecord), updated_at: now },
     action: current ? 'updated' : 'created',
     fields: current ? ['content'] : [],
     key: message.parts.length === 1 ? (keys[0] ?? '') : '',
   };
 }
+
+/** True when a time is read in the zone of the calendar. */
+const hasUnknownZone = ({ event }: ItipPart, { zones }: Incoming): boolean =>
+  ['DTSTART', 'DTEND'].some((name) => {
+    const time = propertyOf(event, name);
+    const tzid = time && parameterOf(time, 'TZID');
+    return tzid !== undefined && zones.resolve(tzid, 0) === null;
+  });
 
 /** The record with a new version of the whole event; the same record for an old version. */
 function withSeries(
@@ -71,7 +85,7 @@ function withSeries(
   incoming: Incoming,
 ): EventRecord | null {
   if (current && compareVersions(part, versionOf(current)) !== 'newer') return current;
-  const read = readEvent(part.event, incoming.zones);
+  const read = readEvent(part.event, incoming);
   const version = { sequence: part.sequence, dtstamp: dtstampOf(part, incoming.now) };
   if (!current) {
     const created = { ...newRecord(read, calendarId, organizer, incoming), ...version };
@@ -153,8 +167,8 @@ function withInstance(
   incoming: Incoming,
   keys: string[],
 ): EventRecord {
-  const { message, now, zones } = incoming;
-  const read = readEvent(part.event, zones);
+  const { message, now } = incoming;
+  const read = readEvent(part.event, incoming);
   if (part.recurrenceId === null) {
     // ADD: the new instance is named by its start.
     if (!current) throw new RejectedMessageError('unknown_event');
@@ -165,7 +179,7 @@ function withInstance(
     return withInstance(current, added, calendarId, organizer, incoming, keys);
   }
   const series = current ?? orphanSeries(read, part, calendarId, organizer, incoming);
-  const key = keyOf(series, part, zones);
+  const key = keyOf(series, part, incoming);
   keys.push(key);
   const stored = series.overrides.find(({ recurrence_key }) => recurrence_key === key);
   const version = { sequence: part.sequence, dtstamp: dtstampOf(part, now) };
@@ -200,7 +214,7 @@ function orphanSeries(
 ): EventRecord {
   const plain: ReadEvent = { ...read, recurrence: { rules: [], added: [], excluded: [] } };
   const record = newRecord(plain, calendarId, organizer, incoming);
-  const key = keyOf(record, part, incoming.zones);
+  const key = keyOf(record, part, incoming);
   const ends = wallText(wallOf(key) + nominalLength(record), isDay(key));
   return { ...record, starts: key, ends, added: [key], custom: { ...record.custom, orphans: true } };
 }

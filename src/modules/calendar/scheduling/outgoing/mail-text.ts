@@ -18,6 +18,8 @@ export interface TextRequest {
   key: string;
   comment: string;
   proposal: ProposalRow | null;
+  /** The recipients have received an earlier version. */
+  isUpdate: boolean;
   /** The response of a REPLY. */
   response: AttendeeResponse | null;
   /** Name or address of the sender. */
@@ -59,9 +61,11 @@ export function mailText(record: EventRecord, request: TextRequest): MailText {
   return { subject, ...bodies(subject, lines, content.description) };
 }
 
-function headingOf({ method, response, sender }: TextRequest, phrases: Phrases): string {
+function headingOf({ method, response, sender, isUpdate }: TextRequest, phrases: Phrases): string {
   if (method === 'REPLY') return `${phrases.responses[response ?? 'needs_action']} (${sender})`;
-  return phrases.headings[method];
+  return isUpdate && (method === 'REQUEST' || method === 'PUBLISH')
+    ? phrases.updates[method]
+    : phrases.headings[method];
 }
 
 function seriesLines(record: EventRecord, phrases: Phrases, request: TextRequest): [string, string][] {

@@ -23,8 +23,12 @@ import {
 } from '../../model/vevent.js';
 
 const PRODUCT = '-//Workspace//Calendar//EN';
-/** Properties that concern the organizer's own calendar only. */
-const PRIVATE = new Set(['CREATED', 'LAST-MODIFIED', 'X-APPLE-CALENDAR-COLOR', 'X-MICROSOFT-CDO-BUSYSTATUS']);
+/**
+ * Properties that concern the organizer's own calendar only, and copies of the text and the place for single programs (RFC 9073, and
+ * nearly all extensions), which may be older than these.
+ */
+const PRIVATE = /^(?:CREATED|LAST-MODIFIED|STYLED-DESCRIPTION|STRUCTURED-DATA|X-.*)$/;
+const SHARED_EXTENSIONS = new Set(['X-MICROSOFT-DISALLOW-COUNTER']);
 /** Properties of a response. */
 const OF_RESPONSE = new Set(['UID', 'RECURRENCE-ID', 'DTSTART', 'DTEND', 'DURATION', 'SUMMARY', 'LOCATION']);
 const DETAILS = { seesDetails: true };
@@ -83,8 +87,9 @@ function invitation(record: EventRecord, request: OutgoingRequest): OutgoingCale
 }
 
 /** The event as its only recipient receives it: an attendee of some instances gets these without their series. */
-function receivedEvents(record: EventRecord, { recipients }: OutgoingRequest): Component[] {
+function receivedEvents(record: EventRecord, { method, recipients }: OutgoingRequest): Component[] {
   const [recipient] = recipients;
+  if (method === 'PUBLISH') return veventsOf(record, DETAILS);
   const isOwn = ({ email }: ParticipantRow): boolean => recipients.length === 1 && email === recipient;
   const keys = instanceKeysOf(record.participants.filter(isOwn));
   if (!keys) return veventsOf(recordFor(record, isOwn), DETAILS);
@@ -171,7 +176,7 @@ const withRange = (each: Property): Property =>
     ? { ...each, parameters: [...each.parameters, { name: 'RANGE', values: ['THISANDFUTURE'] }] }
     : each;
 
-const isShared = ({ name }: Property): boolean => !PRIVATE.has(name);
+const isShared = ({ name }: Property): boolean => !PRIVATE.test(name) || SHARED_EXTENSIONS.has(name);
 
 const statusOf = (event: Component): string => propertyOf(event, 'STATUS')?.value ?? '';
 
@@ -191,6 +196,8 @@ function withOrganizer(event: Component, record: EventRecord, request: OutgoingR
   const own = uriOfAddress(record.organizer_email);
   const properties = event.properties.filter(isShared).flatMap((each): Property[] => {
     if (each.name === 'ORGANIZER') return [organizer(record, request.from)];
+    // Anyone may receive a published event (RFC 5546, 3.2.1).
+    if (each.name === 'ATTENDEE' && request.method === 'PUBLISH') return [];
     if (each.name === 'ATTENDEE' && each.value === own)
       return [{ ...each, value: uriOfAddress(request.from) }];
     return [each];

@@ -5,6 +5,8 @@ import type { AttendeeResponse } from '../../model/event-record.js';
 /** Words of mails about meetings. */
 export interface Phrases {
   headings: Record<Exclude<ItipMethod, 'REPLY'>, string>;
+  /** Headings for a recipient that has received an earlier version. */
+  updates: Record<'REQUEST' | 'PUBLISH', string>;
   responses: Record<AttendeeResponse, string>;
   what: string;
   when: string;
@@ -30,6 +32,7 @@ export const PHRASES: Record<TextLocale, Phrases> = {
       DECLINECOUNTER: 'Proposal declined',
       REFRESH: 'Update requested',
     },
+    updates: { REQUEST: 'Updated invitation', PUBLISH: 'Updated event' },
     responses: {
       accepted: 'Accepted',
       declined: 'Declined',
@@ -59,6 +62,7 @@ export const PHRASES: Record<TextLocale, Phrases> = {
       DECLINECOUNTER: 'Vorschlag abgelehnt',
       REFRESH: 'Aktualisierung erbeten',
     },
+    updates: { REQUEST: 'Aktualisierte Einladung', PUBLISH: 'Aktualisierter Termin' },
     responses: {
       accepted: 'Zugesagt',
       declined: 'Abgelehnt',
@@ -88,6 +92,7 @@ export const PHRASES: Record<TextLocale, Phrases> = {
       DECLINECOUNTER: 'Proposta recusada',
       REFRESH: 'Atualização solicitada',
     },
+    updates: { REQUEST: 'Convite atualizado', PUBLISH: 'Evento atualizado' },
     responses: {
       accepted: 'Aceito',
       declined: 'Recusado',
@@ -117,6 +122,7 @@ export const PHRASES: Record<TextLocale, Phrases> = {
       DECLINECOUNTER: 'Đề xuất bị từ chối',
       REFRESH: 'Yêu cầu cập nhật',
     },
+    updates: { REQUEST: 'Lời mời đã cập nhật', PUBLISH: 'Sự kiện đã cập nhật' },
     responses: {
       accepted: 'Đã chấp nhận',
       declined: 'Đã từ chối',

@@ -13,7 +13,7 @@ import { MailErrors } from '../../mail.errors.js';
 import { messageFields } from '../message-fields.js';
 import { MessageWriter } from '../message-writer.js';
 import type { SubmitDraft } from './drafts.dto.js';
-import { recipientsOf } from './recipients.js';
+import { recipientOf, recipientsOf } from './recipients.js';
 import { RecipientsRepository } from './recipients.repository.js';
 
 /** Creates and submits drafts and records their recipients for autocomplete. */
@@ -87,13 +87,17 @@ const usableAddress = lazy((require) =>
   (require('joi') as typeof Joi).string().email({ tlds: false }).max(320).required(),
 );
 
+const isQuoted = (address: unknown): boolean =>
+  typeof address === 'string' && recipientOf({ address }) !== undefined && address.startsWith('"');
+
 /** @throws ApiError 422 that names the unusable addresses */
 function rejectUnusable(to: unknown): void {
   const usable = usableAddress();
   const details = (Array.isArray(to) ? (to as unknown[]) : []).flatMap((item, n): FieldProblem[] => {
     // The mail service rejects entries that are no objects. An empty address is an empty form field.
+    // Addresses with a quoted local part (RFC 5321 4.1.2), which Joi does not know, are left to the mail service.
     const address = isFields(item) ? (item['address'] ?? '') : '';
-    if (address === '' || usable.validate(address).error === undefined) return [];
+    if (address === '' || isQuoted(address) || usable.validate(address).error === undefined) return [];
     const message = `${JSON.stringify(address).slice(0, 320)} is not a valid address`;
     return [{ field: `to.${n}.address`, code: 'is_email', message }];
   });

@@ -6,6 +6,8 @@ export interface Recipient {
   name: string;
 }
 
+/** The local part may be quoted (RFC 5321 4.1.2). */
+const ADDRESS = /^(?:[^\s@<>,;"]+|"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])+")@[^\s@<>,;"]+$/u;
 const MAX_ADDRESS = 320;
 const MAX_NAME = 200;
 /** WildDuck accepts 400 per message. */
@@ -30,7 +32,7 @@ export function recipientsOf(message: Record<string, unknown>): Recipient[] {
 export function recipientOf(item: unknown): Recipient | undefined {
   if (!isFields(item) || typeof item['address'] !== 'string') return undefined;
   const address = item['address'].trim();
-  if (address.length > MAX_ADDRESS || !/^[^\s@<>,;"]+@[^\s@<>,;"]+$/u.test(address)) return undefined;
+  if (address.length > MAX_ADDRESS || !ADDRESS.test(address)) return undefined;
   const name = typeof item['name'] === 'string' ? item['name'].trim().slice(0, MAX_NAME).toWellFormed() : '';
   return { address, name };
 }

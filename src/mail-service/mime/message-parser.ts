@@ -1,0 +1,130 @@
+import { type Headers, MailParser, type MessageText } from 'mailparser';
+import { addressList, type ListedAddress } from './address-list.js';
+import { joinFlowed } from './flowed-text.js';
+
+/** A part as mailsplit announces it. */
+interface SplitPart {
+  type: string;
+  contentType: string | false;
+  filename: string | false;
+  flowed: boolean;
+  delSp: boolean;
+}
+
+/** A part of the parsed message. */
+interface Part {
+  node: SplitPart;
+  parent?: Part;
+  children: Part[];
+  headers: Headers;
+  contentType: string | false;
+  disposition?: string;
+  isAttachment?: boolean;
+  textContent?: string;
+}
+
+interface HeaderLine {
+  key: string;
+  line: string;
+}
+
+/** Members of mailparser without types. */
+interface Internals {
+  tree: Part | false;
+  options: { skipHtmlToText?: boolean };
+  libmime: { decodeHeader(line: string): { value?: unknown } };
+  processHeaders(lines: readonly HeaderLine[]): Headers;
+  createNode(part: SplitPart): Part;
+  processChunk(data: SplitPart, done: (error?: Error) => void): void;
+  getTextContent(): MessageText;
+  decodeAddresses(addresses: ListedAddress[]): void;
+  getAddressesHTML(addresses: ListedAddress[]): string;
+  getAddressesText(addresses: ListedAddress[]): string;
+}
+
+type Constructor = new (
+  ...options: ConstructorParameters<typeof MailParser>
+) => Omit<MailParser, keyof Internals> & Internals;
+
+const ADDRESS_HEADERS = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
+/** Headers of which the last one counts, as in mailparser. */
+const SINGLE_HEADERS = new Set(['from', 'sender', 'reply-to']);
+const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text/plain', 'text/html']);
+
+/**
+ * mailparser with three corrections: addresses with comments (RFC 5322), quotes in format=flowed (RFC 3676), and text files, which
+ * mailparser puts into the text of the message.
+ */
+export class MessageParser extends (MailParser as unknown as Constructor) {
+  /** The Content-Location of the HTML. */
+  base: string | undefined;
+  private readonly flowed = new Map<SplitPart, { delSp: boolean }>();
+
+  /** The texts, without converting HTML to text. */
+  textWithoutConversion(): MessageText {
+    this.options.skipHtmlToText = true;
+    return this.getTextContent();
+  }
+
+  override processHeaders(lines: readonly HeaderLine[]): Headers {
+    const headers = super.processHeaders(lines);
+    for (const name of ADDRESS_HEADERS) {
+      const values = (lines || []).filter(({ key }) => key === name).map(({ line }) => this.addresses(line));
+      const last = values.at(-1);
+      if (last) headers.set(name, (SINGLE_HEADERS.has(name) || values.length === 1 ? last : values) as never);
+    }
+    return headers;
+  }
+
+  override createNode(part: SplitPart): Part {
+    const created = super.createNode(part);
+    const location = created.headers.get('content-location');
+    if (created.contentType === 'text/html' && typeof location === 'string')
+      this.base ??= location.replace(/\s+/g, '');
+    if (isTextFile(created)) {
+      created.disposition = 'attachment';
+      created.isAttachment = true;
+    }
+    return created;
+  }
+
+  override processChunk(data: SplitPart, done: (error?: Error) => void): void {
+    if (data.type === 'node' && data.flowed) {
+      // mailparser would join the lines, before it decodes the character set.
+      if (data.contentType === 'text/plain') this.flowed.set(data, { delSp: data.delSp });
+      data.flowed = false;
+    }
+    super.processChunk(data, done);
+  }
+
+  override getTextContent(): MessageText {
+    const parts = this.tree ? [this.tree] : [];
+    for (let part = parts.pop(); part; part = parts.pop()) {
+      const flow = this.flowed.get(part.node);
+      this.flowed.delete(part.node);
+      if (flow && part.textContent) part.textContent = joinFlowed(part.textContent, flow.delSp);
+      parts.push(...part.children);
+    }
+    return super.getTextContent();
+  }
+
+  private addresses(line: string): { value: ListedAddress[]; html: string; text: string } {
+    const { value } = this.libmime.decodeHeader(line);
+    const header = Buffer.from(typeof value === 'string' ? value : '', 'binary').toString();
+    const list = addressList(header);
+    this.decodeAddresses(list);
+    return { value: list, html: this.getAddressesHTML(list), text: this.getAddressesText(list) };
+  }
+}
+
+/**
+ * True for a text that is a file (RFC 8621 4.1.4): not the first part of its multipart, and with a name, or a resource of an HTML
+ * text. An alternative is the text itself, with or without a name.
+ */
+function isTextFile({ node, parent, contentType, disposition, headers }: Part): boolean {
+  if (disposition !== 'inline' || !TEXT_TYPES.has(contentType)) return false;
+  if (!parent || parent.children.length < 2 || parent.contentType === 'multipart/alternative') return false;
+  if (node.filename) return true;
+  const isNamed = headers.has('content-id') || headers.has('content-location');
+  return parent.contentType === 'multipart/related' && isNamed;
+}

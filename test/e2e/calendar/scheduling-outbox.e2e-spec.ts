@@ -1,0 +1,281 @@
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { type TestUser, TestApp } from '../../support/app.ts';
+import { at, defaultCalendar, eventPath, newEvent } from '../../support/domains/calendars.ts';
+import { TestMailService } from '../../support/mail/mail-service.ts';
+
+const ZOE = 'zoe@far.example';
+const YAN = 'yan@far.example';
+
+/** What recipients outside of the workspace get, and what a user applies by hand. */
+describe('scheduling messages', () => {
+  let mail: TestMailService;
+  let app: TestApp;
+  let ann: TestUser;
+  let calendar: string;
+
+  beforeAll(async () => {
+    mail = await TestMailService.start();
+    app = await TestApp.start({ ...mail.settings, MAIL_ACCOUNTS: 'create' });
+    [ann] = await app.tenant('acme', 'ann');
+    await ann.api.get('/mail/users/me/mailboxes');
+    calendar = await defaultCalendar(ann);
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await mail?.stop();
+  });
+
+  interface Sent {
+    method: string;
+    sequence: number;
+    subject: string;
+    recipients: string;
+    lines: string[];
+  }
+  interface Meeting {
+    id: string;
+    uid: string;
+  }
+  const meeting = (more: object = {}): Promise<Meeting> =>
+    newEvent(ann, calendar, {
+      title: 'M',
+      start: '2027-03-02T09:00:00Z',
+      end: '2027-03-02T10:00:00Z',
+      attendees: [ZOE, YAN],
+      ...more,
+    });
+  const quiet = (more: object = {}) => meeting({ send_updates: 'none', ...more });
+  const change = async (event: Meeting, fields: object) =>
+    expect((await ann.api.put(eventPath(calendar, event), fields)).status).toBe(200);
+  const remove = async (event: Meeting, fields: object = { send_updates: 'none' }) =>
+    expect((await ann.api.delete(eventPath(calendar, event), fields)).status).toBe(200);
+  const send = async (event: Meeting, method: string, more: object = {}) => {
+    const order = { event_id: event.id, method, ...more };
+    const { status, body } = await ann.api.post(`/calendar/${calendar}/scheduling/outbox`, order);
+    return [status, body.error ?? body.message.method];
+  };
+
+  /** The messages about an event, oldest first: method, subject and unfolded lines. */
+  async function sent({ uid }: Meeting): Promise<Sent[]> {
+    await app.get(OutboxWorker).drain();
+    const rows = await app.sql(
+      `SELECT message.method, message.sequence, message.ics, message.mail->>'subject' AS subject,
+              (SELECT string_agg(recipient, ' ' ORDER BY recipient) FROM scheduling_deliveries WHERE message_id = message.id) AS recipients
+         FROM scheduling_messages message WHERE uid = $1 AND direction = 'out' ORDER BY message.id`,
+      [uid],
+    );
+    return rows.map(({ ics, ...row }: any) => ({
+      ...row,
+      lines: ics.replaceAll('\r\n ', '').split('\r\n') as string[],
+    }));
+  }
+
+  const REFUSED = [409, 'method_not_applicable'];
+
+  test('CANCEL is sent for what is cancelled only', async () => {
+    const weekly = await quiet({ rrule: 'FREQ=WEEKLY;COUNT=4' });
+    const [second, third] = ['2027-03-09T09:00:00Z', '2027-03-16T09:00:00Z'];
+    expect(await send(weekly, 'CANCEL')).toEqual(REFUSED);
+    expect(await send(weekly, 'CANCEL', { recurrence_id: second })).toEqual(REFUSED);
+    const one = { recurrence_id: second, scope: 'this', send_updates: 'none' };
+    expect((await ann.api.delete(eventPath(calendar, weekly), one)).status).toBe(200);
+    await change(weekly, { recurrence_id: third, scope: 'this', status: 'cancelled', send_updates: 'none' });
+    for (const recurrence_id of [second, third])
+      expect(await send(weekly, 'CANCEL', { recurrence_id })).toEqual([202, 'CANCEL']);
+    expect(await send(weekly, 'CANCEL', { recurrence_id: '2027-03-10T09:00:00Z' })).toEqual([
+      422,
+      'not_an_instance',
+    ]);
+    expect(await send(weekly, 'CANCEL')).toEqual(REFUSED);
+    expect((await sent(weekly)).map(({ method }) => method)).toEqual(['CANCEL', 'CANCEL']);
+
+    const single = await quiet();
+    await change(single, { status: 'cancelled', send_updates: 'none' });
+    expect(await send(single, 'CANCEL')).toEqual([202, 'CANCEL']);
+  });
+
+  test('CANCEL of a deleted meeting can be repeated by its organizer, and nothing else is sent about it', async () => {
+    const event = await quiet();
+    await remove(event);
+    expect(await send(event, 'CANCEL')).toEqual([202, 'CANCEL']);
+    const [message] = (await sent(event)) as [Sent];
+    expect([message.recipients, message.sequence]).toEqual([`${YAN} ${ZOE}`, 1]);
+    expect(message.lines).toContain('STATUS:CANCELLED');
+    for (const method of ['REQUEST', 'PUBLISH', 'DECLINECOUNTER'])
+      expect(await send(event, method, { recipients: [ZOE] })).toEqual([404, 'not_found']);
+  });
+
+  test('ADD and DECLINECOUNTER without a proposal are rejected', async () => {
+    const event = await quiet({ rrule: 'FREQ=WEEKLY;COUNT=4' });
+    const instance = { recurrence_id: '2027-03-09T09:00:00Z' };
+    for (const method of ['ADD', 'DECLINECOUNTER'])
+      for (const more of [{}, instance]) expect(await send(event, method, more)).toEqual(REFUSED);
+    expect(await sent(event)).toEqual([]);
+  });
+
+  test('PUBLISH names no attendee', async () => {
+    const event = await quiet();
+    expect(await send(event, 'PUBLISH', { recipients: ['all@lists.example'] })).toEqual([202, 'PUBLISH']);
+    expect(await send(event, 'PUBLISH', { recipients: [ZOE] })).toEqual([202, 'PUBLISH']);
+    for (const { lines } of await sent(event)) {
+      expect(lines.filter((line) => line.startsWith('ATTENDEE'))).toEqual([]);
+      expect(lines.filter((line) => line.startsWith('ORGANIZER'))).toHaveLength(1);
+    }
+  });
+
+  test('attendees get no copies of the text and the place, and no data of other programs', async () => {
+    const text = [
+      'BEGIN:VCALENDAR',
+      'VERSION:2.0',
+      'BEGIN:VEVENT',
+      'UID:visit@acme.example',
+      'DTSTAMP:20270101T000000Z',
+      'DTSTART:20270715T090000Z',
+      'DESCRIPTION:old',
+      'LOCATION:old',
+      'X-ALT-DESC;FMTTYPE=text/html:<p>old</p>',
+      'STYLED-DESCRIPTION;VALUE=TEXT;FMTTYPE=text/html:<p>old</p>',
+      'X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-TITLE=old:geo:48.8,2.3',
+      'X-MOZ-LASTACK:20270101T000000Z',
+      'RELATED-TO:plan@acme.example',
+      `ORGANIZER:mailto:${ann.email}`,
+      `ATTENDEE:mailto:${ZOE}`,
+      'END:VEVENT',
+      'END:VCALENDAR',
+      '',
+    ].join('\r\n');
+    const imported = await ann.api.post(`/calendar/${calendar}/events/batch`, undefined, {
+      raw: text,
+      headers: { 'content-type': 'text/calendar' },
+    });
+    expect(imported.status).toBeLessThan(300);
+    const [event] = (await ann.api.get(`/calendar/${calendar}/events?uid=visit@acme.example`)).body.events;
+    await change(event, {
+      description: 'new',
+      location: 'new',
+      start: at('2027-07-15T12:00:00'),
+      end: at('2027-07-15T13:00:00'),
+    });
+    const [{ lines }] = (await sent(event)) as [Sent];
+    expect(lines).toEqual(
+      expect.arrayContaining(['DESCRIPTION:new', 'LOCATION:new', 'RELATED-TO:plan@acme.example']),
+    );
+    expect(lines.filter((line: string) => /old|^X-|^STYLED/.test(line))).toEqual([]);
+    const own = (await ann.api.get(`/calendar/${calendar}/export.ics`)).text;
+    expect(own).toContain('X-MOZ-LASTACK');
+  });
+
+  test('the subject tells an update from an invitation', async () => {
+    const event = await meeting({ attendees: [ZOE] });
+    const subjects = async () =>
+      (await sent(event)).map(({ subject, recipients }) => `${recipients}: ${subject}`);
+    expect(await subjects()).toEqual([`${ZOE}: Invitation: M`]);
+    await change(event, { location: 'Room 2', attendees: [ZOE, YAN] });
+    expect((await subjects()).slice(1).toSorted()).toEqual([
+      `${YAN}: Invitation: M`,
+      `${ZOE}: Updated invitation: M`,
+    ]);
+    expect(await send(event, 'REQUEST', { recipients: [YAN] })).toEqual([202, 'REQUEST']);
+    // A repetition of the first message is no update.
+    expect((await subjects()).at(-1)).toBe(`${YAN}: Invitation: M`);
+  });
+
+  test('CANCEL to a removed attendee has a higher SEQUENCE, of an event and of an instance', async () => {
+    const event = await meeting({ rrule: 'FREQ=WEEKLY;COUNT=4' });
+    const versions = async () =>
+      (await sent(event)).map(({ method, sequence, recipients }) => `${method} ${sequence} ${recipients}`);
+    expect((await versions()).toSorted()).toEqual([`REQUEST 0 ${YAN}`, `REQUEST 0 ${ZOE}`]);
+    const one = { recurrence_id: '2027-03-09T09:00:00Z', scope: 'this' };
+    await change(event, { ...one, attendees: [ZOE] });
+    expect((await versions()).slice(2).toSorted()).toEqual([`CANCEL 1 ${YAN}`, `REQUEST 1 ${ZOE}`]);
+    await change(event, { attendees: [ZOE] });
+    expect(await versions()).toContain(`CANCEL 2 ${YAN}`);
+    await change(event, { attendees: [ZOE, 'new@far.example'] });
+    expect((await versions()).at(-1)).toMatch(/^REQUEST 2 /);
+  });
+
+  describe('by hand', () => {
+    const lines = (method: string, uid: string, sequence: number, ...more: string[]): string =>
+      [
+        'BEGIN:VCALENDAR',
+        'VERSION:2.0',
+        `METHOD:${method}`,
+        'BEGIN:VEVENT',
+        `UID:${uid}`,
+        `DTSTAMP:2027010${sequence + 1}T000000Z`,
+        `SEQUENCE:${sequence}`,
+        `ORGANIZER:mailto:${ZOE}`,
+        'DTSTART:20270302T090000Z',
+        ...more,
+        'END:VEVENT',
+        'END:VCALENDAR',
+        '',
+      ].join('\r\n');
+    const take = async (body: object) => {
+      const response = await ann.api.post(`/calendar/${calendar}/scheduling/inbox`, body);
+      const { message, event, error } = response.body;
+      return { status: response.status, result: error ?? message?.result, reason: message?.reason, event };
+    };
+
+    /** Stores a mail with a calendar in the inbox of ann. */
+    async function mailWith(ics: string): Promise<{ mailbox: string; id: number }> {
+      const { body } = await ann.api.get('/mail/users/me/mailboxes');
+      const { id: mailbox } = body.results.find(({ path }: { path: string }) => path === 'INBOX');
+      const stored = await ann.api.post(`/mail/users/me/mailboxes/${mailbox}/messages`, {
+        draft: false,
+        from: { address: ZOE },
+        subject: 'calendar',
+        text: 'a',
+        attachments: [
+          { filename: 'a.ics', contentType: 'text/calendar', content: Buffer.from(ics).toString('base64') },
+        ],
+      });
+      return { mailbox, id: stored.body.message.id };
+    }
+
+    test('a published event is added from a mail, updated and cancelled', async () => {
+      const added = await take({ message: await mailWith(lines('PUBLISH', 'trip', 0, 'SUMMARY:Trip')) });
+      expect([added.status, added.result, added.event.title]).toEqual([201, 'created', 'Trip']);
+      const updated = await take({ ics: lines('PUBLISH', 'trip', 1, 'SUMMARY:Trip 2') });
+      expect([updated.result, updated.event.title]).toEqual(['updated', 'Trip 2']);
+      expect((await take({ ics: lines('CANCEL', 'trip', 0) })).result).toBe('ignored_stale');
+      expect(await take({ ics: lines('CANCEL', 'trip', 2, 'STATUS:CANCELLED') })).toMatchObject({
+        result: 'cancelled',
+      });
+      expect((await ann.api.get(`/calendar/${calendar}/events?uid=trip`)).body.events).toEqual([]);
+    });
+
+    test('one date of a published series is cancelled', async () => {
+      const rule = 'RRULE:FREQ=DAILY;COUNT=3';
+      expect((await take({ ics: lines('PUBLISH', 'course', 0, rule) })).status).toBe(201);
+      const cancel = lines('CANCEL', 'course', 1, 'RECURRENCE-ID:20270303T090000Z');
+      expect((await take({ ics: cancel.replace('DTSTART:20270302', 'DTSTART:20270303') })).result).toBe(
+        'cancelled',
+      );
+      const window = `/calendar/${calendar}/instances?from=2027-03-01&to=2027-03-08`;
+      const shown = (await ann.api.get(window)).body.instances.filter(({ uid }: any) => uid === 'course');
+      expect(shown.map(({ start_utc }: any) => start_utc)).toEqual([
+        '2027-03-02T09:00:00Z',
+        '2027-03-04T09:00:00Z',
+      ]);
+    });
+
+    test('an invitation to another address is added from a mail', async () => {
+      const list = 'ATTENDEE:mailto:all@lists.example';
+      const added = await take({ message: await mailWith(lines('REQUEST', 'list', 0, list)) });
+      expect([added.status, added.result, added.reason]).toEqual([201, 'created', null]);
+    });
+
+    test('an unknown time zone is that of the calendar, with a warning', async () => {
+      await ann.api.put(`/calendar/${calendar}`, { time_zone: 'Asia/Tokyo' });
+      const text = lines('REQUEST', 'zone', 0, `ATTENDEE:mailto:${ann.email}`);
+      const ics = text.replace('DTSTART:20270302T090000Z', 'DTSTART;TZID=Clock of the house:20270302T090000');
+      const added = await take({ ics });
+      expect([added.status, added.reason, added.event.start_utc]).toEqual([
+        201,
+        'unknown_time_zone',
+        '2027-03-02T00:00:00Z',
+      ]);
+    });
+  });
+});

@@ -1,0 +1,180 @@
+import { Readable } from 'node:stream';
+import { parseMessage } from '../../../src/mail-service/mime/parse-message.js';
+
+const lines = (...list: (string | string[])[]): string => list.flat().join('\r\n') + '\r\n';
+/** Parses a message that arrives in chunks of the given size. */
+const parse = (message: string, chunk = 65_536) => {
+  const bytes = Buffer.from(message, 'utf8');
+  const chunks = Array.from({ length: Math.ceil(bytes.length / chunk) }, (_, n) =>
+    bytes.subarray(n * chunk, (n + 1) * chunk),
+  );
+  return parseMessage(Readable.from(chunks));
+};
+const multipart = (type: string, boundary: string, ...parts: string[][]): string[] => [
+  `Content-Type: multipart/${type}; boundary=${boundary}`,
+  '',
+  ...parts.flatMap((part) => [`--${boundary}`, ...part]),
+  `--${boundary}--`,
+];
+
+describe('text in format=flowed', () => {
+  const read = async (parameters: string, ...body: string[]): Promise<string> =>
+    (await parse(lines(`Content-Type: text/plain; charset=utf-8; format=flowed${parameters}`, '', body)))
+      .text;
+
+  test.each([
+    ['a quote of two lines', '', ['> the crane is free ', '> at nine.'], '> the crane is free at nine.'],
+    ['a deeper line ends the paragraph', '', ['> level one ', '>> deeper'], '> level one \n>> deeper'],
+    [
+      'an answer ends the quote',
+      '',
+      ['> a question ', 'an answer ', 'of two lines'],
+      '> a question \nan answer of two lines',
+    ],
+    ['delsp=yes', '; delsp=yes', ['> para ', '> graph'], '> paragraph'],
+    ['delsp=yes without a quote', '; DelSp="Yes"', ['para ', 'graph'], 'paragraph'],
+    ['fixed lines of a quote', '', ['> first', '> second'], '> first\n> second'],
+    ['marks without a space', '', ['>>one ', '>>two'], '>> one two'],
+    ['an empty line of a quote', '', ['> one', '>', '> two'], '> one\n>\n> two'],
+    [
+      'stuffed lines',
+      '',
+      [' From here ', 'to there', '  indented', ' > 5 apples'],
+      'From here to there\n indented\n> 5 apples',
+    ],
+    ['a signature after a soft line', '', ['Best ', '-- ', 'Pat'], 'Best \n-- \nPat'],
+    ['a signature in a quote', '', ['> Best', '> -- ', '> Pat ', '> Doe'], '> Best\n> -- \n> Pat Doe'],
+    ['empty lines', '', ['one', '', 'two'], 'one\n\ntwo'],
+  ])('%s', async (_, parameters, body, expected) => {
+    expect(await read(parameters, ...body)).toBe(expected);
+  });
+
+  test('is joined after its character set is decoded', async () => {
+    const head = 'Content-Type: text/plain; charset=iso-2022-jp; format=flowed; delsp=yes\r\n\r\n';
+    const message = Buffer.from(`${head}> \x1b$B%F%9\x1b(B \r\n> \x1b$B%H\x1b(B\r\n`, 'latin1');
+    expect((await parseMessage(Readable.from([message]))).text).toBe('> テスト');
+  });
+
+  test('the parameter has no meaning for HTML', async () => {
+    const { html } = await parse(lines('Content-Type: text/html; format=flowed', '', '<pre>a ', '> b</pre>'));
+    expect(html).toBe('<pre>a \n> b</pre>\n');
+  });
+});
+
+describe('a text file', () => {
+  const body = ['Content-Type: text/plain', '', 'body'];
+  const read = async (type: string, ...parts: string[][]) => {
+    const { attachments, text } = await parse(lines(multipart(type, 'outer', ...parts)));
+    return [attachments.map(({ filename }) => filename), text.trim()];
+  };
+  const file = (...headers: string[]): string[] => [...headers, '', 'text of the file'];
+
+  test.each([
+    [
+      'inline',
+      ['Content-Type: text/plain; name=notes.txt', 'Content-Disposition: inline; filename=notes.txt'],
+      'notes.txt',
+    ],
+    ['without a disposition', ['Content-Type: text/plain; name="list.txt"'], 'list.txt'],
+    [
+      'HTML',
+      ['Content-Type: text/html; name=report.html', 'Content-Disposition: inline; filename=report.html'],
+      'report.html',
+    ],
+    ['with an encoded name', ["Content-Type: text/plain; name*=utf-8''%C3%BC.txt"], 'ü.txt'],
+    ['without a type', ['Content-Disposition: inline; filename=readme.txt'], 'readme.txt'],
+  ])('%s is an attachment', async (_, headers, name) => {
+    expect(await read('mixed', body, file(...headers))).toEqual([[name], 'body']);
+  });
+
+  test('is part of the text when it is the first part, has no name, or is an alternative', async () => {
+    expect(await read('mixed', ['Content-Type: text/plain; name=body.txt', '', 'body'])).toEqual([
+      [],
+      'body',
+    ]);
+    expect(await read('mixed', body, ['Content-Type: text/plain', '', 'footer'])).toEqual([
+      [],
+      'body\nfooter',
+    ]);
+    const { html, attachments } = await parse(
+      lines(
+        multipart('alternative', 'b', body, ['Content-Type: text/html; name=body.html', '', '<b>body</b>']),
+      ),
+    );
+    expect([html, attachments]).toEqual(['<b>body</b>', []]);
+  });
+
+  test('is an attachment when it is a resource of an HTML text', async () => {
+    const html = ['Content-Type: text/html', '', '<iframe src="cid:frame@x"></iframe>'];
+    const frame = ['Content-Type: text/html', 'Content-ID: <frame@x>', '', '<p>frame</p>'];
+    const parsed = await parse(lines(multipart('related', 'b', html, frame)));
+    expect(parsed.html).toBe('<iframe src="attachment:ATT00001"></iframe>');
+    expect(parsed.attachments).toMatchObject([{ contentType: 'text/html', cid: '<frame@x>' }]);
+  });
+});
+
+describe('several Content-Type fields', () => {
+  const alternative = (boundary: string): string =>
+    `Content-Type: multipart/alternative; boundary="${boundary}"`;
+  const parts = (boundary: string): string[] => [
+    `--${boundary}`,
+    'Content-Type: text/plain',
+    '',
+    'plain text',
+    `--${boundary}`,
+    'Content-Type: text/html',
+    '',
+    '<b>rich</b>',
+    `--${boundary}--`,
+  ];
+  const read = async (message: string, chunk?: number) => {
+    const { text, html, attachments } = await parse(message, chunk);
+    return [text.trim(), html?.trim(), attachments.length];
+  };
+  const RICH = ['plain text', '<b>rich</b>', 0];
+
+  test.each([1, 7, 65_536])(
+    'the one whose boundary the body uses counts, in chunks of %i bytes',
+    async (chunk) => {
+      const all = [
+        [alternative('UUU'), alternative('VVV')],
+        [alternative('VVV'), alternative('UUU')],
+        ['Content-Type: text/plain', alternative('UUU')],
+        [alternative('UUU'), 'Content-Type: text/plain; charset=utf-8'],
+        [
+          'Content-type: multipart/mixed;\r\n boundary=XYZ',
+          'Subject: x',
+          'content-TYPE : multipart/alternative;\r\n\tboundary=UUU',
+        ],
+      ];
+      for (const headers of all) expect(await read(lines(headers, '', parts('UUU')), chunk)).toEqual(RICH);
+      const preamble = lines(alternative('VVV'), alternative('UUU'), '', 'a preamble', '--', parts('UUU'));
+      expect(await read(preamble, chunk)).toEqual(RICH);
+    },
+  );
+
+  test('of a part', async () => {
+    const inner = [alternative('VVV'), alternative('UUU'), '', ...parts('UUU')];
+    for (const chunk of [3, 65_536])
+      expect(await read(lines(multipart('mixed', 'outer', inner)), chunk)).toEqual(RICH);
+  });
+
+  test('without a boundary in the body, the text counts', async () => {
+    const message = lines(alternative('UUU'), 'Content-Type: text/plain; charset=utf-8', '', 'just text');
+    expect((await parse(message)).text).toBe('just text');
+  });
+
+  test('of an attached message stay', async () => {
+    const attached = [
+      'Content-Type: message/rfc822',
+      '',
+      alternative('VVV'),
+      alternative('UUU'),
+      '',
+      ...parts('UUU'),
+    ];
+    const { attachments } = await parse(lines(multipart('mixed', 'outer', ['', 'text'], attached)));
+    const size = lines(attached.slice(2)).length - 2;
+    expect(attachments).toMatchObject([{ contentType: 'message/rfc822', decodedSize: size }]);
+  });
+});
