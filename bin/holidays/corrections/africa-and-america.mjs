@@ -1,4 +1,4 @@
-import { addDays } from '../days.mjs';
+import { addDays, yearly } from '../days.mjs';
 import { from, shifted } from '../rules.mjs';
 
 const reviewed = '2026-11-28';
@@ -93,4 +93,19 @@ const america = [
   ),
 ];
 
-export const africaAndAmerica = [...nigeria, ...kenya, ...egypt, arafat, ...america];
+const southernAfrica = [
+  added(
+    'BW',
+    { en: 'Botswana Day Holiday' },
+    (days) => days.notOff(yearly('10-01')),
+    'Public Holidays Act of Botswana, schedule: Botswana Day and the day after',
+  ),
+  added(
+    'AO',
+    { en: 'Liberation Day of Southern Africa', pt: 'Dia da Libertação da África Austral' },
+    yearly('03-23'),
+    'Law 11/18 of Angola on national holidays, article 2',
+  ),
+];
+
+export const africaAndAmerica = [...southernAfrica, ...nigeria, ...kenya, ...egypt, arafat, ...america];

@@ -213,4 +213,27 @@ const montenegro = [
   ),
 ];
 
-export const europe = [...bulgaria, ...ukraine, ...montenegro, ...others];
+const belarusAndArmenia = [
+  added(
+    'BY',
+    { en: "New Year's Day", be: 'Новы год', ru: 'Новый год' },
+    yearly('01-02'),
+    'Edict 157 of the President of Belarus of 26 March 1998 on holidays, amended in 2019: 1 and 2 January',
+  ),
+  added(
+    'BY',
+    { en: 'Transferred day off', be: 'Выходны (перанесены)', ru: 'Выходной (перенесён)' },
+    ['2024-05-13', '2024-11-08', '2025-01-06', '2025-04-28', '2025-07-04', '2025-12-26', '2026-04-20'],
+    'Resolutions of the Council of Ministers of Belarus on moved working days in 2024, 2025 and 2026',
+  ),
+  {
+    country: 'AM',
+    remove: { name: 'Pre-Christmas holidays' },
+    dates: (days) => from(days.datesOf('Pre-Christmas holidays'), '2022'),
+    source:
+      'Law of Armenia on holidays and memorial days, amended in 2021: 31 December, 1, 2 and 6 January are days off',
+    reviewed,
+  },
+];
+
+export const europe = [...bulgaria, ...ukraine, ...montenegro, ...belarusAndArmenia, ...others];
