@@ -208,8 +208,8 @@ const montenegro = [
   added(
     'ME',
     { en: 'Njegoš Day', sr: 'Његошев дан', hr: 'Njegošev dan', bs: 'Njegošev dan' },
-    yearly('11-13', 2023),
-    'Law of Montenegro on state and other holidays, amended for 13 November',
+    [...yearly('11-13', 2022), '2023-11-14', '2024-11-14'],
+    'Law of Montenegro on state and other holidays (Official Gazette 145/21); in 2023 and 2024 the Ministry of Labour named the day after, too',
   ),
 ];
 
