@@ -33,6 +33,8 @@ export interface HolidayRow {
 interface Header {
   attribution: string;
   source: string;
+  /** Fingerprint of the corrections that the file has. */
+  corrections: string;
   first_year: number;
   last_year: number;
   countries: Country[];

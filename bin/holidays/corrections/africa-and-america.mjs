@@ -1,0 +1,111 @@
+import { addDays, yearly } from '../days.mjs';
+import { from, shifted } from '../rules.mjs';
+
+const reviewed = '2026-11-28';
+const SACRIFICE = 'Feast of the Sacrifice (Eid al-Adha)';
+const MAWLID = 'Birthday of Muhammad (Mawlid)';
+const NG_ACT = 'Public Holidays Act of Nigeria, schedule';
+const NG_MINISTRY = 'Announcements of the Ministry of Interior of Nigeria, 2024 and 2025';
+const EG_DECREES =
+  'Decrees of the Prime Minister of Egypt on the days off of 2024, 2025 and 2026: moved to a Thursday or Sunday';
+
+const added = (country, name, dates, source) => ({ country, add: { name }, dates, source, reviewed });
+const moved = (country, name, date, target, source) => ({
+  country,
+  move: { name, to: () => target },
+  dates: [date],
+  source,
+  reviewed,
+});
+
+const nigeria = [
+  ...[
+    ["Children's Day", 'a day of schools'],
+    ['National Youth Day', 'no day off'],
+    ['Islamic New Year', 'a day off in some states only'],
+  ].map(([name, why]) => ({
+    country: 'NG',
+    retype: { name, to: 'observance' },
+    source: `${NG_ACT}: not named; ${why}`,
+    reviewed,
+  })),
+  moved('NG', MAWLID, '2024-09-15', '2024-09-16', NG_MINISTRY),
+  moved('NG', MAWLID, '2025-09-04', '2025-09-05', NG_MINISTRY),
+  added('NG', { en: 'Id el Kabir holiday' }, ['2024-06-18', '2025-06-09'], NG_MINISTRY),
+  added('NG', { en: 'Id el Fitr holiday' }, ['2025-04-01'], NG_MINISTRY),
+  added('NG', { en: 'Day of mourning for President Buhari' }, ['2025-07-15'], NG_MINISTRY),
+];
+
+const kenya = [
+  added(
+    'KE',
+    { en: 'National Tree Growing Day', sw: 'Siku ya Kitaifa ya Upanzi wa Miti' },
+    ['2023-11-13', '2024-05-10'],
+    'Notices in the Kenya Gazette of 6 November 2023 and 8 May 2024',
+  ),
+  added(
+    'KE',
+    { en: 'Inauguration of the Deputy President', sw: 'Kuapishwa kwa Naibu Rais' },
+    ['2024-11-01'],
+    'Notice in the Kenya Gazette of 31 October 2024',
+  ),
+  added(
+    'KE',
+    { en: 'Idd-ul-Fitr holiday', sw: 'Sikukuu ya Idd-ul-Fitr' },
+    ['2025-03-31'],
+    'Notice in the Kenya Gazette, March 2025',
+  ),
+  moved('KE', SACRIFICE, '2024-06-16', '2024-06-17', 'Notice in the Kenya Gazette, June 2024'),
+];
+
+const egypt = [
+  ['Labour Day', '2024-05-01', '2024-05-05'],
+  ['Islamic New Year', '2024-07-07', '2024-07-11'],
+  ['Revolution Day', '2024-07-23', '2024-07-25'],
+  ['30 June Day', '2025-06-30', '2025-07-03'],
+  ['Revolution Day', '2025-07-23', '2025-07-24'],
+  ['Armed Forces Day', '2025-10-06', '2025-10-09'],
+  ['National Police Day', '2026-01-25', '2026-01-29'],
+  ['Revolution Day 2011', '2026-01-25', '2026-01-29'],
+].map(([name, date, target]) => moved('EG', name, date, target, EG_DECREES));
+
+const arafat = added(
+  'EG',
+  { en: 'Arafat Day', ar: 'وقفة عيد الأضحى' },
+  (days) => shifted(days.datesOf(SACRIFICE), -1),
+  'Yearly decrees of the Prime Minister of Egypt: the eve of Eid al-Adha is a day off',
+);
+
+const america = [
+  {
+    country: 'MX',
+    move: { name: 'Change of Federal Government', to: (date) => date.replace('12-01', '10-01') },
+    dates: (days) => from(days.datesOf('Change of Federal Government'), '2024'),
+    source:
+      'Federal Labour Law of Mexico, article 74(VII), and article 83 of the Constitution: 1 October from 2024 on',
+    reviewed,
+  },
+  added(
+    'CL',
+    { en: 'Holy Saturday', es: 'Sábado Santo' },
+    (days) => days.datesOf('Good Friday').map((date) => addDays(date, 1)),
+    'Law 2977 of Chile: Friday and Saturday of Holy Week',
+  ),
+];
+
+const southernAfrica = [
+  added(
+    'BW',
+    { en: 'Botswana Day Holiday' },
+    (days) => days.notOff(yearly('10-01')),
+    'Public Holidays Act of Botswana, schedule: Botswana Day and the day after',
+  ),
+  added(
+    'AO',
+    { en: 'Liberation Day of Southern Africa', pt: 'Dia da Libertação da África Austral' },
+    yearly('03-23'),
+    'Law 11/18 of Angola on national holidays, article 2',
+  ),
+];
+
+export const africaAndAmerica = [...southernAfrica, ...nigeria, ...kenya, ...egypt, arafat, ...america];
