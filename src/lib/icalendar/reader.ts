@@ -1,3 +1,4 @@
+import { decodeQuotedPrintable, decodeText } from '../content-lines/index.js';
 import type { Component } from './component.js';
 import { ICalendarError } from './errors.js';
 import { LineReader } from './line-reader.js';
@@ -59,6 +60,19 @@ export async function* readCalendar(
 /** Properties whose values may have line breaks. */
 const TEXT = /^(?:SUMMARY|DESCRIPTION|LOCATION|COMMENT|CONTACT|RESOURCES|CATEGORIES|X-.*)$/;
 
+const valueOf = ({ parameters }: Property, name: string): string | undefined =>
+  parameters.find((each) => each.name === name)?.values[0];
+
+const isQuotedPrintable = (property: Property): boolean =>
+  valueOf(property, 'ENCODING')?.toUpperCase() === 'QUOTED-PRINTABLE';
+
+/** Decodes a value of vCalendar 1.0 into one of iCalendar, which has neither encoding nor charset. */
+function decodeQuoted(property: Property): void {
+  const text = decodeText(decodeQuotedPrintable(property.value), valueOf(property, 'CHARSET'));
+  property.value = text.replaceAll(/\r\n?|\n/g, '\\n');
+  property.parameters = property.parameters.filter(({ name }) => name !== 'ENCODING' && name !== 'CHARSET');
+}
+
 /** Builds components from content lines. */
 class Builder {
   private readonly calendars: Component[] = [];
@@ -67,10 +81,13 @@ class Builder {
   /** VTIMEZONEs of the open VCALENDAR. */
   private zones = 0;
   private last: Property | null = null;
+  /** A property in quoted-printable whose value continues on the next line. */
+  private quoted: Property | null = null;
 
   constructor(private readonly visit: (item: CalendarItem) => void) {}
 
   add(line: string): void {
+    if (this.quoted) return this.continueQuoted(line);
     const read = parseProperty(line);
     if (!read) return this.continueText(line);
     if (read.name === 'BEGIN') this.begin(read.value.trim().toUpperCase());
@@ -80,6 +97,7 @@ class Builder {
 
   end(): Component[] {
     // Without END:VCALENDAR, or with a misspelled one, all components are complete.
+    if (this.quoted) decodeQuoted(this.quoted);
     if (this.open.length > 1)
       throw new ICalendarError('truncated', `The text ends inside ${this.open.at(-1)?.name}`);
     if (this.calendars.length === 0) throw new ICalendarError('no_calendar', 'The text has no VCALENDAR');
@@ -133,6 +151,20 @@ class Builder {
     this.count(length);
     parent.properties.push(property);
     this.last = property;
+    if (isQuotedPrintable(property)) this.finishQuoted(property);
+  }
+
+  /** A soft line break of quoted-printable (RFC 2045, 6.7). The next line may look like a property. */
+  private continueQuoted(line: string): void {
+    const property = this.quoted as Property;
+    this.count(line.length);
+    property.value = property.value.slice(0, -1) + line;
+    this.finishQuoted(property);
+  }
+
+  private finishQuoted(property: Property): void {
+    this.quoted = property.value.endsWith('=') ? property : null;
+    if (!this.quoted) decodeQuoted(property);
   }
 
   /**

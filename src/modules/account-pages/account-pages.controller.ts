@@ -2,7 +2,7 @@ import { applyDecorators, Controller, Param, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiParam, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../platform/context/access.decorators.js';
-import { ApiPage, RETRY_AFTER } from '../../platform/http/api-docs.js';
+import { ApiPage, errorExamples, RETRY_AFTER } from '../../platform/http/api-docs.js';
 import { BytesBody } from '../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { ErrorResponse } from '../../platform/http/error.response.js';
@@ -18,7 +18,12 @@ const FORM = 'application/x-www-form-urlencoded';
 const FORM_ERRORS = [Errors.badRequest, Errors.unsupportedMediaType, Errors.bodyTooLarge, Errors.overloaded];
 const HTML = { 'text/html': { schema: { type: 'string' } } };
 
-const ERROR = { $ref: getSchemaPath(ErrorResponse) };
+const LIMITED = {
+  'application/json': {
+    schema: { $ref: getSchemaPath(ErrorResponse) },
+    examples: errorExamples([Errors.tooManyRequests]),
+  },
+};
 
 const ApiToken = () =>
   ApiParam({
@@ -35,7 +40,7 @@ const PageDocs = (...statuses: (404 | 422 | 429)[]) =>
       ApiResponse({
         status,
         description: STATUSES[status],
-        content: status === 429 ? { ...HTML, 'application/json': { schema: ERROR } } : HTML,
+        content: status === 429 ? { ...HTML, ...LIMITED } : HTML,
         ...(status === 429 && { headers: RETRY_AFTER }),
       }),
     ),

@@ -96,12 +96,17 @@ function withPermission(description: string, requires: string[] | undefined): st
   return `${description} ${needs}`;
 }
 
+/** An example for each error. */
+export const errorExamples = (kinds: readonly ErrorKind[]) =>
+  Object.fromEntries(
+    kinds.map(({ code, message, docs }) => [
+      code,
+      { summary: message, value: { error: code, message, ...docs.example } },
+    ]),
+  );
+
 /** The response of a status, with an example for each error. */
 function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
-  const example = (kind: ErrorKind) => ({
-    summary: kind.message,
-    value: { error: kind.code, message: kind.message, ...kind.docs.example },
-  });
   const unique = [...new Map(kinds.map((kind) => [kind.code, kind])).values()];
   return ApiResponse({
     status,
@@ -110,7 +115,7 @@ function errorResponse(status: number, kinds: ErrorKind[]): MethodDecorator {
     content: {
       'application/json': {
         schema: errorSchema(unique),
-        examples: Object.fromEntries(unique.map((kind) => [kind.code, example(kind)])),
+        examples: errorExamples(unique),
       },
     },
   });

@@ -176,10 +176,10 @@ const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u;
 export const isName = (text: string, max: number): boolean =>
   text.length <= max && hasVisibleCharacter(text) && ONE_LINE.test(text);
 
-/** Text with a visible character. */
+/** Text with a visible character. Its code in `details` is that of a pattern. */
 export const Visible = (message = '$property must have a visible character'): PropertyDecorator =>
   ValidateBy({
-    name: 'isVisible',
+    name: 'matches',
     validator: {
       validate: (value) => typeof value === 'string' && hasVisibleCharacter(value),
       defaultMessage: () => message,

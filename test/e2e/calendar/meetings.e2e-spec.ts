@@ -146,7 +146,7 @@ describe('meetings', () => {
       ['REQUEST', 'zoe@outside.example', '', 0],
     ]);
     await ann.api.put(eventPath(calendar, event), { attendees: [bob.id] });
-    expect((await messages(event)).at(-1)).toEqual(['CANCEL', 'zoe@outside.example', '', 1]);
+    expect((await messages(event)).at(-1)).toEqual(['CANCEL', 'zoe@outside.example', '', 2]);
   });
 
   test('responses to one instance, to later ones and to all; moving one instance resets its responses only', async () => {

@@ -58,6 +58,7 @@ const series = fc
       sequence: 0,
       overrides: [],
       participants: [],
+      custom: {},
       organizer_email: 'ann@acme.example',
     } as unknown as EventRecord;
   });

@@ -46,6 +46,24 @@ describe('a text', () => {
     expect(textOf(readEvent(Buffer.from(event('SUMMARY:Bücher'), 'latin1')), 'SUMMARY')).toBe('Bücher');
   });
 
+  // vCalendar 1.0.
+  test.each([
+    ['SUMMARY;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:Fr=C3=BChst=C3=BCck', 'Frühstück'],
+    ['SUMMARY;ENCODING=QUOTED-PRINTABLE;CHARSET=ISO-8859-1:Fr=FChst=FCck', 'Frühstück'],
+    ['SUMMARY;ENCODING=quoted-printable:two=0D=0Alines', 'two\nlines'],
+    ['SUMMARY;ENCODING=QUOTED-PRINTABLE:with=\r\nBEGIN:x=\r\n; y', 'withBEGIN:x; y'],
+    ['SUMMARY;ENCODING=QUOTED-PRINTABLE:1 =3D 1 =2C =ZZ', '1 = 1 , =ZZ'],
+  ])('may be in quoted-printable: %j', (line, expected) => {
+    const found = readEvent(event(line, 'LOCATION:Office'));
+    expect([textOf(found, 'SUMMARY'), textOf(found, 'LOCATION')]).toEqual([expected, 'Office']);
+    expect(propertyOf(found, 'SUMMARY')!.parameters).toEqual([]);
+  });
+
+  test('in quoted-printable that ends within a value is complete', () => {
+    const text = lines('BEGIN:VCALENDAR', 'X-A;ENCODING=QUOTED-PRINTABLE:=C3=BC=');
+    expect(propertyOf(parseCalendars(text)[0]!, 'X-A')!.value).toBe('ü=');
+  });
+
   test('may have X- parameters, quoted values, carets, groups of values and names in lower case', () => {
     const found = readEvent(
       event(

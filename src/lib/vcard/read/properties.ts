@@ -1,7 +1,8 @@
 import { decodeParameter } from '../../content-lines/index.js';
 import { VcardError } from '../errors.js';
 import { MEDIA_FAMILY } from '../media.js';
-import { cleanText, decodeQuotedPrintable, decodeText, isText } from '../text.js';
+import { decodeQuotedPrintable, decodeText, isText } from '../../content-lines/index.js';
+import { cleanText } from '../text.js';
 
 /** One content line of a card, decoded. */
 export interface Property {

@@ -20,7 +20,7 @@ import {
   STATUSES,
 } from './event-record.js';
 import { instantOf, lengthAt, wallOf } from './event-times.js';
-import { BUSY_STATUS } from './vevent.js';
+import { BUSY_STATUS, CONFERENCE_FEATURES } from './vevent.js';
 
 /** Limits of the fields, as in requests. Longer text is cut. */
 const MAX = {
@@ -161,7 +161,7 @@ function unknownOf(event: Component): Property[] {
       (name === 'GEO' && hasGeo) ||
       (name === 'X-APPLE-CALENDAR-COLOR' && /^#[0-9a-f]{6}/i.test(value)) ||
       (name === 'ATTACH' && httpUrl(value) !== null && !hasOther(each, ['FILENAME', 'X-FILENAME'])) ||
-      (each === conference && !hasOther(each, ['VALUE']));
+      (each === conference && !hasOther(each, ['VALUE', ...(hasOwnFeatures(each) ? ['FEATURE'] : [])]));
     if (isRead) continue;
     const size = JSON.stringify(each).length;
     if (bytes + size > MAX.unknownBytes) continue;
@@ -170,6 +170,12 @@ function unknownOf(event: Component): Property[] {
   }
   return kept;
 }
+
+const hasOwnFeatures = (property: Property): boolean =>
+  propertyValues(property, 'FEATURE').join() === CONFERENCE_FEATURES.join();
+
+const propertyValues = ({ parameters }: Property, name: string): readonly string[] =>
+  parameters.find((each) => each.name === name)?.values ?? [];
 
 /** Whether a property has parameters that its field does not keep. */
 const hasOther = ({ parameters }: Property, names: readonly string[]): boolean =>

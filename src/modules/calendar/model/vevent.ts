@@ -37,6 +37,9 @@ export interface VEventView {
   ownerEmail?: string;
 }
 
+/** FEATURE of a CONFERENCE that is made from a field (RFC 7986, section 5.11). */
+export const CONFERENCE_FEATURES = ['AUDIO', 'VIDEO'];
+
 /** Values of PARTSTAT, ROLE and CUTYPE (RFC 5545, 3.2). */
 export const RESPONSES = {
   needs_action: 'NEEDS-ACTION',
@@ -190,7 +193,7 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
     own.push(property('CATEGORIES', content.categories.map(escapeText).join(',')));
   if (content.color) own.push(property('X-APPLE-CALENDAR-COLOR', content.color));
   const url = content.conference?.url;
-  if (url) own.push(property('CONFERENCE', url, { VALUE: 'URI', FEATURE: ['AUDIO', 'VIDEO'] }));
+  if (url) own.push(property('CONFERENCE', url, { VALUE: 'URI', FEATURE: CONFERENCE_FEATURES }));
   for (const link of content.links)
     if (link.url) own.push(property('ATTACH', link.url, { 'X-FILENAME': link.title || null }));
   const kept = unknownProperties(content.custom);

@@ -1,5 +1,6 @@
 import { applyDecorators, Delete, Get, HttpCode, Patch, Post, Put, UseFilters } from '@nestjs/common';
 import {
+  ApiExtension,
   ApiHeader,
   ApiOperation,
   ApiParam,
@@ -10,8 +11,8 @@ import {
 } from '@nestjs/swagger';
 import { AuthenticatedBy, Public } from '../../../platform/context/access.decorators.js';
 import { AUTHENTICATE, LOCATION_HEADER, RETRY_AFTER } from '../../../platform/http/api-docs.js';
-import { Errors } from '../../../platform/http/errors.js';
 import { JsonTypes } from '../../../platform/http/body/body.guard.js';
+import { DEFAULT_LIMITS } from '../../../platform/http/body/body-limits.js';
 import { MESSAGES } from '../../../lib/scim/index.js';
 import { ScimAuthenticator } from '../scim-authenticator.js';
 import { ScimExceptionFilter } from './scim-failure.js';
@@ -47,7 +48,7 @@ const ERRORS: Record<number, string> = {
   404: 'The resource does not exist.',
   409: 'Another resource has the value (`uniqueness`), or the workspace would lose its last owner.',
   412: 'The version of If-Match is stale.',
-  413: 'The body is larger than 1 MiB.',
+  413: 'The body is larger than 1 MiB, or has more than 20,000 values.',
   415: 'The body must be JSON.',
   429: 'Too many requests.',
   500: 'An unexpected error.',
@@ -80,6 +81,7 @@ export function ScimEndpoint(route: Method | `${Method} ${string}`, docs: ScimDo
       ...(isPublic && { security: [] }),
       ...(docs.body && { requestBody: bodyOf(docs.body, docs.example) }),
     }),
+    ...(docs.body ? [ApiExtension('x-body-limits', DEFAULT_LIMITS)] : []),
     ...(isResource ? [RESOURCE_ID] : []),
     ...(isResource && method !== 'DELETE' ? SELECTION.map(selection) : []),
     ...(isResource && method !== 'GET' ? [IF_MATCH] : []),
@@ -166,18 +168,6 @@ export const ScimListQuery = (): MethodDecorator =>
 /** Documents the selection of attributes in the response of a creation. */
 export const ScimSelection = (): MethodDecorator => applyDecorators(...SELECTION.map(selection));
 
-/** The response for a path that cannot be decoded. No route of SCIM handles it, so the error has the shape of the API. */
-const UNREADABLE_PATH = {
-  'application/json': {
-    schema: ref('ErrorResponse'),
-    examples: {
-      [Errors.badRequest.code]: {
-        value: { error: Errors.badRequest.code, message: Errors.badRequest.message },
-      },
-    },
-  },
-};
-
 function failure(status: number): MethodDecorator {
   const detail = ERRORS[status] ?? '';
   return ApiResponse({
@@ -190,7 +180,6 @@ function failure(status: number): MethodDecorator {
         schema: ref('ScimError'),
         example: { schemas: [`${MESSAGES}:Error`], status: String(status), detail },
       },
-      ...(status === 400 && UNREADABLE_PATH),
     },
   });
 }

@@ -117,12 +117,21 @@ export class BodyGuard implements CanActivate {
     if (!parser) {
       const verify: Verify = (request, response, raw, charset) => {
         keepRaw(request as RequestWithBody, response, raw);
-        assertFewValues(inUtf8(raw, charset), values);
+        rethrown(() => assertFewValues(inUtf8(raw, charset), values));
       };
       parser = express.json({ limit: bytes, strict: false, type: () => true, verify });
       this.parsers.set(key, parser);
     }
     return parser;
+  }
+}
+
+/** body-parser writes properties such as `body` into an error of `verify`, which `ApiError` computes: it gets an error of its own. */
+function rethrown(check: () => void): void {
+  try {
+    check();
+  } catch (cause) {
+    throw new Error('The body is invalid.', { cause });
   }
 }
 
@@ -177,8 +186,8 @@ function isJson({ headers }: Request): boolean {
 
 /** Maps the errors of body-parser by their documented `type`. */
 function bodyError(error: unknown): unknown {
-  if (error instanceof ApiError) return error;
-  const type = (error as { type?: unknown }).type;
+  const { type, cause } = error as { type?: unknown; cause?: unknown };
+  if (cause instanceof ApiError) return cause;
   if (type === 'entity.too.large') return Errors.bodyTooLarge.with();
   if (type === 'encoding.unsupported' || type === 'charset.unsupported')
     return Errors.unsupportedMediaType.with();

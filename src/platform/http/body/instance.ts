@@ -29,7 +29,7 @@ const fieldsByClass = new WeakMap<Class, Map<string, Field>>();
  * rule of class-validator declares are dropped.
  *
  * `plainToInstance` of class-transformer 0.5.1 compares each key of an object with all others, at every level, also of values
- * that have no class: 20,000 keys hold the event loop for 200 ms, and the time grows with their square. It copies a value as often
+ * that have no class: 5,000 keys hold the event loop for 55 ms, and the time grows with their square. It copies a value as often
  * as the value has parents. This function visits declared fields only, once, and keeps values without a class as they are.
  */
 export function instanceOf<T extends object>(type: Class<T>, plain: object): T {
