@@ -506,6 +506,21 @@ describe('chat', () => {
       rejected(await alice.api.delete(misplaced), 404, 'not_found');
     });
 
+    test.each(['   ', '\u200b', '\u3164', '\u2800', '\u00ad\ufe0f'])(
+      'a text without a visible character (%j) is rejected, new and in edits',
+      async (body) => {
+        const { id } = await newRoom();
+        const { id: message } = await send(id);
+        rejected(await post(id, { body }), 422, 'validation_failed');
+        rejected(
+          await alice.api.patch(`/chat/rooms/${id}/messages/${message}`, { body }),
+          422,
+          'validation_failed',
+        );
+        await send(id, { body: '\u2764\ufe0f\u200d\u{1f525}' });
+      },
+    );
+
     test('reactions are counted for each emoji', async () => {
       const { id } = await newRoom({ member_ids: [bob.id] });
       const message = await send(id);
