@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { WorkspaceKey } from '../../platform/context/request-context.js';
+import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import type { Connection } from '../../platform/realtime/connection.js';
 import type { PresenceStatus } from './presence.entity.js';
 import { PresenceDevices } from './devices/presence-devices.js';
@@ -21,6 +21,11 @@ export class PresenceApi {
     if (userIds.length === 0) return new Map();
     const rows = await this.repository.of(ctx, userIds);
     return new Map(rows.map(({ user_id, status, text }) => [user_id, { status, text }]));
+  }
+
+  /** Whether the caller has chosen to be invisible. */
+  async isInvisible(ctx: RequestContext): Promise<boolean> {
+    return (await this.repository.choice(ctx)).choice === 'invisible';
   }
 
   /** Records that a socket shows a room, or no longer shows it. The caller checks the membership. */

@@ -46,7 +46,7 @@ const list = workspace.statement<PresenceResponse>(
           rfc3339(presence.last_active_at) AS last_active_at
      FROM presence_views presence
      JOIN member_profiles member ON member.tenant_id = $1 AND member.user_id = presence.user_id AND member.status = 'active'
-    WHERE presence.tenant_id = $1 AND presence.status <> 'offline' AND ($2::uuid IS NULL OR presence.user_id > $2)
+    WHERE presence.tenant_id = $1 AND presence.is_shown AND ($2::uuid IS NULL OR presence.user_id > $2)
     ORDER BY presence.user_id LIMIT $3`,
 );
 

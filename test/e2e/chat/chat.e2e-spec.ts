@@ -506,6 +506,21 @@ describe('chat', () => {
       rejected(await alice.api.delete(misplaced), 404, 'not_found');
     });
 
+    test.each(['   ', '\u200b', '\u3164', '\u2800', '\u00ad\ufe0f'])(
+      'a text without a visible character (%j) is rejected, new and in edits',
+      async (body) => {
+        const { id } = await newRoom();
+        const { id: message } = await send(id);
+        rejected(await post(id, { body }), 422, 'validation_failed');
+        rejected(
+          await alice.api.patch(`/chat/rooms/${id}/messages/${message}`, { body }),
+          422,
+          'validation_failed',
+        );
+        await send(id, { body: '\u2764\ufe0f\u200d\u{1f525}' });
+      },
+    );
+
     test('reactions are counted for each emoji', async () => {
       const { id } = await newRoom({ member_ids: [bob.id] });
       const message = await send(id);
@@ -526,6 +541,50 @@ describe('chat', () => {
       for (let n = 0; n < 19; n += 1) ok(await react(alice, `:e${n}:`));
       rejected(await react(alice, ':more:'), 422, 'too_many_reactions');
       rejected(await react(alice, '<b>'), 422, 'validation_failed');
+    });
+
+    test.each([
+      ['a heart', '\u2764\ufe0f', '\u2764'],
+      ['a heart as text', '\u2764\ufe0e', '\u2764\ufe0f'],
+      ['a thumb', '\u{1f44d}', '\u{1f44d}\ufe0f'],
+      ['a sequence', '\u2764\ufe0f\u200d\u{1f525}', '\u2764\u200d\u{1f525}'],
+      ['a keycap', '1\ufe0f\u20e3', '1\u20e3'],
+      ['a composed name', '\u00e9t\u00e9', 'e\u0301te\u0301'],
+      ['a name in another case', ':tada:', ':Tada:'],
+      ['an accented name in another case', '\u00e9t\u00e9', 'E\u0301TE\u0301'],
+    ])('%s is one reaction in each of its forms', async (_, form, other) => {
+      const { id } = await newRoom({ member_ids: [bob.id] });
+      const message = await send(id);
+      const react = async (person: TestUser, emoji: string, on = true) =>
+        ok(await person.api.put(`/chat/rooms/${id}/messages/${message.id}/reactions`, { emoji, on })).message;
+      await react(alice, form);
+      const both = await react(bob, other);
+      expect(both.reactions).toEqual([{ emoji: form, count: 2, user_ids: [alice.id, bob.id] }]);
+      expect((await react(alice, other)).mod_seq).toBe(both.mod_seq);
+      await react(bob, form, false);
+      expect((await react(alice, other, false)).reactions).toEqual([]);
+    });
+
+    test('the colour of the skin makes another reaction', async () => {
+      const { id } = await newRoom();
+      const path = `/chat/rooms/${id}/messages/${(await send(id)).id}/reactions`;
+      ok(await alice.api.put(path, { emoji: '\u{1f44d}' }));
+      const { reactions } = ok(await alice.api.put(path, { emoji: '\u{1f44d}\u{1f3fd}' })).message;
+      expect(reactions.map(({ count }: any) => count)).toEqual([1, 1]);
+    });
+
+    test('a reaction joins forms that are stored separately', async () => {
+      const { id } = await newRoom({ member_ids: [bob.id] });
+      const message = await send(id);
+      const stored = ['\u2764', '\u2764\ufe0f'].map((emoji) => ({ emoji, count: 1, user_ids: [bob.id] }));
+      await app.sql('UPDATE chat_messages SET reactions = $2 WHERE id = $1', [
+        message.id,
+        JSON.stringify(stored),
+      ]);
+      const path = `/chat/rooms/${id}/messages/${message.id}/reactions`;
+      expect(ok(await alice.api.put(path, { emoji: '\u2764' })).message.reactions).toEqual([
+        { emoji: '\u2764', count: 2, user_ids: [bob.id, alice.id] },
+      ]);
     });
 
     test('a search finds words of any language in the room only', async () => {

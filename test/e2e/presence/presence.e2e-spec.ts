@@ -368,6 +368,27 @@ describe('presence', () => {
     expect([past.status, past.body.error]).toEqual([422, 'validation_failed']);
   });
 
+  test('the end of a status holds in each read before the sweep', async () => {
+    await connect(one, alice);
+    const ended = async (status: string): Promise<void> => {
+      const until = new Date(Date.now() + 3_600_000).toISOString();
+      await alice.api.put('/presence/me', { status, text: 'Call', until });
+      await one.sql(
+        `UPDATE presence_users SET choice_until = now() - make_interval(secs => 1), due_at = NULL WHERE user_id = $1`,
+        [alice.id],
+      );
+    };
+    await ended('dnd');
+    const online = { user_id: alice.id, status: 'online', text: '' };
+    expect(await shown(bob, alice)).toMatchObject(online);
+    const { presence } = (await bob.api.get('/presence')).body;
+    expect(presence).toMatchObject([online]);
+    await alice.api.put('/presence/me', { status: 'online' });
+    grace(0);
+    await ended('invisible');
+    expect(await shown(bob, alice)).toMatchObject(online);
+  });
+
   test('members of a workspace only, active ones only', async () => {
     await connect(one, alice);
     const foreign = await connect(one, eve);

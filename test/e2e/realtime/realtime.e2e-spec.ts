@@ -569,6 +569,19 @@ describe('sockets', () => {
       expect(socket.named('typing')).toEqual([]);
     });
 
+    test('typing of an invisible member is not reported', async () => {
+      const room = await newRoom(bob);
+      const [socket, other] = [await connect(one, alice), await connect(two, bob)];
+      await socket.send('presence.set', { status: 'invisible' });
+      expect(await socket.send('typing', { room_id: room })).toEqual({ ok: true });
+      await socket.send('presence.set', { status: 'online' });
+      await socket.send('typing', { room_id: room, on: false });
+      await until('the report', () => other.named('typing').some(({ on }: any) => !on));
+      await post(alice, room, 'after');
+      await other.next('message.created', inRoom(room));
+      expect(other.named('typing').map(({ on }: any) => on)).toEqual([false]);
+    });
+
     test('a member who stops typing and starts again is reported each time', async () => {
       const room = await newRoom(bob);
       const [socket, other] = [await connect(one, alice), await connect(two, bob)];

@@ -4,6 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Checked } from '../../../platform/http/input.pipe.js';
 import { defineClientEvent } from '../../../platform/realtime/event-declarations.js';
 import { SocketEvents } from '../../../platform/realtime/socket-events.js';
+import { PresenceApi } from '../../presence/index.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatApi } from '../chat.api.js';
 import {
@@ -78,6 +79,7 @@ export class MessageSockets implements OnModuleInit {
     private readonly resumes: ResumeService,
     private readonly rooms: ChatApi,
     private readonly changes: ChatChanges,
+    private readonly presence: PresenceApi,
   ) {}
 
   onModuleInit(): void {
@@ -104,6 +106,7 @@ export class MessageSockets implements OnModuleInit {
     const key = `${ctx.userId} ${roomId}`;
     this.requested.set(key, on);
     const { members_count: members } = await this.rooms.roomOf(ctx, roomId);
+    if (await this.presence.isInvisible(ctx)) return {};
     const newest = this.requested.get(key) ?? on;
     if (members <= MAX_TYPING_MEMBERS && this.typed.get(key) !== newest) {
       this.typed.set(key, newest);

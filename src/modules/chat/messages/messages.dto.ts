@@ -9,6 +9,7 @@ import {
   Optional,
   Text,
   Uuid,
+  Visible,
   WholeNumber,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
@@ -43,7 +44,7 @@ export class SendMessage {
 }
 
 export class EditMessage {
-  @Matches(/\S/, { message: 'body must not be blank' })
+  @Visible('body must not be blank')
   @Text(MAX_BODY, { minLength: 1, example: 'The rooms are booked for May.' })
   body!: string;
 

@@ -1,10 +1,17 @@
--- The presence of users as other users see it.
+-- The presence of users as other users see it. A choice whose end has passed no longer counts, although the sweep that stores and
+-- reports this can come later. `is_shown`: the stored status, for which there is an index.
 CREATE VIEW presence_views AS
-SELECT member.tenant_id, member.user_id, member.status, member.shown_text AS text,
+SELECT member.tenant_id, member.user_id,
+       CASE WHEN member.choice_until <= now() THEN coalesce((
+              SELECT CASE WHEN bool_or(device.active) THEN 'online' WHEN count(*) > 0 THEN 'away' END FROM presence_devices device
+               WHERE device.tenant_id = member.tenant_id AND device.user_id = member.user_id AND device.expires_at > now()), member.status)
+            ELSE member.status END AS status,
+       CASE WHEN member.choice_until <= now() THEN '' ELSE member.shown_text END AS text,
        CASE WHEN member.status = 'offline' OR member.choice = 'invisible' THEN member.last_active_at
             ELSE greatest(member.last_active_at, (
               SELECT max(device.active_at) FROM presence_devices device
-               WHERE device.tenant_id = member.tenant_id AND device.user_id = member.user_id)) END AS last_active_at
+               WHERE device.tenant_id = member.tenant_id AND device.user_id = member.user_id)) END AS last_active_at,
+       member.status <> 'offline' AS is_shown
   FROM presence_users member;
 
 -- The rooms that visible users have open.
