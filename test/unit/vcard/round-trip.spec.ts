@@ -135,4 +135,38 @@ describe('JSContact', () => {
       ['x-ablabel', { group: 'date6' }, 'text', '_$!<Anniversary>!$_'],
     ]);
   });
+
+  it.each([
+    ['ROLE:Skipper', 'titles', { kind: 'role', name: 'Skipper' }],
+    ['LOGO:https://a.example/x', 'media', { kind: 'logo', uri: 'https://a.example/x' }],
+    ['SOUND:https://a.example/x', 'media', { kind: 'sound', uri: 'https://a.example/x' }],
+    ['SOURCE:https://a.example/x', 'directories', { kind: 'entry', uri: 'https://a.example/x' }],
+    ['ORG-DIRECTORY:https://a.example/x', 'directories', { kind: 'directory', uri: 'https://a.example/x' }],
+    ['KEY:https://a.example/x', 'cryptoKeys', { uri: 'https://a.example/x' }],
+    [
+      'CALURI;PREF=2:https://a.example/x',
+      'calendars',
+      { kind: 'calendar', uri: 'https://a.example/x', pref: 2 },
+    ],
+    ['FBURL:https://a.example/x', 'calendars', { kind: 'freeBusy', uri: 'https://a.example/x' }],
+    ['CALADRURI:mailto:a@a.example', 'schedulingAddresses', { uri: 'mailto:a@a.example' }],
+    ['CONTACT-URI:mailto:a@a.example', 'links', { kind: 'contact', uri: 'mailto:a@a.example' }],
+    ['EXPERTISE;LEVEL=expert:knots', 'personalInfo', { kind: 'expertise', value: 'knots', level: 'high' }],
+    ['HOBBY;X-A=b:rowing', 'personalInfo', { kind: 'hobby', value: 'rowing', vCardParams: { 'x-a': 'b' } }],
+    ['INTEREST:tides\\, moon', 'personalInfo', { kind: 'interest', value: 'tides, moon' }],
+  ])('has %s in its own property', (row, property, entry) => {
+    const read = readCard(`BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ina\r\n${row}\r\nEND:VCARD\r\n`);
+    const card = toJsContact({ ...read, uid: 'a' });
+    expect([card[property], card['vCardProps']]).toEqual([{ k1: entry }, undefined]);
+  });
+
+  it('has the time of creation and the grammatical gender, and adds a role to the title', () => {
+    const rows = ['TITLE:Joiner', 'ROLE:Skipper', 'CREATED:20010203T040506Z', 'GRAMGENDER:NEUTER'];
+    const read = readCard(`BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ina\r\n${rows.join('\r\n')}\r\nEND:VCARD\r\n`);
+    expect(toJsContact({ ...read, uid: 'a' })).toMatchObject({
+      created: '2001-02-03T04:05:06Z',
+      speakToAs: { grammaticalGender: 'neuter' },
+      titles: { k1: { kind: 'title', name: 'Joiner' }, k2: { kind: 'role', name: 'Skipper' } },
+    });
+  });
 });

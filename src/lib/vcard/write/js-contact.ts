@@ -3,6 +3,7 @@ import { formatDate } from '../dates.js';
 import { formatBuiltInLabel } from '../labels.js';
 import { formatDataUri } from '../media.js';
 import { uidToUri } from '../uids.js';
+import { convertProperties } from './js-contact-properties.js';
 
 /** A JSContact Card (RFC 9553). */
 export interface JsContactCard {
@@ -47,9 +48,10 @@ const FEATURES = new Map([
  * @param updated the time of the last change
  */
 export function toJsContact(card: Card & { uid: string }, updated?: Date): JsContactCard {
-  const props: VcardProp[] = card.custom.map(propOf);
+  const { entries, single, rest } = convertProperties(card.custom);
+  const props: VcardProp[] = rest.map(propOf);
   const { name, organization, job_title, photo } = card;
-  return {
+  const own: JsContactCard = {
     '@type': 'Card',
     version: '1.0',
     uid: uidToUri(card.uid),
@@ -87,7 +89,16 @@ export function toJsContact(card: Card & { uid: string }, updated?: Date): JsCon
     })),
     ...(card.time_zone && { vCardProps: [...props, ['tz', {}, 'text', card.time_zone]] }),
     ...(!card.time_zone && props.length > 0 && { vCardProps: props }),
+    ...single,
   };
+  for (const [property, list] of entries) {
+    const before = Object.values((own[property] ?? {}) as Record<string, object>);
+    Object.assign(
+      own,
+      mapOf(property, [...before, ...list], (entry) => entry),
+    );
+  }
+  return own;
 }
 
 const present = (key: string, value: string | null): object => (value ? { [key]: value } : {});
