@@ -95,7 +95,7 @@ const arranged = NOTICES.flatMap(([date, festivals]) =>
     country: 'CN',
     add: { name: NAMES[festival] },
     dates: (days) => days.notOff(span(first, last)),
-    source: `Notice of the General Office of the State Council on the arrangement of holidays, ${date}`,
+    source: `Notice of the General Office of the State Council on the arrangement of holidays, ${String(date)}`,
     reviewed,
   })),
 );

@@ -18,12 +18,12 @@ interface Scripts {
     reviewed: string;
     add?: { name: Record<string, string> };
   }[];
-  fingerprint(): string;
-  changeOf(entry: object): string[];
-  applyOverlay(compiled: object[], entries: object[]): void;
-  compareWithSecondSource(
+  fingerprint: () => string;
+  changeOf: (entry: object) => string[];
+  applyOverlay: (compiled: object[], entries: object[]) => void;
+  compareWithSecondSource: (
     countries: [string, HolidayRow[]][],
-  ): { code: string; more: string[]; fewer: string[] }[];
+  ) => { code: string; more: string[]; fewer: string[] }[];
 }
 
 async function scripts(): Promise<Scripts> {

@@ -44,6 +44,6 @@ describe('the log of an error', () => {
     };
     new ApiExceptionFilter().catch(thrown, { switchToHttp: () => http } as unknown as ArgumentsHost);
     expect(spies.map(({ mock }) => mock.calls.length)).toEqual(logged.map((each) => Number(each === level)));
-    expect(spies.some(({ mock }) => mock.calls.some(([line]) => (line as any)?.err))).toBe(level === 'error');
+    expect(spies.some(({ mock }) => mock.calls.some(([line]) => line?.err))).toBe(level === 'error');
   });
 });

@@ -28,8 +28,8 @@ export const STORAGE_RETRY_AFTER = { headers: { 'Retry-After': '10' } };
 /** Writes errors of the requests of a protocol that has an error shape of its own. */
 export interface ErrorShape {
   /** @param target of the request: its path and query */
-  applies(target: string): boolean;
-  write(response: Response, error: ApiError): void;
+  readonly applies: (target: string) => boolean;
+  readonly write: (response: Response, error: ApiError) => void;
 }
 
 /** Maps every thrown value to the error shape of the API. The details of unknown errors do not reach the client. */
@@ -72,7 +72,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
 
   /** Writes the error in the shape of the API; routes of another protocol override it. */
   protected write(response: Response, error: ApiError): void {
-    const shape = this.shapes.find(({ applies }) => applies(response.req.originalUrl));
+    const shape = this.shapes.find((each) => each.applies(response.req.originalUrl));
     if (shape) shape.write(response, error);
     else
       writeJson(response, error.kind.status, JSON.stringify(error.body), { headers: error.extras.headers });
