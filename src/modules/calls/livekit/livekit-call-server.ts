@@ -228,12 +228,12 @@ function grantsOf(role: CallRole, audioOnly = false): VideoGrant {
   };
 }
 
-/** `failed_precondition`: a recording that has ended cannot be stopped. */
 /** Whether a response arrived that could not be read: `fetch` reports failures of the connection with a cause, or as a DOMException. */
 const isFaulty = (error: unknown): boolean =>
   !(error instanceof ServerError) &&
   !(error instanceof DOMException) &&
   !(error instanceof TypeError && error.cause !== undefined);
 
+/** `failed_precondition`: a recording that has ended cannot be stopped. */
 const isMissing = (error: unknown): boolean =>
   error instanceof ServerError && (error.code === 'not_found' || error.code === 'failed_precondition');
