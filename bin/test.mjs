@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { launch, prepare, programEnv, projectNode, ROOT } from './lib/prepare.mjs';
+import { launch, prepare, programEnv, projectNode, ROOT, TO_DEVELOP } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 
 /** Runs the files that failed a second time, to distinguish defects of the code from flaky tests. */
@@ -24,7 +24,7 @@ const PRINTING = new Set([
 ]);
 
 await launch(async () => {
-  await prepare();
+  await prepare(TO_DEVELOP);
   const directory = mkdtempSync(path.join(tmpdir(), 'workspace-test-'));
   try {
     return await runTests(process.argv.slice(2), path.join(directory, 'result.json'));

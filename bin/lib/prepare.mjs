@@ -23,23 +23,32 @@ const MIN_NODE_MAJOR = 24;
 /** An error that the operator can fix; printed as one line without a stack trace. */
 export class PrepareError extends Error {}
 
-/** Installs and builds when needed. */
-export async function prepare() {
-  await ensureInstalled();
+/** The packages that a start needs: those of the application, and of its build (`peerDependencies`). */
+export const TO_START = 'start';
+/** These, and the packages of tests, benches and checks (`devDependencies`). */
+export const TO_DEVELOP = 'develop';
+
+/** Installs these packages and builds, when needed. */
+export async function prepare(packages) {
+  await ensureInstalled(packages);
   await ensureBuilt();
 }
 
-/** Runs `npm ci` when node_modules is missing or differs from package-lock.json. */
-export async function ensureInstalled() {
-  if (isInstalled()) return;
+/** Installs packages that are missing or differ from package-lock.json. */
+export async function ensureInstalled(packages) {
+  if (isInstalled(packages)) return;
   await withLock(ROOT, async () => {
-    if (isInstalled()) return;
-    if (!matchesLockFile()) {
-      print('Installing dependencies (npm ci) ...');
-      const npm = ['npm', 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+    if (isInstalled(packages)) return;
+    if (!matchesLockFile(packages)) {
+      // `npm ci` deletes node_modules, from which a server may be running.
+      const command = matchesLockFile(TO_START) ? ['install', '--no-save'] : ['ci'];
+      print(`Installing dependencies (npm ${command[0]}) ...`);
+      const group = packages === TO_START ? '--omit=dev' : '--include=dev';
+      const npm = ['npm', ...command, group, '--no-audit', '--no-fund', '--loglevel=error'];
       await quietly(npm, withoutProjectBin(process.env));
     }
-    writeFileSync(INSTALLED, installKey());
+    removeNodeHeaders();
+    writeFileSync(INSTALLED, installKey(matchesLockFile(TO_DEVELOP) ? TO_DEVELOP : TO_START));
   });
 }
 
@@ -67,13 +76,13 @@ export async function ensureBuilt() {
 /** False on the Node of the machine if it is too old for the sources of the project. */
 export const isRecentNode = () => Number(process.versions.node.split('.')[0]) >= MIN_NODE_MAJOR;
 
-/** The pinned Node, or the current one if it is recent enough (without install scripts). */
+/** The pinned Node, or the current one if it is recent enough (on a platform without a package of Node). */
 export function projectNode() {
   const pinned = path.join(BIN, 'node');
   if (existsSync(pinned)) return pinned;
   if (isRecentNode()) return process.execPath;
   throw new PrepareError(
-    `Node ${MIN_NODE_MAJOR} is needed and npm did not install it: allow the install script of the package "node", ` +
+    `Node ${MIN_NODE_MAJOR} is needed and npm did not install it: allow optional dependencies, ` +
       `or start with Node ${MIN_NODE_MAJOR} yourself.`,
   );
 }
@@ -101,23 +110,25 @@ function print(line) {
   process.stderr.write(`${line}\n`);
 }
 
-function isInstalled() {
-  return readText(INSTALLED) === installKey();
+function isInstalled(packages) {
+  const installed = readText(INSTALLED);
+  return installed === installKey(TO_DEVELOP) || (packages === TO_START && installed === installKey(TO_START));
 }
 
-function installKey() {
+function installKey(packages) {
   const hash = createHash('sha256').update(readFileSync(LOCK_FILE)).digest('hex');
-  return `${process.platform}-${process.arch} ${hash}\n`;
+  return `${process.platform}-${process.arch} ${packages} ${hash}\n`;
 }
 
-/** True after a manual `npm install` or `npm ci`, which is not repeated. */
-function matchesLockFile() {
+/** True also after a manual `npm install` or `npm ci`, which is not repeated. */
+function matchesLockFile(packages) {
   const installed = readText(path.join(MODULES, '.package-lock.json'));
   if (installed === undefined) return false;
   const present = JSON.parse(installed).packages ?? {};
   const wanted = JSON.parse(readFileSync(LOCK_FILE, 'utf8')).packages ?? {};
   return Object.entries(wanted).every(([name, entry]) => {
     if (name === '' || !isForThisMachine(entry)) return true;
+    if (packages === TO_START && entry.dev === true) return true;
     const found = present[name];
     // npm omits packages for another C library, and dependencies of packages for other machines.
     if (!found) return entry.optional === true && (entry.libc !== undefined || (!entry.os && !entry.cpu));
@@ -127,6 +138,13 @@ function matchesLockFile() {
 
 function isForThisMachine({ os, cpu }) {
   return (!os || os.includes(process.platform)) && (!cpu || cpu.includes(process.arch));
+}
+
+/** The packages of Node contain 67 MB of headers for native extensions, which nothing here compiles. */
+function removeNodeHeaders() {
+  for (const name of readdirSync(MODULES)) {
+    if (/^node-(?:bin-)?(?:linux|darwin)-/.test(name)) rmSync(path.join(MODULES, name, 'include'), { recursive: true, force: true });
+  }
 }
 
 /** `npm ci` deletes the Node in node_modules, so npm runs on the Node of the machine. */
