@@ -47,7 +47,7 @@ export async function ensureInstalled(packages) {
       const npm = ['npm', ...command, group, '--no-audit', '--no-fund', '--loglevel=error'];
       await quietly(npm, withoutProjectBin(process.env));
     }
-    removeNodeHeaders();
+    removeUnusedFiles();
     writeFileSync(INSTALLED, installKey(matchesLockFile(TO_DEVELOP) ? TO_DEVELOP : TO_START));
   });
 }
@@ -112,7 +112,9 @@ function print(line) {
 
 function isInstalled(packages) {
   const installed = readText(INSTALLED);
-  return installed === installKey(TO_DEVELOP) || (packages === TO_START && installed === installKey(TO_START));
+  return (
+    installed === installKey(TO_DEVELOP) || (packages === TO_START && installed === installKey(TO_START))
+  );
 }
 
 function installKey(packages) {
@@ -140,10 +142,18 @@ function isForThisMachine({ os, cpu }) {
   return (!os || os.includes(process.platform)) && (!cpu || cpu.includes(process.arch));
 }
 
-/** The packages of Node contain 67 MB of headers for native extensions, which nothing here compiles. */
-function removeNodeHeaders() {
+/**
+ * Removes what nothing here reads: the headers of Node for native extensions (67 MB) and source maps of packages (52 MB).
+ * npm installs the content of a package whole.
+ */
+function removeUnusedFiles() {
   for (const name of readdirSync(MODULES)) {
-    if (/^node-(?:bin-)?(?:linux|darwin)-/.test(name)) rmSync(path.join(MODULES, name, 'include'), { recursive: true, force: true });
+    if (/^node-(?:bin-)?(?:linux|darwin)-/.test(name)) {
+      rmSync(path.join(MODULES, name, 'include'), { recursive: true, force: true });
+    }
+  }
+  for (const name of readdirSync(MODULES, { recursive: true })) {
+    if (name.endsWith('.map')) rmSync(path.join(MODULES, name), { force: true, recursive: true });
   }
 }
 

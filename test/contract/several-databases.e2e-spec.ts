@@ -1,4 +1,10 @@
 import { existsSync } from 'node:fs';
+// Commands load these when they run. Files of one worker share their modules, so that another file may have loaded them.
+import '../../src/backup/create-backup.js';
+import '../../src/backup/restore-backup.js';
+import '../../src/backup/verify-backup.js';
+import '../../src/backup/workspace/export-workspace.js';
+import '../../src/backup/workspace/import-workspace.js';
 import { statements } from '../../src/platform/database/statement.js';
 import { TestApp } from '../support/app.ts';
 import { differs } from '../support/cells/record-uses.ts';

@@ -38,6 +38,7 @@ export const LEFT_OUT: Record<string, string> = {
   'jobs.last_runs': 'read for the metrics: test/e2e/cells reads them with cells',
   'outbox.state': 'the same',
   'system_mails.queue': 'the same',
+  'blobs.kept': 'read by `workspace backup`: test/e2e/backup runs it with cells',
   'cells.prepared': 'test/e2e/cells finishes commits in several databases',
   'jobs.failed': 'written in the cell of a job, like `jobs.succeeded`',
   'outbox.postpone': 'only if a handler fails, like `outbox.forget`',
