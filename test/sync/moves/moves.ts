@@ -1,15 +1,19 @@
-import { CalendarHousekeeping } from '../../src/modules/calendar/calendar-housekeeping.js';
-import { TrashPurge } from '../../src/modules/notes/trash-purge.js';
-import { TaskClock } from '../../src/modules/tasks/schedule/task-clock.js';
-import { FeedRetention } from '../../src/platform/sync/feed-retention.js';
-import type { TestUser } from '../support/app.ts';
-import { MovingSite } from '../support/installation/moving-site.ts';
-import { fuzz } from './fuzzer.ts';
-import type { User } from './world.ts';
+import { CalendarHousekeeping } from '../../../src/modules/calendar/calendar-housekeeping.js';
+import { TrashPurge } from '../../../src/modules/notes/trash-purge.js';
+import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
+import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
+import type { TestUser } from '../../support/app.ts';
+import { MovingSite } from '../../support/installation/moving-site.ts';
+import { fuzz } from '../fuzzer.ts';
+import type { User } from '../world.ts';
 
-/** Users write and devices synchronise while their workspace moves between two databases, once in each round. */
-describe('synchronisation at random, of a workspace that moves', () => {
-  const ROUNDS = 3;
+const ROUNDS = 3;
+
+/**
+ * Users write and devices synchronise while their workspace moves between two databases, once in each round.
+ * @param seed of the random actions; each seed is a test file, which any worker can run
+ */
+export function synchroniseWhileMoving(seed: string): void {
   let site: MovingSite;
 
   beforeAll(async () => {
@@ -25,7 +29,7 @@ describe('synchronisation at random, of a workspace that moves', () => {
     token,
   });
 
-  test.each(['1', '2'])('seed %s', async (seed) => {
+  test(`seed ${seed}`, async () => {
     const { first, second } = site;
     const users = (await first.tenant(`fuzz-${seed}`, 'alice', 'bob', 'carol')).map(user);
     const [canary] = (await first.tenant(`other-${seed}`, 'canary')).map(user) as [User];
@@ -65,4 +69,4 @@ describe('synchronisation at random, of a workspace that moves', () => {
     // A run is meaningful only if requests were rejected during moves.
     expect(counts['requests repeated after a move']).toBeGreaterThanOrEqual(ROUNDS);
   });
-});
+}
