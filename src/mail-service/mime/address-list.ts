@@ -162,6 +162,17 @@ function tokenAt(header: string, at: number): { kind: Kind; text: string; next: 
   return { kind: 'atom', text: header.slice(at, next), next };
 }
 
+/** A structured header with a space in place of each comment (RFC 5322 3.2.2). Not for headers with quoted strings. */
+export function removeComments(header: string): string {
+  let kept = '';
+  for (let at = 0; at < header.length;) {
+    const isComment = header.charAt(at) === '(';
+    kept += isComment ? ' ' : header.charAt(at);
+    at = isComment ? delimited(header, at, ')').next : at + 1;
+  }
+  return kept;
+}
+
 /** The content between delimiters, without backslashes; comments may contain comments. Ends with the header if it is not closed. */
 function delimited(header: string, at: number, close: string): { text: string; next: number } {
   let text = '';

@@ -1,5 +1,5 @@
 import { type Headers, MailParser, type MessageText } from 'mailparser';
-import { addressList, type ListedAddress } from './address-list.js';
+import { addressList, type ListedAddress, removeComments } from './address-list.js';
 import { joinFlowed } from './flowed-text.js';
 
 /** A part as mailsplit announces it. */
@@ -52,8 +52,8 @@ const SINGLE_HEADERS = new Set(['from', 'sender', 'reply-to']);
 const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text/plain', 'text/html']);
 
 /**
- * mailparser with three corrections: addresses with comments (RFC 5322), quotes in format=flowed (RFC 3676), and text files, which
- * mailparser puts into the text of the message.
+ * mailparser with four corrections: addresses and dates with comments (RFC 5322), quotes in format=flowed (RFC 3676), and text
+ * files, which mailparser puts into the text of the message.
  */
 export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The Content-Location of the HTML. */
@@ -73,6 +73,9 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       const last = values.at(-1);
       if (last) headers.set(name, (SINGLE_HEADERS.has(name) || values.length === 1 ? last : values) as never);
     }
+    // mailparser takes the present time for a date that it cannot read.
+    const date = (lines || []).findLast(({ key }) => key === 'date');
+    if (date) headers.set('date', this.dateOf(date.line));
     return headers;
   }
 
@@ -106,6 +109,13 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       parts.push(...part.children);
     }
     return super.getTextContent();
+  }
+
+  /** @returns the time of a Date header, also with comments and spaces within it (RFC 5322 4.3); an invalid Date for another text */
+  private dateOf(line: string): Date {
+    const { value } = this.libmime.decodeHeader(line);
+    const text = removeComments(typeof value === 'string' ? value : '');
+    return new Date(text.replace(/\s+/g, ' ').replace(/ ?: ?/g, ':').trim());
   }
 
   private addresses(line: string): { value: ListedAddress[]; html: string; text: string } {

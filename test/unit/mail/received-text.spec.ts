@@ -178,3 +178,30 @@ describe('several Content-Type fields', () => {
     expect(attachments).toMatchObject([{ contentType: 'message/rfc822', decodedSize: size }]);
   });
 });
+
+describe('the date of a message', () => {
+  const dateOf = async (...values: string[]): Promise<string | null> =>
+    (
+      await parse(
+        lines(
+          values.map((value) => `Date: ${value}`),
+          'Subject: Crane',
+          '',
+          'Text',
+        ),
+      )
+    ).date;
+
+  test.each([
+    ['Fri, 21 Nov 1997 09:55:06 -0600', '1997-11-21T15:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 -0600 (CST)', '1997-11-21T15:55:06.000Z'],
+    // The forms of RFC 5322 4.3, which receivers accept.
+    ['Fri, 21 Nov 1997 09(hour (of day)):   55  :  06 -0600', '1997-11-21T15:55:06.000Z'],
+    ['Fri, 21 Nov 97 09:55:06 EST', '1997-11-21T14:55:06.000Z'],
+  ])('%s', async (value, expected) => expect(await dateOf(value)).toBe(expected));
+
+  test('is absent where the header has none', async () => {
+    expect(await dateOf('soon')).toBeNull();
+    expect(await dateOf()).toBeNull();
+  });
+});
