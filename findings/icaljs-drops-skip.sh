@@ -2,7 +2,7 @@
 # ical.js 2.2.1 drops `RSCALE` and `SKIP` (RFC 7529) from a rule without an error: it expands the rule as if `SKIP=OMIT` stood there,
 # and writes it back without both. Salary on the last day of each month, SKIP=BACKWARD from 31 January, so is missing in five months,
 # and the source loses the information with the first edit. One would expect the days, or an error, as rrule 2.8.1 raises ("Unknown
-# RRULE property"). RFC 7529 section 3: a program that does not know the scale must not show the instances as if it did.
+# RRULE property").
 set -euo pipefail
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
