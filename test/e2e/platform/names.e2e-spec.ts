@@ -15,19 +15,19 @@ describe('texts that name something have a visible character', () => {
     [alice] = await app.tenant('acme', 'alice');
     ids = {
       task: (await alice.api.post('/tasks', { title: 'Task' })).body.task.id,
+      book: (await alice.api.post('/contact/addressbooks', { name: 'x' })).body.addressbook.id,
       note: (await alice.api.post('/notes', { title: 'Note' })).body.note.id,
-      calendar: (await alice.api.get('/calendar/calendars')).body.calendars[0].id,
+      calendar: (await alice.api.post('/calendar', { name: 'x' })).body.calendar.id,
     };
   });
   afterAll(() => app?.stop());
 
   const path = (template: string): string =>
     template.replace(/:(\w+)/, (_, name: string) => ids[name] ?? name);
-  const event: Body = (text) => ({
-    calendar_id: ids['calendar'],
-    start: '2027-03-02T09:00:00Z',
-    end: '2027-03-02T10:00:00Z',
-    ...JSON.parse(text),
+  const event = (fields: object): object => ({
+    title: 'x',
+    start: { date_time: '2027-03-02T09:00:00', time_zone: 'UTC' },
+    ...fields,
   });
 
   /** The field, its route, and the body with a text in it. */
@@ -39,7 +39,7 @@ describe('texts that name something have a visible character', () => {
     ['name', '/task_folders', (name) => ({ name })],
     ['name', '/note_folders', (name) => ({ name })],
     ['labels', '/notes', (label) => ({ title: 'x', labels: ['seen', label] })],
-    ['categories', '/calendar/events', (text) => event(JSON.stringify({ categories: [text] }))],
+    ['categories', '/calendar/:calendar/events', (category) => event({ categories: [category] })],
   ];
   /** Fields that may be empty, or left out. */
   const OPTIONAL: [field: string, route: string, body: Body][] = [
@@ -52,7 +52,7 @@ describe('texts that name something have a visible character', () => {
     ],
     ['title', '/notes', (title) => ({ title })],
     ['device_id', '/notes', (device_id) => ({ title: 'x', device_id })],
-    ['location', '/calendar/events', (text) => event(JSON.stringify({ location: text }))],
+    ['location', '/calendar/:calendar/events', (location) => event({ location })],
   ];
   const outcome = async (route: string, body: object) => {
     const { status, body: response } = await alice.api.post(path(route), body);
@@ -70,10 +70,14 @@ describe('texts that name something have a visible character', () => {
   });
 
   test('a line that is trimmed to nothing is empty, another one needs a visible character', async () => {
-    const body = (text: string): object => event(JSON.stringify({ title: text }));
-    expect((await outcome('/calendar/events', body(' ')))[0]).toBe(201);
+    const body = (text: string): object => event({ title: text });
+    expect((await outcome('/calendar/:calendar/events', body(' ')))[0]).toBe(201);
     for (const text of INVISIBLE.slice(1, 5))
-      expect([text, ...(await outcome('/calendar/events', body(text)))]).toEqual([text, 422, 'title']);
+      expect([text, ...(await outcome('/calendar/:calendar/events', body(text)))]).toEqual([
+        text,
+        422,
+        'title',
+      ]);
     expect((await alice.api.put('/settings/profile', { given_name: '\u3164' })).status).toBe(422);
   });
 
@@ -83,7 +87,7 @@ describe('texts that name something have a visible character', () => {
   });
 
   test('texts of a contact that no one sees are missing', async () => {
-    const { body } = await alice.api.post('/contacts', {
+    const { body } = await alice.api.post(`/contact/addressbooks/${ids['book']}/contacts`, {
       full_name: 'Ann Lee',
       categories: ['\u200b', 'customers'],
       organization: { name: '\u3164' },

@@ -324,7 +324,7 @@ describe('parts of tasks', () => {
       expect([await types(bob), await types(carol), await types(dora)]).toEqual(
         Array.from({ length: 3 }, () => ['reopened']),
       );
-      expect(await types(alice)).toHaveLength(6);
+      expect((await types(alice)).at(-1)).toBe('created');
       const made = (await alice.api.post('/tasks', { title: 'x', assignees: [bob.id] })).body.task.id;
       expect((await bob.api.get(`/tasks/${made}/panel`)).body.activity).toMatchObject([{ type: 'created' }]);
     });

@@ -32,7 +32,7 @@ const PARTS = [
   'WKST',
 ];
 /** RFC 7529. They are written only where SKIP changes the rule. */
-const SCALE_PARTS = ['RSCALE', 'SKIP'];
+const SCALE_PARTS = new Set(['RSCALE', 'SKIP']);
 
 /**
  * Normalises a recurrence rule: upper case, fixed order of parts, without `RRULE:`.
@@ -47,7 +47,7 @@ export function canonicalRule(text: string): string | null {
   const parts = new Map<string, string>();
   for (const part of given.split(';')) {
     const [name = ''] = part.split('=');
-    if (SCALE_PARTS.includes(name)) continue;
+    if (SCALE_PARTS.has(name)) continue;
     if (!PARTS.includes(name) || part.split(',').length > MAX_VALUES) return null;
     parts.set(name, part);
   }
@@ -113,7 +113,7 @@ export function nextOccurrence(task: Repeating, now: Date): Occurrence | null {
   if (task.from === 'completion' && !isFixed(rule)) {
     // A completion late in the evening of its zone counts as that day, with the hour of the series.
     const completed = midnight(zone.toWall(seconds(now))) + (first - midnight(first));
-    const number = task.number ?? placeOf(first, clock, rule, current);
+    const number = task.number ?? placeOf(first, clock, rule, wallOf((task.scheduled ?? task.date) + hour));
     if (rule.count !== null && number >= rule.count) return null;
     const found = nextIn(completed, clock, { ...rule, count: null }, [current, instantOf(completed, clock)]);
     return found && { ...found, number: number + 1 };
@@ -157,8 +157,8 @@ const isFixed = ({ interval, byMonth, byWeekNo, byYearDay, byMonthDay, byDay }: 
   interval === 1 && [byMonth, byWeekNo, byYearDay, byMonthDay, byDay].some((part) => part.length > 0);
 
 /** The place of an occurrence by the schedule: of one whose series was set before places were stored, or of the first one. */
-function placeOf(first: number, clock: Clock, rule: Rule, current: number): number {
-  const window = { from: Number.NEGATIVE_INFINITY, to: current + 1, limit: rule.count ?? 1 };
+function placeOf(first: number, clock: Clock, rule: Rule, wall: number): number {
+  const window = { from: Number.NEGATIVE_INFINITY, to: instantOf(wall, clock) + 1, limit: rule.count ?? 1 };
   return Math.max(1, instancesOf(seriesFrom(first, clock, rule), window).length);
 }
 
