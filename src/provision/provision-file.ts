@@ -33,7 +33,7 @@ export class ProvisionTenant {
     message: 'slug must be lower-case letters, digits and hyphens',
   })
   slug!: string;
-  @IsOptional() @IsString() @Length(1, 200) name?: string;
+  @IsOptional() @Name(200) name?: string;
   @IsOptional() @IsArray() @IsFQDN({ require_tld: false }, { each: true }) @AsDomainName() domains?: string[];
   @IsOptional() @IsArray() @ValidateNested({ each: true }) @Type(() => ProvisionUser) users?: ProvisionUser[];
 }

@@ -3,6 +3,7 @@ import type { CountryCode } from 'libphonenumber-js';
 import { rememberNational } from './national-numbers.js';
 import { phoneNumbers } from './phone-numbers.js';
 import { telLink, VANITY, withoutLetters } from './phone-texts.js';
+import { filledText } from '../text/index.js';
 import {
   type CardAddress,
   type CardDate,
@@ -19,9 +20,9 @@ import { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, type Con
 /** Input of an object whose members are optional. */
 type Input<T> = { [K in keyof T]?: T[K] | null };
 
-/** Text with `\n` line breaks, trimmed; null for empty text. */
+/** Text with `\n` line breaks, trimmed; null for text without a visible character. */
 const text = (value: string | null | undefined): string | null =>
-  value?.replaceAll(/\r\n?/g, '\n').trim() || null;
+  filledText((value ?? '').replaceAll(/\r\n?/g, '\n')) || null;
 
 const texts = (values: readonly string[] | null | undefined): string[] => [
   ...new Set((values ?? []).flatMap((value) => text(value) ?? [])),

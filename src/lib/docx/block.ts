@@ -25,7 +25,7 @@ const MAX_INDENT = 5_400;
 
 /** Elements that separate paragraphs. */
 export const BLOCKS = new Set(
-  'p div li h1 h2 h3 h4 h5 h6 blockquote pre details summary dl dt dd figure figcaption section article header footer nav aside main address'.split(
+  'p div center li h1 h2 h3 h4 h5 h6 blockquote pre details summary dl dt dd figure figcaption section article header footer nav aside main address'.split(
     ' ',
   ),
 );
@@ -45,7 +45,7 @@ export const indented = (block: Block, by: number): Block => ({
 
 /** @returns the block of an element inside another block */
 export function blockIn(element: Element, around: Block): Block {
-  const { tagName, properties } = element;
+  const { tagName } = element;
   let block = around;
   const style = STYLES[tagName];
   if (style) block = { ...block, style, verbatim: block.verbatim || tagName === 'pre' };
@@ -54,9 +54,10 @@ export function blockIn(element: Element, around: Block): Block {
   if (tagName === 'dd') block = indented(block, LIST_STEP);
   const dir = attribute(element, 'dir')?.toLowerCase();
   if (dir !== undefined) block = { ...block, dir: dir === 'rtl' || dir === 'ltr' ? dir : undefined };
-  if (properties['style'] === undefined) return block;
   const css = declarations(element);
-  const align = css.get('text-align');
+  // The attribute of a table moves the table and not its text.
+  const attributed = tagName === 'table' ? undefined : attribute(element, 'align')?.toLowerCase();
+  const align = css.get('text-align') ?? attributed ?? (tagName === 'center' ? 'center' : undefined);
   if (align !== undefined && ALIGNMENTS.has(align)) block = { ...block, align: align as Alignment };
   const moved = pixels(css.get('margin-left'), 0) ?? pixels(css.get('padding-left'), 0);
   // The levels of lists have their own indent.

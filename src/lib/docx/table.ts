@@ -157,7 +157,9 @@ function columnWidths(table: Element, layout: Layout, width: number): number[] {
 }
 
 function requestedWidth(element: Element, whole: number): number | undefined {
-  const px = pixels(declarations(element).get('width'), whole) ?? pixels(attribute(element, 'width'), whole);
+  const px =
+    pixels(declarations(element).get('width'), whole) ??
+    pixels(attribute(element, 'width') ?? attribute(element, 'colwidth'), whole);
   return px === undefined || px === 0 ? undefined : px * TWIPS_PER_PX;
 }
 
@@ -201,8 +203,12 @@ function cellXml(
   const [source] = cell.sources;
   const css = source && declarations(source);
   const fill =
-    hexColor(css?.get('background-color')) ?? (header || source?.tagName === 'th' ? HEADER_FILL : undefined);
-  const vertical = { middle: 'center', bottom: 'bottom' }[css?.get('vertical-align') ?? ''];
+    hexColor(
+      css?.get('background-color') ?? css?.get('background') ?? (source && attribute(source, 'bgcolor')),
+    ) ?? (header || source?.tagName === 'th' ? HEADER_FILL : undefined);
+  const vertical = { middle: 'center', bottom: 'bottom' }[
+    css?.get('vertical-align') ?? (source && attribute(source, 'valign')?.toLowerCase()) ?? ''
+  ];
   const properties =
     `<w:tcW w:w="${width}" w:type="dxa"/>` +
     (cell.span > 1 ? wVal('gridSpan', cell.span) : '') +

@@ -26,6 +26,7 @@ type Change = { -readonly [K in keyof TextStyle]: TextStyle[K] };
 
 const YELLOW = 'FFFF00';
 const SMALL_HALF_POINTS = 18;
+const BIG_HALF_POINTS = 26;
 
 /** The default styles of elements. */
 const BY_TAG: ReadonlyMap<string, TextStyle> = new Map([
@@ -38,6 +39,7 @@ const BY_TAG: ReadonlyMap<string, TextStyle> = new Map([
   ...tags('sup', { vertical: 'superscript' }),
   ...tags('mark', { mark: YELLOW }),
   ...tags('small', { halfPoints: SMALL_HALF_POINTS }),
+  ...tags('big', { halfPoints: BIG_HALF_POINTS }),
 ]);
 
 function tags(names: string, style: TextStyle): [string, TextStyle][] {
@@ -57,15 +59,21 @@ const SIZES: Readonly<Record<string, number>> = {
   'xxx-large': 72,
 };
 
+/** Half-points of the sizes 1 to 7 of `<font>`. */
+const FONT_SIZES = [15, 20, 24, 27, 36, 48, 72];
+const NORMAL_FONT_SIZE = 3;
+
 const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i;
 
 /** @returns the style inside an element: the outer style with the changes of the element and its `style` */
 export function textStyle(element: Element, around: TextStyle): TextStyle {
   const byTag = BY_TAG.get(element.tagName);
   const { style, dir, lang } = element.properties;
-  if (style === undefined && dir === undefined && lang === undefined)
+  const isFont = element.tagName === 'font';
+  if (style === undefined && dir === undefined && lang === undefined && !isFont)
     return byTag ? { ...around, ...byTag } : around;
   const change: Change = { ...around, ...byTag };
+  if (isFont) applyFont(change, element);
   if (style !== undefined) applyCss(change, declarations(element));
   const direction = attribute(element, 'dir')?.toLowerCase();
   if (direction !== undefined)
@@ -75,10 +83,19 @@ export function textStyle(element: Element, around: TextStyle): TextStyle {
   return change;
 }
 
+function applyFont(change: Change, element: Element): void {
+  const color = hexColor(attribute(element, 'color'));
+  if (color) change.color = color;
+  const size = attribute(element, 'size') ?? '';
+  if (!/^[+-]?\d/.test(size)) return;
+  const n = Number(size) + (/^[+-]/.test(size) ? NORMAL_FONT_SIZE : 0);
+  change.halfPoints = FONT_SIZES[Math.max(1, Math.min(FONT_SIZES.length, n)) - 1];
+}
+
 function applyCss(change: Change, css: ReadonlyMap<string, string>): void {
   const color = hexColor(css.get('color'));
   if (color) change.color = color;
-  const background = css.get('background-color');
+  const background = css.get('background-color') ?? css.get('background');
   if (background !== undefined) change.mark = hexColor(background) ?? change.mark;
   const weight = css.get('font-weight');
   if (weight !== undefined) change.bold = weight.startsWith('bold') || Number(weight) >= 600;

@@ -1,6 +1,7 @@
 import type { Element, Nodes, Root } from 'hast';
 import { sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
+import { prefixIds } from './ids.js';
 import { DATA_ATTRIBUTE, SCHEMA } from './rules.js';
 import { safeStyle } from './style.js';
 import { parseHtml, tagsAreAllowed } from './tree.js';
@@ -8,7 +9,7 @@ import { parseHtml, tagsAreAllowed } from './tree.js';
 const MAX_ROUNDS = 4;
 
 /**
- * Applies the policy: returns the input itself when nothing is removed, otherwise the cleaned text. A cleaned text is parsed and
+ * Applies the policy: returns the input itself when nothing is changed, otherwise the cleaned text. A cleaned text is parsed and
  * checked again until it is clean, because serialising and parsing a tree may give another tree (mutation XSS). A text that
  * does not become stable is escaped to plain text.
  *
@@ -20,6 +21,7 @@ export function cleanHtml(html: string): string {
     const { root, startTags } = parseHtml(text);
     const clean = asRoot(sanitize(root, SCHEMA));
     refine(clean);
+    prefixIds(clean);
     if (sameTree(root, clean) && tagsAreAllowed(text, startTags)) return text;
     keepFirstNewlines(clean);
     text = toHtml(clean, { characterReferences: { useNamedReferences: true } });

@@ -19,7 +19,8 @@ interface FastTag {
 const set = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 const VOID = set('br hr img wbr col input');
 const INLINE = set(
-  'span br code kbd samp var b strong i em u s del ins sub sup small mark abbr cite q time img a bdi bdo wbr label input',
+  'span br code kbd samp tt var b strong i em u s strike del ins sub sup small big mark font abbr acronym cite dfn q time img a ' +
+    'bdi bdo wbr label input',
 );
 const TABLE_CONTEXT = set('table colgroup thead tbody tfoot tr');
 const PARENTS: ReadonlyMap<string, ReadonlySet<string>> = new Map([

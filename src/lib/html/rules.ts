@@ -1,15 +1,26 @@
 import type { Schema } from 'hast-util-sanitize';
+import { ID } from './ids.js';
+import { COLOR } from './style.js';
 
 /** The allowed values of an attribute: any, matching ones, or none (a boolean attribute). */
 export type AttributeRule = 'any' | 'present' | RegExp;
+
+/**
+ * Schemes of links. Besides the web: those that the HTML standard lets web sites register (8.3.1.1, safelisted schemes) except for `ssh`
+ * and `wtai`, their encrypted variants, and those of widespread programs for calls and messages. None of them executes code.
+ */
+const SCHEMES =
+  'https?|mailto|tel|cid|mid|' +
+  'bitcoin|ftps?|sftp|geo|im|ircs?|magnet|matrix|mms|news|nntp|openpgp4fpr|sips?|sms|smsto|urn|webcals?|xmpp|' +
+  'callto|facetime|facetime-audio|msteams|skype|tg|whatsapp|zoommtg';
 
 /**
  * Links. Absolute ones need a known scheme. Relative ones (`#heading`, `/files/1`, `page`) are allowed, because editors use them
  * for headings and attachments. A colon before the first `/`, `?` or `#` marks a scheme and is rejected, which covers all
  * variants of `javascript:` (case, entities, tabs, leading control characters).
  */
-const LINK = /^(?:[\t\n\f\r ]*(?:https?|mailto|tel|cid):|[^:/?#]*(?:[/?#]|$))/i;
-/** Images: the same without `mailto:` and `tel:`, and raster `data:` URLs. SVG is a document and not allowed. */
+const LINK = new RegExp(String.raw`^(?:[\t\n\f\r ]*(?:${SCHEMES}):|[^:/?#]*(?:[/?#]|$))`, 'i');
+/** Images: of the web or of the same mail, and raster `data:` URLs. SVG is a document and not allowed. */
 const PICTURE =
   /^(?:[\t\n\f\r ]*(?:https?|cid):|[\t\n\f\r ]*data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=%\s]*$|[^:/?#]*(?:[/?#]|$))/i;
 const WEB = /^[\t\n\f\r ]*https?:/i;
@@ -18,16 +29,21 @@ const SPAN = /^\d{1,4}$/;
 const SIZE = /^\d{1,5}(?:\.\d{1,6})?(?:px|%)?$/;
 const CHECKBOX = /^checkbox$/i;
 
-/**
- * Browsers make an `id` a property of `window` and `document` (DOM clobbering), so only ids with the prefix that GitHub uses are
- * allowed. Others are dropped instead of renamed, because each save would rename them again.
- */
-const ID = /^user-content-[\w.:-]{1,200}$/;
-
 const rules = (entries: Record<string, AttributeRule>): ReadonlyMap<string, AttributeRule> =>
   new Map(Object.entries(entries));
 
+/** Presentation attributes, which browsers still support and old documents and mails contain. */
+const TEXT_ALIGN = { align: /^(?:left|right|center|justify)$/i };
+const PAINT = new RegExp(`^(?:${COLOR}|[0-9a-f]{6})$`, 'i');
+const CELL_ALIGN = {
+  align: /^(?:left|right|center|justify|char)$/i,
+  valign: /^(?:top|middle|bottom|baseline)$/i,
+};
+const LIST = { type: /^(?:disc|circle|square)$/i, compact: 'present' } as const;
+
 const NONE = rules({});
+const ALIGNED = rules(TEXT_ALIGN);
+const ROWS = rules({ ...CELL_ALIGN, bgcolor: PAINT });
 const CITED = rules({ cite: WEB });
 const CHANGED = rules({ cite: WEB, datetime: 'any' });
 const CELL = rules({
@@ -38,34 +54,63 @@ const CELL = rules({
   abbr: 'any',
   width: SIZE,
   height: SIZE,
+  // Widths of the columns that a cell spans, in pixels: ProseMirror and editors made from it.
+  colwidth: /^\d{1,5}(?:,\d{1,5}){0,99}$/,
+  ...CELL_ALIGN,
+  bgcolor: PAINT,
+  nowrap: 'present',
 });
-const COLUMN = rules({ span: SPAN, width: SIZE });
+const COLUMN = rules({ span: SPAN, width: SIZE, ...CELL_ALIGN, bgcolor: PAINT });
 
 const PLAIN_TAGS =
-  'p div span br hr h1 h2 h3 h4 h5 h6 ul dl dt dd pre code kbd samp var b strong i em u s sub sup small mark abbr cite ' +
-  'tr caption thead tbody tfoot figure figcaption summary section article header footer nav aside main address ' +
+  'span dl dt dd pre code kbd samp tt var b strong i em u s strike sub sup small big mark abbr acronym cite dfn center figure figcaption summary section article header footer nav aside main address ' +
   'ruby rt rp bdi bdo wbr';
 
 /** The allowed elements with their attributes in addition to the global ones. */
 export const TAGS: ReadonlyMap<string, ReadonlyMap<string, AttributeRule>> = new Map([
   ...PLAIN_TAGS.split(' ').map((tag) => [tag, NONE] as const),
-  ['ol', rules({ start: INTEGER, type: /^[1aAiI]$/, reversed: 'present' })],
-  ['li', rules({ value: INTEGER })],
+  ...'p div h1 h2 h3 h4 h5 h6'.split(' ').map((tag) => [tag, ALIGNED] as const),
+  ...'tr thead tbody tfoot'.split(' ').map((tag) => [tag, ROWS] as const),
+  ['br', rules({ clear: /^(?:left|right|all|none)$/i })],
+  ['hr', rules({ ...TEXT_ALIGN, width: SIZE, size: SPAN, color: PAINT, noshade: 'present' })],
+  ['font', rules({ color: PAINT, face: /^[\p{L}\p{N} ,'_.-]{1,200}$/u, size: /^[+-]?\d{1,2}$/ })],
+  ['ul', rules(LIST)],
+  ['ol', rules({ start: INTEGER, type: /^[1aAiI]$/, reversed: 'present', compact: 'present' })],
+  ['li', rules({ value: INTEGER, type: /^(?:[1aAiI]|disc|circle|square)$/ })],
   ['blockquote', CITED],
   ['q', CITED],
   ['del', CHANGED],
   ['ins', CHANGED],
   ['time', rules({ datetime: 'any' })],
-  ['table', rules({ width: SIZE, border: SPAN, cellpadding: SPAN, cellspacing: SPAN })],
+  [
+    'table',
+    rules({
+      width: SIZE,
+      height: SIZE,
+      border: SPAN,
+      cellpadding: SPAN,
+      cellspacing: SPAN,
+      align: TEXT_ALIGN.align,
+      bgcolor: PAINT,
+      rules: /^(?:none|groups|rows|cols|all)$/i,
+      frame: /^(?:void|above|below|hsides|lhs|rhs|vsides|box|border)$/i,
+      summary: 'any',
+    }),
+  ],
+  ['caption', rules({ align: /^(?:left|right|center|top|bottom)$/i })],
   ['th', CELL],
   ['td', CELL],
   ['colgroup', COLUMN],
   ['col', COLUMN],
-  ['img', rules({ src: PICTURE, alt: 'any', width: SIZE, height: SIZE })],
+  [
+    'img',
+    rules({ src: PICTURE, alt: 'any', width: SIZE, height: SIZE, border: SPAN, hspace: SPAN, vspace: SPAN }),
+  ],
   [
     'a',
     rules({
       href: LINK,
+      name: ID,
       target: /^_(?:blank|self)$/i,
       rel: /^(?:noopener|noreferrer|nofollow|external|ugc|sponsored|tag|license|author|me|help|next|prev|bookmark)$/i,
     }),
@@ -116,8 +161,9 @@ const REMOVED_WITH_CONTENT = [
   'math',
 ];
 
+/** `prefixIds` checks ids after the sanitizer. */
 const definition = ([name, rule]: [string, AttributeRule]): string | [string, RegExp] =>
-  rule instanceof RegExp ? [name, rule] : name;
+  rule instanceof RegExp && rule !== ID ? [name, rule] : name;
 
 /**
  * The same table for hast-util-sanitize. Properties have the names of the HTML attributes (see tree.ts), so that two attributes

@@ -1,28 +1,107 @@
-const COLOR = String.raw`#[0-9a-f]{3,8}|[a-z]{3,24}|(?:rgb|hsl)a?\([0-9.,%/ ]{1,40}\)|var\(--[\w-]{1,64}\)`;
-const LENGTH = String.raw`\d{1,4}(?:\.\d{1,6})?(?:px|pt|pc|em|rem|ex|ch|cm|mm|in|%)|0`;
+/** A colour, as CSS writes it. */
+export const COLOR = String.raw`#[0-9a-f]{3,8}|[a-z]{3,24}|(?:rgb|hsl)a?\([0-9.,%/ ]{1,40}\)|var\(--[\w-]{1,64}\)`;
+const NUMBER = String.raw`\d{1,4}(?:\.\d{1,6})?`;
+const LENGTH = `${NUMBER}(?:px|pt|pc|em|rem|ex|ch|cm|mm|in|%)|0`;
+/** Lengths that may be negative are short: a line that begins far outside is invisible. */
+const SHIFT = String.raw`-?\d{1,3}(?:\.\d{1,6})?(?:px|pt|pc|em|rem|ex|ch|cm|mm|in)|0`;
+const SIZE = `auto|(?:min|max|fit)-content|${LENGTH}`;
 const WORDS = String.raw`[a-z-]{3,20}(?: [a-z-]{3,20}){0,3}`;
+const LINE_STYLE = 'none|hidden|solid|dashed|dotted|double|groove|ridge|inset|outset';
+const LINE_WIDTH = `thin|medium|thick|${LENGTH}`;
+const BREAK = '(?:avoid-)?(?:page|column)|auto|avoid|always|left|right|recto|verso';
+/** A name between quotes has nothing that ends a declaration. */
+const FONT = String.raw`[\p{L}\p{N}_-]{1,64}(?: [\p{L}\p{N}_-]{1,64}){0,7}|"[\p{L}\p{N} _.-]{1,64}"|'[\p{L}\p{N} _.-]{1,64}'`;
 
-const rule = (values: string): RegExp => new RegExp(`^(?:${values})$`, 'i');
+const rule = (values: string): RegExp => new RegExp(`^(?:${values})$`, 'iu');
+
+const list = (value: string, separator: string, max: number): string =>
+  `(?:${value})(?:${separator}(?:${value})){0,${max - 1}}`;
+/** Values for one to four sides. */
+const sides = (value: string): string => list(value, ' ', 4);
+/** The same values for a property and for each side. */
+const eachSide = (before: string, after: string, values: string): [string, string][] =>
+  ['top', 'right', 'bottom', 'left', 'inline-start', 'inline-end', 'block-start', 'block-end'].map((side) => [
+    `${before}-${side}${after}`,
+    values,
+  ]);
+const BORDER = list(`${LINE_WIDTH}|${LINE_STYLE}|${COLOR}`, ' ', 3);
 
 /** Properties that change the appearance of text, but not its position on the page of the application. */
-const DECLARATIONS: ReadonlyMap<string, RegExp> = new Map([
-  ['color', rule(COLOR)],
-  ['background-color', rule(COLOR)],
-  ['text-align', rule('left|right|center|justify|start|end')],
-  ['font-weight', rule(String.raw`normal|bold|bolder|lighter|\d{1,4}`)],
-  ['font-style', rule('normal|italic|oblique')],
-  ['text-decoration', rule(WORDS)],
-  ['text-decoration-line', rule(WORDS)],
-  ['font-size', rule(`${LENGTH}|(?:xx?-)?small|medium|(?:x{1,3}-)?large|smaller|larger`)],
-  ['width', rule(`auto|${LENGTH}`)],
-  ['min-width', rule(`auto|${LENGTH}`)],
-  ['height', rule(`auto|${LENGTH}`)],
-  ['margin-left', rule(`auto|${LENGTH}`)],
-  ['padding-left', rule(LENGTH)],
-  ['vertical-align', rule(`baseline|sub|super|top|text-top|middle|bottom|text-bottom|${LENGTH}`)],
-  ['list-style-type', rule('[a-z-]{3,32}')],
-]);
+const VALUES: [property: string, values: string][] = [
+  ['color', COLOR],
+  ['background-color', COLOR],
+  ['background', COLOR],
+  ['text-align', 'left|right|center|justify|start|end'],
+  ['text-align-last', 'auto|left|right|center|justify|start|end'],
+  ['font-family', list(FONT, ', ?', 12)],
+  ['font-weight', String.raw`normal|bold|bolder|lighter|\d{1,4}`],
+  ['font-style', 'normal|italic|oblique'],
+  ['font-variant', WORDS],
+  ['font-stretch', '[a-z-]{6,15}'],
+  ['font-size', `${LENGTH}|(?:xx?-)?small|medium|(?:x{1,3}-)?large|smaller|larger`],
+  ['line-height', `normal|${NUMBER}|${LENGTH}`],
+  ['letter-spacing', `normal|${SHIFT}`],
+  ['word-spacing', `normal|${SHIFT}`],
+  ['text-indent', SHIFT],
+  ['text-transform', 'none|capitalize|uppercase|lowercase|full-width'],
+  ['text-decoration', list(`[a-z-]{3,20}|${LENGTH}|${COLOR}`, ' ', 5)],
+  ['text-decoration-line', WORDS],
+  ['text-decoration-style', 'solid|double|dotted|dashed|wavy'],
+  ['text-decoration-color', COLOR],
+  ['text-decoration-thickness', `auto|from-font|${LENGTH}`],
+  ['text-underline-offset', `auto|${LENGTH}`],
+  ['white-space', 'normal|nowrap|pre|pre-wrap|pre-line|break-spaces'],
+  ['word-break', 'normal|break-all|keep-all|break-word'],
+  ['overflow-wrap', 'normal|break-word|anywhere'],
+  ['word-wrap', 'normal|break-word|anywhere'],
+  ['hyphens', 'none|manual|auto'],
+  ['tab-size', `${LENGTH}|\\d{1,2}`],
+  ['direction', 'ltr|rtl'],
+  ['unicode-bidi', 'normal|embed|isolate|plaintext'],
+  ['writing-mode', '(?:horizontal|vertical|sideways)-(?:tb|rl|lr)'],
+  ['width', SIZE],
+  ['min-width', SIZE],
+  ['max-width', `none|${SIZE}`],
+  ['height', SIZE],
+  ['min-height', SIZE],
+  ['max-height', `none|${SIZE}`],
+  ['margin', sides(`auto|${LENGTH}`)],
+  ...eachSide('margin', '', `auto|${LENGTH}`),
+  ['padding', sides(LENGTH)],
+  ...eachSide('padding', '', LENGTH),
+  ['border', BORDER],
+  ...eachSide('border', '', BORDER),
+  ['border-width', sides(LINE_WIDTH)],
+  ...eachSide('border', '-width', LINE_WIDTH),
+  ['border-style', sides(LINE_STYLE)],
+  ...eachSide('border', '-style', LINE_STYLE),
+  ['border-color', sides(COLOR)],
+  ...eachSide('border', '-color', COLOR),
+  ['border-radius', sides(LENGTH)],
+  ['border-collapse', 'collapse|separate'],
+  ['border-spacing', list(LENGTH, ' ', 2)],
+  ['table-layout', 'auto|fixed'],
+  ['caption-side', 'top|bottom'],
+  ['empty-cells', 'show|hide'],
+  ['vertical-align', `baseline|sub|super|top|text-top|middle|bottom|text-bottom|${LENGTH}`],
+  ['list-style-type', '[a-z-]{3,32}'],
+  ['list-style-position', 'inside|outside'],
+  ['list-style', list('[a-z-]{3,32}', ' ', 2)],
+  ['page-break-before', BREAK],
+  ['page-break-after', BREAK],
+  ['page-break-inside', 'auto|avoid'],
+  ['break-before', BREAK],
+  ['break-after', BREAK],
+  ['break-inside', '(?:avoid-)?(?:page|column)|auto|avoid'],
+  ['orphans', String.raw`\d{1,2}`],
+  ['widows', String.raw`\d{1,2}`],
+];
+const DECLARATIONS: ReadonlyMap<string, RegExp> = new Map(
+  VALUES.map(([property, values]) => [property, rule(values)]),
+);
 
+/** Text between quotes that cannot end a declaration or an attribute: names of fonts. */
+const QUOTED = /"[\p{L}\p{N} _.-]*"|'[\p{L}\p{N} _.-]*'/gu;
 /** CSS beyond flat `name: value` pairs: escapes, comments, strings, at-rules, blocks. It is rejected, not parsed. */
 const NOT_FLAT = /[\\@"'<>{}!\0]|\/\*/;
 
@@ -31,7 +110,7 @@ const NOT_FLAT = /[\\@"'<>{}!\0]|\/\*/;
  * is. A value that is not flat CSS is dropped as a whole, because browsers may parse it differently.
  */
 export function safeStyle(style: string): string {
-  if (NOT_FLAT.test(style)) return '';
+  if (NOT_FLAT.test(style) && NOT_FLAT.test(style.replaceAll(QUOTED, ' '))) return '';
   const kept: string[] = [];
   let dropped = false;
   for (const declaration of style.split(';')) {

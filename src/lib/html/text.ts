@@ -3,7 +3,7 @@ import { ENTITIES } from '../xml/index.js';
 
 /** Inline elements: a word may begin inside and end outside of them. All other tags separate words. */
 const INLINE = new Set(
-  'a abbr b bdi bdo cite code data del dfn em font i ins kbd mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(
+  'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
   ),
 );

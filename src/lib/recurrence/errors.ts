@@ -3,7 +3,7 @@ export type RecurrenceErrorCode =
   | 'invalid_rule'
   /** SECONDLY or MINUTELY. */
   | 'frequency_unsupported'
-  /** RSCALE or SKIP of RFC 7529. */
+  /** A calendar other than the Gregorian one (RSCALE of RFC 7529). */
   | 'rscale_unsupported'
   /** More than the limits of this library: length, COUNT, INTERVAL, times a day. */
   | 'rule_too_large';

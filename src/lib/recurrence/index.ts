@@ -9,15 +9,7 @@ export {
   weekdayOf,
 } from './civil.js';
 export { RecurrenceError, type RecurrenceErrorCode } from './errors.js';
-export {
-  formatRule,
-  isPlainScale,
-  parseRule,
-  type Rule,
-  RULE_LIMITS,
-  WEEKDAYS,
-  withWallUntil,
-} from './rule.js';
+export { formatRule, parseRule, type Rule, RULE_LIMITS, WEEKDAYS, withWallUntil } from './rule.js';
 export { type Instance, instancesOf, lastInstance, nextInstance, type Series } from './series.js';
 export { describeRule, textLocaleOf } from './text/describe.js';
 export { TEXT_LOCALES, type TextLocale } from './text/phrases.js';

@@ -3,6 +3,8 @@ import { RecurrenceError } from './errors.js';
 
 const FREQUENCIES = ['YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY'] as const;
 export type Frequency = (typeof FREQUENCIES)[number];
+/** Days that a month or year lacks are left out, or become the last day before or the first day after (RFC 7529, 4.1). */
+export type Skip = 'OMIT' | 'BACKWARD' | 'FORWARD';
 /** In the order of `weekdayOf`. */
 export const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
 
@@ -40,6 +42,8 @@ export interface Rule {
   bySetPos: readonly number[];
   /** First day of the week, 0 Monday to 6 Sunday. */
   weekStart: number;
+  /** `OMIT` for a frequency under which no day of a month or year is computed. */
+  skip: Skip;
 }
 
 const EMPTY_RULE: Rule = {
@@ -57,6 +61,7 @@ const EMPTY_RULE: Rule = {
   bySecond: [],
   bySetPos: [],
   weekStart: 0,
+  skip: 'OMIT',
 };
 
 type Reader = (value: string, name: string) => unknown;
@@ -109,6 +114,7 @@ const PARTS = new Map<string, { key: keyof Rule; read: Reader }>(
     BYMONTH: { key: 'byMonth', read: numbers(1, 12) },
     BYSETPOS: { key: 'bySetPos', read: numbers(1, 366, true) },
     WKST: { key: 'weekStart', read: readWeekday },
+    SKIP: { key: 'skip', read: readSkip },
   }),
 );
 
@@ -123,6 +129,12 @@ function readFrequency(value: string): Frequency {
 function readWeekday(value: string, name: string): number {
   const weekday = (WEEKDAYS as readonly string[]).indexOf(value);
   return weekday >= 0 ? weekday : fail(name, `${value} is no day of the week`);
+}
+
+function readSkip(value: string): Skip {
+  return value === 'OMIT' || value === 'BACKWARD' || value === 'FORWARD'
+    ? value
+    : fail('SKIP', `SKIP takes OMIT, BACKWARD or FORWARD, not ${value}`);
 }
 
 const BY_DAY = /^([+-]?\d{1,2})?([A-Z]{2})$/;
@@ -175,26 +187,29 @@ function readRule(text: string): Rule {
     const equals = part.indexOf('=');
     const name = equals < 0 ? part : part.slice(0, equals);
     const value = equals < 0 ? '' : part.slice(equals + 1);
-    if (isPlainScale(name, value)) continue;
-    const known = PARTS.get(name);
-    if (!known) return failUnknown(name);
     if (seen.has(name)) fail(name, `${name} is given twice`);
     seen.add(name);
+    if (name === 'RSCALE') {
+      assertGregorian(value);
+      continue;
+    }
+    const known = PARTS.get(name);
+    if (!known) return fail(name, `${name || 'An empty part'} is no part of a rule`);
     (rule as Record<keyof Rule, unknown>)[known.key] = known.read(value, name);
   }
   if (!seen.has('FREQ')) fail('FREQ', 'A rule needs FREQ');
   assertAllowed(rule);
+  if (rule.freq !== 'YEARLY' && rule.freq !== 'MONTHLY') rule.skip = 'OMIT';
   return rule;
 }
 
-/** Whether a part of RFC 7529 has the meaning that a rule has without it. */
-export const isPlainScale = (name: string, value: string): boolean =>
-  (name === 'RSCALE' && value === 'GREGORIAN') || (name === 'SKIP' && value === 'OMIT');
-
-function failUnknown(name: string): never {
-  if (name === 'RSCALE' || name === 'SKIP')
-    throw new RecurrenceError('rscale_unsupported', `${name} (RFC 7529) is not supported`, name);
-  return fail(name, `${name || 'An empty part'} is no part of a rule`);
+function assertGregorian(scale: string): void {
+  if (scale !== 'GREGORIAN')
+    throw new RecurrenceError(
+      'rscale_unsupported',
+      `The calendar ${scale} (RFC 7529) is not supported`,
+      'RSCALE',
+    );
 }
 
 const SET_PARTS = [
@@ -241,9 +256,10 @@ export const withWallUntil = (rule: Rule, offsetAt: (instant: number) => number)
     ? { ...rule, until: { kind: 'wall', time: rule.until.time + offsetAt(rule.until.time) } }
     : rule;
 
-/** The rule in its shortest canonical spelling: parts in the order of RFC 5545, defaults left out. */
+/** The rule in its shortest canonical spelling: parts in the order of RFC 5545 and RFC 7529, defaults left out. */
 export function formatRule(rule: Rule): string {
-  const parts = [`FREQ=${rule.freq}`];
+  const isScaled = rule.skip !== 'OMIT';
+  const parts = [...(isScaled ? ['RSCALE=GREGORIAN'] : []), `FREQ=${rule.freq}`];
   const list = (name: string, values: readonly unknown[]): void => {
     if (values.length > 0) parts.push(`${name}=${values.join(',')}`);
   };
@@ -263,6 +279,7 @@ export function formatRule(rule: Rule): string {
   list('BYMONTH', rule.byMonth);
   list('BYSETPOS', rule.bySetPos);
   if (rule.weekStart !== 0) parts.push(`WKST=${WEEKDAYS[rule.weekStart]}`);
+  if (isScaled) parts.push(`SKIP=${rule.skip}`);
   return parts.join(';');
 }
 

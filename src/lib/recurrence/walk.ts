@@ -2,7 +2,7 @@ import { civilOf, DAY, dayOf, daysInMonth, daysInYear, MAX_YEAR, mod, weekdayOf 
 import { ALL_MONTHS, daysOfMonth } from './day-bits.js';
 import { type Plan, planOf, selected } from './plan.js';
 import type { Rule } from './rule.js';
-import { collectYear, dayTest, pushDays } from './year-days.js';
+import { collectMonth, collectYear, dayTest, pushDays } from './year-days.js';
 
 /** Receives a wall time in seconds. Returns false to end the walk. */
 export type Visit = (wall: number) => boolean;
@@ -37,6 +37,10 @@ class Walk {
   private readonly days: number[] = [];
   private readonly visit: Visit;
   private readonly lastDay: number;
+  /** Days by which SKIP may move an instance out of its period. */
+  private readonly reach: number;
+  /** The first period contains this day. */
+  private readonly firstDay: number;
   private lastFound: number;
 
   constructor(
@@ -45,7 +49,10 @@ class Walk {
     last: number,
     visit: Visit,
   ) {
-    this.visit = (wall) => wall <= last && visit(wall);
+    const { skip } = plan.rule;
+    this.reach = skip === 'OMIT' ? 0 : MONTH_DAYS;
+    this.firstDay = Math.max(fromDay - this.reach, Math.min(fromDay, plan.startDay));
+    this.visit = skip === 'OMIT' ? (wall) => wall <= last && visit(wall) : inOrder(last, visit);
     this.lastDay = Math.floor(last / DAY);
     this.lastFound = fromDay;
   }
@@ -62,9 +69,9 @@ class Walk {
   private yearly(): void {
     const { rule, startYear } = this.plan;
     // The last week of a year may extend into the next.
-    const from = civilOf(this.fromDay).year - (rule.byWeekNo.length > 0 ? 1 : 0);
+    const from = civilOf(this.firstDay).year - (rule.byWeekNo.length > 0 ? 1 : 0);
     // The first week of a year may begin in the year before.
-    const last = Math.min(civilOf(this.lastDay + 6).year, MAX_YEAR);
+    const last = Math.min(civilOf(this.lastDay + Math.max(6, this.reach)).year, MAX_YEAR);
     for (let year = this.aligned(from, startYear); year <= last; year += rule.interval) {
       collectYear(this.plan, year, this.days);
       if (!this.endPeriod(dayOf(year, 1, 1))) return;
@@ -73,16 +80,15 @@ class Walk {
 
   private monthly(): void {
     const { rule, days, startYear, startMonth } = this.plan;
-    const date = civilOf(this.fromDay);
+    const date = civilOf(this.firstDay);
     const from = this.aligned(date.year * 12 + date.month - 1, startYear * 12 + startMonth - 1);
-    const end = civilOf(this.lastDay);
+    const end = civilOf(Math.min(this.lastDay + this.reach, dayOf(MAX_YEAR, 12, 31)));
     const last = end.year * 12 + end.month - 1;
     for (let n = from; n <= last; n += rule.interval) {
       const year = Math.floor(n / 12);
       const month = n - year * 12 + 1;
       const first = dayOf(year, month, 1);
-      if (days.months & (1 << month))
-        pushDays(daysOfMonth(days, first, daysInMonth(year, month)), first, this.days);
+      if (days.months & (1 << month)) collectMonth(this.plan, year, month, this.days);
       if (!this.endPeriod(first)) return;
     }
   }
@@ -254,6 +260,17 @@ class Walk {
     const { interval } = this.plan.rule;
     return first + Math.floor((period - first) / interval) * interval;
   }
+}
+
+/** Visits each wall time once: SKIP may move the last day of a period to the first of the next one, or the other way. */
+function inOrder(last: number, visit: Visit): Visit {
+  let before = Number.NEGATIVE_INFINITY;
+  return (wall) => {
+    if (wall <= before) return true;
+    before = wall;
+    // A day that was moved may be after a day of the next period, which is visited later.
+    return wall > last ? wall - last <= MONTH_DAYS * DAY : visit(wall);
+  };
 }
 
 const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));

@@ -1,6 +1,7 @@
 import { civilOf, dayOf, daysInMonth, daysInYear, firstWeekOf, weekdayOf } from './civil.js';
 import { ALL_MONTHS, daysOfMonth, nthWeekday, type DayParts } from './day-bits.js';
 import type { Plan } from './plan.js';
+import type { Skip } from './rule.js';
 
 /**
  * Appends the days of one period of a YEARLY rule, in order (RFC 5545, 3.3.10, the table and its note 2).
@@ -16,10 +17,46 @@ export function collectYear(plan: Plan, year: number, into: number[]): void {
   else
     for (let month = 1; month <= 12; month += 1) {
       if ((plan.days.months & (1 << month)) === 0) continue;
-      const first = dayOf(year, month, 1);
-      pushDays(daysOfMonth(plan.days, first, daysInMonth(year, month)), first, into);
+      collectMonth(plan, year, month, into);
     }
 }
+
+/** Appends the days of one month of a YEARLY or MONTHLY rule, in order. With SKIP, they may be next to the month. */
+export function collectMonth({ rule, days }: Plan, year: number, month: number, into: number[]): void {
+  const first = dayOf(year, month, 1);
+  const length = daysInMonth(year, month);
+  if (rule.skip === 'OMIT' || !days.limitsMonthDays) {
+    pushDays(daysOfMonth(days, first, length), first, into);
+    return;
+  }
+  // BYDAY limits the days after SKIP has replaced those that the month lacks (RFC 7529, 4.1).
+  const allows = dayTest({ ...days, months: ALL_MONTHS, limitsMonthDays: false });
+  const indexes = indexesOf(
+    rule.byMonthDay.length > 0 ? rule.byMonthDay : bits(days.monthDays),
+    length,
+    rule.skip,
+  );
+  for (const index of indexes) if (allows(first + index)) into.push(first + index);
+}
+
+/** Zero-based indexes of the numbered days of a period, in order. Those that it lacks are replaced as SKIP says. */
+function indexesOf(numbers: readonly number[], length: number, skip: Skip): number[] {
+  const found = new Set<number>();
+  for (const n of numbers) {
+    const index = n > 0 ? n - 1 : length + n;
+    if (index >= 0 && index < length) found.add(index);
+    else if (skip === 'BACKWARD') found.add(index < 0 ? -1 : length - 1);
+    else if (skip === 'FORWARD') found.add(index < 0 ? 0 : length);
+  }
+  return [...found].toSorted((a, b) => a - b);
+}
+
+/** Numbers of the days in a set. */
+const bits = (days: number): number[] => {
+  const found: number[] = [];
+  pushDays(days, 1, found);
+  return found;
+};
 
 /** Appends the days of a set. */
 export function pushDays(days: number, first: number, into: number[]): void {
@@ -27,15 +64,14 @@ export function pushDays(days: number, first: number, into: number[]): void {
 }
 
 function collectYearDays(plan: Plan, year: number, into: number[]): void {
-  const { byYearDay, byWeekNo, byMonth } = plan.rule;
+  const { byYearDay, byWeekNo, byMonth, skip } = plan.rule;
   const first = dayOf(year, 1, 1);
   const length = daysInYear(year);
-  const indexes = byYearDay.map((n) => (n > 0 ? n - 1 : length + n)).filter((n) => n >= 0 && n < length);
   const weeks = byWeekNo.length > 0 ? new Set(weekDays(plan, year)) : null;
   const isNumberedInYear = plan.days.numbered.length > 0 && byMonth.length === 0;
   const numbered = isNumberedInYear ? new Set(weekdaysOfYear(plan.days, year)) : null;
   const allows = dayTest(isNumberedInYear ? withoutWeekdays(plan.days) : plan.days);
-  for (const index of [...new Set(indexes)].toSorted((a, b) => a - b)) {
+  for (const index of indexesOf(byYearDay, length, skip)) {
     const day = first + index;
     if ((weeks?.has(day) ?? true) && (numbered?.has(day) ?? true) && allows(day)) into.push(day);
   }

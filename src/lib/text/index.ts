@@ -6,3 +6,6 @@ const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\u2800\p{Cc}\p{Cf}\p{Cs}\p{
 
 /** Whether a text has a visible character: whether a name, a title or a required answer counts as filled in. */
 export const hasVisibleCharacter = (text: string): boolean => VISIBLE.test(text);
+
+/** The text, trimmed; '' without a visible character. */
+export const filledText = (text: string): string => (hasVisibleCharacter(text) ? text.trim() : '');

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { hasVisibleCharacter } from '../../lib/text/index.js';
 
 /** Field types. Joi, as in WildDuck, so that the error messages are equal. */
 export const fields = {
@@ -14,7 +15,7 @@ export const fields = {
     Joi.string()
       .regex(/^\d+(,\d+)*$|^\d+:(\d+|\*)$/i)
       .required(),
-  /** A path of a mailbox, in normalization form C (RFC 8621 2). */
+  /** A path of a mailbox, in normalization form C (RFC 8621 2). Each part has a visible character. */
   path: () =>
     Joi.string()
       .normalize('NFC')
@@ -22,6 +23,7 @@ export const fields = {
       .max(128 * 513)
       .custom((path: string, helpers) => {
         const parts = path.replace(/^\//, '').split('/');
+        if (!parts.every(hasVisibleCharacter)) return helpers.error('string.empty');
         return parts.length > 128 || parts.some((part) => part.length > 512)
           ? helpers.error('string.max', { limit: 512 })
           : path;

@@ -32,7 +32,11 @@ export const RuleErrors: Record<RecurrenceErrorCode, ErrorKind> = {
     'frequency_unsupported',
     'SECONDLY and MINUTELY are not supported; HOURLY is the shortest frequency.',
   ),
-  rscale_unsupported: defineError(422, 'rscale_unsupported', 'RSCALE and SKIP (RFC 7529) are not supported.'),
+  rscale_unsupported: defineError(
+    422,
+    'rscale_unsupported',
+    'Calendars other than the Gregorian one (RSCALE of RFC 7529) are not supported.',
+  ),
   rule_too_large: defineError(422, 'rule_too_large', 'The recurrence rule exceeds the limits.'),
 };
 

@@ -1,11 +1,11 @@
 import { IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
-import { OneOf, Text } from '../../platform/http/input.decorators.js';
+import { OneOf, Text, Visible } from '../../platform/http/input.decorators.js';
 import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
 import { FolderFields } from '../../platform/resources/folder.dto.js';
 
 export class CreateNoteFolder extends FolderFields {
-  @Text(255, { minLength: 1, example: 'Projects' }) name!: string;
+  @Visible() @Text(255, { minLength: 1, example: 'Projects' }) name!: string;
 }
 
 export class UpdateNoteFolder extends IntersectionType(

@@ -152,7 +152,8 @@ export class NotesController {
   @Endpoint('GET :id/revisions', {
     id: 'listNoteRevisions',
     summary: "List a note's revisions",
-    description: 'Newest first, without content.',
+    description:
+      'Newest first, without content. An invited viewer reads the revisions from the invitation on, with the one that was current then; editors and the owner read all.',
     response: [NoteRevisionListEnvelope, 'A page of revisions.'],
     errors: [NoteErrors.notFound],
   })
@@ -163,7 +164,8 @@ export class NotesController {
   @Endpoint('GET :id/revisions/:revision', {
     id: 'readNoteRevision',
     summary: 'Read one revision',
-    description: 'With its content. To go back to it, update the note with its fields.',
+    description:
+      'With its content. To go back to it, update the note with its fields. An invited viewer reads the same revisions as in the list.',
     response: [NoteRevisionEnvelope, 'The revision.'],
     errors: [NoteErrors.notFound, Errors.invalidRevision],
   })

@@ -1,23 +1,16 @@
 import { ApiPropertyOptional, IntersectionType, PartialType } from '@nestjs/swagger';
-import {
-  Allow,
-  ArrayMaxSize,
-  IsArray,
-  IsOptional,
-  IsString,
-  Length,
-  Matches,
-  MaxLength,
-} from 'class-validator';
+import { Allow, ArrayMaxSize, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import {
   Distinct,
   MaxBytes,
+  Names,
   Nullable,
   OneOf,
   Optional,
   Repeatable,
   Text,
   Uuid,
+  VisibleOrEmpty,
 } from '../../platform/http/input.decorators.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
@@ -37,27 +30,28 @@ export const VERSIONED_FIELDS = ['title', 'content', 'labels'] as const;
 
 /** The versioned fields of a note. */
 export class NoteContent {
-  /** At most 512 characters. */
-  @Text(MAX_TITLE, { example: 'Team offsite' }) title!: string;
+  /** At most 512 characters; empty or with a visible one. */
+  @VisibleOrEmpty()
+  @Text(MAX_TITLE, { example: 'Team offsite' })
+  title!: string;
   /**
-   * HTML, at most 2 MiB. Harmless HTML is stored unchanged; scripts and references to remote content are removed.
+   * HTML, at most 2 MiB. Harmless HTML is stored unchanged; scripts and references to other remote content than pictures are
+   * removed. Ids, and the links to them, get the prefix `user-content-`. A picture of another server tells that server who reads it
+   * when: load it after a question to the reader, or through a proxy.
    * @example "<h1>Agenda</h1><p>Travel, <strong>rooms</strong>, budget</p>"
    */
   @MaxBytes(MAX_CONTENT_BYTES) @IsString() content!: string;
 
   /** At most 100, each of 1 to 100 characters; duplicates are dropped. @example ["planning", "2026"] */
   @Distinct()
-  @Length(1, MAX_LABEL, { each: true })
-  @IsString({ each: true })
-  @ArrayMaxSize(MAX_LABELS)
-  @IsArray()
+  @Names(MAX_LABELS, MAX_LABEL)
   labels!: string[];
 }
 
 /** The device that writes. */
 class DeviceFields {
   /** Names the client in the history and in change feeds, at most 200 characters. */
-  @Optional() @Text(MAX_DEVICE_ID, { example: 'alices-phone' }) device_id?: string;
+  @Optional() @VisibleOrEmpty() @Text(MAX_DEVICE_ID, { example: 'alices-phone' }) device_id?: string;
 }
 
 /** The fields of a note that a client writes; missing ones stay. */

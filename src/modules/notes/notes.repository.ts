@@ -81,12 +81,23 @@ const REVISIONS = `
   LEFT JOIN member_profiles author ON author.tenant_id = entry.tenant_id AND author.user_id = entry.author_id`;
 const SUMMARY = 'note_revision_summary(entry, previous, author.display_name)';
 
+// A viewer reads the history from the revision on that was current at the invitation: what was removed before is not shared. OFFSET 0
+// keeps the planner from repeating the search for each revision.
+const READER = `
+  FROM note_members member
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN member.role = 'viewer' THEN (
+             SELECT known.revision FROM note_revisions known
+              WHERE known.tenant_id = $1 AND known.note_id = $3 AND known.created_at <= member.since
+              ORDER BY known.revision DESC LIMIT 1) END AS revision OFFSET 0) shared`;
+const IS_SHARED = '(shared.revision IS NULL OR entry.revision >= shared.revision)';
+
 // One row without revision where the caller can read the note and the page is empty; no row where they cannot read it.
 const listRevisions = workspace.statement<RevisionRow>(
   'notes.list_revisions',
-  `SELECT listed.revision, listed.json FROM note_members member LEFT JOIN LATERAL (
+  `SELECT listed.revision, listed.json ${READER} LEFT JOIN LATERAL (
      SELECT entry.revision, ${SUMMARY} AS json ${REVISIONS}
-      WHERE entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision < $4
+      WHERE entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision < $4 AND ${IS_SHARED}
       ORDER BY entry.revision DESC LIMIT $5) listed ON true
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.note_id = $3 AND member.role IS NOT NULL
     ORDER BY listed.revision DESC`,
@@ -98,7 +109,7 @@ const readRevision = workspace.statement<RevisionRow & { pack: Buffer | null; pl
   'notes.read_revision',
   `SELECT found.revision, found.pack, found.place,
           CASE WHEN found.pack IS NULL THEN note_revision_with_content(found.json, found.content) ELSE found.json END AS json
-     FROM note_members member LEFT JOIN LATERAL (
+     ${READER} LEFT JOIN LATERAL (
      SELECT entry.revision, body.content, pack.bodies AS pack, array_position(pack.revisions, body.revision) AS place,
             ${SUMMARY} AS json ${REVISIONS}
        JOIN note_revisions body ON body.tenant_id = entry.tenant_id AND body.note_id = entry.note_id
@@ -107,7 +118,7 @@ const readRevision = workspace.statement<RevisionRow & { pack: Buffer | null; pl
          SELECT bodies, revisions FROM note_revision_packs
           WHERE tenant_id = body.tenant_id AND note_id = body.note_id AND first_revision <= body.revision
           ORDER BY first_revision DESC LIMIT 1) pack ON body.enc = 1
-      WHERE entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision = $4) found ON true
+      WHERE entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision = $4 AND ${IS_SHARED}) found ON true
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.note_id = $3 AND member.role IS NOT NULL`,
 );
 

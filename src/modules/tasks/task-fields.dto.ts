@@ -9,6 +9,7 @@ import {
   OneOf,
   Optional,
   Text,
+  VisibleOrEmpty,
 } from '../../platform/http/input.decorators.js';
 import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
 import { isCalendarDay } from './schedule/calendar.js';
@@ -30,12 +31,6 @@ const RecurrenceRule = rule(
   'isRecurrenceRule',
   (value) => typeof value === 'string' && canonicalRule(value) !== null,
   'be a rule of RFC 5545 of at most 500 characters whose FREQ is DAILY, WEEKLY, MONTHLY or YEARLY',
-);
-
-export const NotBlank = rule(
-  'isNotBlank',
-  (value) => typeof value === 'string' && value.trim() !== '',
-  'not be blank',
 );
 
 /** Converts text to lower case. */
@@ -86,7 +81,7 @@ export class ReferenceInput {
   url?: string | null;
 
   /** Stored for `url` only. */
-  @Nullable() @Text(512, { example: 'The hotel' }) title?: string | null;
+  @Nullable() @VisibleOrEmpty() @Text(512, { example: 'The hotel' }) title?: string | null;
 }
 
 /** A moment, or minutes before the task is due (before the start of the day when it has no hour). */
@@ -99,13 +94,17 @@ export class ReminderInput {
 export class Recurrence {
   /**
    * RRULE of RFC 5545 with FREQ=DAILY, WEEKLY, MONTHLY or YEARLY. The hour is that of `due_at`; UNTIL is read in the time
-   * zone of the task.
+   * zone of the task. `RSCALE=GREGORIAN;...;SKIP=BACKWARD` (RFC 7529) takes the last day of months that lack the day, `FORWARD` the
+   * first day after them.
    */
   @ApiProperty({ maxLength: 500, example: 'FREQ=WEEKLY;BYDAY=MO' })
   @RecurrenceRule()
   @IsString()
   rrule!: string;
 
-  /** The next date follows the current date (`schedule`), and also the day of completion (`completion`). */
+  /**
+   * The next date follows the current date (`schedule`), or also the day of completion, from which the interval counts
+   * (`completion`): every three days, completed late, is due three days after the completion.
+   */
   @Optional() @OneOf(['schedule', 'completion']) from: 'schedule' | 'completion' = 'schedule';
 }

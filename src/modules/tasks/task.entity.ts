@@ -27,6 +27,8 @@ export interface StoredRecurrence {
   start: string;
   /** The day of this occurrence by the rule, wherever the task was moved; missing in old tasks. */
   scheduled?: string;
+  /** Place of this occurrence, from 1, where intervals count from completions. */
+  number?: number;
 }
 
 export type StoredReminder = { at: string } | { minutes_before: number };
@@ -103,6 +105,8 @@ export class TaskMember {
   @Column('boolean') open!: boolean;
   @Column('boolean') assigned!: boolean;
   @Column('boolean') trashed!: boolean;
+  /** The member reads entries of the history with a higher number; the owner reads all. */
+  @Column('int', { name: 'history_from', default: 0 }) historyFrom!: number;
 }
 
 /** Key of the task, for tables of its parts, which are deleted with it. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { filledText } from '../../lib/text/index.js';
 import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -40,7 +41,7 @@ export class TasksApi {
     const checked = await body.map(async ({ title, device_id: device, ...input }) => {
       const { linkable_notes: notes = [], ...fields } = await this.inputs.common(ctx, input);
       const assignees = (fields['assignee_ids'] as string[] | undefined) ?? [];
-      return { title: title?.trim() ?? '', assignees, fields, notes: notes as string[], device };
+      return { title: filledText(title ?? ''), assignees, fields, notes: notes as string[], device };
     });
     return checked.error ? { draft: null, error: checked.error } : { draft: checked.value };
   }

@@ -9,16 +9,7 @@ import {
   PickType,
 } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import {
-  Allow,
-  ArrayMaxSize,
-  IsArray,
-  IsString,
-  IsUUID,
-  Length,
-  MaxLength,
-  ValidateNested,
-} from 'class-validator';
+import { Allow, ArrayMaxSize, IsArray, IsString, IsUUID, MaxLength, ValidateNested } from 'class-validator';
 import {
   asInstance,
   asNamedUser,
@@ -31,14 +22,16 @@ import {
   Nullable,
   OneOf,
   Optional,
+  Names,
   Text,
+  Visible,
+  VisibleOrEmpty,
 } from '../../platform/http/input.decorators.js';
 import {
   CalendarDay,
   LowerCase,
   MAX_TITLE,
   NamedUser,
-  NotBlank,
   POSITION,
   Recurrence,
   ReferenceInput,
@@ -69,12 +62,14 @@ const BASE_REVISION = {
 export class TaskFields {
   @ApiProperty({ minLength: 1, example: 'Book the rooms' })
   @MaxLength(MAX_TITLE)
-  @NotBlank()
+  @Visible()
   @IsString()
   title!: string;
 
   /**
-   * HTML, at most 256 KiB. Harmless HTML is stored unchanged; scripts and references to remote content are removed.
+   * HTML, at most 256 KiB. Harmless HTML is stored unchanged; scripts and references to other remote content than pictures are
+   * removed. Ids, and the links to them, get the prefix `user-content-`. A picture of another server tells that server who reads it
+   * when: load it after a question to the reader, or through a proxy.
    * @example "<p>Two nights, six people</p>"
    */
   @Nullable() @MaxBytes(MAX_DESCRIPTION_BYTES) @IsString() description!: string | null;
@@ -91,15 +86,11 @@ export class TaskFields {
   @TimeZone() @IsString() time_zone!: string;
   /** Accepted in upper or lower case. Default for a new task: `normal`. */
   @LowerCase() @OneOf(PRIORITIES, { example: 'high' }) priority!: TaskPriority;
-  /** A heading that the task is listed under. */
-  @Nullable() @Text(MAX_GROUP, { example: 'Travel' }) group!: string | null;
+  /** A heading that the task is listed under; null or empty for none. */
+  @Nullable() @VisibleOrEmpty() @Text(MAX_GROUP, { example: 'Travel' }) group!: string | null;
 
-  @ApiProperty({ maxItems: MAX_LABELS, example: ['offsite'] })
   @Distinct()
-  @Length(1, MAX_LABEL, { each: true })
-  @IsString({ each: true })
-  @ArrayMaxSize(MAX_LABELS)
-  @IsArray()
+  @Names(MAX_LABELS, MAX_LABEL, { example: ['offsite'] })
   labels!: string[];
 }
 
@@ -169,7 +160,7 @@ export class UpdateTask extends PartialType(TaskFields, { skipNullProperties: fa
   @ApiPropertyOptional({ ...POSITION, example: 'first' }) @Allow() position?: unknown;
   @ApiPropertyOptional(BASE_REVISION) @Allow() base_revision?: number;
   /** Name of the client device, as `updated_device` in the change feed. */
-  @Optional() @Text(MAX_DEVICE_ID, { example: 'alices-phone' }) device_id?: string;
+  @Optional() @VisibleOrEmpty() @Text(MAX_DEVICE_ID, { example: 'alices-phone' }) device_id?: string;
 }
 
 @Nested

@@ -42,6 +42,8 @@ export interface NextTask {
   id: string;
   date: string;
   due_at: string | null;
+  /** Place in the series, where intervals count from completions. */
+  number?: number;
 }
 
 /** A request as the write functions take it: see `task-writes.sql`. */

@@ -32,6 +32,7 @@ export const tasksSchema: SchemaPart = {
     TaskDevices1795900000002: '0402-task-devices',
     TaskFolderDevices1796200000002: '0403-task-folder-devices',
     TaskTitles1796200000003: '0404-task-titles',
+    TaskHistory1798801000000: '0405-task-history',
   }),
   sql: sqlFiles(
     'workspace',

@@ -158,9 +158,13 @@ export class TasksService {
 
 /** The next occurrence of a repeating task; null at the end of the series. */
 function nextTask({ json }: TaskOutcome): NextTask | null {
-  const { rrule, from, start, scheduled, date, time_zone, due_at } = JSON.parse(json ?? '{}') as RepeatBasis;
+  const { rrule, from, start, scheduled, number, date, time_zone, due_at } = JSON.parse(
+    json ?? '{}',
+  ) as RepeatBasis;
   const dueAt = due_at === null ? null : new Date(due_at);
-  const task = { rrule, from, start, scheduled, timeZone: time_zone, date, dueAt };
+  const task = { rrule, from, start, scheduled, number, timeZone: time_zone, date, dueAt };
   const next = nextOccurrence(task, new Date());
-  return next && { id: uuidv7(), date: next.date, due_at: next.dueAt?.toISOString() ?? null };
+  return (
+    next && { id: uuidv7(), date: next.date, due_at: next.dueAt?.toISOString() ?? null, number: next.number }
+  );
 }

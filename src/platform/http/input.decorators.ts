@@ -176,15 +176,37 @@ const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u;
 export const isName = (text: string, max: number): boolean =>
   text.length <= max && hasVisibleCharacter(text) && ONE_LINE.test(text);
 
-/** Text with a visible character. Its code in `details` is that of a pattern. */
-export const Visible = (message = '$property must have a visible character'): PropertyDecorator =>
-  ValidateBy({
-    name: 'matches',
-    validator: {
-      validate: (value) => typeof value === 'string' && hasVisibleCharacter(value),
-      defaultMessage: () => message,
+const visible = (accepts: (text: string) => boolean, message: string, options?: ValidationOptions) =>
+  ValidateBy(
+    {
+      name: 'matches',
+      validator: {
+        validate: (value) => typeof value === 'string' && accepts(value),
+        defaultMessage: buildMessage((each) => each + message, options),
+      },
     },
-  });
+    options,
+  );
+
+const VISIBLE = '$property must have a visible character';
+
+/** Text with a visible character. Its code in `details` is that of a pattern. */
+export const Visible = (message = VISIBLE): PropertyDecorator => visible(hasVisibleCharacter, message);
+
+/** A name that may be missing: empty text, or text with a visible character. */
+export const VisibleOrEmpty = (): PropertyDecorator =>
+  visible((text) => text === '' || hasVisibleCharacter(text), `${VISIBLE} or be empty`);
+
+/** A list of at most `maxItems` names, each of at most `max` characters. */
+export const Names = (maxItems: number, max: number, docs: ApiPropertyOptions = {}): PropertyDecorator =>
+  applyDecorators(
+    ApiProperty({ type: [String], maxItems, ...docs }),
+    IsArray(),
+    ArrayMaxSize(maxItems),
+    IsString({ each: true }),
+    Length(1, max, { each: true }),
+    visible(hasVisibleCharacter, VISIBLE, { each: true }),
+  );
 
 /** A name for lists: one line, not empty, trimmed. */
 export const Name = (max: number, docs?: ApiPropertyOptions): PropertyDecorator => {
@@ -199,11 +221,12 @@ export const Name = (max: number, docs?: ApiPropertyOptions): PropertyDecorator 
   };
 };
 
-/** One line, trimmed, that may be empty: a job title, a telephone number. */
+/** One line, trimmed, that may be empty, with a visible character otherwise: a job title, a telephone number. */
 export const Line = (max: number, docs?: ApiPropertyOptions): PropertyDecorator => {
   return (target, key) => {
     if (docs) ApiProperty({ maxLength: max, ...docs })(target, key);
     Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
+    VisibleOrEmpty()(target, key);
     Matches(ONE_LINE, { message: `${String(key)} must be one line without control characters` })(target, key);
     Length(0, max)(target, key);
     IsString()(target, key);

@@ -139,6 +139,8 @@ describe('application passwords', () => {
 
     test.each([
       [{ description: '' }],
+      [{ description: ' ' }],
+      [{ description: '\u200b' }],
       [{ description: 'x'.repeat(256) }],
       [{ description: 5 }],
       [{ description: '\0' }],

@@ -183,6 +183,20 @@ describe('time zones of iCalendar files', () => {
   );
 
   test.each([
+    ['BACKWARD', ['2029-01-31', '2029-02-28', '2029-03-31']],
+    ['FORWARD', ['2029-01-31', '2029-03-01', '2029-03-31']],
+  ])('SKIP=%s puts an instance where a month lacks its day', async (skip, days) => {
+    const rule = `RSCALE=GREGORIAN;FREQ=MONTHLY;COUNT=3;SKIP=${skip}`;
+    const { calendar } = await imported(
+      file(event('s', 'DTSTART:20290131T100000Z', 'DURATION:PT1H', `RRULE:${rule}`)),
+    );
+    expect(await starts(calendar, '2029-01-01', '2029-12-31')).toEqual(days.map((day) => `${day}T10:00:00Z`));
+    const start = { date_time: '2029-01-31T10:00:00', time_zone: 'UTC' };
+    const made = await ann.api.post(`/calendar/${calendar}/events`, { title: 'x', start, rrule: rule });
+    expect([made.status, made.body.event?.recurrence?.rules]).toEqual([201, [rule]]);
+  });
+
+  test.each([
     'FREQ=MONTHLY;COUNT=3;SKIP=OMIT',
     'RSCALE=GREGORIAN;FREQ=MONTHLY;COUNT=3',
     'FREQ=MONTHLY; COUNT=3',

@@ -358,6 +358,8 @@ describe('a user', () => {
     const names = (count: number) =>
       Array.from({ length: count }, () => randomBytes(250).toString('hex')).join('/');
     const tooLong = { code: 'InputValidationError', details: { path: '"path" is too long' } };
+    for (const path of [' ', '\u200b', 'New/\u3164'])
+      expect([path, (await alice.post('/users/me/mailboxes', { path })).status]).toEqual([path, 400]);
     const created = await alice.post('/users/me/mailboxes', { path: names(8) });
     expect([created.status, created.body]).toEqual([400, expect.objectContaining(tooLong)]);
     expect((await alice.post('/users/me/mailboxes', { path: `New/${names(4)}` })).status).toBe(200);

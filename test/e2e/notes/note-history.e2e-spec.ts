@@ -4,10 +4,11 @@ import { TestApp, type TestUser } from '../../support/app.ts';
 describe('the history of a note with many revisions', () => {
   let app: TestApp;
   let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [alice] = await app.tenant('acme', 'alice');
+    [alice, bob] = await app.tenant('acme', 'alice', 'bob');
   });
   afterAll(() => app?.stop());
 
@@ -45,6 +46,35 @@ describe('the history of a note with many revisions', () => {
     const { body } = await alice.api.get(`/notes/${id}`);
     expect(body.note).toMatchObject({ revision: contents.length, content: contents.at(-1) });
   }
+
+  test('an invited viewer reads it from the revision on that was current at the invitation', async () => {
+    const { id } = await write(3);
+    const invite = (role: string | null) =>
+      alice.api.put(`/notes/${id}/invited`, { invited: role === null ? [] : [{ user_id: bob.id, role }] });
+    const numbers = async (user: TestUser) =>
+      (await user.api.get(`/notes/${id}/revisions`)).body.revisions.map((entry: any) => entry.revision);
+    const status = async (revision: number) =>
+      (await bob.api.get(`/notes/${id}/revisions/${revision}`)).status;
+    const change = async (base_revision: number) =>
+      alice.api.patch(`/notes/${id}`, { base_revision, title: `title ${base_revision}` });
+    await invite('viewer');
+    await change(3);
+    expect(await numbers(bob)).toEqual([4, 3]);
+    expect([await status(1), await status(2), await status(3), await status(4)]).toEqual([
+      404, 404, 200, 200,
+    ]);
+    // The body of revision 4 is that of revision 3.
+    expect((await bob.api.get(`/notes/${id}/revisions/4`)).body.revision.content).toBe(bodyOf(3));
+    await invite('editor');
+    expect([await numbers(bob), await status(1)]).toEqual([[4, 3, 2, 1], 200]);
+    await invite(null);
+    await change(4);
+    await invite('viewer');
+    expect(await numbers(bob)).toEqual([5]);
+    expect(await numbers(alice)).toEqual([5, 4, 3, 2, 1]);
+    const page = (await bob.api.get(`/notes/${id}/revisions?limit=1`)).body;
+    expect([page.revisions.length, page.next ?? null]).toEqual([1, null]);
+  });
 
   test('reads every revision after old bodies are packed, and again after more writes', async () => {
     const note = await write(130);

@@ -271,8 +271,9 @@ describe('parts of tasks', () => {
         delete: true,
         comment: true,
       });
-      expect(body.activity).toHaveLength(50);
-      expect(body.activity.slice(0, 3)).toEqual([
+      const { activity } = (await alice.api.get(`/tasks/${id}/panel`)).body;
+      expect(activity).toHaveLength(50);
+      expect(activity.slice(0, 3)).toEqual([
         {
           type: 'reopened',
           actor: expect.objectContaining({ id: alice.id, name: 'Alice' }),
@@ -298,6 +299,34 @@ describe('parts of tasks', () => {
         },
       ]);
       expect(outcome(await bob.api.get(`/tasks/${id}/panel`))).toEqual([404, 'not_found']);
+    });
+
+    test('others than the creator read the history since they see the task', async () => {
+      const { id, folder_id } = (await alice.api.post('/tasks', { title: 'Secret' })).body.task;
+      expect(folder_id).toBeNull();
+      const types = async (user: TestUser) =>
+        (await user.api.get(`/tasks/${id}/panel`)).body.activity.map(({ type }: any) => type);
+      await alice.api.patch(`/tasks/${id}`, { title: 'Public', assignees: [bob.id] });
+      expect(await types(bob)).toEqual([]);
+      await bob.api.patch(`/tasks/${id}`, { done: true });
+      expect(await types(bob)).toEqual(['completed']);
+      // Who loses the task and gets it back reads from then on.
+      await alice.api.patch(`/tasks/${id}`, { assignees: [] });
+      await alice.api.patch(`/tasks/${id}`, { title: 'Between' });
+      const { folder } = (
+        await alice.api.post('/task_folders', { name: 'f', members: [{ id: carol.id, role: 'viewer' }] })
+      ).body;
+      await alice.api.patch(`/tasks/${id}`, { assignees: [bob.id], folder_id: folder.id });
+      expect([await types(bob), await types(carol)]).toEqual([[], []]);
+      await alice.api.patch(`/task_folders/${folder.id}`, { members: [carol.id, dora.id], base_revision: 1 });
+      expect(await types(dora)).toEqual([]);
+      await alice.api.patch(`/tasks/${id}`, { done: false });
+      expect([await types(bob), await types(carol), await types(dora)]).toEqual(
+        Array.from({ length: 3 }, () => ['reopened']),
+      );
+      expect((await types(alice)).at(-1)).toBe('created');
+      const made = (await alice.api.post('/tasks', { title: 'x', assignees: [bob.id] })).body.task.id;
+      expect((await bob.api.get(`/tasks/${made}/panel`)).body.activity).toMatchObject([{ type: 'created' }]);
     });
 
     test('the history names the changes and keeps the newest 500', async () => {

@@ -1,4 +1,5 @@
 import { Zone } from '../../../src/lib/recurrence/index.js';
+import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 /** RFC 3339 of a wall time in a zone, by the rules of Node. */
@@ -70,6 +71,46 @@ describe('tasks follow the time zones of Node', () => {
     const { next_task_id } = await change(id, { done: true });
     const { body } = await alice.api.get(`/tasks/${next_task_id}`);
     expect(body.task.due_at).toBe(instant(time_zone, '2027-06-14T09:00:00'));
+  });
+
+  test('stored moments follow changed rules', async () => {
+    const time_zone = 'America/Edmonton';
+    const date = new Date(Date.now() + 40 * 86_400_000).toISOString().slice(0, 10);
+    const reminders = [{ minutes_before: 60 }];
+    const { id } = await make({ date, time_zone, reminders });
+    const timed = await make({ due_at: `${date}T15:00:00Z`, time_zone, reminders });
+    const ids = [id, timed.id];
+    const moments = () =>
+      app.sql(
+        `SELECT overdue_at, next_due_at, next_reminder_at, due_stage, revision FROM tasks
+          WHERE id = ANY ($1) ORDER BY array_position($1::uuid[], id)`,
+        [ids],
+      );
+    const before = await moments();
+    const seqs = () =>
+      app.sql('SELECT task_id, seq FROM task_members WHERE task_id = ANY ($1) ORDER BY seq', [ids]);
+    const feeds = await seqs();
+    // As if they were written by other rules.
+    await app.sql(
+      `UPDATE tasks SET overdue_at = overdue_at + interval '1 hour', next_due_at = next_due_at + interval '1 hour',
+              next_reminder_at = next_reminder_at + interval '1 hour' WHERE id = ANY ($1)`,
+      [ids],
+    );
+    expect(await app.get(TaskClock).followZones()).toBe(2);
+    expect(await moments()).toEqual(before);
+    expect(await seqs()).toEqual(feeds);
+    expect(await app.get(TaskClock).followZones()).toBe(0);
+    // A reminder that is due is sent, and a date that has passed by the new rules is reported.
+    await app.sql(
+      `UPDATE tasks SET next_reminder_at = now() - interval '1 second', due_at = now() - interval '1 minute' WHERE id = $1`,
+      [timed.id],
+    );
+    expect(await app.get(TaskClock).followZones()).toBe(1);
+    const [row] = await app.sql(
+      'SELECT next_reminder_at < now() AS reminds, next_due_at < now() AS due, due_stage FROM tasks WHERE id = $1',
+      [timed.id],
+    );
+    expect(row).toEqual({ reminds: true, due: true, due_stage: 1 });
   });
 
   test('a task at the ends of the calendar', async () => {

@@ -44,7 +44,7 @@ describe('paragraphs', () => {
 
   it('are aligned to the left and right of the reader', () => {
     const docx = convert(
-      '<p style="text-align: center">c</p><p style="text-align: right">r</p><p style="text-align:justify">j</p>' +
+      '<p align="center">c</p><p style="text-align: right">r</p><p style="text-align:justify">j</p>' +
         '<p dir="rtl" style="text-align: left">l</p><p dir="rtl" style="text-align: right">m</p><p style="text-align: end">e</p>',
     );
     const sides = ['c', 'r', 'j', 'l', 'm', 'e'].map((text) => val(paragraph(docx, text), 'w:jc'));
@@ -75,6 +75,11 @@ describe('text', () => {
     ['<ins>x</ins>', ['w:u']],
     ['<s>x</s>', ['w:strike']],
     ['<del>x</del>', ['w:strike']],
+    ['<strike>x</strike>', ['w:strike']],
+    ['<tt>x</tt>', ['w:rStyle']],
+    ['<big>x</big>', ['w:sz', 'w:szCs']],
+    ['<font color="red" size="+1">x</font>', ['w:color', 'w:sz', 'w:szCs']],
+    ['<font face="Georgia">x</font>', []],
     ['<sub>x</sub>', ['w:vertAlign']],
     ['<sup>x</sup>', ['w:vertAlign']],
     ['<mark>x</mark>', ['w:highlight']],
@@ -95,6 +100,7 @@ describe('text', () => {
     ['color: hsl(120, 100%, 25%)', 'w:color', 'w:val', '008000'],
     ['color: Teal', 'w:color', 'w:val', '008080'],
     ['background-color: #ffeecc', 'w:shd', 'w:fill', 'FFEECC'],
+    ['background: #ffeecc', 'w:shd', 'w:fill', 'FFEECC'],
     ['font-size: 24px', 'w:sz', 'w:val', '36'],
     ['font-size: 9pt', 'w:sz', 'w:val', '18'],
     ['font-size: 9999px', 'w:sz', 'w:val', '288'],

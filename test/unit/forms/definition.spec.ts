@@ -93,6 +93,18 @@ describe('definitions', () => {
     expect(checkComplete(checkDefinition({}).definition)[0]?.code).toBe('no_questions');
   });
 
+  test.each(['', '  ', '\u200b', '\u3164'])('a published option or row has a visible label: %j', (label) => {
+    const entries = (text: string) => [
+      { id: 'x', label: 'X' },
+      { id: 'y', label: text },
+    ];
+    const problems = (options: object[], rows: object[]) =>
+      checkComplete(checkDefinition(definitionOf([q('a', 'matrix', { options, rows })])).definition);
+    expect(problems(entries('Y'), entries('Z'))).toEqual([]);
+    for (const found of [problems(entries(label), entries('Z')), problems(entries('Y'), entries(label))])
+      expect(found).toMatchObject([{ path: 'sections.0.questions.0', code: 'incomplete' }]);
+  });
+
   test('no input throws; an accepted definition stays the same when it is read again', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'main', '', '__proto__');
     const question = fc.record(

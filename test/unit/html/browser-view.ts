@@ -21,6 +21,11 @@ export function dangers(text: string): string[] {
 
 const ACTIVE =
   /^(?:script|style|iframe|frame|frameset|object|embed|applet|form|base|meta|link|template|svg|math|noscript|noembed|noframes|xmp|plaintext|textarea|title|select|button|audio|video|source|marquee|portal|image)$/;
+const HARMLESS_SCHEMES = new Set(
+  'mailto tel sms smsto sip sips geo xmpp webcal webcals ftp ftps sftp matrix irc ircs im mms news magnet urn callto mid'.split(
+    ' ',
+  ),
+);
 const PAGE = new Set(['html', 'head', 'body']);
 
 function walk(root: P5.ParentNode, where: string, found: string[]): void {
@@ -45,12 +50,13 @@ function walk(root: P5.ParentNode, where: string, found: string[]): void {
 
 function isActive(tag: string, name: string, value: string): boolean {
   if (
-    /^on|^(?:srcset|srcdoc|formaction|action|background|poster|xlink:href|name|ping|http-equiv|is|slot|part|nonce)$/.test(
+    /^on|^(?:srcset|srcdoc|formaction|action|background|poster|xlink:href|ping|http-equiv|is|slot|part|nonce)$/.test(
       name,
     )
   )
     return true;
-  if (name === 'id') return !value.startsWith('user-content-');
+  if (name === 'id' || name === 'name')
+    return (name === 'name' && tag !== 'a') || !value.startsWith('user-content-');
   if (name === 'style')
     return /url|expression|@|position|behaviou?r|binding|\\|\/\*|z-index|display|float/i.test(value);
   if (name === 'href' || name === 'src' || name === 'cite') {
@@ -60,7 +66,7 @@ function isActive(tag: string, name: string, value: string): boolean {
     const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
     if (scheme === undefined || /^(?:https?|cid)$/.test(scheme)) return false;
     if (scheme === 'data') return tag !== 'img' || !/^data:image\/(?:png|jpe?g|gif|webp);/i.test(url);
-    return tag === 'img' || !/^(?:mailto|tel)$/.test(scheme);
+    return tag === 'img' || !HARMLESS_SCHEMES.has(scheme);
   }
   return false;
 }

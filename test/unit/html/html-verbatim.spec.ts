@@ -29,6 +29,29 @@ const KEPT = [
   '<details open><summary>s</summary><p>t</p></details><figure><img src="/a.png"><figcaption>c</figcaption></figure>',
   '<b>mis<i>nested</b>tags</i>',
   '<time datetime="2026-01-01">x</time><q cite="https://x.test">y</q><del datetime=x>z</del>',
+  '<p>at <strike>nine</strike> <tt>ten</tt> <big>x</big></p><center><font color="red" face="Georgia, serif" size="+1">x</font></center>',
+  '<p align="center">x</p><h2 align=RIGHT>y</h2><hr align="left" width="50%" size="2" noshade><br clear="all">',
+  '<table align="center" bgcolor="#eee" rules="all" frame="box" summary="s"><tbody><tr align="right" valign="top" bgcolor="#fff"><td align="left" valign="middle" nowrap colwidth="120,80">x</td></tr></tbody></table>',
+  '<ul type="square" compact><li type="disc">x</ul>',
+  '<p style="line-height: 1.5; font-family: \'Times New Roman\', Georgia, serif; margin: 0 auto; text-indent: -18pt">x</p>',
+  '<div style="page-break-after: always; break-before: page; white-space: pre-wrap; letter-spacing: 0.1em; border: 1px solid #ccc; background: yellow">x</div>',
+  '<p style=\'font-family: "Segoe UI", sans-serif\'>x</p>',
+  '<table style="border-collapse: collapse; table-layout: fixed"><colgroup><col style="width: 25%"></colgroup><tbody><tr><td style="padding: 2px 4px; border-left: solid windowtext 1.0pt">x</td></tr></tbody></table>',
+  ...[
+    'sms:+4755501234',
+    'geo:60.4,5.3',
+    'sip:ina@home.example',
+    'xmpp:ina@home.example',
+    'webcal://home.example/c.ics',
+    'ftp://home.example/f',
+    'matrix:u/ina:home.example',
+    'irc://home.example/room',
+    'magnet:?xt=urn:btih:0',
+    'urn:isbn:9780141439518',
+    'msteams:/l/meetup',
+  ].map((href) => `<p><a href="${href}">x</a></p>`),
+  '<p><a href="#user-content-a">x</a> <a name="user-content-a">y</a></p>',
+  '<p><a href="#elsewhere">x</a></p>',
   '<p>emoji \u{1f600} and \u2028</p>',
 ];
 
@@ -45,6 +68,31 @@ describe('clean bytes', () => {
     expect(
       await policy.check('<pre>\n\nx</pre><P class=a>&nbsp;b<br/>&lt;<script>1</script><foo>c</foo>'),
     ).toBe('<pre>\n\nx</pre><p class="a">\u00a0b<br>&lt;c</p>');
+  });
+});
+
+describe('ids', () => {
+  it.each([
+    [
+      '<p><a href="#part-2">Part 2</a></p><h2 id="part-2">Part 2</h2>',
+      '<p><a href="#user-content-part-2">Part 2</a></p><h2 id="user-content-part-2">Part 2</h2>',
+    ],
+    [
+      '<a href="#%C3%BCber"></a><a name="über"></a><li id="fn:1"></li><a href="#fn:1"></a>',
+      '<a href="#user-content-%C3%BCber"></a><a name="user-content-über"></a><li id="user-content-fn:1"></li><a href="#user-content-fn:1"></a>',
+    ],
+    [
+      '<label for="c">x</label><table><tbody><tr><th id="h">a</th><td headers="h other">b</td></tr></tbody></table><p id="c" aria-labelledby="h  c">x</p>',
+      '<label for="user-content-c">x</label><table><tbody><tr><th id="user-content-h">a</th><td headers="user-content-h other">b</td></tr></tbody></table><p id="user-content-c" aria-labelledby="user-content-h  user-content-c">x</p>',
+    ],
+    ['<p id="">a</p><p id="a b">c</p><a href="#a b">d</a>', '<p>a</p><p>c</p><a href="#a b">d</a>'],
+    [
+      '<p id="a">x</p><a href="#b">b</a><a href="/page#a">c</a>',
+      '<p id="user-content-a">x</p><a href="#b">b</a><a href="/page#a">c</a>',
+    ],
+  ])('get a prefix together with their links: %s', (html, clean) => {
+    expect(cleanHtml(html)).toBe(clean);
+    expect(cleanHtml(clean)).toBe(clean);
   });
 });
 

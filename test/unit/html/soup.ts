@@ -3,7 +3,7 @@ import fc from 'fast-check';
 const TAG = fc.constantFrom(
   ...(
     'p div span br hr h1 h2 ul ol li dl dt dd blockquote pre code b i u em strong a a table tbody tr td th caption colgroup ' +
-    'col img input label details summary ruby rt script style svg math noscript template form select option textarea ' +
+    'center font strike tt big col img input label details summary ruby rt script style svg math noscript template form select option textarea ' +
     'title xmp iframe body html image foo mtext mglyph foreignObject annotation-xml'
   ).split(' '),
 );
@@ -24,6 +24,18 @@ const ATTRIBUTE = fc.constantFrom(
   ' style="color: red"',
   ' style="position:fixed;color:red"',
   ' id=x',
+  ' name="x"',
+  ' id="a b"',
+  ' href="#x"',
+  ' href="sms:+1"',
+  ' align="center"',
+  ' valign="top" bgcolor="#fff"',
+  ' bgcolor="url(x)" face="a&quot;b"',
+  ' colwidth="10,20"',
+  ' color="red" size="+1"',
+  ' style="font-family: \'a b\', serif"',
+  ' style="font-family: \'a;position:fixed\'"',
+  ' aria-labelledby="x y" for="x"',
   ' id="user-content-x"',
   ' data-type="t"',
   ' type="checkbox" checked',

@@ -3,12 +3,15 @@ import {
   Entries,
   Flag,
   IntegerFrom,
+  Line,
   Name,
+  Names,
   OneOf,
   Optional,
   Text,
   Time,
   Uuid,
+  VisibleOrEmpty,
 } from '../../../src/platform/http/input.decorators.js';
 import { validated } from '../../../src/platform/http/input.pipe.js';
 
@@ -28,6 +31,9 @@ class Fields {
   @Optional() @Uuid({ example: ID }) id?: string;
   @Optional() @Time() time?: Date;
   @Optional() @Name(10, { example: 'Team' }) name?: string;
+  @Optional() @Line(10, { example: 'Work' }) line?: string;
+  @Optional() @VisibleOrEmpty() @Text(10) group?: string;
+  @Optional() @Names(2, 5, { required: false }) labels?: string[];
   @Optional() @Entries(Part, 2, { minItems: 1 }) parts?: Part[];
 }
 
@@ -49,6 +55,8 @@ describe('field decorators', () => {
   it.each([
     {},
     { flag: true, one: 'b', text: 'ab', once: '', whole: 9, open: 1e9, id: ID },
+    { line: ' ', group: '', labels: [] },
+    { line: '⚓', group: 'a', labels: ['a', 'b'] },
     { time: '9999-12-31T23:30:00-00:29' },
     { time: '2026-11-21T09:30:00Z', name: ' Team ', parts: [{ code: 'abc' }] },
   ])('accept %j', (body) => {
@@ -70,6 +78,13 @@ describe('field decorators', () => {
     [{ id: 'x' }, 'is_uuid', 'id must be a UUID'],
     [{ time: '2026-02-30T00:00:00Z' }, 'is_date', 'time must be a Date instance'],
     [{ time: '9999-12-31T23:30:00-00:30' }, 'is_date', 'time must be a Date instance'],
+    [{ line: '\u200b' }, 'matches', 'line must have a visible character or be empty'],
+    [{ group: ' ' }, 'matches', 'group must have a visible character or be empty'],
+    [{ labels: 'a' }, 'is_array', 'labels must be an array'],
+    [{ labels: ['a', 'b', 'c'] }, 'array_max_size', 'labels must contain no more than 2 elements'],
+    [{ labels: [1] }, 'is_string', 'each value in labels must be a string'],
+    [{ labels: [''] }, 'is_length', 'each value in labels must be longer than or equal to 1 characters'],
+    [{ labels: ['a', '\u3164'] }, 'matches', 'each value in labels must have a visible character'],
     [{ parts: {} }, 'is_array', 'parts must be an array'],
     [{ parts: [] }, 'array_min_size', 'parts must contain at least 1 elements'],
     [
@@ -91,6 +106,7 @@ describe('field decorators', () => {
     ['id', { format: 'uuid', example: ID }],
     ['time', { type: String, format: 'date-time' }],
     ['name', { minLength: 1, maxLength: 10, example: 'Team' }],
+    ['labels', { type: 'string', isArray: true, maxItems: 2, required: false }],
     ['parts', { type: Part, isArray: true, minItems: 1, maxItems: 2 }],
   ])('document %s', (key, docs) => {
     expect(documented(key)).toMatchObject(docs);

@@ -28,6 +28,8 @@ describe('a safe file name', () => {
     ['gpj.exe\u202Excod', 'gpj.exexcod.docx'],
     ['a\u200B\uFEFF\u2066b\u2069\0\u0007\u001B\u0085c', 'abc.docx'],
     ['\uD800x', 'x.docx'],
+    ['\u3164', 'note.docx'],
+    ['_\u2800.', 'note.docx'],
     ['e\u0301', 'é.docx'],
     ['می\u200Cخواهم', 'می\u200Cخواهم.docx'],
     ['中文 笔记', '中文 笔记.docx'],

@@ -33,6 +33,9 @@ describe('canonicalRule', () => {
     ['FREQ=YEARLY;BYMONTH=1;BYDAY=5MO', 'FREQ=YEARLY;BYDAY=5MO;BYMONTH=1'],
     ['FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO', 'FREQ=YEARLY;BYDAY=MO;BYWEEKNO=20'],
     ['FREQ=YEARLY;BYYEARDAY=366;BYDAY=MO', 'FREQ=YEARLY;BYDAY=MO;BYYEARDAY=366'],
+    ['SKIP=OMIT;RSCALE=gregorian;FREQ=MONTHLY', 'FREQ=MONTHLY'],
+    ['FREQ=MONTHLY;skip=backward;RSCALE=GREGORIAN', 'RSCALE=GREGORIAN;FREQ=MONTHLY;SKIP=BACKWARD'],
+    ['RSCALE=GREGORIAN;FREQ=DAILY;SKIP=FORWARD', 'FREQ=DAILY'],
   ])('%s', (given, expected) => expect(canonicalRule(given)).toBe(expected));
 
   test.each([
@@ -70,6 +73,9 @@ describe('canonicalRule', () => {
     'FREQ=MONTHLY;BYMONTHDAY=32',
     'FREQ=YEARLY;BYYEARDAY=367',
     'FREQ=DAILY;RSCALE=CHINESE',
+    'RSCALE=GREGORIAN;RSCALE=GREGORIAN;FREQ=DAILY',
+    'RSCALE=GREGORIAN;FREQ=MONTHLY;SKIP=NEAREST',
+    'RSCALE=GREGORIAN;FREQ=MONTHLY;SKIP=BACKWARD;SKIP=OMIT',
     'FREQ=DAILY;__proto__=1',
     'FREQ=DAILY\nEXDATE:20260101',
     'FREQ=DAILY;',
@@ -156,6 +162,82 @@ describe('nextOccurrence', () => {
     expect(day({ from: 'completion' }, late)).toBe('2026-03-11');
     expect(day({ from: 'completion', timeZone: 'Europe/Paris' }, late)).toBe('2026-03-12');
     expect(day({ from: 'completion' }, LONG_AGO)).toBe('2026-01-06');
+  });
+
+  test.each([
+    // Completed on a Thursday. Rules that name no day, or have an interval, count from it.
+    ['FREQ=DAILY;INTERVAL=3', '2026-03-15'],
+    ['FREQ=WEEKLY', '2026-03-19'],
+    ['FREQ=WEEKLY;INTERVAL=2', '2026-03-26'],
+    ['FREQ=MONTHLY', '2026-04-12'],
+    ['FREQ=YEARLY;INTERVAL=2', '2028-03-12'],
+    ['FREQ=WEEKLY;INTERVAL=2;BYDAY=MO', '2026-03-23'],
+    ['FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=1', '2026-06-01'],
+    // The days of these do not depend on it.
+    ['FREQ=WEEKLY;BYDAY=MO', '2026-03-16'],
+    ['FREQ=MONTHLY;BYMONTHDAY=31', '2026-03-31'],
+    ['FREQ=YEARLY;BYMONTH=1;BYMONTHDAY=5', '2027-01-05'],
+  ])('from completion the interval counts from the day of completing: %s', (rrule, expected) => {
+    expect(day({ rrule, from: 'completion' }, new Date('2026-03-12T10:00:00Z'))).toBe(expected);
+  });
+
+  test('from completion a task that was completed early is not due again before its date', () => {
+    const early = { rrule: 'FREQ=DAILY;INTERVAL=3', from: 'completion', date: '2026-01-20' } as const;
+    expect(day(early, new Date('2026-01-18T10:00:00Z'))).toBe('2026-01-21');
+    expect(day(early, new Date('2026-01-20T10:00:00Z'))).toBe('2026-01-23');
+  });
+
+  test('from completion the hour stays, on the day of the completion in the zone of the task', () => {
+    const timed = {
+      rrule: 'FREQ=DAILY;INTERVAL=2',
+      from: 'completion',
+      start: '2026-03-01T09:00:00',
+      timeZone: 'Europe/Paris',
+      date: '2026-03-01',
+      dueAt: new Date('2026-03-01T08:00:00Z'),
+    } as const;
+    // 00:30 on 28 March in Paris; on the 29th, summer time begins.
+    const found = next(timed, new Date('2026-03-27T23:30:00Z'));
+    expect(found).toEqual({ date: '2026-03-30', dueAt: new Date('2026-03-30T07:00:00Z'), number: 2 });
+  });
+
+  test('from completion COUNT counts the occurrences, and UNTIL ends the series', () => {
+    const rule = { rrule: 'FREQ=DAILY;INTERVAL=3;COUNT=4', from: 'completion' } as const;
+    const found: (string | null)[] = [];
+    let task: Partial<Repeating> = rule;
+    let now = new Date('2026-02-01T10:00:00Z');
+    for (let n = 0; n < 4; n += 1) {
+      const following = next(task, now);
+      found.push(following?.date ?? null);
+      if (following) task = { ...rule, date: following.date, number: following.number };
+      now = new Date(now.getTime() + 10 * 86_400_000);
+    }
+    expect(found).toEqual(['2026-02-04', '2026-02-14', '2026-02-24', null]);
+    // An occurrence of an earlier release has no number: the schedule has it.
+    expect(day({ ...rule, date: '2026-01-11' }, now)).not.toBeNull();
+    expect(day({ ...rule, date: '2026-01-14' }, now)).toBeNull();
+    // The date of the first one may have been moved.
+    expect(day({ ...rule, date: '2026-01-14', scheduled: '2026-01-05' }, now)).not.toBeNull();
+    expect(
+      day({ rrule: 'FREQ=DAILY;UNTIL=20260131', from: 'completion' }, new Date('2026-01-31T10:00:00Z')),
+    ).toBeNull();
+  });
+
+  test.each([
+    ['FREQ=MONTHLY;SKIP=BACKWARD', '2027-01-31', '2027-02-28'],
+    ['FREQ=MONTHLY;SKIP=FORWARD', '2027-01-31', '2027-03-01'],
+    ['FREQ=MONTHLY;INTERVAL=6;SKIP=BACKWARD', '2027-08-31', '2028-02-29'],
+    ['FREQ=YEARLY;SKIP=BACKWARD', '2028-02-29', '2029-02-28'],
+    ['FREQ=YEARLY;SKIP=FORWARD', '2028-02-29', '2029-03-01'],
+  ])('takes a day for one that the month lacks: %s', (rule, date, expected) => {
+    expect(day({ rrule: `RSCALE=GREGORIAN;${rule}`, start: date, date })).toBe(expected);
+  });
+
+  test('returns to the day of the rule after a shorter month', () => {
+    const rrule = 'RSCALE=GREGORIAN;FREQ=MONTHLY;SKIP=BACKWARD';
+    expect(day({ rrule, start: '2027-01-31', date: '2027-02-28', scheduled: '2027-02-28' })).toBe(
+      '2027-03-31',
+    );
   });
 
   test('keeps the local hour over daylight saving, whether an hour is skipped or occurs twice', () => {

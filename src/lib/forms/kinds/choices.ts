@@ -1,3 +1,4 @@
+import { hasVisibleCharacter } from '../../text/index.js';
 import { DEFINITION_LIMITS, type Option, type Question } from '../definition.js';
 import { compact, type Fields, isObject } from '../fields.js';
 import { type AnswerCheck, checkOrder, type Kind, problem, text } from './kind.js';
@@ -7,7 +8,10 @@ const withOptions = (fields: Fields): Partial<Question> => ({
 });
 
 const withoutOptions = ({ options = [] }: Question): string | undefined =>
-  options.length === 0 ? 'needs options' : undefined;
+  options.length === 0 ? 'needs options' : withoutLabel(options, 'option');
+
+const withoutLabel = (options: readonly Option[], what: string): string | undefined =>
+  options.every(({ label }) => hasVisibleCharacter(label)) ? undefined : `needs a label for each ${what}`;
 
 const has = (options: readonly Option[] = [], id: unknown): id is string =>
   options.some((option) => option.id === id);
@@ -102,7 +106,8 @@ export const MATRIX: Kind = {
     validation: compact({ all_rows: fields.object('validation')?.boolean('all_rows') || undefined }),
   }),
   incomplete: (question) =>
-    withoutOptions(question) ?? (question.rows!.length === 0 ? 'needs rows' : undefined),
+    withoutOptions(question) ??
+    (question.rows!.length === 0 ? 'needs rows' : withoutLabel(question.rows!, 'row')),
   check: (question, value) => {
     const { rows = [], validation } = question;
     if (!isObject(value)) return problem('is_object', 'must name a column for each row');

@@ -32,6 +32,7 @@ export function describeRule(rule: Rule, series: DescribedSeries, locale: TextLo
   const ends: string[] = [];
   if (rule.bySetPos.length > 0 && setOf(rule) === null)
     ends.push(phrases.positions(join(rule.bySetPos.map((n) => phrases.position(n)))));
+  if (rule.skip !== 'OMIT') ends.push(phrases.skips[rule.skip]);
   if (rule.until) ends.push(phrases.until(dateText(untilDay(rule, series), locale)));
   if (rule.count !== null) ends.push(phrases.times(rule.count));
   return [parts.join(' '), ...ends].join(', ');

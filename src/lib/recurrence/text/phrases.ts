@@ -1,4 +1,4 @@
-import type { Frequency } from '../rule.js';
+import type { Frequency, Skip } from '../rule.js';
 
 /** Languages of `describeRule`. */
 export const TEXT_LOCALES = ['en', 'de', 'pt', 'vi'] as const;
@@ -30,6 +30,8 @@ export interface Phrases {
   positions(list: string): string;
   until(date: string): string;
   times(count: number): string;
+  /** Where SKIP puts days that a month lacks. */
+  skips: Record<Exclude<Skip, 'OMIT'>, string>;
 }
 
 const EN_NTH = ['', 'first', 'second', 'third', 'fourth', 'fifth'];
@@ -62,6 +64,10 @@ const en: Phrases = {
   positions: (list) => `only ${list} of these`,
   until: (date) => `until ${date}`,
   times: (n) => (n === 1 ? 'once' : `${n} times`),
+  skips: {
+    BACKWARD: 'on the last day of shorter months',
+    FORWARD: 'on the first day after shorter months',
+  },
 };
 
 const DE_NTH = ['', 'ersten', 'zweiten', 'dritten', 'vierten', 'fünften'];
@@ -103,6 +109,10 @@ const de: Phrases = {
   positions: (list) => `davon nur ${list} Termin`,
   until: (date) => `bis ${date}`,
   times: (n) => (n === 1 ? 'einmal' : `${n}-mal`),
+  skips: {
+    BACKWARD: 'in kürzeren Monaten am letzten Tag',
+    FORWARD: 'nach kürzeren Monaten am ersten Tag danach',
+  },
 };
 
 const PT_DAYS = [
@@ -154,6 +164,10 @@ const pt: Phrases = {
   positions: (list) => `apenas ${list}`,
   until: (date) => `até ${date}`,
   times: (n) => (n === 1 ? 'uma vez' : `${n} vezes`),
+  skips: {
+    BACKWARD: 'no último dia dos meses mais curtos',
+    FORWARD: 'no primeiro dia depois dos meses mais curtos',
+  },
 };
 
 const VI_UNITS = { YEARLY: 'năm', MONTHLY: 'tháng', WEEKLY: 'tuần', DAILY: 'ngày', HOURLY: 'giờ' };
@@ -182,6 +196,10 @@ const vi: Phrases = {
   positions: (list) => `chỉ ${list} trong số này`,
   until: (date) => `đến ${date}`,
   times: (n) => `${n} lần`,
+  skips: {
+    BACKWARD: 'vào ngày cuối cùng của tháng ngắn hơn',
+    FORWARD: 'vào ngày đầu tiên sau tháng ngắn hơn',
+  },
 };
 
 export const PHRASES: Record<TextLocale, Phrases> = { en, de, pt, vi };

@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsString, Length, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, ValidateNested } from 'class-validator';
 import { RULE_LIMITS } from '../../../lib/recurrence/index.js';
 import {
   asNamedUser,
@@ -7,10 +7,12 @@ import {
   Entries,
   Flag,
   Line,
+  Names,
   Nullable,
   OneOf,
   Optional,
   Text,
+  VisibleOrEmpty,
   Nested,
 } from '../../../platform/http/input.decorators.js';
 import type { TimeInput } from './event-input-times.js';
@@ -45,7 +47,7 @@ export class EventFields {
   @Optional() @Line(1000, { example: 'Planning' }) summary?: string;
   /** Plain text, at most 65,536 characters. */
   @Nullable() @Text(65_536, { example: 'Agenda: budget, rooms' }) description?: string | null;
-  @Nullable() @Text(1000, { example: 'Room 1' }) location?: string | null;
+  @Nullable() @VisibleOrEmpty() @Text(1000, { example: 'Room 1' }) location?: string | null;
 
   @Optional() @Entries(PlaceFields, 10, { example: [] }) locations?: PlaceFields[];
 
@@ -91,12 +93,8 @@ export class EventFields {
   @Color()
   color?: string | null;
 
-  @ApiPropertyOptional({ type: [String], maxItems: 50, example: ['planning'] })
   @Optional()
-  @Length(1, 100, { each: true })
-  @IsString({ each: true })
-  @ArrayMaxSize(50)
-  @IsArray()
+  @Names(50, 100, { required: false, example: ['planning'] })
   categories?: string[];
 
   @Optional() @Entries(LinkFields, 50, { example: [] }) links?: LinkFields[];

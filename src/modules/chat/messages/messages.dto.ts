@@ -58,6 +58,7 @@ const EMOJI = /^[^\s\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069<>&]+$/u;
 
 export class React {
   /** An emoji, or a name without white space. */
+  @Visible()
   @Matches(EMOJI, { message: 'emoji must be one emoji or a name without white space' })
   @Text(32, { minLength: 1, example: '👍' })
   emoji!: string;

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { filledText } from '../../../lib/text/index.js';
 import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
@@ -52,7 +53,7 @@ export class NotesTasksService implements OnModuleInit {
       const others = (draft?.notes ?? []).filter((note) => note !== id);
       const opened = await this.notes.open(tx, ctx, id, draft && [ctx.userId, ...draft.assignees], others);
       const noteTitle = opened.outcome === 'ok' ? opened.json : written(opened, id, error);
-      const title = draft?.title || noteTitle?.trim();
+      const title = draft?.title || filledText(noteTitle ?? '');
       if (!draft || !title) {
         throw fieldError('title', 'is_not_blank', 'title must not be blank where the note has no title');
       }

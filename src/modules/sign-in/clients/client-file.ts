@@ -12,6 +12,7 @@ import {
   validateSync,
 } from 'class-validator';
 import { ConfigError } from '../../../config/config.js';
+import { Visible } from '../../../platform/http/input.decorators.js';
 import { redirectUriProblem } from './client-uris.js';
 import type { ClientKind, ClientRow } from './oidc-clients.repository.js';
 
@@ -23,7 +24,7 @@ class ClientEntry {
     message: `kind must be one of ${KINDS.join(', ')}; create services with workspace client add`,
   })
   kind!: ClientKind;
-  @IsString() @Length(1, 100) name!: string;
+  @Visible() @Length(1, 100) @IsString() name!: string;
   @IsOptional() @IsBoolean() first_party?: boolean;
   @IsOptional() @IsArray() @ArrayMaxSize(50) @IsString({ each: true }) redirect_uris?: string[];
   @IsOptional() @IsArray() @ArrayMaxSize(50) @IsString({ each: true }) post_logout_redirect_uris?: string[];

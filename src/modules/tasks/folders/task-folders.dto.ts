@@ -9,9 +9,16 @@ import {
 } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
-import { asNamedUser, EachAs, Flag, OneOf, Optional } from '../../../platform/http/input.decorators.js';
+import {
+  asNamedUser,
+  EachAs,
+  Flag,
+  OneOf,
+  Optional,
+  Visible,
+} from '../../../platform/http/input.decorators.js';
 import { FolderFields } from '../../../platform/resources/folder.dto.js';
-import { LowerCase, NamedUser, NotBlank } from '../task-fields.dto.js';
+import { LowerCase, NamedUser } from '../task-fields.dto.js';
 
 const MAX_FOLDER_MEMBERS = 100;
 const ROLES = ['editor', 'viewer'] as const;
@@ -31,7 +38,7 @@ export class FolderMember extends NamedUser {
 export class CreateTaskFolder extends FolderFields {
   @ApiProperty({ minLength: 1, maxLength: 255, example: 'Offsite' })
   @MaxLength(255)
-  @NotBlank()
+  @Visible()
   @IsString()
   name!: string;
 

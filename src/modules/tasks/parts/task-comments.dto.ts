@@ -1,7 +1,6 @@
 import { ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { IsString, MaxLength } from 'class-validator';
-import { Optional } from '../../../platform/http/input.decorators.js';
-import { NotBlank } from '../task-fields.dto.js';
+import { Optional, Visible } from '../../../platform/http/input.decorators.js';
 import { UpdateTask } from '../tasks.dto.js';
 
 const MAX_BODY = 10_000;
@@ -12,21 +11,21 @@ export class WriteComment extends PickType(UpdateTask, ['device_id'] as const) {
   @ApiPropertyOptional({ minLength: 1, example: 'They have rooms until Friday.' })
   @Optional()
   @MaxLength(MAX_BODY)
-  @NotBlank()
+  @Visible()
   @IsString()
   body?: string;
 
   /** The same as `body`. @example "They have rooms until Friday." */
   @Optional()
   @MaxLength(MAX_BODY)
-  @NotBlank()
+  @Visible()
   @IsString()
   text?: string;
 
   /** The same as `body`. @example "They have rooms until Friday." */
   @Optional()
   @MaxLength(MAX_BODY)
-  @NotBlank()
+  @Visible()
   @IsString()
   content?: string;
 }

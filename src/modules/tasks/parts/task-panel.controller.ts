@@ -27,7 +27,8 @@ export class TaskPanelController {
   @Endpoint('GET :id/panel', {
     id: 'readTaskPanel',
     summary: 'Read a task with all its parts',
-    description: 'With its newest comments, its history, the notes it refers to and your permissions.',
+    description:
+      'With its newest comments, its history (for others than its creator: since they see the task), the notes it refers to and your permissions.',
     response: [TaskPanelResponse, 'The panel.'],
     errors: [TaskErrors.notFound],
   })

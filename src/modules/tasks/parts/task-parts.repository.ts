@@ -51,9 +51,13 @@ const panel = workspace.statement<PanelRow>(
                     'actor', CASE WHEN entry.actor_id IS NOT NULL THEN
                       json_build_object('id', entry.actor_id, 'email', actor.email, 'name', actor.display_name) END)
                     ORDER BY entry.n DESC), '[]')::text
-             FROM (SELECT * FROM task_activity WHERE tenant_id = $1 AND task_id = $3 ORDER BY n DESC LIMIT $4) entry
+             FROM (SELECT * FROM task_activity
+                    WHERE tenant_id = $1 AND task_id = $3 AND (shown.role = 'owner' OR n > member.history_from)
+                    ORDER BY n DESC LIMIT $4) entry
              LEFT JOIN member_profiles actor ON actor.tenant_id = $1 AND actor.user_id = entry.actor_id) AS activity
      FROM task_views shown JOIN tasks task ON task.tenant_id = shown.tenant_id AND task.id = shown.task_id
+     JOIN task_members member ON member.tenant_id = shown.tenant_id AND member.task_id = shown.task_id
+                             AND member.user_id = shown.user_id
     WHERE shown.tenant_id = $1 AND shown.user_id = $2 AND shown.task_id = $3`,
 );
 

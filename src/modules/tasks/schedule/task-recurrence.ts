@@ -1,7 +1,7 @@
 import {
   DAY,
   formatDay,
-  isPlainScale,
+  instancesOf,
   nextInstance,
   parseRule,
   parseWallTime,
@@ -31,6 +31,8 @@ const PARTS = [
   'BYSETPOS',
   'WKST',
 ];
+/** RFC 7529. They are written only where SKIP changes the rule. */
+const SCALE_PARTS = new Set(['RSCALE', 'SKIP']);
 
 /**
  * Normalises a recurrence rule: upper case, fixed order of parts, without `RRULE:`.
@@ -44,28 +46,32 @@ export function canonicalRule(text: string): string | null {
     .toUpperCase();
   const parts = new Map<string, string>();
   for (const part of given.split(';')) {
-    const [name = '', value = ''] = part.split('=');
-    if (isPlainScale(name, value)) continue;
+    const [name = ''] = part.split('=');
+    if (SCALE_PARTS.has(name)) continue;
     if (!PARTS.includes(name) || part.split(',').length > MAX_VALUES) return null;
     parts.set(name, part);
   }
-  if (!isAllowed(given)) return null;
-  return PARTS.flatMap((name) => parts.get(name) ?? []).join(';');
+  const rule = allowedRule(given);
+  if (!rule) return null;
+  const plain = PARTS.flatMap((name) => parts.get(name) ?? []).join(';');
+  return rule.skip === 'OMIT' ? plain : `RSCALE=GREGORIAN;${plain};SKIP=${rule.skip}`;
 }
 
-function isAllowed(text: string): boolean {
+function allowedRule(text: string): Rule | null {
   try {
-    const { freq, interval, count, byDay, byMonth } = parseRule(text);
-    if (freq === 'HOURLY' || interval > MAX_INTERVAL || (count ?? 0) > MAX_COUNT) return false;
+    const rule = parseRule(text);
+    const { freq, interval, count, byDay, byMonth } = rule;
+    if (freq === 'HOURLY' || interval > MAX_INTERVAL || (count ?? 0) > MAX_COUNT) return null;
     // With BYMONTH, numbers count within a month.
-    return byMonth.length === 0 || byDay.every(({ nth }) => Math.abs(nth ?? 0) <= WEEKS_OF_MONTH);
+    const isNumbered = byDay.some(({ nth }) => Math.abs(nth ?? 0) > WEEKS_OF_MONTH);
+    return byMonth.length > 0 && isNumbered ? null : rule;
   } catch (error) {
-    if (error instanceof RecurrenceError) return false;
+    if (error instanceof RecurrenceError) return null;
     throw error;
   }
 }
 
-/** The fields of a repeating task that its next date depends on. */
+/** The fields of a repeating task that its next date depends on, as the occurrence that is completed has them. */
 export interface Repeating {
   rrule: string;
   from: 'schedule' | 'completion';
@@ -73,6 +79,8 @@ export interface Repeating {
   start: string;
   /** The day of this occurrence by the rule. The task may have been moved to another date since. */
   scheduled?: string;
+  /** The place of this occurrence in the series, from 1, if it was stored. */
+  number?: number;
   timeZone: string;
   /** The date of the task that is being completed. */
   date: string;
@@ -82,33 +90,76 @@ export interface Repeating {
 interface Occurrence {
   date: string;
   dueAt: Date | null;
+  /** Place in the series, from 1. Only where intervals count from completions: COUNT needs it there. */
+  number?: number;
 }
 
 /**
  * Finds the next occurrence of a repeating task. The local hour stays the same across changes of daylight saving time.
+ *
+ * With `from: completion`, the interval counts from the day of the completion. A rule that names its days and has the interval 1
+ * means the same days whatever the interval counts from.
  * @param now when the task is completed
  * @returns null when the series has ended
  */
 export function nextOccurrence(task: Repeating, now: Date): Occurrence | null {
   const isTimed = task.dueAt !== null && task.start.includes('T');
   const zone = Zone.of(task.timeZone);
-  // A day without an hour does not depend on a time zone: it is compared as midnight UTC.
-  const dayOrInstant = (wall: number): number => (isTimed ? zone.toInstant(wall) : midnight(wall));
+  const rule = withLocalEnd(parseRule(task.rrule), isTimed, zone);
+  const hour = isTimed ? task.start.slice(10) : '';
+  const clock: Clock = { isTimed, zone, hour };
   const current = isTimed ? seconds(task.dueAt as Date) : wallOf(task.date);
+  const first = wallOf(task.start.slice(0, 10) + hour);
+  if (task.from === 'completion' && !isFixed(rule)) {
+    // A completion late in the evening of its zone counts as that day, with the hour of the series.
+    const completed = midnight(zone.toWall(seconds(now))) + (first - midnight(first));
+    const number = task.number ?? placeOf(first, clock, rule, wallOf((task.scheduled ?? task.date) + hour));
+    if (rule.count !== null && number >= rule.count) return null;
+    const found = nextIn(completed, clock, { ...rule, count: null }, [current, instantOf(completed, clock)]);
+    return found && { ...found, number: number + 1 };
+  }
   const after = [current];
   if (task.from === 'completion') after.push(isTimed ? seconds(now) : midnight(zone.toWall(seconds(now))));
-  const hour = isTimed ? task.start.slice(10) : '';
-  if (task.scheduled) after.push(dayOrInstant(wallOf(task.scheduled + hour)));
-  const series = {
-    start: wallOf(task.start.slice(0, 10) + hour),
-    zone: isTimed ? task.timeZone : null,
-    isDate: !isTimed,
-    rules: [withLocalEnd(parseRule(task.rrule), isTimed, zone)],
-  };
-  const found = nextInstance(series, Math.max(...after));
+  if (task.scheduled) after.push(instantOf(wallOf(task.scheduled + hour), clock));
+  return nextIn(first, clock, rule, after);
+}
+
+/** How the occurrences of a task lie on the clock: days, or times of a zone. */
+interface Clock {
+  isTimed: boolean;
+  zone: Zone;
+  /** `T09:00:00`; empty for days. */
+  hour: string;
+}
+
+/** A day without an hour does not depend on a time zone: it is compared as midnight UTC. */
+const instantOf = (wall: number, { isTimed, zone }: Clock): number =>
+  isTimed ? zone.toInstant(wall) : midnight(wall);
+
+const seriesFrom = (start: number, { isTimed, zone }: Clock, rule: Rule) => ({
+  start,
+  zone: isTimed ? zone.name : null,
+  isDate: !isTimed,
+  rules: [rule],
+});
+
+/** The first occurrence after all of these moments, of a series that starts at a wall time. */
+function nextIn(start: number, clock: Clock, rule: Rule, after: readonly number[]): Occurrence | null {
+  const found = nextInstance(seriesFrom(start, clock, rule), Math.max(...after));
   if (!found) return null;
+  const { isTimed, zone } = clock;
   const date = formatDay(Math.floor((isTimed ? zone.toWall(found.start) : found.start) / DAY));
   return date > LAST_DATE ? null : { date, dueAt: isTimed ? new Date(found.start * 1000) : null };
+}
+
+/** Whether a rule names its days and repeats them in each period. */
+const isFixed = ({ interval, byMonth, byWeekNo, byYearDay, byMonthDay, byDay }: Rule): boolean =>
+  interval === 1 && [byMonth, byWeekNo, byYearDay, byMonthDay, byDay].some((part) => part.length > 0);
+
+/** The place of an occurrence by the schedule: of one whose series was set before places were stored, or of the first one. */
+function placeOf(first: number, clock: Clock, rule: Rule, wall: number): number {
+  const window = { from: Number.NEGATIVE_INFINITY, to: instantOf(wall, clock) + 1, limit: rule.count ?? 1 };
+  return Math.max(1, instancesOf(seriesFrom(first, clock, rule), window).length);
 }
 
 /** For a series of days, converts an UNTIL in UTC to the day in the task's time zone. */

@@ -93,3 +93,35 @@ BEGIN
   DELETE FROM tasks USING unnest(due) AS task WHERE tasks.tenant_id = task.tenant_id AND tasks.id = task.id;
   RETURN cardinality(due);
 END $$;
+
+-- Computes the moments of tasks again, by the rules in p_zones. A reminder that is due stays due, and a due date that has passed by
+-- the new rules is reported as any other. Returns the number of tasks that changed.
+CREATE FUNCTION tasks_follow_zones(p_tenants uuid[], p_ids uuid[], p_zones jsonb) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  task tasks;
+  followed tasks;
+  v_count int := 0;
+BEGIN
+  PERFORM task_use_zones(jsonb_build_object('zones', p_zones));
+  FOR task IN
+    SELECT due.* FROM tasks due JOIN unnest(p_tenants, p_ids) AS named (tenant_id, id) USING (tenant_id, id)
+     WHERE due.next_due_at > now() ORDER BY due.id FOR NO KEY UPDATE OF due SKIP LOCKED LOOP
+    BEGIN
+      followed := task_set_clock(task);
+      IF task.next_reminder_at <= now() THEN followed.next_reminder_at := task.next_reminder_at; END IF;
+      IF task.due_stage = 1 AND followed.due_stage <> 1 THEN
+        followed.due_stage := 1;
+        followed.next_due_at := coalesce(task.due_at, task_instant(task.date::timestamp, task.time_zone));
+      END IF;
+      IF (followed.overdue_at, followed.next_due_at, followed.due_stage, followed.next_reminder_at)
+         IS DISTINCT FROM (task.overdue_at, task.next_due_at, task.due_stage, task.next_reminder_at) THEN
+        UPDATE tasks SET overdue_at = followed.overdue_at, next_due_at = followed.next_due_at, due_stage = followed.due_stage,
+               next_reminder_at = followed.next_reminder_at
+         WHERE tenant_id = task.tenant_id AND id = task.id;
+        v_count := v_count + 1;
+      END IF;
+    EXCEPTION WHEN SQLSTATE 'WS004' THEN NULL;
+    END;
+  END LOOP;
+  RETURN v_count;
+END $$;

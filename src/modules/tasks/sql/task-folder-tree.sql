@@ -75,16 +75,18 @@ BEGIN
     ON CONFLICT (tenant_id, folder_id, user_id) DO UPDATE SET
       role = excluded.role, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
       device_id = excluded.device_id)
-  INSERT INTO task_members (tenant_id, task_id, user_id, role, folder_id, seq, gone, gone_at, device_id,
-                            listed_at, position, due_on, open, assigned, trashed)
+  INSERT INTO task_members AS known (tenant_id, task_id, user_id, role, folder_id, seq, gone, gone_at, device_id,
+                            listed_at, position, due_on, open, assigned, trashed, history_from)
   SELECT p_tenant, task.id, change.user_id, change.role, change.folder_id, firsts.before + change.position,
          CASE WHEN change.role IS NULL THEN 1 END, CASE WHEN change.role IS NULL THEN clock_timestamp() END, p_device,
          task.updated_at, task.position, coalesce(task.date, 'infinity'), task.status < 2,
-         change.user_id = ANY (task.assignee_ids), task.deleted_at IS NOT NULL
+         change.user_id = ANY (task.assignee_ids), task.deleted_at IS NOT NULL,
+         coalesce(nullif(task.activity_count, 1), 0)
     FROM numbered change JOIN firsts ON firsts.user_id = change.user_id
     JOIN tasks task ON task.tenant_id = p_tenant AND task.id = ANY (p_tasks) AND task.id = change.id
    WHERE change.kind = 2
   ON CONFLICT (tenant_id, task_id, user_id) DO UPDATE SET
+    history_from = CASE WHEN known.role IS NULL THEN excluded.history_from ELSE known.history_from END,
     role = excluded.role, folder_id = excluded.folder_id, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
     device_id = excluded.device_id,
     listed_at = excluded.listed_at, position = excluded.position, due_on = excluded.due_on, open = excluded.open,

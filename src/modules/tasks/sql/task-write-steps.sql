@@ -77,6 +77,7 @@ DECLARE
   v_roles task_role[];
   v_in_folder boolean[];
   v_heads bigint[];
+  v_history int;
 BEGIN
   IF task.folder_id IS NULL AND task.assignee_ids <@ ARRAY[task.creator_id] AND NOT EXISTS (
     SELECT FROM task_members member
@@ -90,6 +91,8 @@ BEGIN
     ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = current.head + 1
     RETURNING ARRAY[current.head] INTO v_heads;
   ELSE
+    -- Users who begin to see the task read its history from here on. The entry of its creation has nothing that was removed since.
+    SELECT nullif(activity_count, 1) INTO v_history FROM tasks WHERE tenant_id = task.tenant_id AND id = task.id;
     WITH audience AS MATERIALIZED (
       SELECT found.user_id, found.role, found.in_folder FROM task_audience(task) found),
     concerned AS (
@@ -105,14 +108,15 @@ BEGIN
       INTO v_users, v_roles, v_in_folder, v_heads
       FROM heads LEFT JOIN audience ON audience.user_id = heads.user_id;
   END IF;
-  INSERT INTO task_members (tenant_id, task_id, user_id, role, folder_id, seq, gone, gone_at, device_id,
-                            listed_at, position, due_on, open, assigned, trashed)
+  INSERT INTO task_members AS known (tenant_id, task_id, user_id, role, folder_id, seq, gone, gone_at, device_id,
+                            listed_at, position, due_on, open, assigned, trashed, history_from)
   SELECT task.tenant_id, task.id, counted.user_id, counted.role, CASE WHEN counted.in_folder THEN task.folder_id END, counted.head,
          CASE WHEN counted.role IS NULL THEN 1 END, CASE WHEN counted.role IS NULL THEN clock_timestamp() END, p_device,
          task.updated_at, task.position, coalesce(task.date, 'infinity'), task.status < 2,
-         counted.user_id = ANY (task.assignee_ids), task.deleted_at IS NOT NULL
+         counted.user_id = ANY (task.assignee_ids), task.deleted_at IS NOT NULL, coalesce(v_history, 0)
     FROM unnest(v_users, v_roles, v_in_folder, v_heads) AS counted (user_id, role, in_folder, head)
   ON CONFLICT (tenant_id, task_id, user_id) DO UPDATE SET
+    history_from = CASE WHEN known.role IS NULL THEN excluded.history_from ELSE known.history_from END,
     role = excluded.role, folder_id = excluded.folder_id, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
     device_id = excluded.device_id, listed_at = excluded.listed_at, position = excluded.position,
     due_on = excluded.due_on, open = excluded.open, assigned = excluded.assigned, trashed = excluded.trashed;
@@ -145,6 +149,35 @@ BEGIN
   VALUES (task.tenant_id, task.id, p_n, p_type, p_actor, p_data, clock_timestamp());
 END $$;
 
+-- The next number of the same length in base 62; p_digits has a digit other than `z`.
+CREATE FUNCTION position_next(p_digits text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  c_digits CONSTANT text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  c_kept CONSTANT text := rtrim(p_digits, 'z');
+BEGIN
+  RETURN left(c_kept, -1) || substr(c_digits, strpos(c_digits, right(c_kept, 1)) + 1, 1)
+    || repeat('0', length(p_digits) - length(c_kept));
+END $$;
+
+-- A key after another one, in the form of the fractional-indexing library: a letter from `a` to `z` announces 1 to 26 digits
+-- before the fraction. It is not longer than it has to be, so that a list does not get longer keys with each task. After the
+-- largest whole number, the fraction counts in eight digits behind its leading `z`.
+CREATE FUNCTION position_beyond(p_last text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  c_length CONSTANT int := ascii(p_last) - ascii('a') + 2;
+  c_digits CONSTANT text := substr(p_last, 2, c_length - 1);
+  c_fraction CONSTANT text := substr(p_last, c_length + 1);
+  c_rest CONSTANT text := ltrim(c_fraction, 'z');
+  v_count text := '00000001';
+BEGIN
+  IF rtrim(c_digits, 'z') <> '' THEN RETURN left(p_last, 1) || position_next(c_digits); END IF;
+  IF left(p_last, 1) <> 'z' THEN RETURN chr(ascii(p_last) + 1) || repeat('0', c_length); END IF;
+  IF c_rest <> '' THEN v_count := position_next(rpad(left(c_rest, 8), 8, '0')); END IF;
+  -- A fraction does not end with `0`.
+  IF right(v_count, 1) = '0' THEN v_count := left(v_count, 7) || '1'; END IF;
+  RETURN left(p_last, c_length) || repeat('z', length(c_fraction) - length(c_rest)) || v_count;
+END $$;
+
 -- A key for the end of a list: the time in base 62, so that tasks added at the same moment do not wait for one another; two
 -- random digits keep them apart. It has the form of the fractional-indexing library: "h" announces eight digits before the
 -- fraction. p_last: the last key of the list; when it is in the future (a task was moved behind it, or the clock went
@@ -165,7 +198,7 @@ BEGIN
     || substr(c_digits, (v_time / 62 % 62)::int + 1, 1)
     || substr(c_digits, (v_time % 62)::int + 1, 1)
     || substr(c_digits, floor(random() * 62)::int + 1, 1) || substr(c_digits, floor(random() * 61)::int + 2, 1);
-  RETURN CASE WHEN p_last >= v_key COLLATE "C" THEN p_last || 'V' ELSE v_key END;
+  RETURN CASE WHEN p_last >= v_key COLLATE "C" THEN position_beyond(p_last) ELSE v_key END;
 END $$;
 
 -- A key after every task that the caller has in this folder, or in none. Index task_members_board, which does not support
@@ -325,7 +358,7 @@ END $$;
 -- moves this occurrence only, whose day by the rule stays in `scheduled`.
 CREATE FUNCTION task_merge_recurrence(task tasks, p_patch jsonb) RETURNS tasks LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  c_internal CONSTANT text[] := '{start,scheduled}';
+  c_internal CONSTANT text[] := '{start,scheduled,number}';
   v_hour text;
   v_day text := to_char(task.date, 'YYYY-MM-DD');
   v_old jsonb := task.recurrence;

@@ -124,7 +124,7 @@ BEGIN
 END $$;
 
 -- Creates the next occurrence of a completed task: an open copy on the next date.
--- p_next: {"id", "date", "due_at"}.
+-- p_next: {"id", "date", "due_at"}, and "number", its place in the series, where intervals count from completions.
 CREATE FUNCTION task_repeat(task tasks, p_user uuid, p_next jsonb, p_device text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   upcoming tasks := task;
@@ -133,7 +133,7 @@ BEGIN
   upcoming.id := (p_next->>'id')::uuid;
   upcoming.date := (p_next->>'date')::date;
   upcoming.due_at := (p_next->>'due_at')::timestamptz;
-  upcoming.recurrence := task.recurrence || jsonb_build_object('scheduled', p_next->>'date');
+  upcoming.recurrence := task.recurrence || jsonb_strip_nulls(jsonb_build_object('scheduled', p_next->>'date', 'number', p_next->'number'));
   upcoming.status := 0;
   upcoming.completed_at := NULL;
   upcoming.next_task_id := NULL;

@@ -1,3 +1,5 @@
+import { hasVisibleCharacter } from '../../../lib/text/index.js';
+
 /** File systems allow 255 bytes; browsers append a number to a name that exists. */
 const MAX_BYTES = 200;
 const MAX_CHARACTERS = 120;
@@ -26,7 +28,7 @@ export function safeFileName(text: string, extension: string, otherwise: string)
     .replace(/\s+/gu, ' ')
     .replace(FORBIDDEN, '_');
   const bare = cut(trimDots(visible), MAX_BYTES - extension.length);
-  const name = /[^_\s.]/u.test(bare) ? bare : otherwise;
+  const name = hasVisibleCharacter(bare.replaceAll(/[_.]/g, '')) ? bare : otherwise;
   return `${DEVICE.test(name) ? '_' : ''}${name}${extension}`;
 }
 

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsNotEmpty, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
+import { IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
+import { Visible } from '../../../../platform/http/input.decorators.js';
 import { DRAFTS, INBOX } from '../../mail.examples.js';
 
 const IsMailboxId = (): PropertyDecorator =>
@@ -48,5 +49,5 @@ export class ReadAttachment {
   attachment_id!: string;
 
   /** File name of the download. @example 'hello.txt' */
-  @MaxLength(1_000) @IsNotEmpty() @IsString() filename!: string;
+  @MaxLength(1_000) @Visible() @IsString() filename!: string;
 }
