@@ -1,4 +1,4 @@
-import type { CardEntry } from '../vcard/index.js';
+import { type CardEntry, secondValues } from '../vcard/index.js';
 import type { ContactCard } from './card.js';
 
 /** A list without the entries that another list has. */
@@ -19,7 +19,8 @@ function withLabels<T extends CardEntry>(entry: T, other: T): T {
 
 /**
  * One card from two: lists are joined, without repetitions, and single fields of `card` win over those of `other`, which fill the
- * empty ones. Different notes are kept one below the other.
+ * empty ones; names, organizations and titles of `other` that lose are properties of `custom`. Different notes are kept one below
+ * the other.
  */
 export function joined(card: ContactCard, other: ContactCard): ContactCard {
   const join = <T extends CardEntry>(list: T[], others: T[], key: (entry: T) => string): T[] => {
@@ -53,6 +54,9 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
     members: union(card.members, other.members),
     time_zone: card.time_zone ?? other.time_zone,
     language: card.language ?? other.language,
-    custom: [...card.custom, ...missingFrom(card.custom, other.custom, json)],
+    custom: [
+      ...card.custom,
+      ...missingFrom(card.custom, [...other.custom, ...secondValues(card, other)], json),
+    ],
   };
 }

@@ -20,7 +20,7 @@ export interface Property {
 }
 
 /** Names in upper case. `get` returns the first value. */
-class Params extends Map<string, string[]> {
+export class Params extends Map<string, string[]> {
   first(name: string): string | undefined {
     return this.get(name)?.[0];
   }
