@@ -75,7 +75,7 @@ export interface CardProfile extends CardEntry {
 }
 
 /** Schemes of instant messaging; accounts with them are IMPP properties, others are SOCIALPROFILE (RFC 9554). */
-export const MESSENGER_SCHEMES: ReadonlySet<string> = new Set([
+const MESSENGER_SCHEMES: ReadonlySet<string> = new Set([
   'aim',
   'discord',
   'facetime',
@@ -100,6 +100,10 @@ export const MESSENGER_SCHEMES: ReadonlySet<string> = new Set([
   'xmpp',
   'ymsgr',
 ]);
+
+/** True for the URI of an account of instant messaging. */
+export const isMessenger = (uri: string | null): boolean =>
+  uri !== null && MESSENGER_SCHEMES.has(uri.slice(0, uri.indexOf(':')).toLowerCase());
 
 export const CARD_DATE_TYPES = ['birthday', 'anniversary', 'other'] as const;
 export type CardDateType = (typeof CARD_DATE_TYPES)[number];

@@ -7,7 +7,7 @@ import {
   type Card,
   type CardFields,
   type CardProperty,
-  MESSENGER_SCHEMES,
+  isMessenger,
   NAME_PARTS,
 } from '../card.js';
 import { formatDate, parseDate } from '../dates.js';
@@ -48,11 +48,22 @@ const HELD: ReadonlyMap<string, readonly string[]> = new Map([
 /** Parameters that describe the spelling of the value; `X-ANDROID-LABEL` is a label. */
 const NEVER = new Set(['VALUE', 'X-ANDROID-LABEL']);
 
+/** Companions of a card and characters of their values: more would fill the contact, and block the process. */
+const MAX_COMPANIONS = 200;
+const MAX_LENGTH = 16_384;
+
 /** The companion of a property that a field holds; undefined if the field holds all of it. @param isShared its group connects it with others */
 export function companionOf(property: Property, isShared: boolean, isOld: boolean): CardProperty | undefined {
   const { name, params, binary, nested } = property;
   const held = HELD.get(name);
-  if (!held || binary || nested !== null || (name === 'FN' && params.has('DERIVED'))) return undefined;
+  if (
+    !held ||
+    property.value.length > MAX_LENGTH ||
+    binary ||
+    nested !== null ||
+    (name === 'FN' && params.has('DERIVED'))
+  )
+    return undefined;
   const left = [...params].filter((entry) => isLeft(entry, held));
   const group = isShared ? property.group : null;
   const text = isOld ? property.value.replaceAll(/(?<!\\),/g, String.raw`\,`) : property.value;
@@ -78,8 +89,7 @@ function isRicher(name: string, value: string): boolean {
     );
   }
   if (name === 'ADR') return splitEscaped(value, ';').slice(ADDRESS_PARTS.length).some(Boolean);
-  const scheme = /^[a-z][a-z0-9+.-]*(?=:)/i.exec(value)?.[0].toLowerCase();
-  return name === 'IMPP' && scheme !== undefined && !MESSENGER_SCHEMES.has(scheme);
+  return name === 'IMPP' && /^[a-z][a-z0-9+.-]*:/i.test(value) && !isMessenger(value);
 }
 
 /** The value of a field or of one of its entries as a key. */
@@ -226,9 +236,10 @@ function merged(first: CardProperty | undefined, second: CardProperty): CardProp
 
 /** Those of the properties that are companions of values of the card, in the order of `HELD`. */
 export function companionsIn(card: Card, properties: readonly CardProperty[]): CardProperty[] {
-  const others = new Set(new Companions({ ...card, custom: [...properties] }).rest);
+  const first = properties.slice(0, MAX_COMPANIONS);
+  const others = new Set(new Companions({ ...card, custom: first }).rest);
   const names = [...HELD.keys()];
-  return properties
+  return first
     .filter((property) => !others.has(property))
     .toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name));
 }

@@ -7,7 +7,7 @@ import {
   type CardProfile,
   type CardProperty,
   type CardRelated,
-  MESSENGER_SCHEMES,
+  isMessenger,
 } from '../card.js';
 import { agentCard } from '../agent.js';
 import { APPLE_YEAR, formatDate } from '../dates.js';
@@ -96,15 +96,14 @@ function writeProfile(writer: CardWriter, profile: CardProfile): void {
   const companion = writer.companions.of(entryKeys.profiles(profile));
   const group = labelGroup(writer, profile, companion);
   const isNew = version === '4.0';
-  const scheme = uri?.slice(0, uri.indexOf(':')).toLowerCase();
-  const isMessenger = companion?.name === 'IMPP' || (scheme !== undefined && MESSENGER_SCHEMES.has(scheme));
+  const isImpp = companion?.name === 'IMPP' || isMessenger(uri);
   const names: ParamList = isNew
     ? { 'SERVICE-TYPE': service, USERNAME: uri && user }
     : { 'X-SERVICE-TYPE': service, 'X-USER': user };
   const params = { ...names, ...typeParams(profile, version) };
   const add = (name: string, value: string, more: ParamList): void =>
     writer.addField(companion, name, value, more, group);
-  if (uri && isMessenger) add('IMPP', escapeUri(uri), params);
+  if (uri && isImpp) add('IMPP', escapeUri(uri), params);
   else if (uri && (isNew || !service)) add('SOCIALPROFILE', escapeUri(uri), params);
   else if (isNew || !service) add('SOCIALPROFILE', escapeText(user ?? ''), { VALUE: 'text', ...params });
   else {
