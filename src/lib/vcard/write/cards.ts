@@ -55,7 +55,7 @@ const ALTERNATIVES = ['N', 'BDAY', 'ANNIVERSARY', 'GENDER', 'BIRTHPLACE', 'DEATH
 /** The ALTID of each such property that the card has several times. */
 function altIds(card: Card, companions: Companions): Map<string, string> {
   const own = fieldsWritten(card);
-  const sources = [...companions.rest, ...companions.all()];
+  const sources = [...companions.all(), ...companions.rest];
   return new Map(
     ALTERNATIVES.flatMap((name) => {
       const rest = companions.rest.filter((property) => property.name === name);
