@@ -1,4 +1,4 @@
-import { type CardEntry, secondValues } from '../vcard/index.js';
+import { type CardEntry, secondValues, withoutStale } from '../vcard/index.js';
 import type { ContactCard } from './card.js';
 
 /** A list without the entries that another list has. */
@@ -33,7 +33,7 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
   const union = (list: string[], others: string[]) => [...new Set([...list, ...others])];
   const json = (entry: unknown): string => JSON.stringify(entry);
   const notes = [card.notes, other.notes].filter((text, n, all) => text && all.indexOf(text) === n);
-  return {
+  const both: ContactCard = {
     ...card,
     name: card.name ?? other.name,
     full_name: card.full_name ?? other.full_name,
@@ -59,4 +59,6 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
       ...missingFrom(card.custom, [...other.custom, ...secondValues(card, other)], json),
     ],
   };
+  // A value that equals one of `card` in another spelling is not in the joint card; neither are its parameters.
+  return { ...both, custom: withoutStale(other, both) };
 }

@@ -133,7 +133,7 @@ export interface CardOrganization {
 
 /**
  * A property that the other fields cannot hold; writers write it back as it was read. A property whose value a field has keeps
- * what the field cannot hold: the group and the parameters, and further components of N and ADR (`read/companions.ts`).
+ * what the field cannot hold: the group and the parameters, and further components of N and ADR (`companions.ts`).
  */
 export interface CardProperty {
   /** The group before the name: `item1` in `item1.X-FOO`. */

@@ -191,4 +191,18 @@ describe('values of contacts on devices and here', () => {
       expect.arrayContaining(['FN:Ina', 'FN:Ina Holm', 'ORG:Sailing club;Crew\\; A']),
     );
   });
+
+  test('a merge does not repeat an address in another spelling because of its parameters', async () => {
+    await send(vcard('4.0', 'FN:Ina', 'EMAIL;PID=1.1:INA@home.example', 'TEL;PID=1.1:601 777 001'));
+    await alice.api.post(`/contact/addressbooks/${bookId}/contacts`, {
+      external_id: 'a',
+      full_name: 'Ina',
+      emails: ['ina@home.example'],
+      phones: ['+420601777001'],
+    });
+    const other = (await list()).find(({ external_id }) => external_id !== 'a').external_id;
+    await alice.api.post('/contact/merges', { addressbook_id: bookId, external_ids: ['a', other] });
+    const written = (await rows('4.0')).filter((row) => /^(EMAIL|TEL)/.test(row));
+    expect(written).toEqual(['EMAIL:ina@home.example', 'TEL:+420601777001']);
+  });
 });

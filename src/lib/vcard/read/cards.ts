@@ -1,5 +1,5 @@
 import type { Card, CardProperty } from '../card.js';
-import { companionOf, companionsIn } from './companions.js';
+import { companionOf, companionsIn } from '../companions.js';
 import { Draft } from './draft.js';
 import { VcardError } from '../errors.js';
 import { HANDLERS } from './handlers.js';

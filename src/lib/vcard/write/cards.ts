@@ -1,5 +1,5 @@
 import { type Card, type CardDate, type CardPhoto, type CardProperty, NAME_PARTS } from '../card.js';
-import { Companions, entryKeys, keyOf } from '../read/companions.js';
+import { Companions, entryKeys, keyOf } from '../companions.js';
 import { CardWriter, escapeUri, groupOf, joinParts, oneLine, validParams } from './lines.js';
 import { writeContactData, writeDate, writeRelated } from './entries.js';
 import { base64, formatDataUri, MEDIA_FAMILY, parseDataUri, shortType } from '../media.js';

@@ -12,7 +12,7 @@ import {
 import { agentCard } from '../agent.js';
 import { APPLE_YEAR, formatDate } from '../dates.js';
 import { formatBuiltInLabel } from '../labels.js';
-import { entryKeys } from '../read/companions.js';
+import { entryKeys } from '../companions.js';
 import { escapeText, typeToken } from '../text.js';
 import { uidToUri } from '../uids.js';
 import { type CardWriter, escapeUri, groupOf, joinParts, type ParamList } from './lines.js';

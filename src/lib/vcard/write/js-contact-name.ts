@@ -17,9 +17,24 @@ const NAME_KINDS = ['surname', 'given', 'given2', 'title', 'credential', 'surnam
 const WRITTEN = ['title', 'given', 'given2', 'surname', 'surname2', 'generation', 'credential'];
 /** The kinds in the order of ADR. */
 const ADDRESS_KINDS = [
-  ...['postOfficeBox', 'apartment', 'name', 'locality', 'region', 'postcode', 'country'],
-  ...['room', 'apartment', 'floor', 'number', 'name', 'building', 'block', 'subdistrict', 'district'],
-  ...['landmark', 'direction'],
+  'postOfficeBox',
+  'apartment',
+  'name',
+  'locality',
+  'region',
+  'postcode',
+  'country',
+  'room',
+  'apartment',
+  'floor',
+  'number',
+  'name',
+  'building',
+  'block',
+  'subdistrict',
+  'district',
+  'landmark',
+  'direction',
 ];
 
 /** The components of a property: each part may be a list. */

@@ -10,7 +10,7 @@ import {
 import { formatDate } from '../dates.js';
 import { formatBuiltInLabel } from '../labels.js';
 import { formatDataUri } from '../media.js';
-import { Companions, entryKeys, keyOf } from '../read/companions.js';
+import { Companions, entryKeys, keyOf } from '../companions.js';
 import { uidToUri } from '../uids.js';
 import { type Entry, entry, Localizations, timeZoneOf } from './js-contact-entries.js';
 import { addressComponents, nameOf } from './js-contact-name.js';

@@ -1,6 +1,6 @@
 import { encodeParameter, foldLine } from '../../content-lines/index.js';
 import { ADDRESS_PARTS, type CardProperty, NAME_PARTS } from '../card.js';
-import type { Companions } from '../read/companions.js';
+import type { Companions } from '../companions.js';
 import { cleanText, escapeText, splitEscaped } from '../text.js';
 
 export type ParamList = Record<string, string | readonly string[] | null | undefined>;

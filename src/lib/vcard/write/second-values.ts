@@ -1,5 +1,5 @@
 import { type CardFields, type CardProperty, NAME_PARTS } from '../card.js';
-import { Companions, entryKeys, keyOf } from '../read/companions.js';
+import { Companions, entryKeys, keyOf } from '../companions.js';
 import { escapeText } from '../text.js';
 import { joinParts } from './lines.js';
 

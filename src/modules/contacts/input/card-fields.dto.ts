@@ -147,7 +147,7 @@ const IsParameters = () =>
     },
   });
 
-/** A vCard property that no other field holds. It is kept as it is. */
+/** A vCard property that no other field holds, or the group and the parameters of the value of a field. It is kept as it is. */
 export class PropertyInput {
   @CardText(null, CARD_LIMITS.name) group?: string | null;
   @ApiProperty({ pattern: '^[A-Za-z0-9-]{1,64}$', example: 'X-PHONETIC-ORG' })

@@ -168,7 +168,7 @@ export class ListContacts extends PageQuery {
   @IsOptional() @Text(200, { example: 'mar' }) q?: string;
   /** Only contacts with this address. */
   @IsOptional() @Text(320, { example: 'maria@example.com' }) email?: string;
-  /** Only contacts with this telephone number. */
+  /** Only contacts with this telephone number, in digits of any script. A part of a number finds nothing. */
   @IsOptional() @Text(200, { example: '+420601123456' }) phone?: string;
   /** Only contacts of this category. */
   @IsOptional() @Text(1_000, { example: 'customers' }) category?: string;

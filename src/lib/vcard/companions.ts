@@ -9,12 +9,12 @@ import {
   type CardProperty,
   isMessenger,
   NAME_PARTS,
-} from '../card.js';
-import { formatDate, parseDate } from '../dates.js';
-import { Draft } from './draft.js';
-import { HANDLERS } from './handlers.js';
-import { Params, type Property } from './properties.js';
-import { cleanText, splitEscaped, unescapeText } from '../text.js';
+} from './card.js';
+import { formatDate, parseDate } from './dates.js';
+import { Draft } from './read/draft.js';
+import { HANDLERS } from './read/handlers.js';
+import { Params, type Property } from './read/properties.js';
+import { cleanText, splitEscaped, unescapeText } from './text.js';
 
 /** Parameters whose content is in members of the fields, by the name of the property. */
 const TYPED = ['TYPE', 'PREF'];
