@@ -1,4 +1,4 @@
-import { type CardEntry, secondValues, withoutStale } from '../vcard/index.js';
+import { type CardEntry, secondValues, SINGLE_PROPERTIES, withoutStale } from '../vcard/index.js';
 import type { ContactCard } from './card.js';
 
 /** A list without the entries that another list has. */
@@ -54,11 +54,11 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
     members: union(card.members, other.members),
     time_zone: card.time_zone ?? other.time_zone,
     language: card.language ?? other.language,
-    custom: [
-      ...card.custom,
-      ...missingFrom(card.custom, [...other.custom, ...secondValues(card, other)], json),
-    ],
+    custom: [...card.custom, ...missingFrom(card.custom, other.custom, json)],
   };
   // A value that equals one of `card` in another spelling is not in the joint card; neither are its parameters.
-  return { ...both, custom: withoutStale(other, both) };
+  const kept = new Set(withoutStale(other, both));
+  const custom = both.custom.filter((property) => kept.has(property) || SINGLE_PROPERTIES.has(property.name));
+  const second = missingFrom(custom, secondValues(card, other), json);
+  return { ...both, custom: [...custom, ...second] };
 }
