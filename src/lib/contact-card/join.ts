@@ -1,4 +1,4 @@
-import type { CardEntry } from '../vcard/index.js';
+import { type CardEntry, secondValues, SINGLE_PROPERTIES, withoutStale } from '../vcard/index.js';
 import type { ContactCard } from './card.js';
 
 /** A list without the entries that another list has. */
@@ -19,7 +19,8 @@ function withLabels<T extends CardEntry>(entry: T, other: T): T {
 
 /**
  * One card from two: lists are joined, without repetitions, and single fields of `card` win over those of `other`, which fill the
- * empty ones. Different notes are kept one below the other.
+ * empty ones; names, organizations and titles of `other` that lose are properties of `custom`. Different notes are kept one below
+ * the other.
  */
 export function joined(card: ContactCard, other: ContactCard): ContactCard {
   const join = <T extends CardEntry>(list: T[], others: T[], key: (entry: T) => string): T[] => {
@@ -32,7 +33,7 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
   const union = (list: string[], others: string[]) => [...new Set([...list, ...others])];
   const json = (entry: unknown): string => JSON.stringify(entry);
   const notes = [card.notes, other.notes].filter((text, n, all) => text && all.indexOf(text) === n);
-  return {
+  const both: ContactCard = {
     ...card,
     name: card.name ?? other.name,
     full_name: card.full_name ?? other.full_name,
@@ -55,4 +56,9 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
     language: card.language ?? other.language,
     custom: [...card.custom, ...missingFrom(card.custom, other.custom, json)],
   };
+  // A value that equals one of `card` in another spelling is not in the joint card; neither are its parameters.
+  const kept = new Set(withoutStale(other, both));
+  const custom = both.custom.filter((property) => kept.has(property) || SINGLE_PROPERTIES.has(property.name));
+  const second = missingFrom(custom, secondValues(card, other), json);
+  return { ...both, custom: [...custom, ...second] };
 }

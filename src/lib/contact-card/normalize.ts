@@ -14,6 +14,7 @@ import {
   type CardRelated,
   type CardValue,
   newCard,
+  withoutStale,
 } from '../vcard/index.js';
 import { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, type ContactPhone } from './card.js';
 
@@ -210,7 +211,8 @@ function derivedName(card: ContactCard): string | null {
 
 /**
  * The card with these fields written, in its stored form: text trimmed, members complete, telephone numbers with their
- * international form. A full name that was derived from other fields follows them.
+ * international form. A full name that was derived from other fields follows them. Properties of `custom` with the parameters of a
+ * value are removed with it.
  * @param patch validated fields; missing ones stay
  * @param country of telephone numbers without an international prefix
  */
@@ -225,6 +227,7 @@ export function written(patch: CardPatch, before: ContactCard, country: string |
     before.full_name !== undefined &&
     before.full_name === derivedName(before);
   if (card.full_name === null || isDerived) card.full_name = derivedName(card);
+  card.custom = withoutStale(before, card);
   return card;
 }
 

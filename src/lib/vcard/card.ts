@@ -12,6 +12,15 @@ export interface CardName {
   phonetic_family: string | null;
 }
 
+/** The components of N in the order of RFC 6350, 6.2.2. */
+export const NAME_PARTS = [
+  'family',
+  'given',
+  'middle',
+  'prefix',
+  'suffix',
+] as const satisfies readonly (keyof CardName)[];
+
 /** The common part of the entries that a card may have several of. */
 export interface CardEntry {
   /** A label of the user's own words, e.g. `Summer house`. */
@@ -66,8 +75,9 @@ export interface CardProfile extends CardEntry {
 }
 
 /** Schemes of instant messaging; accounts with them are IMPP properties, others are SOCIALPROFILE (RFC 9554). */
-export const MESSENGER_SCHEMES: ReadonlySet<string> = new Set([
+const MESSENGER_SCHEMES: ReadonlySet<string> = new Set([
   'aim',
+  'discord',
   'facetime',
   'gtalk',
   'icq',
@@ -77,14 +87,23 @@ export const MESSENGER_SCHEMES: ReadonlySet<string> = new Set([
   'msnim',
   'pres',
   'sgnl',
+  'signal',
   'sip',
   'sips',
   'skype',
   'tg',
+  'threema',
+  'viber',
   'whatsapp',
+  // Apple writes the user of any messenger after this scheme.
+  'x-apple',
   'xmpp',
   'ymsgr',
 ]);
+
+/** True for the URI of an account of instant messaging. */
+export const isMessenger = (uri: string | null): boolean =>
+  uri !== null && MESSENGER_SCHEMES.has(uri.slice(0, uri.indexOf(':')).toLowerCase());
 
 export const CARD_DATE_TYPES = ['birthday', 'anniversary', 'other'] as const;
 export type CardDateType = (typeof CARD_DATE_TYPES)[number];
@@ -112,7 +131,10 @@ export interface CardOrganization {
   units: string[];
 }
 
-/** A property that the other fields cannot hold. Writers write it back as it was read. */
+/**
+ * A property that the other fields cannot hold; writers write it back as it was read. A property whose value a field has keeps
+ * what the field cannot hold: the group and the parameters, and further components of N and ADR (`companions.ts`).
+ */
 export interface CardProperty {
   /** The group before the name: `item1` in `item1.X-FOO`. */
   group: string | null;

@@ -6,7 +6,7 @@ import type { Reader, Tx } from '../../platform/database/tx.js';
 import { type AccessedRow, BOOK_ACCESS, CONTACT_COLUMNS } from './contact-access.js';
 import type { ContactRow } from './responses/contact.presenter.js';
 import type { ContactInsert, ContactUpdate } from './model/contact-values.js';
-import { prefixRange } from '../../lib/contact-card/index.js';
+import { prefixRange, SCRIPT_DIGITS } from '../../lib/contact-card/index.js';
 
 const read = workspace.statement<AccessedRow>(
   'contacts.read',
@@ -92,6 +92,8 @@ export interface ContactFilter {
   prefixes: string[];
   /** Words and keys that the contact has. */
   keys: string[];
+  /** The digits of a number without an international form, which is among the keys. */
+  number?: string | null;
   kind: string | null;
   /** Only cards of members. */
   members?: boolean;
@@ -105,7 +107,8 @@ export type Listed = ListedRow & ContactRow;
 export const isListed = (row: ListedRow): row is Listed => row.id !== null;
 
 // $5 limit, $6 kind, $9 members only, $7 and $8 the last row of the page before. Index contacts_by_name or contacts_feed. With words, the
-// primary key of contact_words finds the contacts with the first word ($10 to $11); a filter checks the other words ($12, $13).
+// primary key of contact_words finds the contacts with the first word ($10 to $11); a filter checks the other words ($12, $13). The last
+// digits of a number and words of names are words too: $14 are the digits of a whole number, or of a national number.
 function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRow> {
   const order = sort === 'name' ? 'contact.sort_key, contact.id' : 'contact.seq DESC';
   const after =
@@ -116,7 +119,11 @@ function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRo
               AND listed.addressbook_id = $4 AND listed.word >= $10 AND listed.word < $11)
              AND contact.words @> $12::text[]
              AND NOT EXISTS (SELECT FROM unnest($13::text[]) AS prefix
-                  WHERE NOT EXISTS (SELECT FROM unnest(contact.words) AS word WHERE starts_with(word, prefix)))`;
+                  WHERE NOT EXISTS (SELECT FROM unnest(contact.words) AS word WHERE starts_with(word, prefix)))
+             AND ($14::text IS NULL OR EXISTS (
+               SELECT FROM json_array_elements(contact.card->'phones') AS phone
+                WHERE regexp_replace(translate(phone->>'value', '${SCRIPT_DIGITS.from}', '${SCRIPT_DIGITS.to}'), '\\D', '', 'g') = $14
+                   OR length($14) > 7 AND phone->>'e164' LIKE '%' || ltrim($14, '0')))`;
   return workspace.statement<ListedRow>(
     `contacts.list_${sort}${hasWords ? '_words' : ''}`,
     `SELECT access.role, access.default_country, contact.sort_key, contact.seq::float8 AS seq, ${CONTACT_COLUMNS}
@@ -162,7 +169,7 @@ export class ContactsRepository {
   async list(
     { tenantId, userId }: RequestContext,
     { accessId, bookId }: { accessId: string; bookId: string },
-    { prefixes, keys, kind, members = false }: ContactFilter,
+    { prefixes, keys, number = null, kind, members = false }: ContactFilter,
     sort: ContactSort,
     after: readonly (string | number)[] | undefined,
     limit: number,
@@ -172,7 +179,7 @@ export class ContactsRepository {
     const [key] = keys;
     if (key === undefined && prefixes.length === 0) return this.db.query(LISTS[sort].plain, values);
     const range = key === undefined ? prefixRange(prefixes) : [key, key + NEXT];
-    return this.db.query(LISTS[sort].words, [...values, ...range, keys, prefixes]);
+    return this.db.query(LISTS[sort].words, [...values, ...range, keys, prefixes, number]);
   }
 
   /** The number of the last change of a book. */

@@ -131,9 +131,14 @@ describe('any input', () => {
       data: Buffer.alloc(3),
     });
     expect(readCard(card('X:1\n'.repeat(9_990))).custom).toHaveLength(9_990);
-    expect(() => readCard(card('X:1\n'.repeat(500_000)))).toThrow(
-      expect.objectContaining({ name: 'VcardError', code: 'card_too_large' }),
-    );
+    const tooMany = [
+      'X:1\n'.repeat(500_000),
+      ...[';TYPE=a', ';a', ',a'].map((unit) => `TEL;X=1${unit.repeat(500_000)}:1`),
+    ];
+    for (const line of tooMany)
+      expect(() => readCard(card(line))).toThrow(
+        expect.objectContaining({ name: 'VcardError', code: 'card_too_large' }),
+      );
   });
 
   // A quarter of the greatest length; all of it in a thorough search.
@@ -148,6 +153,9 @@ describe('any input', () => {
       `TEL;X="${fill('"')}:1`,
       `FN:a\n${fill(' b\n')}`,
       `NOTE:${fill(' ')}x`,
+      `NICKNAME;TYPE=work:${fill('a,')}`,
+      `N:${fill(',')};a`,
+      ...['NOTE;X-A=1', 'a.TEL', 'CATEGORIES;X-A=1'].map((name) => `${name}:1\n`.repeat(9_000)),
       `TEL:${fill(' ')}x`,
       `TEL:x${fill(' ext. ')}`,
       `PHOTO:data:${fill(';a')}`,

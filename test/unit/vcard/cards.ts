@@ -76,7 +76,7 @@ const name = someOf(
 const customs = fc.array(
   fc.record({
     group: optional(fc.constantFrom('item1', 'item2', 'G-7')),
-    name: fc.constantFrom('X-FOO', 'X-BAR-2', 'GEO', 'ROLE', 'GENDER', 'X-ABLABEL'),
+    name: fc.constantFrom('X-FOO', 'X-BAR-2', 'GEO', 'ROLE', 'HOBBY', 'X-ABLABEL'),
     params: fc.dictionary(
       fc.constantFrom('X-A', 'TYPE', 'LANGUAGE'),
       fc.array(line, { minLength: 1, maxLength: 2 }),

@@ -1,12 +1,10 @@
 import * as fc from 'fast-check';
 import {
   CARD_VERSIONS,
-  type CardDateType,
   type CardResult,
   newCard,
   readCard,
   readCards,
-  toJsContact,
   writeCard,
 } from '../../../src/lib/vcard/index.js';
 import { anyCard, chunksOf, comparable } from './cards.ts';
@@ -101,72 +99,5 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
       ),
       { numRuns: runs(150) },
     );
-  });
-});
-
-describe('JSContact', () => {
-  it('has dates as PartialDate if possible, and as properties of vCard otherwise', () => {
-    const date = (type: CardDateType, year: number | null, month: number | null, day: number | null) => ({
-      type,
-      year,
-      month,
-      day,
-      label: null,
-    });
-    const dates = [
-      date('birthday', 1985, 4, 12),
-      date('birthday', null, 4, 12),
-      date('anniversary', 1985, 4, null),
-      date('anniversary', 1985, null, 12),
-      date('birthday', null, 4, null),
-      date('anniversary', null, null, 12),
-    ];
-    const card = toJsContact({ ...newCard({ full_name: 'Maria', dates }), uid: 'a' });
-    expect(Object.values(card['anniversaries'] as object).map(({ date }) => date)).toEqual([
-      { '@type': 'PartialDate', year: 1985, month: 4, day: 12 },
-      { '@type': 'PartialDate', month: 4, day: 12 },
-      { '@type': 'PartialDate', year: 1985, month: 4 },
-      { '@type': 'PartialDate', year: 1985 },
-    ]);
-    expect(card['vCardProps']).toEqual([
-      ['x-abdate', { group: 'date5' }, 'date-and-or-time', '--04'],
-      ['x-ablabel', { group: 'date5' }, 'text', '_$!<Birthday>!$_'],
-      ['x-abdate', { group: 'date6' }, 'date-and-or-time', '---12'],
-      ['x-ablabel', { group: 'date6' }, 'text', '_$!<Anniversary>!$_'],
-    ]);
-  });
-
-  it.each([
-    ['ROLE:Skipper', 'titles', { kind: 'role', name: 'Skipper' }],
-    ['LOGO:https://a.example/x', 'media', { kind: 'logo', uri: 'https://a.example/x' }],
-    ['SOUND:https://a.example/x', 'media', { kind: 'sound', uri: 'https://a.example/x' }],
-    ['SOURCE:https://a.example/x', 'directories', { kind: 'entry', uri: 'https://a.example/x' }],
-    ['ORG-DIRECTORY:https://a.example/x', 'directories', { kind: 'directory', uri: 'https://a.example/x' }],
-    ['KEY:https://a.example/x', 'cryptoKeys', { uri: 'https://a.example/x' }],
-    [
-      'CALURI;PREF=2:https://a.example/x',
-      'calendars',
-      { kind: 'calendar', uri: 'https://a.example/x', pref: 2 },
-    ],
-    ['FBURL:https://a.example/x', 'calendars', { kind: 'freeBusy', uri: 'https://a.example/x' }],
-    ['CALADRURI:mailto:a@a.example', 'schedulingAddresses', { uri: 'mailto:a@a.example' }],
-    ['CONTACT-URI:mailto:a@a.example', 'links', { kind: 'contact', uri: 'mailto:a@a.example' }],
-    ['EXPERTISE;LEVEL=expert:knots', 'personalInfo', { kind: 'expertise', value: 'knots', level: 'high' }],
-    ['HOBBY;X-A=b:rowing', 'personalInfo', { kind: 'hobby', value: 'rowing', vCardParams: { 'x-a': 'b' } }],
-    ['INTEREST:tides\\, moon', 'personalInfo', { kind: 'interest', value: 'tides, moon' }],
-  ])('has %s in its own property', (row, property, entry) => {
-    const read = readCard(`BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ina\r\n${row}\r\nEND:VCARD\r\n`);
-    const card = toJsContact({ ...read, uid: 'a' });
-    expect([card[property], card['vCardProps']]).toEqual([{ k1: entry }, undefined]);
-  });
-
-  it('has the time of creation and the grammatical gender, and adds a role to the title', () => {
-    const rows = ['TITLE:Joiner', 'ROLE:Skipper', 'CREATED:20010203T040506Z', 'GRAMGENDER:NEUTER'];
-    const read = readCard(`BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ina\r\n${rows.join('\r\n')}\r\nEND:VCARD\r\n`);
-    expect(toJsContact({ ...read, uid: 'a' })).toMatchObject({
-      created: '2001-02-03T04:05:06Z',
-      speakToAs: { grammaticalGender: 'neuter' },
-      titles: { k1: { kind: 'title', name: 'Joiner' }, k2: { kind: 'role', name: 'Skipper' } },
-    });
   });
 });

@@ -1,4 +1,5 @@
-import type { Card } from '../card.js';
+import type { Card, CardProperty } from '../card.js';
+import { companionOf, companionsIn } from '../companions.js';
 import { Draft } from './draft.js';
 import { VcardError } from '../errors.js';
 import { HANDLERS } from './handlers.js';
@@ -75,11 +76,17 @@ function cardOf(bytes: Buffer): Card {
   const draft = new Draft(lines);
   const properties = lines.properties.filter((property) => !IGNORED.has(property.name) && hasValue(property));
   const isLate = ({ name }: Property): boolean => LATE.has(name);
+  const companions: CardProperty[] = [];
   for (const property of [...properties.filter((one) => !isLate(one)), ...properties.filter(isLate)]) {
-    if (!HANDLERS.get(property.name)?.(draft, property)) draft.keep(property);
+    if (HANDLERS.get(property.name)?.(draft, property)) {
+      const companion = companionOf(property, draft.isShared(property.group), draft.isOld);
+      if (companion) companions.push(companion);
+    } else draft.keep(property);
   }
   if (properties.length === 0) throw new VcardError('empty_card', 'The card has no content.');
-  return draft.finish();
+  const card = draft.finish();
+  if (companions.length > 0) card.custom.push(...companionsIn(card, companions));
+  return card;
 }
 
 function hasValue({ value, binary, nested }: Property): boolean {

@@ -26,6 +26,9 @@ const NO_NAME: CardName = {
   phonetic_family: null,
 };
 
+/** Properties that belong to the entry of their group. */
+const PARTS = new Set(['X-ABLABEL', 'X-ABADR', 'LABEL']);
+
 /** A card while its lines are read: the card, its labels by group, and the preference of each entry. */
 export class Draft {
   readonly card: Card = newCard();
@@ -42,13 +45,23 @@ export class Draft {
   private unlabelled: Map<string, CardAddress[]> | undefined;
   private readonly ranks = new Map<CardEntry, number>();
   private readonly rest: Property[] = [];
+  /** The numbers of properties by group, without labels and other parts of entries. */
+  private readonly members = new Map<string, number>();
 
   constructor(lines: CardLines) {
     this.isOld = lines.version === '2.1';
     for (const property of lines.properties) {
-      if (property.name === 'X-ABLABEL' && property.group)
-        this.labels.set(property.group.toLowerCase(), property);
+      const { group, name } = property;
+      if (!group) continue;
+      const key = group.toLowerCase();
+      if (name === 'X-ABLABEL') this.labels.set(key, property);
+      if (!PARTS.has(name)) this.members.set(key, (this.members.get(key) ?? 0) + 1);
     }
+  }
+
+  /** True for a group that connects several properties. */
+  isShared(group: string | null): boolean {
+    return group !== null && (this.members.get(group.toLowerCase()) ?? 0) > 1;
   }
 
   /** The label of the property. A label that was used is not kept in `custom`. */

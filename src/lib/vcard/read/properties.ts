@@ -20,7 +20,7 @@ export interface Property {
 }
 
 /** Names in upper case. `get` returns the first value. */
-class Params extends Map<string, string[]> {
+export class Params extends Map<string, string[]> {
   first(name: string): string | undefined {
     return this.get(name)?.[0];
   }
@@ -40,14 +40,21 @@ export interface CardLines {
 
 /** Bounds the memory: a property takes a hundred times that of the shortest line. */
 const MAX_PROPERTIES = 10_000;
+/** Parameters and their values of all properties. Each is decoded on its own: millions of them would block the process for seconds. */
+const MAX_PARAMETERS = 20_000;
 
 /** The content lines of one card, in order. @throws VcardError */
 export function parseCard(bytes: Buffer): CardLines {
   const lines = bytes.toString('latin1').split('\n');
   const version = versionOf(lines);
   const properties: Property[] = [];
+  let parameters = 0;
   for (const line of logicalLines(lines, version === '2.1')) {
-    const property = parseLine(line, version === '2.1');
+    const divided = divide(line);
+    parameters += separatorsIn(divided.header);
+    if (parameters > MAX_PARAMETERS)
+      throw new VcardError('card_too_large', `The card has more than ${MAX_PARAMETERS} parameters.`);
+    const property = parseLine(line, divided, version === '2.1');
     if (property) properties.push(property);
     if (properties.length > MAX_PROPERTIES)
       throw new VcardError('card_too_large', `The card has more than ${MAX_PROPERTIES} properties.`);
@@ -178,8 +185,17 @@ function divide({ header, parts }: LogicalLine): { header: string; value: string
   return { header: text.slice(0, Math.max(colon, 0)), value: text.slice(colon + 1) };
 }
 
-function parseLine(line: LogicalLine, isOld: boolean): Property | undefined {
-  const { header, value: text } = divide(line);
+function separatorsIn(header: string): number {
+  let count = 0;
+  for (let at = 0; at < header.length; at++) if (header[at] === ';' || header[at] === ',') count++;
+  return count;
+}
+
+function parseLine(
+  line: LogicalLine,
+  { header, value: text }: ReturnType<typeof divide>,
+  isOld: boolean,
+): Property | undefined {
   const { group, name, params } = parseHeader(header, isOld);
   if (!/^[A-Z0-9-]+$/.test(name)) return undefined;
   const charset = params.first('CHARSET');

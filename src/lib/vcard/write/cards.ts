@@ -1,22 +1,9 @@
-import {
-  ADDRESS_PARTS,
-  type Card,
-  type CardAddress,
-  type CardDate,
-  type CardEntry,
-  type CardName,
-  type CardPhoto,
-  type CardProfile,
-  type CardProperty,
-  type CardRelated,
-  MESSENGER_SCHEMES,
-} from '../card.js';
-import { APPLE_YEAR, formatDate } from '../dates.js';
-import { formatBuiltInLabel } from '../labels.js';
-import { CardWriter, escapeUri, type ParamList } from './lines.js';
+import { type Card, type CardDate, type CardPhoto, type CardProperty, NAME_PARTS } from '../card.js';
+import { Companions, entryKeys, keyOf } from '../companions.js';
+import { CardWriter, escapeUri, groupOf, joinParts, oneLine, validParams } from './lines.js';
+import { writeContactData, writeDate, writeRelated } from './entries.js';
 import { base64, formatDataUri, MEDIA_FAMILY, parseDataUri, shortType } from '../media.js';
-import { agentCard } from '../agent.js';
-import { cleanText, escapeText, typeToken } from '../text.js';
+import { cleanText, escapeText } from '../text.js';
 import { uidToUri } from '../uids.js';
 
 export const CARD_VERSIONS = ['3.0', '4.0'] as const;
@@ -33,27 +20,67 @@ export interface WriteOptions {
 /** The card as vCard 3.0 or 4.0, with CRLF at the end of each line. `readCard` returns the same card. */
 export function writeCard(card: Card, options: WriteOptions): string {
   const { version } = options;
-  const writer = new CardWriter(card.custom);
+  const companions = new Companions(card);
+  const writer = new CardWriter(
+    companions,
+    version,
+    version === '4.0' ? altIds(card, companions) : new Map(),
+  );
   writer.add('BEGIN', 'VCARD');
   writer.add('VERSION', version);
   writer.addText('PRODID', options.prodId ?? null);
-  writeIdentity(writer, card, version);
-  writeContactData(writer, card, version);
+  writeIdentity(writer, card);
+  writeContactData(writer, card);
   for (const [at, date] of card.dates.entries()) {
     const isFirst = card.dates.findIndex(({ type }) => type === date.type) === at;
-    writeDate(writer, date, isFirst, version);
+    writeDate(writer, date, isFirst);
   }
-  for (const related of card.related) writeRelated(writer, related, version);
-  writer.addText('NOTE', card.notes);
-  if (card.categories.length > 0) writer.addParts('CATEGORIES', card.categories, ',');
-  const isOffset = /^[+-]\d{2}:?\d{2}$/.test(card.time_zone ?? '');
-  writer.addText('TZ', card.time_zone, { VALUE: version === '3.0' && !isOffset ? 'text' : null });
-  writer.addText('LANG', card.language);
-  if (card.photo) writePhoto(writer, card.photo, version);
-  for (const property of card.custom) writeCustom(writer, property, version);
+  for (const related of card.related) writeRelated(writer, related);
+  for (const { text, companion } of companions.notes(card.notes))
+    writer.addField(companion, 'NOTE', escapeText(text));
+  for (const { texts, companion } of companions.lists('categories', card.categories))
+    writer.addField(companion, 'CATEGORIES', joinParts(texts, ','));
+  writePlaceAndLanguage(writer, card);
+  if (card.photo) writePhoto(writer, card.photo);
+  const once = onceWritten(card, version);
+  for (const property of companions.rest) if (!once.has(property.name)) writeCustom(writer, property);
   if (options.revised) writer.add('REV', formatTimestamp(options.revised, version));
   writer.add('END', 'VCARD');
   return writer.text();
+}
+
+/** Properties that a card of version 4.0 has once, or as alternatives with one ALTID (RFC 6350, 5.4). */
+const ALTERNATIVES = ['N', 'BDAY', 'ANNIVERSARY', 'GENDER', 'BIRTHPLACE', 'DEATHPLACE', 'DEATHDATE'];
+
+/** The ALTID of each such property that the card has several times. */
+function altIds(card: Card, companions: Companions): Map<string, string> {
+  const own = fieldsWritten(card);
+  const sources = [...companions.all(), ...companions.rest];
+  return new Map(
+    ALTERNATIVES.flatMap((name) => {
+      const rest = companions.rest.filter((property) => property.name === name);
+      if (rest.length + (own.has(name) ? 1 : 0) < 2) return [];
+      const given = sources.find((property) => property.name === name && property.params['ALTID']?.length);
+      return [[name, given?.params['ALTID']?.[0] ?? '1']];
+    }),
+  );
+}
+
+/** The names of single properties that fields are written as. */
+function fieldsWritten({ name, dates, uid }: Card): Set<string> {
+  const has = (wanted: CardDate['type']): boolean => dates.some(({ type }) => type === wanted);
+  return new Set([
+    ...(name ? ['N'] : []),
+    ...(uid ? ['UID'] : []),
+    ...(has('birthday') ? ['BDAY'] : []),
+    ...(has('anniversary') ? ['ANNIVERSARY'] : []),
+  ]);
+}
+
+/** Names of properties that may not occur a second time. Version 3.0 has no alternatives. */
+function onceWritten(card: Card, version: CardVersion): Set<string> {
+  const own = fieldsWritten(card);
+  return version === '4.0' ? new Set(own.has('UID') ? ['UID'] : []) : new Set([...own, 'FN', 'N']);
 }
 
 /** Version 4.0 has no hyphens and colons in times (RFC 6350, 4.3.5). */
@@ -77,8 +104,9 @@ function displayName(card: Card): string {
   return texts.find(Boolean) ?? '';
 }
 
-function writeIdentity(writer: CardWriter, card: Card, version: CardVersion): void {
-  const isNew = version === '4.0';
+function writeIdentity(writer: CardWriter, card: Card): void {
+  const { companions } = writer;
+  const isNew = writer.version === '4.0';
   if (card.uid) {
     const uri = uidToUri(card.uid);
     if (isNew) writer.addText('UID', uri, { VALUE: /^[a-z][a-z0-9+.-]*:/i.test(uri) ? null : 'text' });
@@ -88,126 +116,52 @@ function writeIdentity(writer: CardWriter, card: Card, version: CardVersion): vo
   if (!isNew && card.kind === 'org') writer.add('X-ABShowAs', 'COMPANY');
   if (!isNew && (card.kind === 'group' || card.kind === 'location'))
     writer.add('X-ADDRESSBOOKSERVER-KIND', card.kind);
-  const name: Partial<CardName> = card.name ?? {};
+  const { name, organization, job_title: title } = card;
   // Both versions require FN, version 3.0 also N.
-  writer.add('FN', escapeText(displayName(card)), { DERIVED: card.full_name ? null : 'TRUE' });
-  const parts = [name.family, name.given, name.middle, name.prefix, name.suffix].map((part) => part ?? null);
-  if (!isNew || parts.some(Boolean)) writer.addParts('N', parts, ';');
-  writer.addText('X-PHONETIC-FIRST-NAME', name.phonetic_given ?? null);
-  writer.addText('X-PHONETIC-LAST-NAME', name.phonetic_family ?? null);
-  if (card.nicknames.length > 0) writer.addParts('NICKNAME', card.nicknames, ',');
-  const { organization } = card;
+  writer.addField(companions.of(keyOf('full_name', card.full_name)), 'FN', escapeText(displayName(card)), {
+    DERIVED: card.full_name ? null : 'TRUE',
+  });
+  const parts = NAME_PARTS.map((part) => name?.[part] ?? null);
+  const source = name ? companions.of(entryKeys.name(name)) : undefined;
+  if (!isNew || parts.some(Boolean)) writer.addField(source, 'N', joinParts(parts, ';'));
+  writer.addText('X-PHONETIC-FIRST-NAME', name?.phonetic_given ?? null);
+  writer.addText('X-PHONETIC-LAST-NAME', name?.phonetic_family ?? null);
+  for (const { texts, companion } of companions.lists('nicknames', card.nicknames))
+    writer.addField(companion, 'NICKNAME', joinParts(texts, ','));
   if (organization?.name || organization?.units.length)
-    writer.addParts('ORG', [organization.name, ...organization.units], ';');
-  writer.addText('TITLE', card.job_title);
-  for (const uid of card.members)
-    writer.addText(isNew ? 'MEMBER' : 'X-ADDRESSBOOKSERVER-MEMBER', uidToUri(uid));
-}
-
-function writeContactData(writer: CardWriter, card: Card, version: CardVersion): void {
-  for (const email of card.emails) {
-    writer.addText('EMAIL', email.value, typeParams(email, version), labelGroup(writer, email));
-  }
-  for (const phone of card.phones) {
-    const text = phone.extension ? `${phone.value} ext. ${phone.extension}` : phone.value;
-    writer.addText('TEL', text, typeParams(phone, version), labelGroup(writer, phone));
-  }
-  for (const address of card.addresses) writeAddress(writer, address, version);
-  for (const url of card.urls) {
-    writer.add('URL', escapeUri(url.value), typeParams(url, version), labelGroup(writer, url));
-  }
-  for (const profile of card.profiles) writeProfile(writer, profile, version);
-}
-
-function typeParams(
-  { types, primary }: CardEntry,
-  version: CardVersion,
-  more: readonly string[] = [],
-): ParamList {
-  const tokens = [...more, ...types].map(typeToken).filter(Boolean);
-  if (version === '4.0') return { TYPE: tokens, PREF: primary ? '1' : null };
-  return { TYPE: primary ? [...tokens, 'pref'] : tokens };
-}
-
-/** The group that connects the entry with its label; null without a label. */
-function labelGroup(writer: CardWriter, { label }: CardEntry): string | null {
-  if (!label) return null;
-  const group = writer.newGroup();
-  writer.addText('X-ABLabel', label, {}, group);
-  return group;
-}
-
-function writeAddress(writer: CardWriter, address: CardAddress, version: CardVersion): void {
-  const parts = ADDRESS_PARTS.map((part) => address[part]);
-  const params = typeParams(address, version);
-  let group = labelGroup(writer, address) ?? undefined;
-  if (version === '4.0') {
-    const { country_code: code, formatted } = address;
-    writer.addParts(
-      'ADR',
-      parts,
-      ';',
-      { ...params, CC: code, LABEL: formatted?.replaceAll('\\', '\\\\') },
-      group,
+    writer.addField(
+      companions.of(entryKeys.organization(organization)),
+      'ORG',
+      joinParts([organization.name, ...organization.units], ';'),
     );
-    return;
-  }
-  if (address.country_code || address.formatted) group ??= writer.newGroup();
-  writer.addParts('ADR', parts, ';', params, group);
-  writer.addText('X-ABADR', address.country_code?.toLowerCase() ?? null, {}, group);
-  writer.addText('LABEL', address.formatted, params, group);
+  if (title) writer.addField(companions.of(keyOf('job_title', title)), 'TITLE', escapeText(title));
+  for (const uid of card.members)
+    writer.addField(
+      companions.of(keyOf('members', uid)),
+      isNew ? 'MEMBER' : 'X-ADDRESSBOOKSERVER-MEMBER',
+      escapeText(uidToUri(uid)),
+    );
 }
 
-/** An account with a scheme of instant messaging is IMPP, any other one SOCIALPROFILE (RFC 9554) or Apple's X-SOCIALPROFILE. */
-function writeProfile(writer: CardWriter, profile: CardProfile, version: CardVersion): void {
-  const { service, user, uri } = profile;
-  const group = labelGroup(writer, profile);
-  const isNew = version === '4.0';
-  const scheme = uri?.slice(0, uri.indexOf(':')).toLowerCase();
-  const isMessenger = scheme !== undefined && MESSENGER_SCHEMES.has(scheme);
-  const names: ParamList = isNew
-    ? { 'SERVICE-TYPE': service, USERNAME: uri && user }
-    : { 'X-SERVICE-TYPE': service, 'X-USER': user };
-  const params = { ...names, ...typeParams(profile, version) };
-  if (uri && isMessenger) writer.add('IMPP', escapeUri(uri), params, group);
-  else if (uri && (isNew || !service)) writer.add('SOCIALPROFILE', escapeUri(uri), params, group);
-  else if (isNew || !service) writer.addText('SOCIALPROFILE', user, { VALUE: 'text', ...params }, group);
-  else {
-    const value = uri ? escapeUri(uri) : `x-apple:${encodeURIComponent(user ?? '')}`;
-    const types = typeParams(profile, version, [service]);
-    writer.add('X-SOCIALPROFILE', value, { ...types, ...names }, group);
-  }
+function writePlaceAndLanguage(
+  writer: CardWriter,
+  { time_zone: zone, language }: Pick<Card, 'time_zone' | 'language'>,
+): void {
+  const { companions, version } = writer;
+  const isOffset = /^[+-]\d{2}:?\d{2}$/.test(zone ?? '');
+  if (zone)
+    writer.addField(companions.of(keyOf('time_zone', zone)), 'TZ', escapeText(zone), {
+      VALUE: version === '3.0' && !isOffset ? 'text' : null,
+    });
+  if (language) writer.addField(companions.of(keyOf('language', language)), 'LANG', escapeText(language));
 }
 
-function writeDate(writer: CardWriter, date: CardDate, isFirst: boolean, version: CardVersion): void {
-  const isNew = version === '4.0';
-  const isYearless = !isNew && date.year === null && date.month !== null && date.day !== null;
-  const text = formatDate(isYearless ? { ...date, year: APPLE_YEAR } : date, !isNew);
-  const params = { 'X-APPLE-OMIT-YEAR': isYearless ? String(APPLE_YEAR) : null };
-  if (date.type === 'birthday' && isFirst) writer.add('BDAY', text, params);
-  else if (date.type === 'anniversary' && isFirst && isNew) writer.add('ANNIVERSARY', text, params);
-  else {
-    const group = writer.newGroup();
-    writer.add('X-ABDATE', text, params, group);
-    writer.addText('X-ABLabel', date.label ?? formatBuiltInLabel(date.type), {}, group);
-  }
-}
-
-function writeRelated(writer: CardWriter, { type, name, uri }: CardRelated, version: CardVersion): void {
-  const agent = type === 'agent' && uri ? agentCard(uri) : undefined;
-  const types = { TYPE: type ? typeToken(type) : null };
-  if (version === '3.0' && agent !== undefined) writer.addText('AGENT', agent);
-  else if (uri) writer.add('RELATED', escapeUri(uidToUri(uri)), { ...types, 'X-NAME': name });
-  else if (version === '4.0') writer.addText('RELATED', name, { ...types, VALUE: 'text' });
-  else {
-    const group = writer.newGroup();
-    writer.addText('X-ABRELATEDNAMES', name, {}, group);
-    if (type) writer.addText('X-ABLabel', formatBuiltInLabel(type), {}, group);
-  }
-}
-
-function writePhoto(writer: CardWriter, photo: CardPhoto, version: CardVersion): void {
-  if ('uri' in photo) writer.add('PHOTO', escapeUri(photo.uri), { VALUE: version === '3.0' ? 'uri' : null });
+function writePhoto(writer: CardWriter, photo: CardPhoto): void {
+  const { version } = writer;
+  if ('uri' in photo)
+    writer.addField(writer.companions.of(keyOf('photo', photo.uri)), 'PHOTO', escapeUri(photo.uri), {
+      VALUE: version === '3.0' ? 'uri' : null,
+    });
   else if (version === '4.0') writer.add('PHOTO', formatDataUri(photo));
   else {
     const type = photo.media_type && shortType(photo.media_type, 'image');
@@ -218,29 +172,18 @@ function writePhoto(writer: CardWriter, photo: CardPhoto, version: CardVersion):
 const RESERVED = new Set(['BEGIN', 'END', 'VERSION']);
 
 /** Properties and parameters with invalid names are left out, and control characters of values are removed. */
-function writeCustom(
-  writer: CardWriter,
-  { group, name, params, value }: CardProperty,
-  version: CardVersion,
-): void {
+function writeCustom(writer: CardWriter, property: CardProperty): void {
+  const { name, value } = property;
   if (!/^[A-Z0-9-]+$/i.test(name) || RESERVED.has(name.toUpperCase())) return;
-  const cleaned = Object.entries(params).flatMap(([key, values]): [string, string[]][] => {
-    const texts = values.map((text) => cleanText(text)).filter((text) => text !== null);
-    return /^[A-Z0-9-]+$/i.test(key) && texts.length > 0 ? [[key, texts]] : [];
-  });
+  const params = validParams(property.params);
   const family = MEDIA_FAMILY.get(name.toUpperCase());
-  const media = version === '3.0' && family ? parseDataUri(value) : undefined;
-  const validGroup = group && /^[\w-]+$/.test(group) ? group : null;
+  const media = writer.version === '3.0' && family ? parseDataUri(value) : undefined;
+  const group = groupOf(property);
   if (media && family) {
     const type = media.media_type && shortType(media.media_type, family);
-    writer.add(
-      name,
-      base64(media.data),
-      { ENCODING: 'b', TYPE: type, ...Object.fromEntries(cleaned) },
-      validGroup,
-    );
+    writer.add(name, base64(media.data), { ENCODING: 'b', TYPE: type, ...params }, group);
     return;
   }
-  const text = value.replaceAll(/\r\n?|\n/g, '\\n');
-  if (cleanText(text)) writer.add(name, text, Object.fromEntries(cleaned), validGroup);
+  const text = oneLine(value);
+  if (cleanText(text)) writer.add(name, text, params, group);
 }

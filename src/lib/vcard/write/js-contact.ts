@@ -1,9 +1,20 @@
-import type { Card, CardAddress, CardDate, CardEntry, CardName, CardProperty } from '../card.js';
+import {
+  type Card,
+  type CardAddress,
+  type CardDate,
+  type CardEntry,
+  type CardPhoto,
+  type CardProperty,
+  isMessenger,
+} from '../card.js';
 import { formatDate } from '../dates.js';
 import { formatBuiltInLabel } from '../labels.js';
 import { formatDataUri } from '../media.js';
+import { Companions, entryKeys, keyOf } from '../companions.js';
 import { uidToUri } from '../uids.js';
-import { convertProperties } from './js-contact-properties.js';
+import { type Entry, entry, Localizations, timeZoneOf } from './js-contact-entries.js';
+import { addressComponents, nameOf } from './js-contact-name.js';
+import { type ConvertedProperties, convertProperties, organization } from './js-contact-properties.js';
 
 /** A JSContact Card (RFC 9553). */
 export interface JsContactCard {
@@ -15,24 +26,6 @@ export interface JsContactCard {
 
 /** A property of vCard without an equivalent (RFC 9555, 2.15.1): name, parameters, type, value. */
 type VcardProp = [name: string, params: Record<string, string | string[]>, type: string, value: string];
-
-const NAME_KINDS: [keyof CardName, string][] = [
-  ['prefix', 'title'],
-  ['given', 'given'],
-  ['middle', 'given2'],
-  ['family', 'surname'],
-  ['suffix', 'credential'],
-];
-
-const ADDRESS_KINDS: [keyof CardAddress, string][] = [
-  ['po_box', 'postOfficeBox'],
-  ['extended', 'apartment'],
-  ['street', 'name'],
-  ['locality', 'locality'],
-  ['region', 'region'],
-  ['postal_code', 'postcode'],
-  ['country', 'country'],
-];
 
 const CONTEXTS = new Map([
   ['home', 'private'],
@@ -48,86 +41,148 @@ const FEATURES = new Map([
  * @param updated the time of the last change
  */
 export function toJsContact(card: Card & { uid: string }, updated?: Date): JsContactCard {
-  const { entries, single, rest } = convertProperties(card.custom);
-  const props: VcardProp[] = rest.map(propOf);
-  const { name, organization, job_title, photo } = card;
-  const own: JsContactCard = {
+  const companions = new Companions(card);
+  const converted = convertProperties(companions.rest);
+  const { grammaticalGender, ...single } = converted.single;
+  const props: VcardProp[] = converted.rest.map(propOf);
+  const localizations = new Localizations(language(single));
+  const own = entriesOf(card, companions, converted, props);
+  const names = {
+    name: card.name ? companions.of(entryKeys.name(card.name)) : undefined,
+    full: card.full_name ? companions.of(keyOf('full_name', card.full_name)) : undefined,
+    others: converted.names,
+  };
+  const name = nameOf(card, names, localizations);
+  const { pronouns, ...lists } = Object.fromEntries(
+    Object.entries(own).flatMap(([property, entries]) => {
+      const path = property === 'pronouns' ? 'speakToAs/pronouns' : property;
+      return entries.length > 0 ? [[property, localizations.byId(path, entries)]] : [];
+    }),
+  ) as Record<string, object>;
+  const speakToAs = { ...(grammaticalGender ? { grammaticalGender } : {}), ...(pronouns && { pronouns }) };
+  return {
     '@type': 'Card',
     version: '1.0',
     uid: uidToUri(card.uid),
     kind: card.kind,
     ...(updated && { updated: updated.toISOString().replace(/\.\d+/, '') }),
-    ...((name || card.full_name) && { name: nameOf(name, card.full_name) }),
-    ...mapOf('nicknames', card.nicknames, (text) => ({ name: text })),
-    ...mapOf('organizations', organization ? [organization] : [], (each) => ({
-      ...present('name', each.name),
-      ...(each.units.length > 0 && { units: each.units.map((unit) => ({ name: unit })) }),
-    })),
-    ...mapOf('titles', job_title ? [job_title] : [], (text) => ({ kind: 'title', name: text })),
-    ...mapOf('emails', card.emails, (email) => ({ address: email.value, ...entryOf(email) })),
-    ...mapOf('phones', card.phones, (phone) => ({
-      number: phone.extension ? `${phone.value} ext. ${phone.extension}` : phone.value,
-      ...entryOf(phone, FEATURES),
-    })),
-    ...mapOf('addresses', card.addresses, (address, n) => addressOf(address, `adr${n + 1}`, props)),
-    ...mapOf('links', card.urls, (url) => ({ uri: url.value, ...entryOf(url) })),
-    ...mapOf('onlineServices', card.profiles, (profile) => ({
-      ...present('service', profile.service),
-      ...present('user', profile.user),
-      ...present('uri', profile.uri),
-      ...entryOf(profile),
-    })),
-    ...mapOf('anniversaries', anniversaries(card.dates, props), anniversaryOf),
-    ...mapOf('notes', card.notes ? [card.notes] : [], (note) => ({ note })),
+    ...(name && { name }),
+    ...lists,
     ...setOf('keywords', card.categories),
     ...relatedTo(card),
     ...setOf('members', card.members.map(uidToUri)),
-    ...mapOf('preferredLanguages', card.language ? [card.language] : [], (language) => ({ language })),
-    ...mapOf('media', photo ? [photo] : [], (each) => ({
-      kind: 'photo',
-      ...('uri' in each ? each : { uri: formatDataUri(each), ...present('mediaType', each.media_type) }),
-    })),
-    ...(card.time_zone && { vCardProps: [...props, ['tz', {}, 'text', card.time_zone]] }),
-    ...(!card.time_zone && props.length > 0 && { vCardProps: props }),
     ...single,
+    ...(Object.keys(speakToAs).length > 0 && { speakToAs }),
+    ...(Object.keys(localizations.patches).length > 0 && { localizations: localizations.patches }),
+    ...(props.length > 0 && { vCardProps: props }),
   };
-  for (const [property, list] of entries) {
-    const before = Object.values((own[property] ?? {}) as Record<string, object>);
-    Object.assign(
-      own,
-      mapOf(property, [...before, ...list], (entry) => entry),
-    );
-  }
+}
+
+const language = (single: Record<string, unknown>): string | undefined =>
+  typeof single['language'] === 'string' ? single['language'].toLowerCase() : undefined;
+
+/** The entries of the properties that are maps, those of fields before those of `custom`. Adds what has no entry to `props`. */
+function entriesOf(
+  card: Card,
+  companions: Companions,
+  converted: ConvertedProperties,
+  props: VcardProp[],
+): Record<string, Entry[]> {
+  const { organization: company, job_title: title, photo, language: spoken, time_zone: zone } = card;
+  const own: Record<string, Entry[]> = {
+    nicknames: companions
+      .lists('nicknames', card.nicknames)
+      .flatMap(({ texts, companion }) => texts.map((text) => entry('nicknames', { name: text }, companion))),
+    organizations: company
+      ? [organization(company.name, company.units, companions.of(entryKeys.organization(company)))]
+      : [],
+    titles: title
+      ? [entry('titles', { kind: 'title', name: title }, companions.of(keyOf('job_title', title)))]
+      : [],
+    emails: card.emails.map((email) =>
+      entry('emails', { address: email.value, ...entryOf(email) }, companions.of(entryKeys.emails(email))),
+    ),
+    phones: card.phones.map((phone) => {
+      const number = phone.extension ? `${phone.value} ext. ${phone.extension}` : phone.value;
+      const source = companions.of(entryKeys.phones(phone));
+      return entry('phones', { number, ...entryOf(phone, FEATURES) }, source);
+    }),
+    addresses: card.addresses.map((address, n) => {
+      const source = companions.of(entryKeys.addresses(address));
+      return entry('addresses', addressOf(address, source, `adr${n + 1}`, props), source);
+    }),
+    links: card.urls.map((url) =>
+      entry('links', { uri: url.value, ...entryOf(url) }, companions.of(entryKeys.urls(url))),
+    ),
+    onlineServices: card.profiles.map((profile) =>
+      entry(
+        'onlineServices',
+        {
+          ...present('service', profile.service),
+          ...present('user', profile.user),
+          ...present('uri', profile.uri),
+          ...(isMessenger(profile.uri) && { vCardName: 'impp' }),
+          ...entryOf(profile),
+        },
+        companions.of(entryKeys.profiles(profile)),
+      ),
+    ),
+    anniversaries: anniversaries(card.dates, props).map((date) =>
+      entry('anniversaries', anniversaryOf(date), companions.of(entryKeys.dates(date))),
+    ),
+    notes: companions
+      .notes(card.notes)
+      .map(({ text, companion }) => entry('notes', { note: text }, companion)),
+    preferredLanguages: spoken
+      ? [entry('preferredLanguages', { language: spoken }, companions.of(keyOf('language', spoken)))]
+      : [],
+    media: photo ? [entry('media', mediaOf(photo))] : [],
+  };
+  for (const [property, entries] of converted.entries)
+    own[property] =
+      property === 'addresses'
+        ? placed(own[property] ?? [], entries)
+        : [...(own[property] ?? []), ...entries];
+  const zoneName = zone && timeZoneOf(zone);
+  if (zone && zoneName) {
+    const source = companions.of(keyOf('time_zone', zone));
+    own['addresses'] = placed(own['addresses'] ?? [], [entry('addresses', { timeZone: zoneName }, source)]);
+  } else if (zone) props.push(['tz', {}, 'text', zone]);
+  addPlaces(own['anniversaries'] ?? [], converted, props);
   return own;
 }
 
-const present = (key: string, value: string | null): object => (value ? { [key]: value } : {});
-
-/** A property with one member for each entry; no property for an empty list. */
-function mapOf<T>(property: string, entries: readonly T[], make: (entry: T, n: number) => object): object {
-  if (entries.length === 0) return {};
-  return { [property]: Object.fromEntries(entries.map((entry, n) => [`k${n + 1}`, make(entry, n)])) };
+/** Addresses with coordinates and time zones: of the address of the group, or of an address of their own. */
+function placed(addresses: readonly Entry[], places: readonly Entry[]): Entry[] {
+  const all = [...addresses];
+  for (const place of places) {
+    const group = place.source?.group?.toLowerCase();
+    const at = group ? all.findIndex(({ source }) => source?.group?.toLowerCase() === group) : -1;
+    const found = all[at];
+    if (found) all[at] = { ...found, value: { ...place.value, ...found.value } };
+    else all.push(place);
+  }
+  return all;
 }
+
+/** The places of birth and death belong to the dates; without a date they are properties of vCard. */
+function addPlaces(entries: Entry[], { places }: ConvertedProperties, props: VcardProp[]): void {
+  for (const [kind, { place, source }] of places) {
+    const found = entries.find(({ value }) => value['kind'] === kind);
+    if (found) found.value['place'] = place;
+    else props.push(propOf(source));
+  }
+}
+
+const mediaOf = (photo: CardPhoto): Record<string, unknown> => ({
+  kind: 'photo',
+  ...('uri' in photo ? photo : { uri: formatDataUri(photo), ...present('mediaType', photo.media_type) }),
+});
+
+const present = (key: string, value: string | null): object => (value ? { [key]: value } : {});
 
 function setOf(property: string, texts: readonly string[]): object {
   return texts.length === 0 ? {} : { [property]: Object.fromEntries(texts.map((text) => [text, true])) };
-}
-
-function nameOf(name: CardName | null, full: string | null): object {
-  const phonetic = { given: name?.phonetic_given, surname: name?.phonetic_family } as Record<
-    string,
-    string | null
-  >;
-  const components = NAME_KINDS.flatMap(([part, kind]) => {
-    const value = name?.[part];
-    return value ? [{ kind, value, ...present('phonetic', phonetic[kind] ?? null) }] : [];
-  });
-  const isPhonetic = components.some((component) => 'phonetic' in component);
-  return {
-    ...(components.length > 0 && { components }),
-    ...present('full', full),
-    ...(isPhonetic && { phoneticSystem: 'x-phonetic' }),
-  };
 }
 
 /** Contexts, features, preference and label; other types are a parameter of vCard. */
@@ -145,19 +200,22 @@ function entryOf({ types, primary, label }: CardEntry, features = new Map<string
 }
 
 /** JSContact has no label of addresses: it is a property of vCard in the same group. */
-function addressOf(address: CardAddress, group: string, props: VcardProp[]): object {
-  const { label, vCardParams, ...entry } = entryOf(address) as { label?: string; vCardParams?: object };
+function addressOf(
+  address: CardAddress,
+  source: CardProperty | undefined,
+  ownGroup: string,
+  props: VcardProp[],
+): Record<string, unknown> {
+  const { label, vCardParams, ...members } = entryOf(address) as { label?: string; vCardParams?: object };
+  const group = source?.group ?? ownGroup;
   if (label !== undefined) props.push(['x-ablabel', { group }, 'text', label]);
   const params = { ...vCardParams, ...(label !== undefined && { group }) };
-  const components = ADDRESS_KINDS.flatMap(([part, kind]) => {
-    const value = address[part];
-    return value ? [{ kind, value }] : [];
-  });
+  const components = addressComponents(address, source);
   return {
     ...(components.length > 0 && { components }),
     ...present('full', address.formatted),
     ...present('countryCode', address.country_code),
-    ...entry,
+    ...members,
     ...(Object.keys(params).length > 0 && { vCardParams: params }),
   };
 }
@@ -177,7 +235,7 @@ function anniversaries(dates: readonly CardDate[], props: VcardProp[]): CardDate
 const isPartialDate = ({ year, month, day }: CardDate): boolean =>
   month === null ? year !== null : (year ?? day) !== null;
 
-function anniversaryOf({ type, year, month, day }: CardDate): object {
+function anniversaryOf({ type, year, month, day }: CardDate): Record<string, unknown> {
   const parts = Object.entries({ year, month, day: month && day }).filter(([, part]) => part !== null);
   return {
     kind: type === 'birthday' ? 'birth' : 'wedding',

@@ -1,42 +1,81 @@
 import { encodeParameter, foldLine } from '../../content-lines/index.js';
-import type { CardProperty } from '../card.js';
-
-import { escapeText } from '../text.js';
+import { ADDRESS_PARTS, type CardProperty, NAME_PARTS } from '../card.js';
+import type { Companions } from '../companions.js';
+import { cleanText, escapeText, splitEscaped } from '../text.js';
 
 export type ParamList = Record<string, string | readonly string[] | null | undefined>;
+
+/** Components of N and ADR in vCard 3.0; RFC 9554 has more for 4.0. */
+const COMPONENTS = new Map<string, number>([
+  ['N', NAME_PARTS.length],
+  ['ADR', ADDRESS_PARTS.length],
+]);
 
 /** Collects the content lines of one card. */
 export class CardWriter {
   private readonly lines: string[] = [];
   private nextItem = 1;
   private readonly takenGroups: ReadonlySet<string>;
+  /** Labels by group. */
+  private readonly labels = new Map<string, string>();
 
-  constructor(custom: readonly CardProperty[]) {
-    this.takenGroups = new Set(custom.map(({ group }) => group?.toLowerCase() ?? ''));
+  /** @param altIds the ALTID of properties that may occur several times only as alternatives, by name */
+  constructor(
+    readonly companions: Companions,
+    readonly version: '3.0' | '4.0',
+    private readonly altIds: ReadonlyMap<string, string>,
+  ) {
+    const properties = [...companions.rest, ...companions.all()];
+    this.takenGroups = new Set(properties.map(({ group }) => group?.toLowerCase() ?? ''));
   }
 
   /** A line with an escaped value; parameters without a value are left out. */
   add(name: string, value: string, params: ParamList = {}, group?: string | null): void {
-    const formatted = Object.entries(params).flatMap(([key, param]) => {
+    const altId = this.altIds.get(name);
+    const formatted = Object.entries(altId ? { ...params, ALTID: altId } : params).flatMap(([key, param]) => {
       const values = (typeof param === 'string' ? [param] : (param ?? [])).map(encodeParameter);
       return values.length > 0 ? [`;${key}=${values.join(',')}`] : [];
     });
     this.lines.push(foldLine(`${group ? `${group}.` : ''}${name}${formatted.join('')}:${value}`));
   }
 
+  /** The line of a field, with the group and the parameters of the companion. */
+  addField(
+    companion: CardProperty | undefined,
+    name: string,
+    value: string,
+    params: ParamList = {},
+    group?: string | null,
+  ): void {
+    if (!companion) return this.add(name, value, params, group);
+    const own = Object.fromEntries(Object.entries(params).filter(([, param]) => param?.length));
+    const written = this.isWhole(companion, name) ? oneLine(companion.value) : value;
+    this.add(
+      name,
+      written,
+      { ...own, ...without(validParams(companion.params), own) },
+      group ?? groupOf(companion),
+    );
+  }
+
+  /** True for a name or address that is written as it was read: its lists and further components. */
+  private isWhole({ name, value }: CardProperty, written: string): boolean {
+    const count = COMPONENTS.get(name);
+    if (count === undefined || name !== written) return false;
+    return this.version === '4.0' || splitEscaped(value, ';').length <= count;
+  }
+
   addText(name: string, text: string | null, params?: ParamList, group?: string | null): void {
     if (text) this.add(name, escapeText(text), params, group);
   }
 
-  /** Adds a line with the escaped parts between separators. */
-  addParts(
-    name: string,
-    parts: readonly (string | null)[],
-    separator: ',' | ';',
-    params?: ParamList,
-    group?: string,
-  ): void {
-    this.add(name, parts.map((part) => escapeText(part ?? '')).join(separator), params, group);
+  /** Adds a label. @returns the group that connects it with its property */
+  addLabel(label: string, wanted: string | null): string {
+    const known = wanted && this.labels.get(wanted.toLowerCase());
+    const group = wanted && (known === undefined || known === label) ? wanted : this.newGroup();
+    if (known !== label || group !== wanted) this.addText('X-ABLabel', label, {}, group);
+    this.labels.set(group.toLowerCase(), label);
+    return group;
   }
 
   /** A group that no other property of the card has. */
@@ -52,7 +91,29 @@ export class CardWriter {
   }
 }
 
+/** A value of `custom`, whose line breaks would end the line. */
+export const oneLine = (value: string): string => value.replaceAll(/\r\n?|\n/g, String.raw`\n`);
+
+export const joinParts = (parts: readonly (string | null)[], separator: ',' | ';'): string =>
+  parts.map((part) => escapeText(part ?? '')).join(separator);
+
+/** The group of a property; null for an invalid one. */
+export const groupOf = ({ group }: CardProperty): string | null =>
+  group && /^[\w-]+$/.test(group) ? group : null;
+
+/** Parameters with valid names, without control characters and empty values. */
+export function validParams(params: CardProperty['params']): Record<string, string[]> {
+  const valid = Object.entries(params).flatMap(([key, values]): [string, string[]][] => {
+    const texts = values.map((text) => cleanText(text)).filter((text) => text !== null);
+    return /^[A-Z0-9-]+$/i.test(key) && texts.length > 0 ? [[key, texts]] : [];
+  });
+  return Object.fromEntries(valid);
+}
+
+const without = (params: Record<string, string[]>, others: object): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(params).filter(([key]) => !(key in others)));
+
 /** URIs are not escaped, except for the backslash, which readers take for an escape, and for line breaks, which would end the line. */
 export function escapeUri(uri: string): string {
-  return uri.replaceAll('\\', '\\\\').replaceAll(/\r\n?|\n/g, String.raw`\n`);
+  return oneLine(uri.replaceAll('\\', '\\\\'));
 }

@@ -12,16 +12,11 @@ import {
   ValidateBy,
 } from 'class-validator';
 import { Flag, MaxBytes, Nullable, OneOf, Optional, Text } from '../../../platform/http/input.decorators.js';
+import { CARD_LIMITS } from './card-limits.js';
 import { CARD_DATE_TYPES, type CardDateType } from '../../../lib/vcard/index.js';
 
-const MAX_TEXT = 1_000;
-export const MAX_ENTRIES = 100;
-const MAX_LIST = 200;
-export const MAX_NOTES = 64 * 1024;
-const MAX_TYPE = 64;
-
 /** An optional text of one contact field; null clears it. */
-export const CardText = (example: string | null = null, max = MAX_TEXT): PropertyDecorator =>
+export const CardText = (example: string | null = null, max: number = CARD_LIMITS.text): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({ type: String, nullable: true, maxLength: max, example }),
     Nullable(),
@@ -30,7 +25,11 @@ export const CardText = (example: string | null = null, max = MAX_TEXT): Propert
   );
 
 /** An optional list of texts; null clears it. */
-export const CardTexts = (example: string[] = [], max = MAX_LIST, length = MAX_TEXT): PropertyDecorator => {
+export const CardTexts = (
+  example: string[] = [],
+  max: number = CARD_LIMITS.texts,
+  length: number = CARD_LIMITS.text,
+): PropertyDecorator => {
   const items = { type: 'string', maxLength: length } as const;
   return applyDecorators(
     ApiPropertyOptional({ type: 'array', nullable: true, maxItems: max, items, example }),
@@ -54,28 +53,28 @@ export class NameInput {
 
 export class OrganizationInput {
   @CardText('Acme') name?: string | null;
-  @CardTexts(['Research'], 20) units?: string[] | null;
+  @CardTexts(['Research'], CARD_LIMITS.units) units?: string[] | null;
 }
 
 class EntryInput {
   /** In the user's own words. */
   @CardText() label?: string | null;
   /** e.g. `home`, `work`, `cell`, `fax`. */
-  @CardTexts(['work'], 20, MAX_TYPE) types?: string[] | null;
+  @CardTexts(['work'], CARD_LIMITS.types, CARD_LIMITS.type) types?: string[] | null;
   /** At most one entry of a list is primary: the first of them. */
   @Optional() @Flag({ example: false }) primary?: boolean;
 }
 
 export class ValueInput extends EntryInput {
-  @Text(2000, { example: 'maria@example.com' }) value!: string;
+  @Text(CARD_LIMITS.address, { example: 'maria@example.com' }) value!: string;
 }
 
 export class PhoneInput extends EntryInput {
   /** As it is shown; the contact also has its international form where the country is known. */
-  @Text(200, { example: '+420 601 123 456' }) value!: string;
-  @CardText(null, 50) extension?: string | null;
+  @Text(CARD_LIMITS.phone, { example: '+420 601 123 456' }) value!: string;
+  @CardText(null, CARD_LIMITS.extension) extension?: string | null;
   /** The international form of an earlier response. It is used only if `value` has none. */
-  @CardText('+420601123456', 50) e164?: string | null;
+  @CardText('+420601123456', CARD_LIMITS.extension) e164?: string | null;
 }
 
 export class AddressInput extends EntryInput {
@@ -91,14 +90,14 @@ export class AddressInput extends EntryInput {
   @Matches(/^[a-z]{2}$/i, { message: '$property must be a country of two letters (ISO 3166-1)' })
   country_code?: string | null;
   /** The whole address as on an envelope. */
-  @CardText(null, 4000) formatted?: string | null;
+  @CardText(null, CARD_LIMITS.formatted) formatted?: string | null;
 }
 
 /** Needs `user` or `uri`. */
 export class ProfileInput extends EntryInput {
   @CardText('Mastodon') service?: string | null;
   @CardText('@maria@example.social') user?: string | null;
-  @CardText(null, 2000) uri?: string | null;
+  @CardText(null, CARD_LIMITS.profileUri) uri?: string | null;
 }
 
 const part = (min: number, max: number, example: number): PropertyDecorator =>
@@ -122,9 +121,9 @@ export class DateInput {
 /** Needs `name` or `uri`. */
 export class RelatedInput {
   /** e.g. `spouse`, `child`, `manager`. */
-  @CardText('manager', MAX_TYPE) type?: string | null;
+  @CardText('manager', CARD_LIMITS.type) type?: string | null;
   @CardText('Ivo Novak') name?: string | null;
-  @CardText(null, 16_384) uri?: string | null;
+  @CardText(null, CARD_LIMITS.relatedUri) uri?: string | null;
 }
 
 /** Parameters of a vCard property: lists of texts by name. */
@@ -136,21 +135,21 @@ const IsParameters = () =>
         typeof value === 'object' &&
         value !== null &&
         !Array.isArray(value) &&
-        Object.keys(value).length <= 50 &&
+        Object.keys(value).length <= CARD_LIMITS.params &&
         Object.entries(value).every(
           ([key, list]) =>
             /^[A-Za-z0-9-]{1,64}$/.test(key) &&
             Array.isArray(list) &&
-            list.length <= 50 &&
-            list.every((each) => typeof each === 'string' && each.length <= MAX_TEXT),
+            list.length <= CARD_LIMITS.params &&
+            list.every((each) => typeof each === 'string' && each.length <= CARD_LIMITS.text),
         ),
       defaultMessage: () => 'params must be lists of texts by name',
     },
   });
 
-/** A vCard property that no other field holds. It is kept as it is. */
+/** A vCard property that no other field holds, or the group and the parameters of the value of a field. It is kept as it is. */
 export class PropertyInput {
-  @CardText(null, MAX_TYPE) group?: string | null;
+  @CardText(null, CARD_LIMITS.name) group?: string | null;
   @ApiProperty({ pattern: '^[A-Za-z0-9-]{1,64}$', example: 'X-PHONETIC-ORG' })
   @Matches(/^[a-z0-9-]{1,64}$/i, { message: 'name must be the name of a vCard property' })
   name!: string;
@@ -162,5 +161,8 @@ export class PropertyInput {
   @Optional()
   @IsParameters()
   params?: Record<string, string[]>;
-  @ApiProperty({ maxLength: MAX_NOTES, example: 'Ak-mi' }) @MaxBytes(MAX_NOTES) @IsString() value!: string;
+  @ApiProperty({ maxLength: CARD_LIMITS.notes, example: 'Ak-mi' })
+  @MaxBytes(CARD_LIMITS.notes)
+  @IsString()
+  value!: string;
 }

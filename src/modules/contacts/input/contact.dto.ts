@@ -29,8 +29,6 @@ import {
   CardText,
   CardTexts,
   DateInput,
-  MAX_ENTRIES,
-  MAX_NOTES,
   NameInput,
   OrganizationInput,
   PhoneInput,
@@ -39,6 +37,7 @@ import {
   RelatedInput,
   ValueInput,
 } from './card-fields.dto.js';
+import { CARD_LIMITS } from './card-limits.js';
 import { isPhoneCountry, MAX_UID } from '../../../lib/contact-card/index.js';
 
 type Class = new () => object;
@@ -59,14 +58,20 @@ const Parts = (type: Class, example: object[], { bare = false } = {}): PropertyD
   const item = { $ref: getSchemaPath(type) };
   const items = bare ? { anyOf: [item, { type: 'string' }] } : item;
   return applyDecorators(
-    ApiPropertyOptional({ type: 'array', nullable: true, maxItems: MAX_ENTRIES, items, example } as object),
+    ApiPropertyOptional({
+      type: 'array',
+      nullable: true,
+      maxItems: CARD_LIMITS.entries,
+      items,
+      example,
+    } as object),
     Nullable(),
     ValidateNested({ each: true, message: 'each entry of $property must be an object' }),
     EachAs(
       (each) => asInstance(type, bare && typeof each === 'string' ? { value: each } : each),
-      MAX_ENTRIES,
+      CARD_LIMITS.entries,
     ),
-    ArrayMaxSize(MAX_ENTRIES),
+    ArrayMaxSize(CARD_LIMITS.entries),
     IsArray(),
   );
 };
@@ -101,18 +106,23 @@ export class CardFieldsInput {
   @Parts(DateInput, [{ type: 'birthday', month: 4, day: 30 }]) dates?: DateInput[] | null;
 
   /** Plain text, at most 64 KiB. */
-  @ApiPropertyOptional({ type: String, nullable: true, maxLength: MAX_NOTES, example: 'Met in Prague' })
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    maxLength: CARD_LIMITS.notes,
+    example: 'Met in Prague',
+  })
   @Nullable()
-  @MaxBytes(MAX_NOTES)
+  @MaxBytes(CARD_LIMITS.notes)
   @IsString()
   notes?: string | null;
 
   @CardTexts(['customers']) categories?: string[] | null;
   @Parts(RelatedInput, []) related?: RelatedInput[] | null;
   /** The uids of the members of a group. */
-  @CardTexts([], 2_000, MAX_UID) members?: string[] | null;
-  @CardText('Europe/Prague', 100) time_zone?: string | null;
-  @CardText('cs', 100) language?: string | null;
+  @CardTexts([], CARD_LIMITS.members, CARD_LIMITS.uid) members?: string[] | null;
+  @CardText('Europe/Prague', CARD_LIMITS.zone) time_zone?: string | null;
+  @CardText('cs', CARD_LIMITS.language) language?: string | null;
   @Parts(PropertyInput, []) custom?: PropertyInput[] | null;
 }
 
@@ -158,7 +168,7 @@ export class ListContacts extends PageQuery {
   @IsOptional() @Text(200, { example: 'mar' }) q?: string;
   /** Only contacts with this address. */
   @IsOptional() @Text(320, { example: 'maria@example.com' }) email?: string;
-  /** Only contacts with this telephone number. */
+  /** Only contacts with this telephone number, in digits of any script. A part of a number finds nothing. */
   @IsOptional() @Text(200, { example: '+420601123456' }) phone?: string;
   /** Only contacts of this category. */
   @IsOptional() @Text(1_000, { example: 'customers' }) category?: string;

@@ -78,12 +78,14 @@ export class ContactListsService {
 function filterOf({ q, email, phone, category, kind }: ListContacts, country: string | null): ContactFilter {
   const prefixes = queryTerms(q ?? '');
   const keys: string[] = [];
+  let number: string | null = null;
   if (email !== undefined) keys.push(emailKey(email) ?? '@');
   if (category !== undefined) keys.push(categoryKey(category));
   if (phone !== undefined) {
+    const international = parsedPhone(phone, country);
     // A number without an international form is compared as a whole, by its digits.
-    const number = parsedPhone(phone, country);
-    keys.push(number ? phoneKey(number.e164) : digitsKey(phone) || '+');
+    if (!international) number = digitsKey(phone);
+    keys.push(international ? phoneKey(international.e164) : number || '+');
   }
-  return { prefixes, keys, kind: kind ?? null };
+  return { prefixes, keys, number, kind: kind ?? null };
 }

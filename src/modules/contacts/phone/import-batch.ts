@@ -5,6 +5,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import {
   checked,
   contactInsert,
+  contentHash,
   type ContactInsert,
   contactUpdate,
   type ContactUpdate,
@@ -14,7 +15,7 @@ import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import type { ImportCounts } from './import.entity.js';
 import type { ImportProblemResponse } from './phone.response.js';
-import type { ImportedCard } from './import-cards.js';
+import { cardHash, type ImportedCard } from './import-cards.js';
 import { type ImportItem, ImportsRepository } from './imports.repository.js';
 import type { OnImportedDuplicate } from './phone.dto.js';
 
@@ -97,7 +98,9 @@ export class ImportBatch {
       }
       const before = cardOf(row);
       const lastHash = known.hashes.get(row.id);
-      const after = merged(before, imported, lastHash, run.onDuplicate);
+      const after = isAsSent(row, imported, lastHash)
+        ? card
+        : merged(before, imported, lastHash, run.onDuplicate);
       const photoAfter = mergedPhoto(row.photo_id, photoId, lastHash, source_hash, run.onDuplicate);
       const changed = differences(before, after);
       if (changed.length === 0 && photoAfter === row.photo_id) {
@@ -191,6 +194,13 @@ function similarTo(card: ContactCard, { byKey }: Known, { created }: ImportRun):
   if (rows.length === 0) return undefined;
   const name = nameKeyOf(card);
   return rows.find((row) => !created.has(row.id) && nameKeyOf(cardOf(row)) === name);
+}
+
+/** True for a contact that is the last card of the device: nothing was changed here, so the device's changes are the only ones. */
+function isAsSent({ card }: ContactRow, { photo }: ImportedCard, lastHash: string | undefined): boolean {
+  if (lastHash === undefined) return false;
+  const content = contentHash(card);
+  return lastHash === content || (photo !== null && lastHash === cardHash(content, photo.hash));
 }
 
 /**

@@ -4,8 +4,10 @@ import {
   type Card,
   type CardFields,
   type CardPhoto,
+  type CardProperty,
   type CardResult,
   isAnonymous,
+  withoutStale,
 } from '../../../lib/vcard/index.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
@@ -50,9 +52,9 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
   }
   const { uid, photo, ...fields } = result.card;
   return entryOf(index, fields.full_name, () => {
-    const custom = [...fields.custom, ...linkedPhoto(photo)];
-    const whole = { ...fields, custom };
+    const whole = { ...fields, custom: withLinkedPhoto(fields.custom, photo) };
     const { card: read, omitted } = isOrdinary(whole) ? { card: whole, omitted: [] } : limitedCard(whole);
+    if (omitted.length > 0) read.custom = withoutStale(whole, read);
     if (isAnonymous({ ...read, uid: null })) read.full_name = substituteName(read);
     const input: CardPatch = isOrdinary(read) ? read : { ...validated(CardFieldsInput, read) };
     const image = photo && 'data' in photo ? photo.data : null;
@@ -84,7 +86,7 @@ function entryOf(
     const { uid, externalId, card, image, omitted } = make();
     const photo = image && { image, hash: photoHash(image) };
     const content = contentHash(storedJson(card));
-    const whole = photo ? contentHash(content + photo.hash) : content;
+    const whole = photo ? cardHash(content, photo.hash) : content;
     const problems = omitted.map((field) => omission(index, card.full_name, field));
     return { index, uid: storedUid(uid, content), externalId, card, hash: whole, photo, problems };
   } catch (error) {
@@ -95,6 +97,9 @@ function entryOf(
     return { index, name, error: code, message: problem?.message ?? error.message };
   }
 }
+
+/** The hash of a card with its photo from their hashes. */
+export const cardHash = (content: string, photo: string): string => contentHash(content + photo);
 
 const UIDS = Buffer.from(parse('5f0b9d3c-7c62-5c0e-9a36-2d7a1f0c8e11'));
 
@@ -112,10 +117,13 @@ function nameBased(name: string): string {
   return stringify(bytes);
 }
 
-/** The URL of a photo on another server is kept as a property; the server does not download it. */
-function linkedPhoto(photo: CardPhoto | null): Card['custom'] {
-  if (!photo || !('uri' in photo)) return [];
-  return [{ group: null, name: 'PHOTO', params: { VALUE: ['uri'] }, value: photo.uri }];
+/** The URL of a photo on another server is kept as a property with its parameters; the server does not download it. */
+function withLinkedPhoto(custom: Card['custom'], photo: CardPhoto | null): Card['custom'] {
+  if (!photo || !('uri' in photo)) return custom;
+  const isLink = ({ name, value }: CardProperty): boolean => name === 'PHOTO' && value === photo.uri;
+  const { group = null, params = {} } = custom.find(isLink) ?? {};
+  const link = { group, name: 'PHOTO', params: { VALUE: ['uri'], ...params }, value: photo.uri };
+  return [...custom.filter((property) => !isLink(property)), link];
 }
 
 /** The name of a card without name, address and number: telephones show such contacts, too. */

@@ -1,30 +1,32 @@
 import type { CardFields, CardProperty } from '../../../lib/vcard/index.js';
-import { MAX_ENTRIES, MAX_NOTES } from '../input/card-fields.dto.js';
+import { CARD_LIMITS } from '../input/card-limits.js';
 
 type Fields = Omit<CardFields, 'uid'>;
 
-/** Limits of `CardFieldsInput`: characters of texts by their member, and entries of lists. */
-const TEXT = 1_000;
+/** Characters of texts, and entries of lists, by their member. */
 const TEXTS: Record<string, number> = {
-  extension: 50,
-  formatted: 4_000,
-  types: 64,
-  language: 100,
-  time_zone: 100,
+  extension: CARD_LIMITS.extension,
+  formatted: CARD_LIMITS.formatted,
+  types: CARD_LIMITS.type,
+  language: CARD_LIMITS.language,
+  time_zone: CARD_LIMITS.zone,
 };
 const LISTS: Record<string, number> = {
-  types: 20,
-  units: 20,
-  nicknames: 100,
-  categories: 200,
-  members: 5_000,
+  types: CARD_LIMITS.types,
+  units: CARD_LIMITS.units,
+  nicknames: CARD_LIMITS.texts,
+  categories: CARD_LIMITS.texts,
+  members: CARD_LIMITS.members,
 };
 /** Characters of an address. A cut address would be another one, so that a longer one is left out. */
-const ADDRESSES: Record<string, number> = { emails: 2_000, phones: 200, urls: 2_000 };
+const ADDRESSES: Record<string, number> = {
+  emails: CARD_LIMITS.address,
+  phones: CARD_LIMITS.phone,
+  urls: CARD_LIMITS.address,
+  members: CARD_LIMITS.uid,
+};
 /** Characters of a LOGO, SOUND or KEY that a contact keeps; longer ones would fill it. */
 const MAX_MEDIA = 16_384;
-const MAX_NAME = 64;
-const MAX_PARAMS = 50;
 
 /**
  * The card within the limits of `CardFieldsInput`: a text that is too long is cut, an address, property or entry beyond a limit is
@@ -41,19 +43,22 @@ export function limitedCard(card: Fields): { card: Fields; omitted: string[] } {
 function limitedField(field: string, value: unknown, omitted: Set<string>): unknown {
   if (field === 'notes') return typeof value === 'string' ? cutBytes(value, field, omitted) : value;
   if (field === 'custom')
-    return first((value as CardProperty[]).filter(fits(omitted)), MAX_ENTRIES, field, omitted);
+    return first((value as CardProperty[]).filter(fits(omitted)), CARD_LIMITS.entries, field, omitted);
   if (!Array.isArray(value)) return cut(value, field, field, omitted);
   const maxAddress = ADDRESSES[field] ?? Number.POSITIVE_INFINITY;
   const isFitting = (entry: unknown): boolean => {
+    if (typeof entry === 'string') return field !== 'members' || entry.length <= maxAddress;
     const { value: text = '', uri = '', type = '' } = (entry ?? {}) as Record<string, string | null>;
-    const maxUri = field === 'related' ? 16_384 : 2_000;
+    const maxUri = field === 'related' ? CARD_LIMITS.relatedUri : CARD_LIMITS.profileUri;
     return (
-      (text?.length ?? 0) <= maxAddress && (uri?.length ?? 0) <= maxUri && (type?.length ?? 0) <= MAX_NAME
+      (text?.length ?? 0) <= maxAddress &&
+      (uri?.length ?? 0) <= maxUri &&
+      (type?.length ?? 0) <= CARD_LIMITS.type
     );
   };
-  const fitting = value.filter((entry) => typeof entry === 'string' || isFitting(entry));
+  const fitting = value.filter(isFitting);
   if (fitting.length < value.length) omitted.add(field);
-  return first(fitting, LISTS[field] ?? MAX_ENTRIES, field, omitted).map((entry) =>
+  return first(fitting, LISTS[field] ?? CARD_LIMITS.entries, field, omitted).map((entry) =>
     cut(entry, field, field, omitted),
   );
 }
@@ -66,13 +71,14 @@ function first<T>(list: readonly T[], max: number, field: string, omitted: Set<s
 /** Cuts texts at any depth. `value` and `uri` are addresses, which `limitedField` has checked. */
 function cut(value: unknown, key: string, field: string, omitted: Set<string>): unknown {
   if (typeof value === 'string') {
-    const max = key === 'value' || key === 'uri' ? Number.POSITIVE_INFINITY : (TEXTS[key] ?? TEXT);
+    const max =
+      key === 'value' || key === 'uri' ? Number.POSITIVE_INFINITY : (TEXTS[key] ?? CARD_LIMITS.text);
     if (value.length <= max) return value;
     omitted.add(field);
     return value.slice(0, max).toWellFormed().trim();
   }
   if (Array.isArray(value))
-    return first(value, LISTS[key] ?? MAX_ENTRIES, field, omitted).map((each) =>
+    return first(value, LISTS[key] ?? CARD_LIMITS.entries, field, omitted).map((each) =>
       cut(each, key, field, omitted),
     );
   if (typeof value !== 'object' || value === null) return value;
@@ -83,13 +89,13 @@ function cut(value: unknown, key: string, field: string, omitted: Set<string>): 
 
 /** Cuts at the end of a character. */
 function cutBytes(text: string, field: string, omitted: Set<string>): string {
-  if (Buffer.byteLength(text) <= MAX_NOTES) return text;
+  if (Buffer.byteLength(text) <= CARD_LIMITS.notes) return text;
   omitted.add(field);
-  const bytes = new Uint8Array(MAX_NOTES);
+  const bytes = new Uint8Array(CARD_LIMITS.notes);
   return text.slice(0, new TextEncoder().encodeInto(text, bytes).read).trim();
 }
 
-const isName = (text: string): boolean => text.length <= MAX_NAME && /^[a-z0-9-]+$/i.test(text);
+const isName = (text: string): boolean => text.length <= CARD_LIMITS.name && /^[a-z0-9-]+$/i.test(text);
 
 const fits =
   (omitted: Set<string>) =>
@@ -97,13 +103,15 @@ const fits =
     const lists = Object.entries(params);
     const isFitting =
       isName(name) &&
-      (group ?? '').length <= MAX_NAME &&
-      Buffer.byteLength(value) <= (value.startsWith('data:') ? MAX_MEDIA : MAX_NOTES) &&
-      lists.length <= MAX_PARAMS &&
+      (group ?? '').length <= CARD_LIMITS.name &&
+      Buffer.byteLength(value) <= (value.startsWith('data:') ? MAX_MEDIA : CARD_LIMITS.notes) &&
+      lists.length <= CARD_LIMITS.params &&
       lists.every(
         ([key, texts]) =>
-          isName(key) && texts.length <= MAX_PARAMS && texts.every((text) => text.length <= TEXT),
+          isName(key) &&
+          texts.length <= CARD_LIMITS.params &&
+          texts.every((text) => text.length <= CARD_LIMITS.text),
       );
-    if (!isFitting) omitted.add(name.slice(0, MAX_NAME));
+    if (!isFitting) omitted.add(name.slice(0, CARD_LIMITS.name));
     return isFitting;
   };

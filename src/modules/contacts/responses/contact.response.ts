@@ -131,7 +131,11 @@ export class ContactResponse extends RevisionedFields {
   /** The uids of the members of a group. */ @ApiProperty({ example: [] }) members!: string[];
   /** @example "Europe/Prague" */ time_zone!: string | null;
   /** @example "cs" */ language!: string | null;
-  /** vCard properties that no other field holds. */ custom!: ContactPropertyResponse[];
+  /**
+   * vCard properties that no other field holds. A property with the value of a field has the group and the parameters of this value, and
+   * is removed with it.
+   */
+  custom!: ContactPropertyResponse[];
   @ApiProperty({ type: ContactPhotoResponse, nullable: true, example: exampleOf(ContactPhotoResponse) })
   photo!: ContactPhotoResponse | null;
   /** The member of the workspace whose card this is. */

@@ -6,6 +6,7 @@ import {
   written,
   joined,
 } from '../../../lib/contact-card/index.js';
+import { withoutStale } from '../../../lib/vcard/index.js';
 import {
   checked,
   contactInsert,
@@ -78,7 +79,8 @@ function upsert(
   }
   const conflicts = wanted.filter((field) => (row.field_revisions[field] ?? 1) > base);
   const kept = Object.fromEntries(conflicts.map((field) => [field, before[field]]));
-  const merged = checked({ ...after, ...kept });
+  const both = { ...after, ...kept };
+  const merged = checked({ ...both, custom: withoutStale(before, both) });
   return update(row, merged, differences(before, merged), conflicts);
 }
 
