@@ -76,6 +76,23 @@ export class ChatNotifications extends DomainNotifications {
     });
   }
 
+  /** Notifies users whom an edit of a message mentions. A repeated mention by the same message is ignored. */
+  async mentioned(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    roomId: string,
+    { id, seq }: { id: string; seq: number },
+    users: readonly string[],
+  ): Promise<void> {
+    await this.notifications.notify(tx, tenantId, CHAT_MENTION, {
+      recipients: users,
+      actorId: userId,
+      subject: { kind: CHAT_ROOM, id: roomId },
+      data: { seq, first_seq: seq, message_id: id },
+      key: id,
+    });
+  }
+
   /** Marks the caller's notifications of a room up to this message as read. */
   read(tx: Tx, { tenantId, userId }: RequestContext, roomId: string, seq: number): void {
     const subject = { kind: CHAT_ROOM, id: roomId };
