@@ -183,7 +183,7 @@ export class ChatNotifier implements OnModuleInit {
         .filter((each) => message.mentions.includes(each.user_id) && isUnread(message, each))
         .map(({ user_id }) => user_id);
       for (const user of recipients) mentioned.add(user);
-      const data = { seq: message.seq, first_seq: message.seq, message_id: message.id };
+      const data = { seq: message.seq, message_id: message.id };
       const cause = { ...about, recipients, actorId: message.user_id, data, key: message.id };
       await this.notifications.notify(tx, room.tenant_id, CHAT_MENTION, cause);
     }
