@@ -168,12 +168,22 @@ export function notificationScenarios(at: NotificationTest): Record<string, Scen
     const { id: call_id } = await call();
     const flags = { require_otp: false, require_approval: true, chat_allowed: true, max_uses: 1 };
     const invite_id = await insert('external_invites', {
-      ...{ target_kind: 'call', call_id, kind: 'link', role: 'guest', token_hash: Buffer.from(uuidv7()) },
-      ...{ ...flags, created_by: at.alice.id, expires_at: new Date(Date.now() + 3_600_000) },
+      target_kind: 'call',
+      call_id,
+      kind: 'link',
+      role: 'guest',
+      token_hash: Buffer.from(uuidv7()),
+      ...flags,
+      created_by: at.alice.id,
+      expires_at: new Date(Date.now() + 3_600_000),
     });
     const waiting = { state: 'waiting', waiting_since: new Date(), display_name: 'Gus' };
     const id = await insert('guests', {
-      ...{ invite_id, call_id, role: 'guest', ...waiting, token_hash: Buffer.from(uuidv7()) },
+      invite_id,
+      call_id,
+      role: 'guest',
+      ...waiting,
+      token_hash: Buffer.from(uuidv7()),
       session_expires_at: new Date(Date.now() + 3_600_000),
     });
     return { kind: 'guest_approval', id };

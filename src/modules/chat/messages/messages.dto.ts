@@ -46,7 +46,7 @@ export class SendMessage {
 
 /** A field that an edit does not have: it is rejected, since a client would believe that it was stored. */
 const Fixed = (message: string): PropertyDecorator =>
-  applyDecorators(ApiHideProperty(), IsOptional(), Equals(undefined, { message }));
+  applyDecorators(IsOptional(), Equals(undefined, { message }));
 
 export class EditMessage {
   @Visible('body must not be blank')
@@ -56,8 +56,8 @@ export class EditMessage {
   @Optional() @OneOf(FORMATS, { example: 'plain' }) format?: (typeof FORMATS)[number];
   /** Ids of members to mention, in place of the present ones. Absent: the mentions stay. Newly mentioned members are notified. */
   @IsOptional() @Ids(MAX_MENTIONS, { required: false, example: [] }) mentions?: string[];
-  @Fixed('reply_to cannot be changed') reply_to?: undefined;
-  @Fixed('attachment_ids cannot be changed') attachment_ids?: undefined;
+  @ApiHideProperty() @Fixed('reply_to cannot be changed') reply_to?: undefined;
+  @ApiHideProperty() @Fixed('attachment_ids cannot be changed') attachment_ids?: undefined;
   /** The `mod_seq` of the message that you read: with it, a message that has changed since is not overwritten. */
   @Optional() @IntegerFrom(1, Number.MAX_SAFE_INTEGER, { example: 14 }) base_mod_seq?: number;
 }
