@@ -28,7 +28,7 @@ const MAX_PARTS = 200_000;
 const readPlacements = workspace.statement<PlacementRow>(
   'calendar.free_busy',
   `WITH placed AS MATERIALIZED (
-     SELECT calendar.id AS calendar_id, calendar.owner_id, event.id AS event_id, entry.show_as AS own_show_as,
+     SELECT calendar.id AS calendar_id, calendar.owner_id, calendar.time_zone AS zone, event.id AS event_id, entry.show_as AS own_show_as,
             event.starts, event.ends, event.time_zone, event.end_time_zone, event.exact_duration, event.rules, event.added,
             event.excluded, event.status, event.show_as, event.participants_count, event.overrides_count,
             extract(epoch FROM entry.span_start)::float8 AS span_start,
@@ -48,7 +48,7 @@ const readPlacements = workspace.statement<PlacementRow>(
       WHERE calendar.tenant_id = $1 AND event.deleted_at IS NULL
         AND ((calendar.owner_id = ANY ($2) AND calendar.affects_free_busy) OR calendar.id = ANY ($3))
       LIMIT $7)
-   SELECT calendar_id, owner_id, event_id, own_show_as, span_start AS "spanStart", span_end AS "spanEnd", is_read,
+   SELECT calendar_id, owner_id, zone, event_id, own_show_as, span_start AS "spanStart", span_end AS "spanEnd", is_read,
           starts, ends, time_zone, end_time_zone, exact_duration, rules, status, show_as,
           CASE WHEN is_read THEN added END AS added, CASE WHEN is_read THEN excluded END AS excluded,
           CASE WHEN is_read AND participants_count > 0 THEN (

@@ -109,9 +109,10 @@ export class Availability {
       const own = member ? byOwner.get(member.user_id) : byCalendar.get(calendar?.id ?? '');
       const window = { from, to, readerZone: zone };
       const holidays = (member && days.get(member.user_id)) ?? [];
+      const events = (own ?? []).map((event) => ({ ...event, zone: zoneNamed(event.zone) ?? 'UTC' }));
       expansion.add(
-        own ?? [],
-        window,
+        events,
+        { from, to },
         holidays.flatMap((day) => holidayTime(day, window)),
       );
     }

@@ -3,7 +3,11 @@ import { workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
-import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
+import type {
+  CurrentNotification,
+  NotificationCause,
+  NotificationType,
+} from '../../platform/notifications/notification-type.js';
 import { CalendarEvents, type ItemEvent, type ReminderDue } from './calendar.events.js';
 
 const EVENT = 'calendar_event';
@@ -48,6 +52,20 @@ const titles = workspace.statement<{ id: string; title: string }>(
                   WHERE entry.tenant_id = $1 AND entry.event_id = event.id))`,
 );
 
+// Events that take place, for their participants and the owners of a calendar with them. A participant may be excluded later.
+const takingPlace = workspace.statement<CurrentNotification>(
+  'calendar.current',
+  `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
+     JOIN calendar_events event ON event.tenant_id = $1 AND event.id = about.subject_id AND event.deleted_at IS NULL
+      AND event.status <> 'cancelled'
+    WHERE EXISTS (SELECT FROM event_participants participant
+                   WHERE participant.tenant_id = $1 AND participant.event_id = event.id AND participant.user_id = $2
+                     AND NOT participant.uninvited)
+       OR EXISTS (SELECT FROM calendar_entries entry
+                    JOIN calendars calendar ON calendar.tenant_id = $1 AND calendar.id = entry.calendar_id AND calendar.owner_id = $2
+                   WHERE entry.tenant_id = $1 AND entry.event_id = event.id)`,
+);
+
 async function causeOf(
   event: DomainEvent,
   reader: Reader,
@@ -76,6 +94,7 @@ const TYPES: readonly NotificationType[] = [
       vi: '{actor} đã mời bạn tham gia “{title}”',
     },
     path,
+    lasts: takingPlace,
     // The key `invited` makes it one notification for each participant. An update may add participants.
     triggers: [CalendarEvents.created, CalendarEvents.updated].map((event) => ({
       event,
@@ -93,6 +112,7 @@ const TYPES: readonly NotificationType[] = [
       vi: '{actor} đã thay đổi thời gian hoặc địa điểm của “{title}”',
     },
     path,
+    lasts: takingPlace,
     // The sequence grows with changes that concern the participants (RFC 5545, section 3.8.7.4), not with their replies.
     triggers: [
       {
@@ -114,6 +134,7 @@ const TYPES: readonly NotificationType[] = [
       pt: '{actor} cancelou “{title}”',
       vi: '{actor} đã hủy “{title}”',
     },
+    lasts: 'while_readable',
     // An event of an outside organizer that is deleted with its last calendar is not cancelled.
     triggers: [CalendarEvents.deleted, CalendarEvents.updated].map((event) => ({
       event,
@@ -131,6 +152,7 @@ const TYPES: readonly NotificationType[] = [
       vi: 'Nhắc nhở: “{title}”',
     },
     path,
+    lasts: takingPlace,
     triggers: [
       {
         event: CalendarEvents.reminderDue,

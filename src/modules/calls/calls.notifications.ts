@@ -3,7 +3,11 @@ import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
-import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
+import type {
+  CurrentNotification,
+  NotificationCause,
+  NotificationType,
+} from '../../platform/notifications/notification-type.js';
 import { CALL_ENDED, CALL_STARTED, RECORDING_FAILED, RECORDING_READY } from './model/call-events.js';
 
 /** A call with more users has no recipients. */
@@ -22,6 +26,13 @@ const recordingTitles = workspace.statement<{ id: string; title: string }>(
      JOIN calls call ON call.tenant_id = $1 AND call.id = recording.call_id
      JOIN call_access access ON access.tenant_id = $1 AND access.call_id = call.id AND access.user_id = $2
     WHERE recording.tenant_id = $1 AND recording.id = ANY ($3::uuid[])`,
+);
+
+const whileLive = workspace.statement<CurrentNotification>(
+  'calls.current',
+  `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
+     JOIN calls call ON call.tenant_id = $1 AND call.id = about.subject_id AND call.state = 'live'
+    WHERE $2::uuid IS NOT NULL`,
 );
 
 // The caller's rights are read again when a notification is shown.
@@ -103,6 +114,7 @@ const CALL_NOTIFICATIONS: readonly NotificationType[] = [
       vi: '{actor} đã bắt đầu cuộc gọi “{title}”',
     },
     path: callPath,
+    lasts: whileLive,
     triggers: [{ event: CALL_STARTED, causes: ofStart }],
   },
   {
@@ -115,6 +127,7 @@ const CALL_NOTIFICATIONS: readonly NotificationType[] = [
       vi: 'Bạn đã bỏ lỡ cuộc gọi “{title}”',
     },
     path: callPath,
+    lasts: 'while_readable',
     triggers: [{ event: CALL_ENDED, causes: ofEnd }],
   },
   {
@@ -127,6 +140,7 @@ const CALL_NOTIFICATIONS: readonly NotificationType[] = [
       vi: 'Bản ghi của “{title}” đã sẵn sàng',
     },
     path: recordingPath,
+    lasts: 'while_readable',
     triggers: [{ event: RECORDING_READY, causes: ofRecording }],
   },
   {
@@ -139,6 +153,7 @@ const CALL_NOTIFICATIONS: readonly NotificationType[] = [
       vi: 'Bản ghi của “{title}” bị lỗi',
     },
     path: recordingPath,
+    lasts: 'while_readable',
     triggers: [{ event: RECORDING_FAILED, causes: ofRecording }],
   },
 ];

@@ -64,7 +64,7 @@ const lock = workspace.statement<{ seq: number }>(
   `SELECT seq::float8 AS seq FROM chat_notified WHERE tenant_id = $1 AND room_id = $2 FOR UPDATE`,
 );
 
-// System messages advance the position. Edits are not notified again.
+// System messages advance the position. Edits are not notified again, except for new mentions (`ChatNotifications.mentioned`).
 const messages = workspace.statement<NewMessage & { is_text: boolean }>(
   'chat.new_messages',
   `SELECT seq::float8 AS seq, id, CASE WHEN guest_name IS NULL THEN sender_id END AS user_id, mentions,
@@ -210,14 +210,14 @@ function causesOf(
     const unread = texts.filter((message) => isUnread(message, reader));
     const [first, last] = [unread[0], unread.at(-1)];
     if (!first || !last) continue;
-    const key = `${unread.length} ${last.seq}`;
+    const key = `${first.seq} ${unread.length} ${last.seq}`;
     const group = groups.get(key) ?? { unread, recipients: [] };
     group.recipients.push(reader.user_id);
     groups.set(key, group);
   }
   return [...groups.values()].map(({ unread, recipients }) => {
-    const last = unread.at(-1) as NewMessage;
-    const data = { seq: last.seq, message_id: last.id };
+    const [first, last] = [unread[0], unread.at(-1)] as [NewMessage, NewMessage];
+    const data = { seq: last.seq, first_seq: first.seq, message_id: last.id };
     return { recipients, actorId: last.user_id, count: unread.length, data };
   });
 }

@@ -1,11 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
-import { workspace } from '../../platform/database/statement.js';
+import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
-import type { NotificationType } from '../../platform/notifications/notification-type.js';
+import type {
+  CurrentNotification,
+  NotificationType,
+} from '../../platform/notifications/notification-type.js';
 import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
 
 export const CHAT_ROOM = 'chat_room';
+
+/** Remaining messages that are counted; the count of a notification with more stays as it is. */
+const MAX_COUNTED = 100;
+
+/** Notifications whose messages exist and fit the condition: from the first to the last one that they count. */
+const remaining = (name: string, condition: string): Statement<CurrentNotification> =>
+  workspace.statement(
+    `chat.${name}`,
+    `SELECT about.id, CASE WHEN found.messages < ${MAX_COUNTED} THEN least(about.count, found.messages) ELSE about.count END AS count,
+            about.data || jsonb_build_object('seq', found.seq, 'message_id', found.message_id) AS data
+       FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid, count int, data jsonb)
+      CROSS JOIN LATERAL (
+        SELECT count(*)::int AS messages, max(newest.seq) AS seq, (array_agg(newest.id ORDER BY newest.seq DESC))[1] AS message_id
+          FROM (SELECT message.seq, message.id FROM chat_messages message
+                 WHERE message.tenant_id = $1 AND message.room_id = about.subject_id AND message.deleted_at IS NULL
+                   AND message.seq BETWEEN coalesce(about.data->>'first_seq', about.data->>'seq')::bigint AND (about.data->>'seq')::bigint
+                   AND ${condition} ORDER BY message.seq DESC LIMIT ${MAX_COUNTED}) newest) found
+      WHERE found.messages > 0`,
+  );
 
 const path: NotificationType['path'] = ({ subject }) => `/chat/rooms/${subject.id}`;
 
@@ -19,7 +41,13 @@ export const CHAT_MESSAGE: NotificationType = {
     vi: '{count} tin nhắn mới trong {title}',
   },
   path,
+  // A message that mentions the recipient has a notification of its own.
+  lasts: remaining(
+    'current_messages',
+    `message.kind = 'text' AND message.sender_id <> $2 AND NOT message.mentions @> ARRAY[$2::uuid]`,
+  ),
   isGrouped: true,
+  orderedBy: 'seq',
 };
 
 export const CHAT_MENTION: NotificationType = {
@@ -32,7 +60,10 @@ export const CHAT_MENTION: NotificationType = {
     vi: '{actor} đã nhắc đến bạn trong {title}',
   },
   path,
+  // Index: chat_messages_mentions.
+  lasts: remaining('current_mentions', `message.mentions <> '{}' AND message.mentions @> ARRAY[$2::uuid]`),
   isGrouped: true,
+  orderedBy: 'seq',
 };
 
 const ROOM_ADDED_TYPE: NotificationType = {
@@ -45,6 +76,7 @@ const ROOM_ADDED_TYPE: NotificationType = {
     vi: '{actor} đã thêm bạn vào {title}',
   },
   path,
+  lasts: 'while_readable',
 };
 
 // The title of a direct room is the name of the other user.
@@ -73,6 +105,23 @@ export class ChatNotifications extends DomainNotifications {
       recipients: userIds,
       actorId: ctx.userId,
       subject: { kind: CHAT_ROOM, id: roomId },
+    });
+  }
+
+  /** Notifies users whom an edit of a message mentions. A repeated mention by the same message is ignored. */
+  async mentioned(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    roomId: string,
+    { id, seq }: { id: string; seq: number },
+    users: readonly string[],
+  ): Promise<void> {
+    await this.notifications.notify(tx, tenantId, CHAT_MENTION, {
+      recipients: users,
+      actorId: userId,
+      subject: { kind: CHAT_ROOM, id: roomId },
+      data: { seq, message_id: id },
+      key: id,
     });
   }
 

@@ -4,6 +4,7 @@ import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
 import type {
+  CurrentNotification,
   NotificationCause,
   NotificationTrigger,
   NotificationType,
@@ -41,6 +42,21 @@ const titlesOfReports = workspace.statement<{ id: string; title: string }>(
     WHERE report.tenant_id = $1 AND report.id = ANY ($3::uuid[]) AND EXISTS (
       SELECT FROM form_report_readers reader
        WHERE reader.tenant_id = $1 AND reader.report_id = report.id AND reader.user_id = $2)`,
+);
+
+// Responses of others. One that is deleted is not named by the notification, since respondents may be anonymous.
+const withResponses = workspace.statement<CurrentNotification>(
+  'forms.current_responses',
+  `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
+    WHERE EXISTS (SELECT FROM form_responses response
+                   WHERE response.tenant_id = $1 AND response.form_id = about.subject_id AND response.respondent_id IS DISTINCT FROM $2)`,
+);
+
+const whileClosed = workspace.statement<CurrentNotification>(
+  'forms.current_closures',
+  `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
+     JOIN forms form ON form.tenant_id = $1 AND form.id = about.subject_id AND NOT form.accepting
+    WHERE $2::uuid IS NOT NULL`,
 );
 
 interface FormPayload {
@@ -107,6 +123,7 @@ const TYPES: readonly NotificationType[] = [
       vi: '“{title}” có {count} câu trả lời mới',
     },
     path: ({ subject }) => `/forms/${subject.id}/responses`,
+    lasts: withResponses,
     isGrouped: true,
     triggers: [{ event: 'form.response_submitted', causes: toEditors, causesOfMany: allToEditors }],
   },
@@ -120,6 +137,7 @@ const TYPES: readonly NotificationType[] = [
       vi: '{actor} đã đóng biểu mẫu “{title}”',
     },
     path: ({ subject }) => `/forms/${subject.id}`,
+    lasts: whileClosed,
     triggers: [
       {
         event: 'form.accepting_changed',
@@ -138,6 +156,7 @@ const TYPES: readonly NotificationType[] = [
       vi: 'Đã hết thời gian trả lời “{title}”',
     },
     path: ({ subject }) => `/forms/${subject.id}`,
+    lasts: 'while_readable',
     triggers: [closedBy('window_ended')],
   },
   {
@@ -150,6 +169,7 @@ const TYPES: readonly NotificationType[] = [
       vi: '“{title}” đã đạt số câu trả lời tối đa',
     },
     path: ({ subject }) => `/forms/${subject.id}`,
+    lasts: 'while_readable',
     triggers: [closedBy('quota_reached')],
   },
   {
@@ -162,6 +182,7 @@ const TYPES: readonly NotificationType[] = [
       vi: '{actor} đã chia sẻ báo cáo “{title}” với bạn',
     },
     path: ({ subject }) => `/reports/shared/${subject.id}`,
+    lasts: 'while_readable',
     triggers: [{ event: 'form.report_shared', causes: toViewers }],
   },
 ];

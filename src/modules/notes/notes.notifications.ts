@@ -1,6 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
-import type { NotificationType } from '../../platform/notifications/notification-type.js';
+import { workspace } from '../../platform/database/statement.js';
+import type {
+  CurrentNotification,
+  NotificationType,
+} from '../../platform/notifications/notification-type.js';
+
+const outsideTrash = workspace.statement<CurrentNotification>(
+  'notes.current',
+  `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
+     JOIN note_members member ON member.tenant_id = $1 AND member.note_id = about.subject_id AND member.user_id = $2
+    WHERE member.role IS NOT NULL AND NOT member.trashed`,
+);
 
 /** Invited members of a note. A change of its share link has no `added`. */
 const SHARED: NotificationType = {
@@ -13,6 +24,7 @@ const SHARED: NotificationType = {
     vi: '{actor} đã chia sẻ ghi chú “{title}” với bạn',
   },
   path: ({ subject }) => `/notes/${subject.id}`,
+  lasts: outsideTrash,
   triggers: [
     {
       event: 'note.shared',

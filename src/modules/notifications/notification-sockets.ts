@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { MemberKey } from '../../platform/context/request-context.js';
+import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
 import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -11,6 +11,7 @@ import { defineServerEvent } from '../../platform/realtime/event-declarations.js
 import { UserConnections } from '../../platform/realtime/user-connections.js';
 import { NotificationEnvelope, UnreadCounts } from './notification.response.js';
 import { NotificationPresenter } from './notification.presenter.js';
+import { NotificationRelevance } from './inbox/notification-relevance.js';
 import { NotificationsRepository, type RecentNotification } from './notifications.repository.js';
 
 const CHANGED = 'notifications.changed';
@@ -47,6 +48,7 @@ export class NotificationSockets implements OnModuleInit {
     private readonly connections: UserConnections,
     private readonly catchUp: CatchUp,
     private readonly presenter: NotificationPresenter,
+    private readonly relevance: NotificationRelevance,
     private readonly rows: NotificationsRepository,
     private readonly db: Db,
   ) {}
@@ -68,13 +70,29 @@ export class NotificationSockets implements OnModuleInit {
 
   /** Notifications are new or changed. */
   changed(tx: Tx, changes: readonly { tenant_id: string; user_id: string; id: string }[]): void {
-    tx.afterCommit(() => {
-      for (const [tenant, rows] of Map.groupBy(changes, (row) => row.tenant_id)) {
-        const pairs = rows.map(({ user_id, id }) => [user_id, id]);
-        for (let at = 0; at < pairs.length; at += PAIRS_PER_MESSAGE)
-          this.bus.publish(CHANGED, { tenant, pairs: pairs.slice(at, at + PAIRS_PER_MESSAGE) });
-      }
-    });
+    tx.afterCommit(() => this.publishChanges(changes));
+  }
+
+  /**
+   * Withdraws the unread notifications of a user that are no longer of use, and reports them to the sockets of the user. Call it before
+   * unread notifications are counted or mailed.
+   */
+  async examine(ctx: RequestContext): Promise<void> {
+    this.withdrawn(ctx, await this.relevance.examineUnread(ctx));
+  }
+
+  /** Notifications of a user were withdrawn or changed. Call it after the commit. */
+  withdrawn({ tenantId, userId }: MemberKey, ids: readonly string[]): void {
+    if (ids.length > MAX_LOST) this.publishCounts({ tenantId, userId });
+    else this.publishChanges(ids.map((id) => ({ tenant_id: tenantId, user_id: userId, id })));
+  }
+
+  private publishChanges(changes: readonly { tenant_id: string; user_id: string; id: string }[]): void {
+    for (const [tenant, rows] of Map.groupBy(changes, (row) => row.tenant_id)) {
+      const pairs = rows.map(({ user_id, id }) => [user_id, id]);
+      for (let at = 0; at < pairs.length; at += PAIRS_PER_MESSAGE)
+        this.bus.publish(CHANGED, { tenant, pairs: pairs.slice(at, at + PAIRS_PER_MESSAGE) });
+    }
   }
 
   /** Several notifications of a user were read. */
@@ -89,6 +107,9 @@ export class NotificationSockets implements OnModuleInit {
 
   private sendCounts(to: MemberKey): Promise<void> {
     return this.run(to, async (member, sockets) => {
+      const [first] = sockets;
+      if (!first) return;
+      await this.examine(first.ctx);
       const counts = await this.rows.counts(this.db, member);
       for (const socket of sockets) socket.send(UNREAD, counts);
     });
@@ -132,6 +153,7 @@ export class NotificationSockets implements OnModuleInit {
   private async send(member: MemberKey, sockets: ReadonlySet<Connection>, id: string): Promise<void> {
     const [first] = sockets;
     if (!first) return;
+    await this.examine(first.ctx);
     const rows = await this.rows.byIds(this.db, member, [id]);
     const [row] = rows;
     if (!row || this.delivered.get(id) === versionOf(row)) return;

@@ -31,7 +31,8 @@ interface IdentifiedCause {
 }
 
 // Skips causes of which a recipient was notified before. The recipients of the others get their next numbers, locked in the order
-// of their ids. An unread notification of the same group counts the causes, and is mailed once.
+// of their ids. An unread notification of the same group counts the causes, and is mailed once. $7: `orderedBy` of the type, or null.
+// Causes may come out of order: `data` is that of the last one.
 const add = workspace.statement<{ tenant_id: string; user_id: string; id: string }>(
   'notifications.add',
   `WITH input AS (
@@ -57,7 +58,10 @@ const add = workspace.statement<{ tenant_id: string; user_id: string; id: string
           input.email_due_at
      FROM input JOIN counted ON counted.user_id = input.user_id JOIN heads ON heads.user_id = input.user_id
    ON CONFLICT (tenant_id, user_id, group_key) WHERE state = 'unread' AND group_key IS NOT NULL DO UPDATE
-     SET seq = excluded.seq, count = stored.count + excluded.count, actor_id = excluded.actor_id, data = excluded.data, seen_at = NULL,
+     SET seq = excluded.seq, count = stored.count + excluded.count, actor_id = excluded.actor_id, seen_at = NULL,
+         data = CASE WHEN stored.data->$7 > excluded.data->$7 THEN stored.data ELSE excluded.data END
+           || CASE WHEN stored.data ? ('first_' || $7) THEN jsonb_build_object(
+                'first_' || $7, least(stored.data->('first_' || $7), excluded.data->('first_' || $7))) ELSE '{}' END,
          shown = stored.shown OR excluded.shown, updated_at = now(),
          email_due_at = coalesce(stored.email_due_at, CASE WHEN stored.emailed_at IS NULL THEN excluded.email_due_at END)
    RETURNING tenant_id, user_id, id`,
@@ -162,7 +166,7 @@ export class NotificationWriter implements OnApplicationBootstrap {
     const group = type.isGrouped && subject ? `${type.key} ${subject.id}` : null;
     const about = [type.key, subject?.kind ?? null, subject?.id ?? null, group];
     await this.db.single(async (tx) => {
-      const added = await tx.query(add, [tenantId, ...about, JSON.stringify(rows)]);
+      const added = await tx.query(add, [tenantId, ...about, JSON.stringify(rows), type.orderedBy ?? null]);
       this.sockets.changed(tx, added);
     });
   }
@@ -176,8 +180,8 @@ export class NotificationWriter implements OnApplicationBootstrap {
     const shown = settings.uses('in_app', type.preference);
     const isMailed =
       this.mail.isConfigured && (type.isRequired === true || settings.uses('email', type.preference));
-    const last = causes.at(-1);
-    if (!last || (!shown && !isMailed)) return null;
+    const [first, last] = [causes[0], causes.at(-1)];
+    if (!first || !last || (!shown && !isMailed)) return null;
     const email_due_at = isMailed ? emailTime(new Date(), settings, type.isRequired === true) : null;
     return {
       user_id: settings.userId,
@@ -185,13 +189,21 @@ export class NotificationWriter implements OnApplicationBootstrap {
       shown,
       email_due_at,
       actor_id: last.actorId,
-      data: last.data ?? {},
+      data: dataOf(type, first.data ?? {}, last.data ?? {}),
       causes: causes.map(({ key, count = 1 }) => ({ key, count })),
     };
   }
 }
 
+type CauseData = NonNullable<NotificationCause['data']>;
 type UserCause = NotificationCause & { key: string };
+
+/** The data of the last cause, with the position of the first one. */
+function dataOf({ orderedBy }: NotificationType, first: CauseData, last: CauseData): CauseData {
+  if (orderedBy === undefined) return last;
+  const name = `first_${orderedBy}`;
+  return { ...last, [name]: first[name] ?? first[orderedBy] ?? null };
+}
 
 /** The causes of each recipient, by their keys. The actor of a cause is not notified of it. */
 function causesByUser(type: NotificationType, causes: readonly IdentifiedCause[]): Map<string, UserCause[]> {

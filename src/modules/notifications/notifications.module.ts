@@ -9,6 +9,7 @@ import { UnsubscribeService } from './mails/unsubscribe.service.js';
 import { UserActivity } from './mails/user-activity.js';
 import { NotificationHousekeeping } from './notification-housekeeping.js';
 import { NotificationPresenter } from './notification.presenter.js';
+import { NotificationRelevance } from './inbox/notification-relevance.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { NotificationWriter } from './notification-writer.js';
 import { NotificationsController } from './notifications.controller.js';
@@ -23,6 +24,7 @@ import { NotificationsPersonalData } from './notifications-personal-data.js';
     NotificationsPersonalData,
     NotificationsRepository,
     NotificationPresenter,
+    NotificationRelevance,
     NotificationSockets,
     NotificationsService,
     NotificationWriter,

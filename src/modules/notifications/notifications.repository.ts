@@ -68,6 +68,32 @@ const recent = workspace.statement<RecentNotification>(
   { reach: 'cell' },
 );
 
+// Index notifications_list.
+const unread = workspace.statement<NotificationRow>(
+  'notifications.unread',
+  `SELECT ${COLUMNS} FROM notifications
+    WHERE tenant_id = $1 AND user_id = $2 AND state = 'unread' AND seq > $3 ORDER BY seq LIMIT $4`,
+);
+
+// A cause that is added meanwhile gives the notification another number: it is examined again.
+const withdraw = workspace.statement<{ id: string }>(
+  'notifications.withdraw',
+  `UPDATE notifications stored SET state = 'dismissed', previous_state = NULL, snooze_until = NULL, group_key = NULL, email_due_at = NULL,
+          updated_at = now()
+     FROM jsonb_to_recordset($3) AS ended (id uuid, seq bigint)
+    WHERE stored.tenant_id = $1 AND stored.user_id = $2 AND stored.id = ended.id AND stored.seq = ended.seq
+      AND stored.state <> 'dismissed'
+   RETURNING stored.id`,
+);
+
+const recount = workspace.statement<{ id: string }>(
+  'notifications.recount',
+  `UPDATE notifications stored SET count = current.count, data = current.data, updated_at = now()
+     FROM jsonb_to_recordset($3) AS current (id uuid, seq bigint, count int, data jsonb)
+    WHERE stored.tenant_id = $1 AND stored.user_id = $2 AND stored.id = current.id AND stored.seq = current.seq
+   RETURNING stored.id`,
+);
+
 const lock = workspace.statement<NotificationRow>(
   'notifications.lock',
   `SELECT ${COLUMNS} FROM notifications WHERE tenant_id = $1 AND user_id = $2 AND id = $3 AND shown FOR UPDATE`,
@@ -140,6 +166,27 @@ export class NotificationsRepository {
   /** Shown notifications of all users of the current cell that are new or have changed within the last seconds. */
   async recent(seconds: number): Promise<RecentNotification[]> {
     return this.db.query(recent, [seconds]);
+  }
+
+  /** Unread notifications, also those for e-mail only, in their order. @param afterSeq exclusive */
+  async unread({ tenantId, userId }: MemberKey, afterSeq: number, limit: number): Promise<NotificationRow[]> {
+    return this.db.query(unread, [tenantId, userId, afterSeq, limit]);
+  }
+
+  /** Dismisses notifications, whose e-mails are not sent, and changes others. @returns the ids of the changed ones */
+  async settleEnded(
+    { tenantId, userId }: MemberKey,
+    ended: readonly Pick<NotificationRow, 'id' | 'seq'>[],
+    changed: readonly Pick<NotificationRow, 'id' | 'seq' | 'count' | 'data'>[],
+  ): Promise<string[]> {
+    return this.db.tx(async (tx) => {
+      const key = [tenantId, userId];
+      const rows = [
+        ...(ended.length > 0 ? await tx.query(withdraw, [...key, JSON.stringify(ended)]) : []),
+        ...(changed.length > 0 ? await tx.query(recount, [...key, JSON.stringify(changed)]) : []),
+      ];
+      return rows.map(({ id }) => id);
+    });
   }
 
   async lock(tx: Tx, { tenantId, userId }: MemberKey, id: string): Promise<NotificationRow | null> {

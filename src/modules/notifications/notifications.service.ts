@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
 import { fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { INVALID_TRANSITION, type RequestedState, transition } from './inbox/lifecycle.js';
 import { NotificationPresenter } from './notification.presenter.js';
+import { NotificationRelevance } from './inbox/notification-relevance.js';
 import type {
   AllReadEnvelope,
   NotificationEnvelope,
@@ -21,7 +21,11 @@ import type {
   SetLifecycle,
 } from './notifications.dto.js';
 import { NotificationErrors } from './notifications.errors.js';
-import { type NotificationRow, NotificationsRepository } from './notifications.repository.js';
+import {
+  type NotificationFilter,
+  type NotificationRow,
+  NotificationsRepository,
+} from './notifications.repository.js';
 
 const MAX_SNOOZE_DAYS = 90;
 const DAY_MS = 86_400_000;
@@ -32,6 +36,7 @@ export class NotificationsService {
   constructor(
     private readonly rows: NotificationsRepository,
     private readonly presenter: NotificationPresenter,
+    private readonly relevance: NotificationRelevance,
     private readonly sockets: NotificationSockets,
     private readonly cursors: Cursors,
     private readonly db: Db,
@@ -40,16 +45,18 @@ export class NotificationsService {
   async list(ctx: RequestContext, query: ListNotifications): Promise<NotificationListEnvelope> {
     const states = query.unread === true ? (['unread'] as const) : (query.state ?? ['unread', 'read']);
     const types = patternsOf(query.type);
+    await this.sockets.examine(ctx);
     const { rows, next } = await this.cursors.page(query, {
       scope: `notifications ${ctx.tenantId} ${ctx.userId} ${[...states].toSorted().join()} ${(types ?? []).toSorted().join()}`,
       key: (row: NotificationRow): [number] => [row.seq],
-      rows: (after, limit) => this.rows.page(ctx, { states, types, beforeSeq: after?.[0] ?? null }, limit),
+      rows: (after, limit) => this.page(ctx, { states, types, beforeSeq: after?.[0] ?? null }, limit),
     });
     const notifications = await this.presenter.present(this.db, ctx, rows);
     return { notifications, next, ...(await this.rows.counts(this.db, ctx)) };
   }
 
   async readAll(ctx: RequestContext, { before, type }: ReadAll): Promise<AllReadEnvelope> {
+    await this.sockets.examine(ctx);
     return this.db.tx(async (tx) => {
       const updated = await this.rows.readAll(tx, ctx, {
         types: patternsOf(type === undefined ? undefined : [type]),
@@ -98,28 +105,42 @@ export class NotificationsService {
     });
   }
 
+  /** A page without notifications that are no longer of use. */
+  private async page(
+    ctx: RequestContext,
+    filter: NotificationFilter,
+    limit: number,
+  ): Promise<NotificationRow[]> {
+    for (;;) {
+      const rows = await this.rows.page(ctx, filter, limit);
+      const changed = await this.relevance.examine(
+        ctx,
+        rows.filter(({ state }) => state !== 'unread'),
+      );
+      if (changed.length === 0) return rows;
+      this.sockets.withdrawn(ctx, changed);
+    }
+  }
+
   /** @param request reads the body, whose errors come after 404 */
   private async change(
     ctx: RequestContext,
     id: string,
     request: (row: NotificationRow) => { state: RequestedState; snoozeUntil?: Date },
   ): Promise<NotificationEnvelope> {
-    return this.db.tx(async (tx) => {
+    const row = await this.db.tx(async (tx) => {
       const before = await this.rows.lock(tx, ctx, id);
       if (!before) throw NotificationErrors.notFound.with();
       const { state, snoozeUntil } = request(before);
       const after = transition(before, state, new Date(), snoozeUntil);
       if (after === INVALID_TRANSITION) throw NotificationErrors.invalidTransition.with();
-      if (after === before) return this.envelope(tx, ctx, before);
-      const row = await this.rows.write(tx, ctx, id, after);
+      if (after === before) return before;
       this.sockets.changed(tx, [{ tenant_id: ctx.tenantId, user_id: ctx.userId, id }]);
-      return this.envelope(tx, ctx, row);
+      return this.rows.write(tx, ctx, id, after);
     });
-  }
-
-  private async envelope(tx: Tx, ctx: RequestContext, row: NotificationRow): Promise<NotificationEnvelope> {
-    const [notification] = await this.presenter.present(tx, ctx, [row]);
-    return { notification: notification!, ...(await this.rows.counts(tx, ctx)) };
+    await this.sockets.examine(ctx);
+    const [notification] = await this.presenter.present(this.db, ctx, [row]);
+    return { notification: notification!, ...(await this.rows.counts(this.db, ctx)) };
   }
 }
 

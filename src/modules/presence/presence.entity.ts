@@ -22,6 +22,7 @@ export class PresenceUser {
   @Column('timestamptz', { name: 'due_at', nullable: true }) dueAt!: Date | null;
   @Column('text') status!: PresenceStatus;
   @Column('text', { name: 'shown_text' }) shownText!: string;
+  @Column('timestamptz', { name: 'shown_until', nullable: true }) shownUntil!: Date | null;
   @Column('timestamptz', { name: 'last_active_at', nullable: true }) lastActiveAt!: Date | null;
 }
 

@@ -13,7 +13,7 @@ export class PresenceResponse {
   @ApiProperty({ format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' }) user_id!: string;
   /** The best status of all devices. */
   @ApiProperty({ enum: PRESENCE_STATUSES, example: 'online' }) status!: PresenceStatus;
-  /** Chosen by the user; empty while the user is offline. @example "In a meeting" */ text!: string;
+  /** Chosen by the user, also shown while the user is offline. @example "In a meeting" */ text!: string;
   /** Null before the first socket of the user. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: TIME })
   last_active_at!: string | null;

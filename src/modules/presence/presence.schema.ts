@@ -9,6 +9,7 @@ export const presenceSchema: SchemaPart = {
   entities: { workspace: [PresenceUser, PresenceDevice] },
   migrations: sqlMigrations(import.meta.url, {
     Presence1796950000003: '0001-presence',
+    PresenceTextWhileOffline1798803000000: '0002-text-while-offline',
   }),
   sql: sqlFiles('workspace', import.meta.url, 'presence-views', 'presence-writes'),
 };

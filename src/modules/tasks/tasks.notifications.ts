@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { workspace } from '../../platform/database/statement.js';
+import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
-import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
+import type {
+  CurrentNotification,
+  NotificationCause,
+  NotificationType,
+} from '../../platform/notifications/notification-type.js';
 import { TASK_FOLDER_SHARED, TaskEvents } from './tasks.events.js';
 
 const titlesOfFolders = workspace.statement<{ id: string; title: string }>(
@@ -11,6 +15,31 @@ const titlesOfFolders = workspace.statement<{ id: string; title: string }>(
      FROM task_folder_members member
      JOIN task_folders folder ON folder.tenant_id = $1 AND folder.id = member.folder_id AND folder.gone_at IS NULL
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.folder_id = ANY ($3::uuid[]) AND member.role IS NOT NULL`,
+);
+
+/** Notifications of open tasks outside of the trash. */
+const ofOpenTasks = (name: string, condition = 'true'): Statement<CurrentNotification> =>
+  workspace.statement(
+    `tasks.${name}`,
+    `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
+       JOIN task_members member ON member.tenant_id = $1 AND member.task_id = about.subject_id AND member.user_id = $2
+      WHERE member.role IS NOT NULL AND NOT member.trashed AND member.open AND ${condition}`,
+  );
+
+// The comments of others from the first to the last one that a notification counts. A completed task may still be discussed.
+const ofComments = workspace.statement<CurrentNotification>(
+  'tasks.current_comments',
+  `SELECT about.id, least(about.count, found.comments) AS count,
+          about.data || jsonb_build_object('comment_id', found.comment_id) AS data
+     FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid, count int, data jsonb)
+     JOIN task_members member ON member.tenant_id = $1 AND member.task_id = about.subject_id AND member.user_id = $2
+      AND member.role IS NOT NULL AND NOT member.trashed
+    CROSS JOIN LATERAL (
+      SELECT count(*)::int AS comments, (array_agg(comment.id ORDER BY comment.id DESC))[1] AS comment_id FROM task_comments comment
+       WHERE comment.tenant_id = $1 AND comment.task_id = about.subject_id AND comment.author_id <> $2
+         AND comment.id BETWEEN coalesce(about.data->>'first_comment_id', about.data->>'comment_id')::uuid
+                            AND (about.data->>'comment_id')::uuid) found
+    WHERE found.comments > 0`,
 );
 
 /** Members of the payloads; see `TaskEvents`. */
@@ -37,6 +66,8 @@ function folderCauseOf({ payload }: DomainEvent): NotificationCause {
   return { recipients: added, actorId: actor_id, subject: { kind: 'task_folder', id: folder_id } };
 }
 
+const WHILE_OPEN = ofOpenTasks('current');
+
 const taskType = (
   key: string,
   event: string,
@@ -48,16 +79,22 @@ const taskType = (
   texts,
   path: ({ subject }) => `/tasks/${subject.id}`,
   triggers: [{ event, causes: causeOf }],
+  lasts: WHILE_OPEN,
   ...more,
 });
 
 const TYPES: readonly NotificationType[] = [
-  taskType('task.assigned', TaskEvents.assigned, {
-    en: '{actor} assigned “{title}” to you',
-    de: '{actor} hat Ihnen „{title}“ zugewiesen',
-    pt: '{actor} atribuiu “{title}” a você',
-    vi: '{actor} đã giao “{title}” cho bạn',
-  }),
+  taskType(
+    'task.assigned',
+    TaskEvents.assigned,
+    {
+      en: '{actor} assigned “{title}” to you',
+      de: '{actor} hat Ihnen „{title}“ zugewiesen',
+      pt: '{actor} atribuiu “{title}” a você',
+      vi: '{actor} đã giao “{title}” cho bạn',
+    },
+    { lasts: ofOpenTasks('current_assignments', 'member.assigned') },
+  ),
   taskType(
     'task.commented',
     TaskEvents.commented,
@@ -67,7 +104,7 @@ const TYPES: readonly NotificationType[] = [
       pt: { one: '{actor} comentou em “{title}”', other: '{count} novos comentários em “{title}”' },
       vi: '{count} bình luận mới về “{title}”',
     },
-    { isGrouped: true },
+    { isGrouped: true, orderedBy: 'comment_id', lasts: ofComments },
   ),
   taskType('task.reminder', TaskEvents.reminder, {
     en: 'Reminder: “{title}”',
@@ -98,6 +135,7 @@ const TYPES: readonly NotificationType[] = [
     },
     {
       path: ({ subject }) => `/task_folders/${subject.id}`,
+      lasts: 'while_readable',
       triggers: [{ event: TASK_FOLDER_SHARED, causes: folderCauseOf }],
     },
   ),

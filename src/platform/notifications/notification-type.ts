@@ -1,3 +1,4 @@
+import type { Statement } from '../database/statement.js';
 import type { Reader } from '../database/tx.js';
 import type { DomainEvent } from '../events/outbox.js';
 import type { Language, Text } from '../languages/languages.js';
@@ -46,6 +47,22 @@ export interface NotificationTrigger {
   ) => Promise<(NotificationCause | null)[]>;
 }
 
+/** A notification that is still of use. */
+export interface CurrentNotification {
+  id: string;
+  /** Of a grouped type: the causes that remain, and `data` of the newest of them. Absent: unchanged. */
+  count?: number;
+  data?: Record<string, unknown>;
+}
+
+/**
+ * How long a notification is of use; later it is withdrawn from lists, counts and e-mails. `always`: it has no subject. `while_readable`:
+ * while `ReferenceTitles` has a title of its subject for its recipient. A statement: while that holds and the statement returns the
+ * notification. Its parameters: the workspace, the recipient (which it must use, as PostgreSQL requires), JSON `[{id, subject_id, count,
+ * data}]` of notifications.
+ */
+export type NotificationTerm = 'always' | 'while_readable' | Statement<CurrentNotification>;
+
 /** A notification for which an e-mail of its own is composed. */
 export interface MailedNotification {
   /** The text of the notification in the language of the recipient. */
@@ -69,8 +86,11 @@ export interface NotificationType {
   readonly texts: Readonly<Record<Language, Text>>;
   /** Path of the subject in the client. */
   readonly path?: (about: { subject: NotificationSubject; data: Record<string, unknown> }) => string;
+  readonly lasts: NotificationTerm;
   /** Causes with the same subject share one unread notification, which counts them. */
   readonly isGrouped?: boolean;
+  /** Of a grouped type: the member of `data` that orders its causes. The notification has `first_<member>` of the first one too. */
+  readonly orderedBy?: 'seq' | 'comment_id';
   /** E-mail is sent at once and cannot be switched off. */
   readonly isRequired?: boolean;
   /** The content of an e-mail of its own; default: a line in the common e-mail. */

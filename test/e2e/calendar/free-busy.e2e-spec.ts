@@ -45,6 +45,20 @@ describe('free/busy', () => {
     ]);
   };
 
+  test('days are in the zone of their calendar, as in the calendar itself', async () => {
+    const { calendar } = (await cat.api.post('/calendar', { name: 'South', time_zone: 'Pacific/Auckland' }))
+      .body;
+    const day = { title: 'x', start: { date: '2027-03-10' }, end: { date: '2027-03-11' }, show_as: 'busy' };
+    expect((await cat.api.post(`/calendar/${calendar.id}/events`, day)).status).toBe(201);
+    const window = { from: '2027-03-08T00:00:00Z', to: '2027-03-13T00:00:00Z' };
+    for (const attendee of [cat.email, { calendar_id: calendar.id }]) {
+      const { free_busy: lists } = (await query(cat, { ...window, attendees: [attendee] })).body;
+      expect(
+        lists[0].busy.map(({ start, end }: any) => [start, end].map((text) => new Date(text).toISOString())),
+      ).toEqual([['2027-03-09T11:00:00.000Z', '2027-03-10T11:00:00.000Z']]);
+    }
+  });
+
   test('merges events of all states and shows no titles', async () => {
     await create(bob, { start: at('2026-03-02T09:00:00'), duration: 'PT2H' });
     await create(bob, { start: at('2026-03-02T10:00:00'), duration: 'PT2H', show_as: 'out_of_office' });

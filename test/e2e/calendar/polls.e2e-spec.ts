@@ -136,6 +136,29 @@ describe('polls', () => {
     });
   });
 
+  test('about several days have their range; the end is exclusive', async () => {
+    const days = (start: string, end: string) => ({ start: { date: start }, end: { date: end } });
+    const poll = await create({ options: [days('2026-03-02', '2026-03-05'), { date: '2026-03-09' }] });
+    expect([poll.kind, poll.options[0]]).toMatchObject([
+      'date',
+      { date: '2026-03-02', local_start: '2026-03-02', local_end: '2026-03-04' },
+    ]);
+    const { body } = await finalize(ann, poll, 0);
+    expect(body.event).toMatchObject({
+      start: { date: '2026-03-02' },
+      end: { date: '2026-03-05' },
+      all_day: true,
+    });
+    const rejected = async (option: object) => {
+      const fields = { title: 'x', time_zone: 'Europe/Berlin', participants: [bob.email] };
+      const options = [option, { date: '2026-03-09' }];
+      expect((await ann.api.post('/calendar/polls', { ...fields, options })).status).toBe(422);
+    };
+    await rejected(days('2026-03-02', '2026-03-02'));
+    await rejected(days('2026-03-02', '2026-04-03'));
+    await rejected({ date: '2026-03-02', end: '2026-03-02T10:00:00' });
+  });
+
   test('close at the deadline', async () => {
     const poll = await create({ deadline: '2020-01-01T00:00:00Z' });
     expect(poll.status).toBe('closed');

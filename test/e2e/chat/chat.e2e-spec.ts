@@ -441,6 +441,85 @@ describe('chat', () => {
       expect((await list(id)).room.last_seq).toBe(0);
     });
 
+    test('an edit replaces the mentions; without the field they stay', async () => {
+      const { id } = await newRoom({ member_ids: [bob.id, carol.id] });
+      const message = await send(id, { body: 'Bob, the crane', mentions: [bob.id] });
+      const edit = async (fields: object) =>
+        ok(
+          await alice.api.patch(`/chat/rooms/${id}/messages/${message.id}`, { body: 'The crane', ...fields }),
+        );
+      expect((await edit({})).message.mentions).toEqual([bob.id]);
+      expect((await edit({ mentions: [carol.id, UNKNOWN] })).message.mentions).toEqual([carol.id]);
+      expect([(await read(id, bob)).mentions, (await read(id, carol)).mentions]).toEqual([0, 1]);
+      const { mod_seq } = (await edit({ mentions: [carol.id] })).message;
+      expect((await read(id)).mod_seq).toBe(mod_seq);
+      expect((await edit({ mentions: [] })).message).toMatchObject({ mentions: [], body: 'The crane' });
+      expect((await read(id, carol)).mentions).toBe(0);
+    });
+
+    test('a mentioned member who has left stays mentioned in an edit that names the member', async () => {
+      const { id } = await newRoom({ member_ids: [bob.id, carol.id] });
+      const message = await send(id, { mentions: [bob.id] });
+      ok(await bob.api.delete(`/chat/rooms/${id}/members/${bob.id}`));
+      const edit = { body: 'both', mentions: [bob.id, carol.id] };
+      const { mentions } = ok(
+        await alice.api.patch(`/chat/rooms/${id}/messages/${message.id}`, edit),
+      ).message;
+      expect(mentions).toEqual([bob.id, carol.id].toSorted());
+    });
+
+    test('an edit with a reference or files is rejected, since it cannot change them', async () => {
+      const { id } = await newRoom();
+      const message = await send(id);
+      const edit = (fields: object) =>
+        alice.api.patch(`/chat/rooms/${id}/messages/${message.id}`, { body: 'new', ...fields });
+      rejected(await edit({ reply_to: message.id }), 422, 'validation_failed');
+      rejected(await edit({ attachment_ids: [UNKNOWN] }), 422, 'validation_failed');
+      ok(await edit({}));
+    });
+
+    test('only existing messages of others are unread', async () => {
+      const { id } = await newRoom({ member_ids: [bob.id] });
+      const unread = async (user: TestUser) => {
+        const { rooms } = ok(await user.api.get('/chat/rooms?limit=100'));
+        const { unread: listed } = rooms.find((room: any) => room.id === id);
+        expect((await read(id, user)).unread).toBe(listed);
+        return listed;
+      };
+      const total = async () => ok(await bob.api.get('/chat/user')).user;
+      const before = await total();
+      ok(await alice.api.put(`/chat/rooms/${id}`, { topic: 'tides' }));
+      ok(await alice.api.post(`/chat/rooms/${id}/members`, { user_ids: [carol.id] }), 201);
+      expect(await unread(bob)).toBe(0);
+      const [oops] = [await send(id), await send(id)];
+      expect(await unread(bob)).toBe(2);
+      ok(await alice.api.delete(`/chat/rooms/${id}/messages/${oops.id}`));
+      await send(id, { mentions: [bob.id] }, bob);
+      expect(await unread(bob)).toBe(1);
+      expect((await read(id, bob)).mentions).toBe(0);
+      const after = await total();
+      expect([after.unread_total - before.unread_total, after.unread_rooms - before.unread_rooms]).toEqual([
+        1, 1,
+      ]);
+      const mark = async (seq: number) => ok(await bob.api.put(`/chat/rooms/${id}/read`, { seq }));
+      expect((await mark(oops.seq)).unread).toBe(1);
+      expect((await mark(oops.seq + 1)).unread).toBe(0);
+      expect((await total()).unread_total).toBe(before.unread_total);
+    });
+
+    test('a direct room with a deactivated user accepts no message', async () => {
+      const [owner, leaver] = await app.tenant('quitters', 'owner', 'leaver');
+      const open = { type: 'direct', name: undefined, member_ids: [leaver.id] };
+      const { id } = await newRoom(open, owner);
+      const message = { client_msg_id: randomUUID(), body: 'there?' };
+      ok(await post(id, message, owner), 201);
+      ok(await owner.api.post(`/tenant/members/${leaver.id}/deactivate`));
+      rejected(await post(id, {}, owner), 404, 'not_found');
+      ok(await post(id, message, owner));
+      ok(await owner.api.post(`/tenant/members/${leaver.id}/activate`));
+      ok(await post(id, {}, owner), 201);
+    });
+
     test('unread messages and mentions are counted until they are read', async () => {
       const { id } = await newRoom({ member_ids: [bob.id] });
       await send(id);

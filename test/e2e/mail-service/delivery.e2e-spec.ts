@@ -78,6 +78,33 @@ describe('without a relay', () => {
     expect((await inboxOf(alice)).filter(({ subject }) => /Undelivered/.test(subject))).toHaveLength(1);
   });
 
+  test('mail to an unknown address of an own domain is reported within a minute', async () => {
+    await submit(alice, { to: [{ address: 'nobody@example.com' }], subject: 'Typo' });
+    const waiting = async () =>
+      (
+        await mail.sql(
+          `SELECT attempts, ceil(extract(epoch FROM due_at - now()))::int AS seconds FROM queue
+            WHERE recipient = 'nobody@example.com' AND worker IS NULL AND due_at > now()`,
+        )
+      )[0] as { attempts: number; seconds: number } | undefined;
+    const reported = async () =>
+      (await inboxOf(alice)).some(({ intro }) => /nobody@example\.com/.test(intro));
+    let seconds = 0;
+    for (let attempt = 1; !(await reported()); attempt += 1) {
+      const next = await until(`attempt ${attempt} or the report`, async () => {
+        const row = await waiting();
+        return row?.attempts === attempt ? row : (await reported()) && { seconds: 0 };
+      });
+      seconds += next.seconds;
+      await mail.sql(
+        `UPDATE queue SET due_at = now() - make_interval(secs => 1) WHERE recipient = 'nobody@example.com'`,
+      );
+      mail.get(QueueWorker).wake();
+    }
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(60);
+  });
+
   test('a message with sendTime stays in the queue until then', async () => {
     const sendTime = '2099-01-01T10:00:00.000Z';
     const { queueId, message } = await submit(alice, {

@@ -252,6 +252,62 @@ describe('presence', () => {
     expect(received(follower, alice)).toEqual(['online']);
   });
 
+  describe('the text of a status', () => {
+    const set = (user: TestUser, fields: object) => user.api.put('/presence/me', fields);
+
+    test('is shown while its user is offline, until its end', async () => {
+      await set(alice, { status: 'away', text: 'On leave', until: new Date(Date.now() + 3_600_000) });
+      expect(await shown(bob, alice)).toMatchObject({ status: 'offline', text: 'On leave' });
+      const listed = (await bob.api.get('/chat/users')).body.users;
+      expect(listed.find(({ id }: any) => id === alice.id)).toMatchObject({ status_text: 'On leave' });
+      const follower = await follow(bob, alice);
+      await one.sql(
+        `UPDATE presence_users SET choice_until = now() - make_interval(secs => 1), due_at = now() - make_interval(secs => 1)
+          WHERE user_id = $1`,
+        [alice.id],
+      );
+      expect(await shown(bob, alice)).toMatchObject({ status: 'offline', text: '' });
+      await sweep();
+      await follower.next('presence', ({ user_id, text }) => user_id === alice.id && text === '');
+    });
+
+    test('stays after a disconnect, and likewise when its user becomes invisible, until its end', async () => {
+      const [carol, dora] = await one.tenant(`acme-${count}`, 'carol', 'dora');
+      const follower = await follow(bob, carol, dora);
+      const [hidden, leaving] = [await connect(one, carol), await connect(one, dora)];
+      const until = new Date(Date.now() + 3_600_000);
+      for (const user of [carol, dora]) await set(user, { status: 'away', text: 'At lunch', until });
+      await hidden.send('presence.set', { status: 'invisible', text: 'marker-7721' });
+      await disconnect(leaving, one);
+      await one.sql(
+        `UPDATE presence_users SET hidden_at = now(), due_at = now() - make_interval(secs => 1) WHERE user_id = $1`,
+        [carol.id],
+      );
+      await one.sql(
+        `UPDATE presence_devices SET expires_at = now() - make_interval(secs => 1) WHERE user_id = $1`,
+        [dora.id],
+      );
+      await sweep();
+      for (const user of [carol, dora]) {
+        await follower.next('presence', (event) => event.user_id === user.id && event.status === 'offline');
+        expect(await shown(bob, user)).toMatchObject({ status: 'offline', text: 'At lunch' });
+      }
+      await one.sql(
+        `UPDATE presence_users
+            SET choice_until = CASE WHEN user_id = $1 THEN now() - make_interval(secs => 1) END,
+                shown_until = CASE WHEN user_id = $2 THEN now() - make_interval(secs => 1) END,
+                due_at = now() - make_interval(secs => 1) WHERE user_id IN ($1, $2)`,
+        [dora.id, carol.id],
+      );
+      for (const user of [carol, dora])
+        expect(await shown(bob, user)).toMatchObject({ status: 'offline', text: '' });
+      await sweep();
+      for (const user of [carol, dora])
+        await follower.next('presence', (event) => event.user_id === user.id && event.text === '');
+      expect(JSON.stringify(follower.events)).not.toContain('marker-77');
+    });
+  });
+
   describe('an invisible user', () => {
     test('has the same history as one who disconnects', async () => {
       const [carol, dora] = await one.tenant(`acme-${count}`, 'carol', 'dora');

@@ -22,6 +22,7 @@ const event = (fields: Partial<BusySource> = {}): BusySource => ({
   own_show_as: null,
   responses: [],
   overrides: [],
+  zone: 'UTC',
   spanStart: instant('2026-03-01'),
   spanEnd: Number.POSITIVE_INFINITY,
   ...fields,

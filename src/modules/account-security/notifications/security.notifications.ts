@@ -31,6 +31,7 @@ export class SecurityNotifications implements OnModuleInit {
         preference: 'security.*',
         texts,
         isRequired: true,
+        lasts: 'always',
         mail: securityMail,
         mailExample: MAIL_EXAMPLE,
         triggers: [{ event: key, causes: causeOf }],

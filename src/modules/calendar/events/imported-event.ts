@@ -11,6 +11,7 @@ import {
   type OverrideRow,
   type ParticipantRow,
 } from '../model/event-record.js';
+import { keptOf } from '../model/dependent-properties.js';
 import { veventsOf } from '../model/vevent.js';
 import { readEvent, type ReadEvent, readInstances, startOf } from '../model/vevent-reader.js';
 import { EventClock } from '../model/vevent-times.js';
@@ -45,7 +46,8 @@ export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
   for (const name of Object.keys(read.content) as (keyof ReadEvent['content'])[])
     if (!same(read.content[name], exported.content[name]))
       Object.assign(next, { [name]: read.content[name] });
-  if (next.custom !== record.custom) next.custom = customOf(read, record.organizer_email);
+  if (next.custom !== record.custom || !same(read.alarms, keptOf(record.custom).alarms))
+    next.custom = customOf(read, record.organizer_email);
   if (!same(read.times, exported.times)) Object.assign(next, read.times);
   if (!same(read.recurrence, exported.recurrence)) Object.assign(next, read.recurrence);
   if (!same(patchesOf(read.overrides), patchesOf(exported.overrides))) next.overrides = read.overrides;
@@ -119,9 +121,13 @@ export function createdEvent(
 }
 
 /** A copy of the event of another organizer keeps ORGANIZER and ATTENDEE as they are written. */
-function customOf({ content, people, organizer }: ReadEvent, organizerEmail: string): EventRecord['custom'] {
-  if (organizer === null || organizer.email === organizerEmail) return content.custom;
-  return { ...content.custom, ics: [...people, ...((content.custom['ics'] as unknown[] | undefined) ?? [])] };
+function customOf(
+  { content, people, organizer, alarms }: ReadEvent,
+  organizerEmail: string,
+): EventRecord['custom'] {
+  const custom = { ...content.custom, ...(alarms.length > 0 && { alarms }) };
+  if (organizer === null || organizer.email === organizerEmail) return custom;
+  return { ...custom, ics: [...people, ...keptOf(custom).ics] };
 }
 
 const withUser = (row: ParticipantRow, members: ReadonlyMap<string, string>): ParticipantRow => ({

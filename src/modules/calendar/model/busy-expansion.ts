@@ -9,10 +9,11 @@ import { type Step, stepsOf } from './event-steps.js';
  */
 export const BUSY_BUDGET = 40_000;
 
-/** An event with the instants in seconds between which all its instances are. */
+/** An event with the instants in seconds between which all its instances are, and the zone of its floating times and days. */
 export interface BusySource extends BusyEvent {
   spanStart: number;
   spanEnd: number;
+  zone: string;
 }
 
 /** The busy times of a calendar or a member in a window. */
@@ -50,11 +51,16 @@ export class BusyExpansion {
   ) {}
 
   /** Adds a calendar or a member. @param known further times */
-  add(events: readonly BusySource[], window: TimeWindow, known: readonly BusyTime[] = []): void {
+  add(
+    events: readonly BusySource[],
+    { from, to }: Omit<TimeWindow, 'readerZone'>,
+    known: readonly BusyTime[] = [],
+  ): void {
     const times = [...known];
-    const queue = events
-      .filter(mayOccupy)
-      .map((event) => ({ event, times, window, steps: stepsOf(event, window), until: event.spanStart }));
+    const queue = events.filter(mayOccupy).map((event) => {
+      const window = { from, to, readerZone: event.zone };
+      return { event, times, window, steps: stepsOf(event, window), until: event.spanStart };
+    });
     this.subjects.push({ times, queue });
   }
 

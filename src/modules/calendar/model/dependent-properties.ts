@@ -1,11 +1,28 @@
-import type { Property } from '../../../lib/icalendar/index.js';
+import type { Component, Property } from '../../../lib/icalendar/index.js';
 import type { EventContent } from './event-record.js';
 import { isDay } from './event-times.js';
 
 type Field = keyof EventContent;
 
-/** Properties without a field that repeat the value of a field. Other programs show them in place of the property of the field. */
+/** What an imported event has besides its fields, in `custom`. */
+interface Kept {
+  /** Properties without a field. */
+  ics?: Property[];
+  /** Components without a field, such as PARTICIPANT and VLOCATION (RFC 9073). */
+  components?: Component[];
+  /** Alarms that are no reminders, such as one after the start. For the owner of the placement. */
+  alarms?: Component[];
+}
+
+export const keptOf = (custom: EventContent['custom']): Required<Kept> => {
+  const { ics = [], components = [], alarms = [] } = custom as Kept;
+  return { ics, components, alarms };
+};
+
+/** Properties and components without a field that repeat the value of a field. Other programs show them in place of the property of the field. */
 const REPEATED: readonly { fields: readonly Field[]; names: readonly string[] }[] = [
+  // With line breaks, which a title does not have.
+  { fields: ['title'], names: ['SUMMARY'] },
   { fields: ['description'], names: ['X-ALT-DESC', 'STYLED-DESCRIPTION'] },
   {
     fields: ['location', 'locations'],
@@ -16,6 +33,7 @@ const REPEATED: readonly { fields: readonly Field[]; names: readonly string[] }[
       'X-APPLE-TRAVEL-START',
       'X-APPLE-TRAVEL-ADVISORY-BEHAVIOR',
       'STRUCTURED-LOCATION',
+      'VLOCATION',
       'GEO',
     ],
   },
@@ -42,7 +60,7 @@ const REPEATED: readonly { fields: readonly Field[]; names: readonly string[] }[
 const ALL_DAY = ['X-MICROSOFT-CDO-ALLDAYEVENT', 'X-MICROSOFT-MSNCALENDAR-ALLDAYEVENT'];
 
 /**
- * `custom` after a change: without the properties that repeat the old value of a changed field.
+ * `custom` after a change: without the properties and components that repeat the old value of a changed field.
  * @param fields names of the changed fields
  */
 export function customAfter(
@@ -50,8 +68,7 @@ export function customAfter(
   fields: readonly string[],
   newStart: string,
 ): EventContent['custom'] {
-  const kept = custom['ics'];
-  if (!Array.isArray(kept)) return custom;
+  const { ics, components } = keptOf(custom);
   const stale = new Set(
     REPEATED.flatMap((each) => (each.fields.some((field) => fields.includes(field)) ? each.names : [])),
   );
@@ -59,8 +76,15 @@ export function customAfter(
   // An attached file that is no link stays.
   const isStale = ({ name, value }: Property): boolean =>
     stale.has(name) && (name !== 'ATTACH' || /^https?:/i.test(value));
-  const left = (kept as Property[]).filter((each) => !isStale(each));
-  if (left.length === kept.length) return custom;
-  const { ics: _, ...others } = custom;
-  return left.length > 0 ? { ...others, ics: left } : others;
+  const left = {
+    ics: ics.filter((each) => !isStale(each)),
+    components: components.filter(({ name }) => !stale.has(name)),
+  };
+  if (left.ics.length === ics.length && left.components.length === components.length) return custom;
+  const { ics: _, components: __, ...others } = custom;
+  return {
+    ...others,
+    ...(left.ics.length > 0 && { ics: left.ics }),
+    ...(left.components.length > 0 && { components: left.components }),
+  };
 }

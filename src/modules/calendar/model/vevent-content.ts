@@ -47,13 +47,14 @@ export const line = (text: string, max: number): string =>
 const upper = (event: Component, name: string): string =>
   propertyOf(event, name)?.value.trim().toUpperCase() ?? '';
 
-/** The fields of a VEVENT without its times. Unknown properties are in `custom.ics`. */
+/** The fields of a VEVENT without its times. Unknown properties are in `custom.ics`, unknown components in `custom.components`. */
 export function contentOfVevent(event: Component): Omit<EventContent, keyof EventTimes> {
   const location = storable(textOf(event, 'LOCATION') ?? '', MAX.location);
   const geo = geoOf(event);
   const color = /^#[0-9a-f]{6}/i.exec(propertyOf(event, 'X-APPLE-CALENDAR-COLOR')?.value ?? '')?.[0];
   const url = conferenceOf(event);
   const unknown = unknownOf(event);
+  const components = storableComponents(event.components.filter(({ name }) => name !== 'VALARM'));
   return {
     title: line(textOf(event, 'SUMMARY') ?? '', MAX.title),
     description: storable(textOf(event, 'DESCRIPTION') ?? '', MAX.description),
@@ -66,7 +67,7 @@ export function contentOfVevent(event: Component): Omit<EventContent, keyof Even
     categories: categoriesOf(event),
     conference: url === null ? null : { kind: 'link', url, room_id: null },
     links: linksOf(event),
-    custom: unknown.length > 0 ? { ics: unknown } : {},
+    custom: { ...(unknown.length > 0 && { ics: unknown }), ...(components.length > 0 && { components }) },
   };
 }
 
@@ -157,7 +158,7 @@ function unknownOf(event: Component): Property[] {
   for (const each of event.properties) {
     const { name, value } = each;
     const isRead =
-      (KNOWN.has(name) && !(name === 'CLASS' && upper(event, 'CLASS') === 'CONFIDENTIAL')) ||
+      (KNOWN.has(name) && !statesMore(event, each)) ||
       (name === 'GEO' && hasGeo) ||
       (name === 'X-APPLE-CALENDAR-COLOR' && /^#[0-9a-f]{6}/i.test(value)) ||
       (name === 'ATTACH' && httpUrl(value) !== null && !hasOther(each, ['FILENAME', 'X-FILENAME'])) ||
@@ -170,6 +171,38 @@ function unknownOf(event: Component): Property[] {
   }
   return kept;
 }
+
+/** Whether a property says more than its field: CLASS:CONFIDENTIAL, and a title with line breaks. */
+function statesMore(event: Component, each: Property): boolean {
+  if (each !== propertyOf(event, each.name)) return false;
+  if (each.name === 'CLASS') return upper(event, 'CLASS') === 'CONFIDENTIAL';
+  const title = each.name === 'SUMMARY' ? (textOf(event, 'SUMMARY') ?? '').trim() : '';
+  return /[\r\n]/.test(title) && title.length <= MAX.title;
+}
+
+/** Components without text that cannot be stored, up to 64 KiB. */
+function storableComponents(components: readonly Component[]): Component[] {
+  const kept: Component[] = [];
+  let bytes = 0;
+  for (const { name, properties, components: inner } of components) {
+    const each = {
+      name,
+      properties: properties.map(storableProperty),
+      components: storableComponents(inner),
+    };
+    bytes += JSON.stringify(each).length;
+    if (bytes <= MAX.unknownBytes) kept.push(each);
+  }
+  return kept;
+}
+
+/** The alarms that are no reminders of the event. */
+export const otherAlarms = (event: Component, times: EventTimes, isSeries: boolean): Component[] =>
+  storableComponents(
+    event.components
+      .filter(({ name }) => name === 'VALARM')
+      .filter((alarm) => !reminderOf(alarm, times, isSeries)),
+  );
 
 const hasOwnFeatures = (property: Property): boolean =>
   propertyValues(property, 'FEATURE').join() === CONFERENCE_FEATURES.join();
@@ -197,15 +230,17 @@ export function storableProperty({ name, parameters, value }: Property): Propert
  */
 export function remindersOf(event: Component, times: EventTimes, isSeries: boolean): Reminder[] | null {
   const found = event.components
-    .filter((alarm) => alarm.name === 'VALARM' && upper(alarm, 'ACTION') !== 'NONE')
-    .flatMap((alarm) => {
-      const trigger = propertyOf(alarm, 'TRIGGER');
-      const minutes = trigger ? minutesBefore(trigger, times, isSeries) : null;
-      const method = upper(alarm, 'ACTION') === 'EMAIL' ? ('email' as const) : ('popup' as const);
-      return minutes === null ? [] : [{ method, minutes }];
-    });
+    .filter(({ name }) => name === 'VALARM')
+    .flatMap((alarm) => reminderOf(alarm, times, isSeries) ?? []);
   const unique = [...new Map(found.map((each) => [`${each.method} ${each.minutes}`, each])).values()];
   return unique.length > 0 ? unique.slice(0, MAX.reminders) : null;
+}
+
+function reminderOf(alarm: Component, times: EventTimes, isSeries: boolean): Reminder | null {
+  const trigger = propertyOf(alarm, 'TRIGGER');
+  const minutes = trigger ? minutesBefore(trigger, times, isSeries) : null;
+  if (minutes === null || upper(alarm, 'ACTION') === 'NONE') return null;
+  return { method: upper(alarm, 'ACTION') === 'EMAIL' ? 'email' : 'popup', minutes };
 }
 
 /** Null for a time that is no reminder. */

@@ -20,7 +20,7 @@ import { contentOf, isSeries } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
 import { isDay, timesAt, wallOf } from './event-times.js';
 import { laterKeys } from './following.js';
-import { contentOfVevent, line, remindersOf } from './vevent-content.js';
+import { contentOfVevent, line, otherAlarms, remindersOf } from './vevent-content.js';
 import { instanceRows, participantsOf, peopleOf } from './vevent-people.js';
 import { EventClock, type ReadWarning, type Recurrence, type Start } from './vevent-times.js';
 
@@ -46,12 +46,14 @@ export interface ReadEvent {
   people: Property[];
   /** Null: the file has no alarms for it. */
   reminders: Reminder[] | null;
+  /** Alarms that are no reminders. */
+  alarms: Component[];
   proposals_allowed: boolean;
   warnings: ReadWarning[];
 }
 
 /**
- * Reads an event with its instances. Unknown properties are kept in `custom.ics`.
+ * Reads an event with its instances. Unknown properties and components are kept in `custom`.
  * @param master the VEVENT without RECURRENCE-ID
  * @param instances VEVENTs with RECURRENCE-ID and the same UID
  * @throws ICalendarError; RecurrenceError for a rule
@@ -84,6 +86,7 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     participants: [...participants, ...ofInstances],
     people: peopleOf(master),
     reminders: remindersOf(master, times, isSeries(recurrence)),
+    alarms: otherAlarms(master, times, isSeries(recurrence)),
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
     warnings: clock.warnings,
   };

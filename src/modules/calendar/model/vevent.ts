@@ -22,6 +22,7 @@ import type {
   ParticipantRow,
   ShowAs,
 } from './event-record.js';
+import { keptOf } from './dependent-properties.js';
 import { contentOf, isSeries, occurrenceOf } from './event-series.js';
 import { instantOf, isDay, nominalLength, wallOf } from './event-times.js';
 
@@ -76,7 +77,7 @@ export function veventsOf(record: EventRecord, view: VEventView): Component[] {
     ...contentProperties(record, view),
     ...(view.seesDetails ? people(record, null) : []),
   ]);
-  master.components.push(...alarms(view));
+  master.components.push(...alarms(view), ...otherComponents(record, view));
   return isSeries(record) ? [master, ...instances(record, view)] : [master];
 }
 
@@ -108,7 +109,7 @@ export function instanceVevent(record: EventRecord, key: string, reader: VEventV
       ...contentProperties(content, view),
       ...(view.seesDetails ? people(record, key) : []),
     ],
-    alarms(view),
+    [...alarms(view), ...otherComponents(content, view)],
   );
 }
 
@@ -196,22 +197,16 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
   if (url) own.push(property('CONFERENCE', url, { VALUE: 'URI', FEATURE: CONFERENCE_FEATURES }));
   for (const link of content.links)
     if (link.url) own.push(property('ATTACH', link.url, { 'X-FILENAME': link.title || null }));
-  const kept = unknownProperties(content.custom);
+  const kept = keptOf(content.custom).ics;
   return [...own.filter((each) => !kept.some((other) => isOriginal(other, each))), ...kept];
 }
 
 /** Whether an imported property, which has parameters that no field has, states the same as one that is made from a field. */
 const isOriginal = (kept: Property, made: Property): boolean =>
-  kept.name === made.name && (kept.name === 'CLASS' || kept.value === made.value);
+  kept.name === made.name && (['CLASS', 'SUMMARY'].includes(kept.name) || kept.value === made.value);
 
 /** A FLOAT has no exponent (RFC 5545, 3.3.7), which JavaScript writes for numbers below a millionth. */
 const float = (value: number): string => (Math.abs(value) < 1e-6 ? '0' : String(value));
-
-/** Properties of an imported event that have no field (`custom.ics`). */
-function unknownProperties(custom: Record<string, unknown>): Property[] {
-  const kept = custom['ics'];
-  return Array.isArray(kept) ? (kept as Property[]) : [];
-}
 
 /** ORGANIZER and ATTENDEE, with the responses to an instance. */
 function people(record: EventRecord, key: string | null): Property[] {
@@ -235,6 +230,13 @@ export const attendeeProperty = (row: ParticipantRow): Property =>
 
 const alarms = ({ seesDetails, reminders = [], ownerEmail }: VEventView): Component[] =>
   seesDetails ? reminders.map((reminder) => alarm(reminder, ownerEmail)) : [];
+
+/** Components of an imported event that have no field. Its alarms are for a reader with alarms. */
+function otherComponents({ custom }: Pick<EventContent, 'custom'>, view: VEventView): Component[] {
+  const { components, alarms: kept } = keptOf(custom);
+  if (!view.seesDetails) return [];
+  return [...components, ...(view.reminders ? kept : [])];
+}
 
 /** An alarm by mail needs SUMMARY and ATTENDEE (RFC 5545, 3.6.6). */
 const alarm = ({ method, minutes }: Reminder, ownerEmail: string | undefined): Component =>

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { DAY } from '../../../lib/recurrence/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { workspace } from '../../../platform/database/statement.js';
@@ -14,7 +15,7 @@ import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository, visible } from '../events.repository.js';
 import { CreateEvent, DeleteEvent } from '../input/event.dto.js';
 import type { CalendarContext } from '../model/event-record.js';
-import { isDay, parseInstant, wallIn, wallText } from '../model/event-times.js';
+import { isDay, parseInstant, wallIn, wallOf, wallText } from '../model/event-times.js';
 import type { OptionRow, PollRow } from './poll-record.js';
 
 interface Place {
@@ -100,11 +101,12 @@ export class PollHolds {
   }
 }
 
-/** The times of an option as times of an event, in the zone of the poll. */
+/** The times of an option as times of an event, in the zone of the poll. The end of days is exclusive. */
 export function timesOfOption({ starts, ends }: OptionRow, zone: string) {
-  const time = (text: string) =>
-    isDay(text)
-      ? { date: text }
-      : { date_time: wallText(wallIn(zone, parseInstant(text) as number), false), time_zone: zone };
+  if (isDay(starts)) return { start: { date: starts }, end: { date: wallText(wallOf(ends) + DAY, true) } };
+  const time = (text: string) => ({
+    date_time: wallText(wallIn(zone, parseInstant(text) as number), false),
+    time_zone: zone,
+  });
   return { start: time(starts), end: time(ends) };
 }

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { DAY } from '../../../lib/recurrence/index.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import { readTime, type ReadTime, type TimeInput } from '../input/event-input-times.js';
 import { formatInstant, instantOf, wallText } from '../model/event-times.js';
@@ -6,7 +7,7 @@ import type { OptionRow } from './poll-record.js';
 import type { CreatePoll, PollOptionFields } from './polls.dto.js';
 
 const DEFAULT_MINUTES = 60;
-const MAX_LENGTH = 31 * 86_400;
+const MAX_LENGTH = 31 * DAY;
 
 /**
  * The options of a request, in its order.
@@ -40,17 +41,26 @@ function optionOf(
   const from = readTime(input, zone);
   const row = { id: uuidv7(), position, hold_event_id: null };
   if (from.isDate) {
-    const day = wallText(from.wall, true);
-    return { isDate: true, row: { ...row, starts: day, ends: day } };
+    const last = end === undefined ? from.wall : lastDay(readTime(end, zone), position);
+    if (last < from.wall || last - from.wall >= MAX_LENGTH) throw badEnd(position);
+    return { isDate: true, row: { ...row, starts: wallText(from.wall, true), ends: wallText(last, true) } };
   }
   const starts = at(from, zone);
   const ends = end === undefined ? starts + minutes * 60 : at(readTime(end, zone), zone);
-  if (ends <= starts || ends - starts > MAX_LENGTH)
-    throw invalid(position, 'end_before_start', 'must end after its start, within 31 days');
+  if (ends <= starts || ends - starts > MAX_LENGTH) throw badEnd(position);
   return { isDate: false, row: { ...row, starts: formatInstant(starts), ends: formatInstant(ends) } };
 }
 
+/** The last day before an end, which is exclusive as that of an event. @throws ApiError 422 for a time */
+function lastDay({ isDate, wall }: ReadTime, position: number): number {
+  if (!isDate) throw invalid(position, 'mixed_days', 'must end with a day, as it begins with one');
+  return wall - DAY;
+}
+
 const at = ({ wall, zone }: ReadTime, pollZone: string): number => instantOf(wall, zone, pollZone);
+
+const badEnd = (position: number) =>
+  invalid(position, 'end_before_start', 'must end after its start, within 31 days');
 
 const invalid = (position: number, code: string, message: string) =>
   fieldError(`options.${position}`, code, `options.${position} ${message}`);

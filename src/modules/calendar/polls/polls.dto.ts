@@ -24,10 +24,10 @@ import { type Answer, ANSWERS } from './poll-record.js';
 const MAX_OPTIONS = 100;
 const MAX_PARTICIPANTS = 200;
 
-/** A time, or a whole day. */
+/** A time, or whole days. */
 export class PollOptionFields {
   @ApiPropertyOptional(timeSchema('2026-03-02T09:00:00')) @Optional() @IsEventTime() start?: TimeInput;
-  /** Default: `duration_minutes` after the start. */
+  /** Exclusive. Default: `duration_minutes` after the start; in a poll about days, the day after the start. */
   @ApiPropertyOptional(timeSchema('2026-03-02T10:00:00')) @Optional() @IsEventTime() end?: TimeInput;
   /** The day, in a poll about days. */
   @ApiPropertyOptional({ format: 'date', example: '2026-03-02' }) @Optional() @IsEventTime() date?: string;

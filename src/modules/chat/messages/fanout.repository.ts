@@ -90,7 +90,7 @@ const recentMembers = workspace.statement<RecentMember>(
 const positions = workspace.statement<RoomPosition>(
   'chat_fanout.positions',
   `SELECT room.id, room.mod_seq::float8 AS mod_seq, room.last_seq::float8 AS last_seq,
-          (room.last_seq - member.last_read_seq)::float8 AS unread
+          CASE WHEN member.last_read_seq < room.last_seq THEN chat_unread($1, $2, room.id, member.last_read_seq) ELSE 0 END AS unread
      FROM chat_members member
      JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = member.room_id AND room.deleted_at IS NULL
     WHERE member.tenant_id = $1 AND member.user_id = $2`,

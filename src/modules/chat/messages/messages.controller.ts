@@ -41,12 +41,14 @@ export class MessagesController {
     id: 'sendChatMessage',
     summary: 'Send a message',
     description:
-      'Idempotent by `client_msg_id`: a repeated request returns the message with status 200 and `duplicate: true`.',
+      'Idempotent by `client_msg_id`: a repeated request returns the message with status 200 and `duplicate: true`. ' +
+      'A direct room with a deactivated user accepts no messages.',
     status: 201,
     response: [SentChatMessageEnvelope, 'The new message.'],
     unchanged: 'The message was sent before.',
     errors: [
       ChatErrors.roomNotFound,
+      ChatErrors.userNotFound,
       ChatErrors.roomArchived,
       ChatErrors.clientMessageIdReused,
       ChatErrors.unknownReply,
@@ -68,7 +70,8 @@ export class MessagesController {
   @Endpoint('PATCH messages/:message_id', {
     id: 'editChatMessage',
     summary: 'Edit your message',
-    description: 'The message keeps its `seq`; its `mod_seq` increases.',
+    description:
+      'The message keeps its `seq`; its `mod_seq` increases. `mentions` replaces the mentioned members, and newly mentioned ones are notified.',
     response: [ChatMessageEnvelope, 'The message as it is now.'],
     errors: [
       ChatErrors.messageNotFound,

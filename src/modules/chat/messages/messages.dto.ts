@@ -1,5 +1,6 @@
-import { ApiProperty, PickType } from '@nestjs/swagger';
-import { IsInt, IsOptional, Matches, Min } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
+import { ApiHideProperty, ApiProperty, PickType } from '@nestjs/swagger';
+import { Equals, IsInt, IsOptional, Matches, Min } from 'class-validator';
 import { MAX_QUERY } from '../../../lib/search-text/index.js';
 import {
   Flag,
@@ -43,12 +44,20 @@ export class SendMessage {
   @IsOptional() @Ids(MAX_MENTIONS, { default: [], example: [] }) mentions: string[] = [];
 }
 
+/** A field that an edit does not have: it is rejected, since a client would believe that it was stored. */
+const Fixed = (message: string): PropertyDecorator =>
+  applyDecorators(IsOptional(), Equals(undefined, { message }));
+
 export class EditMessage {
   @Visible('body must not be blank')
   @Text(MAX_BODY, { minLength: 1, example: 'The rooms are booked for May.' })
   body!: string;
 
   @Optional() @OneOf(FORMATS, { example: 'plain' }) format?: (typeof FORMATS)[number];
+  /** Ids of members to mention, in place of the present ones. Absent: the mentions stay. Newly mentioned members are notified. */
+  @IsOptional() @Ids(MAX_MENTIONS, { required: false, example: [] }) mentions?: string[];
+  @ApiHideProperty() @Fixed('reply_to cannot be changed') reply_to?: undefined;
+  @ApiHideProperty() @Fixed('attachment_ids cannot be changed') attachment_ids?: undefined;
   /** The `mod_seq` of the message that you read: with it, a message that has changed since is not overwritten. */
   @Optional() @IntegerFrom(1, Number.MAX_SAFE_INTEGER, { example: 14 }) base_mod_seq?: number;
 }

@@ -14,6 +14,7 @@ export interface ChatOutcome {
     | 'not_found'
     | 'forbidden'
     | 'archived'
+    | 'inactive'
     | 'deleted'
     | 'conflict'
     | 'too_many'
@@ -21,6 +22,23 @@ export interface ChatOutcome {
     | 'unknown_attachment';
   mod_seq: number | null;
   message: string | null;
+}
+
+/** Result of an edit. */
+export interface EditOutcome extends ChatOutcome {
+  /** Ids of newly mentioned users who want to know. Null unless the message has changed. */
+  mentioned: string[] | null;
+}
+
+/** The new content of a message. */
+export interface MessageEdit {
+  body: string;
+  /** Null: unchanged. */
+  format: string | null;
+  /** Null: unchanged. */
+  mentions: string[] | null;
+  /** Text form of the tsvector of the body. */
+  tsv: string;
 }
 
 export interface MessageInput {
@@ -75,9 +93,9 @@ const send = workspace.statement<ChatOutcome>(
   'chat_messages.send',
   `SELECT ${OUTCOME} FROM chat_send($1, $2, $3, $4)`,
 );
-const edit = workspace.statement<ChatOutcome>(
+const edit = workspace.statement<EditOutcome>(
   'chat_messages.edit',
-  `SELECT ${OUTCOME} FROM chat_edit($1, $2, $3, $4, $5, $6)`,
+  `SELECT ${OUTCOME}, mentioned FROM chat_edit($1, $2, $3, $4, $5, $6)`,
 );
 const remove = workspace.statement<ChatOutcome>(
   'chat_messages.delete',
@@ -88,7 +106,6 @@ const react = workspace.statement<ChatOutcome>(
   `SELECT ${OUTCOME} FROM chat_react($1, $2, $3, $4, $5, $6, $7)`,
 );
 
-// greatest(…, 0): the row of the member may be newer than that of the room when a message of the same user commits meanwhile.
 const markRead = workspace.statement<{ last_read_seq: number; unread: number }>(
   'chat_messages.mark_read',
   `UPDATE chat_members member SET last_read_seq = greatest(member.last_read_seq, least($4::bigint, room.last_seq))
@@ -96,13 +113,13 @@ const markRead = workspace.statement<{ last_read_seq: number; unread: number }>(
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = $3
       AND room.tenant_id = $1 AND room.id = $3 AND room.deleted_at IS NULL
    RETURNING member.last_read_seq::float8 AS last_read_seq,
-             greatest(room.last_seq - member.last_read_seq, 0)::float8 AS unread`,
+             CASE WHEN member.last_read_seq < room.last_seq THEN chat_unread($1, $2, $3, member.last_read_seq) ELSE 0 END AS unread`,
 );
 
 // The direct room is found by its id, or by the id of the other user.
 const party = workspace.statement<Party>(
   'chat_messages.party',
-  `SELECT room.id AS room_id, coalesce(room.last_seq - mine.last_read_seq, 0)::float8 AS unread,
+  `SELECT room.id AS room_id, CASE WHEN mine.last_read_seq < room.last_seq THEN chat_unread($1, $2, room.id, mine.last_read_seq) ELSE 0 END AS unread,
           other.user_id, other.display_name, other.email
      FROM (SELECT direct.id, direct.last_seq, member.user_id FROM chat_rooms direct
              JOIN chat_members member ON member.tenant_id = $1 AND member.room_id = direct.id AND member.user_id <> $2
@@ -163,8 +180,8 @@ export class MessagesRepository {
     roomId: string,
     id: string,
     base: number | null,
-    input: { body: string; format: string | null; tsv: string },
-  ): Promise<ChatOutcome> {
+    input: MessageEdit,
+  ): Promise<EditOutcome> {
     return one(tx.query(edit, [...keyOf(ctx, roomId), id, base, input]));
   }
 
@@ -216,6 +233,6 @@ export class MessagesRepository {
 
 const keyOf = ({ tenantId, userId }: RequestContext, roomId: string) => [tenantId, userId, roomId];
 
-async function one(rows: Promise<ChatOutcome[]>): Promise<ChatOutcome> {
-  return (await rows)[0] as ChatOutcome;
+async function one<Row extends ChatOutcome>(rows: Promise<Row[]>): Promise<Row> {
+  return (await rows)[0] as Row;
 }

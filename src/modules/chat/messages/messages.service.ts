@@ -49,7 +49,7 @@ export class MessagesService {
 
   /**
    * Adds a message, or returns the one that was sent with the same `client_msg_id`.
-   * @throws ApiError 404, 409 `room_archived`, `idempotency_key_reused`, 422 `unknown_reply`, `unknown_attachment`
+   * @throws ApiError 404 also for a direct room with a deactivated user, 409 `room_archived`, `idempotency_key_reused`, 422 `unknown_reply`, `unknown_attachment`
    */
   async send(ctx: RequestContext, roomId: string, body: Checked<SendMessage>): Promise<WrittenMessage> {
     const checked = await body.map(messageInput);
@@ -58,7 +58,7 @@ export class MessagesService {
   }
 
   /**
-   * Replaces the text of the caller's own message.
+   * Replaces the text of the caller's own message, and its mentions. Newly mentioned members are notified.
    * @throws ApiError 404, 403, 409 `message_deleted`, `room_archived`, `conflict`
    */
   async edit(
@@ -68,9 +68,16 @@ export class MessagesService {
     body: Checked<EditMessage>,
   ): Promise<WrittenMessage> {
     if (body.error) await this.assertMember(ctx, roomId);
-    const { body: text, format = null, base_mod_seq: base = null } = body.value;
-    const input = { body: text, format, tsv: await wordsOf(text) };
-    return this.write(ctx, roomId, (tx) => this.messages.edit(tx, ctx, roomId, id, base, input));
+    const { body: text, format = null, mentions = null, base_mod_seq: base = null } = body.value;
+    const input = { body: text, format, mentions, tsv: await wordsOf(text) };
+    const edit = async (tx: Tx): Promise<ChatOutcome> => {
+      const result = await this.messages.edit(tx, ctx, roomId, id, base, input);
+      const { mentioned, message } = result;
+      if (mentioned && mentioned.length > 0)
+        await this.notifications.mentioned(tx, ctx, roomId, JSON.parse(message as string), mentioned);
+      return result;
+    };
+    return this.write(ctx, roomId, edit, { isSingle: mentions === null });
   }
 
   /** Makes a message a tombstone. @throws ApiError 404, 403 */
@@ -229,6 +236,7 @@ export const REJECTIONS: { [outcome in ChatOutcome['outcome']]?: ErrorKind } = {
   key_reused: ChatErrors.clientMessageIdReused,
   forbidden: Errors.forbidden,
   archived: ChatErrors.roomArchived,
+  inactive: ChatErrors.userNotFound,
   deleted: ChatErrors.messageDeleted,
   too_many: ChatErrors.tooManyReactions,
   unknown_reply: ChatErrors.unknownReply,

@@ -40,7 +40,7 @@ export class ChatRoomResponse extends ItemFields {
   @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_seq!: number;
   @ApiProperty({ type: 'integer', minimum: 0, example: 14 }) mod_seq!: number;
   @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_read_seq!: number;
-  /** Messages after `last_read_seq`. */
+  /** Messages of others after `last_read_seq`, without deleted ones and changes of the room, among its newest 1,000 messages. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) unread!: number;
   /** Messages among them that mention you, at most 100. */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, example: 0 }) mentions!: number;

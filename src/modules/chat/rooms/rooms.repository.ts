@@ -60,12 +60,13 @@ const ROOM = `json_build_object(
       json_build_object('id', other.user_id, 'display_name', other.display_name, 'email', other.email) END,
     'role', mine.role, 'members_count', room.members_count, 'last_message', last.message::json,
     'last_seq', room.last_seq, 'mod_seq', room.mod_seq, 'last_read_seq', coalesce(mine.last_read_seq, 0),
-    'unread', coalesce(room.last_seq - mine.last_read_seq, 0),
+    'unread', CASE WHEN mine.last_read_seq < room.last_seq THEN chat_unread($1, $2, room.id, mine.last_read_seq) ELSE 0 END,
     'mentions', CASE WHEN mine.last_read_seq < room.last_seq THEN (
       SELECT count(*) FROM (
         SELECT FROM chat_messages message
          WHERE message.tenant_id = $1 AND message.room_id = room.id AND message.seq > mine.last_read_seq
-           AND message.mentions <> '{}' AND message.mentions @> ARRAY[$2::uuid] LIMIT ${MAX_MENTIONS}) mentioning) ELSE 0 END,
+           AND message.mentions <> '{}' AND message.mentions @> ARRAY[$2::uuid]
+           AND message.sender_id <> $2 LIMIT ${MAX_MENTIONS}) mentioning) ELSE 0 END,
     'notify', mine.notify, 'muted_until', rfc3339(mine.muted_until), 'archived_at', rfc3339(room.archived_at),
     'created_at', rfc3339(room.created_at), 'updated_at', rfc3339(room.updated_at))`;
 

@@ -1,18 +1,18 @@
 -- Writes of messages. Each locks the row of the room first, so that numbers have no gaps and the membership that it then
 -- reads is in force until its commit.
 
--- `message` is JSON of the message; null for a rejection.
-CREATE TYPE chat_outcome AS (outcome text, mod_seq bigint, message text);
+-- `message` is JSON of the message; null for a rejection. `mentioned`: users whom an edit mentions for the first time and who want to know.
+CREATE TYPE chat_outcome AS (outcome text, mod_seq bigint, message text, mentioned uuid[]);
 
 CREATE FUNCTION chat_rejected(p_outcome text) RETURNS chat_outcome LANGUAGE sql IMMUTABLE AS $$
-  SELECT (p_outcome, NULL, NULL)::chat_outcome
+  SELECT (p_outcome, NULL, NULL, NULL)::chat_outcome
 $$;
 
 CREATE FUNCTION chat_result(p_outcome text, message chat_messages) RETURNS chat_outcome LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (p_outcome, message.mod_seq, (
     SELECT view.message FROM chat_message_views view
-     WHERE view.tenant_id = message.tenant_id AND view.room_id = message.room_id AND view.seq = message.seq))::chat_outcome;
+     WHERE view.tenant_id = message.tenant_id AND view.room_id = message.room_id AND view.seq = message.seq), NULL)::chat_outcome;
 END $$;
 
 -- The role of a member in a room, else null. The room is locked until the end of the transaction.
@@ -55,9 +55,17 @@ BEGIN
   RETURN message.mod_seq;
 END $$;
 
+-- The users among p_users (a JSON array of ids) who are members of the room, by id.
+CREATE FUNCTION chat_mentions(p_tenant uuid, p_room uuid, p_users jsonb) RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN ARRAY(
+    SELECT user_id FROM chat_members WHERE tenant_id = p_tenant AND room_id = p_room
+       AND user_id = ANY (ARRAY(SELECT jsonb_array_elements_text(p_users))::uuid[]) ORDER BY user_id);
+END $$;
+
 -- Adds a message of a member. `p_input`: id, client_msg_id, fingerprint (hexadecimal), body, format, reply_to, mentions,
 -- attachments (ids), tsv (text form). Mentions of users who are not members are dropped.
--- Outcomes: ok, duplicate, key_reused, not_found, archived, unknown_reply, unknown_attachment.
+-- Outcomes: ok, duplicate, key_reused, not_found, archived, inactive, unknown_reply, unknown_attachment.
 CREATE FUNCTION chat_send(p_tenant uuid, p_user uuid, p_room uuid, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
 BEGIN
   IF chat_lock(p_tenant, p_user, p_room) IS NULL THEN RETURN chat_rejected('not_found'); END IF;
@@ -82,6 +90,7 @@ END $$;
 CREATE FUNCTION chat_post(p_tenant uuid, p_user uuid, p_guest_name text, p_room uuid, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
 DECLARE
   message chat_messages;
+  v_room chat_rooms;
   v_files uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_input->'attachments'))::uuid[];
 BEGIN
   SELECT * INTO message FROM chat_messages sent
@@ -91,8 +100,13 @@ BEGIN
     IF message.fingerprint <> decode(p_input->>'fingerprint', 'hex') THEN RETURN chat_rejected('key_reused'); END IF;
     RETURN chat_result('duplicate', message);
   END IF;
-  IF (SELECT archived_at IS NOT NULL FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room) THEN
-    RETURN chat_rejected('archived');
+  SELECT * INTO v_room FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room;
+  IF v_room.archived_at IS NOT NULL THEN RETURN chat_rejected('archived'); END IF;
+  IF v_room.type = 'direct' AND NOT EXISTS (
+    SELECT FROM chat_members other
+      JOIN member_profiles profile ON profile.tenant_id = p_tenant AND profile.user_id = other.user_id AND profile.status = 'active'
+     WHERE other.tenant_id = p_tenant AND other.room_id = p_room AND other.user_id <> p_user) THEN
+    RETURN chat_rejected('inactive');
   END IF;
   message.reply_to := (p_input->>'reply_to')::uuid;
   IF message.reply_to IS NOT NULL THEN
@@ -109,9 +123,7 @@ BEGIN
   message.kind := 'text';
   message.body := p_input->>'body';
   message.format := p_input->>'format';
-  message.mentions := ARRAY(
-    SELECT user_id FROM chat_members WHERE tenant_id = p_tenant AND room_id = p_room
-       AND user_id = ANY (ARRAY(SELECT jsonb_array_elements_text(p_input->'mentions'))::uuid[]) ORDER BY user_id);
+  message.mentions := chat_mentions(p_tenant, p_room, p_input->'mentions');
   message.reactions := '[]';
   message.tsv := (p_input->>'tsv')::tsvector;
   message := chat_append(p_tenant, p_user, p_room, message);
@@ -142,10 +154,15 @@ BEGIN
   RETURN v_mod_seq;
 END $$;
 
--- Replaces the text of a message. `p_base`: the mod_seq that the client has read, or null.
+-- Replaces the text of a message. `p_base`: the mod_seq that the client has read, or null. `p_input`: body, format, tsv, mentions;
+-- mentions and format are null to keep those of the message. Members who want no notification of the room are not in `mentioned`.
 -- Outcomes: ok, unchanged, not_found, forbidden, deleted, archived, conflict.
 CREATE FUNCTION chat_edit(p_tenant uuid, p_user uuid, p_room uuid, p_message uuid, p_base bigint, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
-DECLARE message chat_messages;
+DECLARE
+  message chat_messages;
+  result chat_outcome;
+  v_before uuid[];
+  v_mentions uuid[];
 BEGIN
   IF chat_lock(p_tenant, p_user, p_room) IS NULL THEN RETURN chat_rejected('not_found'); END IF;
   SELECT * INTO message FROM chat_messages WHERE tenant_id = p_tenant AND room_id = p_room AND id = p_message;
@@ -156,13 +173,25 @@ BEGIN
     RETURN chat_rejected('archived');
   END IF;
   IF p_base <> message.mod_seq THEN RETURN chat_result('conflict', message); END IF;
-  IF message.body = p_input->>'body' AND message.format = coalesce(p_input->>'format', message.format) THEN
+  v_before := message.mentions;
+  -- A mentioned user who has left the room stays mentioned.
+  v_mentions := CASE WHEN jsonb_typeof(p_input->'mentions') = 'array' THEN ARRAY(
+    SELECT DISTINCT mentioned FROM unnest(chat_mentions(p_tenant, p_room, p_input->'mentions') || ARRAY(
+      SELECT kept FROM unnest(v_before) AS kept WHERE p_input->'mentions' ? kept::text)) AS mentioned ORDER BY mentioned)
+    ELSE v_before END;
+  IF message.body = p_input->>'body' AND message.format = coalesce(p_input->>'format', message.format)
+     AND v_mentions = v_before THEN
     RETURN chat_result('unchanged', message);
   END IF;
-  UPDATE chat_messages SET body = p_input->>'body', format = coalesce(p_input->>'format', chat_messages.format),
+  UPDATE chat_messages SET body = p_input->>'body', format = coalesce(p_input->>'format', chat_messages.format), mentions = v_mentions,
          tsv = (p_input->>'tsv')::tsvector, edited_at = clock_timestamp(), mod_seq = chat_changed(p_tenant, p_room)
    WHERE tenant_id = p_tenant AND room_id = p_room AND seq = message.seq RETURNING * INTO message;
-  RETURN chat_result('ok', message);
+  result := chat_result('ok', message);
+  result.mentioned := ARRAY(
+    SELECT user_id FROM chat_members
+     WHERE tenant_id = p_tenant AND room_id = p_room AND user_id = ANY (v_mentions) AND user_id <> ALL (v_before)
+       AND user_id <> p_user AND notify <> 'none' AND (muted_until IS NULL OR muted_until <= now()) ORDER BY user_id);
+  RETURN result;
 END $$;
 
 -- Makes a message a tombstone: it keeps its place and loses its content, files included.

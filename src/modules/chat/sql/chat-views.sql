@@ -41,3 +41,13 @@ SELECT tenant_id, id, type, name, last_seq, archived_at FROM chat_rooms WHERE de
 CREATE VIEW chat_room_roles AS
 SELECT member.tenant_id, member.room_id, member.user_id, member.role, member.joined_at FROM chat_members member
   JOIN chat_rooms room ON room.tenant_id = member.tenant_id AND room.id = member.room_id AND room.deleted_at IS NULL;
+
+-- Messages that others wrote after a position of a room. Counts among its newest 1,000 messages.
+-- PL/pgSQL: PostgreSQL would plan an SQL function again for each call.
+CREATE FUNCTION chat_unread(p_tenant uuid, p_user uuid, p_room uuid, p_after bigint) RETURNS int LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT count(*) FROM (
+      SELECT kind, deleted_at, sender_id FROM chat_messages
+       WHERE tenant_id = p_tenant AND room_id = p_room AND seq > p_after ORDER BY seq DESC LIMIT 1000) newest
+     WHERE newest.kind = 'text' AND newest.deleted_at IS NULL AND newest.sender_id <> p_user);
+END $$;

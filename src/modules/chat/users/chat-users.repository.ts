@@ -26,10 +26,11 @@ const own = workspace.statement<OwnChatUser>(
      FROM member_profiles profile
      LEFT JOIN presence_views presence ON presence.tenant_id = $1 AND presence.user_id = profile.user_id
     CROSS JOIN (
-       SELECT coalesce(sum(room.last_seq - mine.last_read_seq), 0) AS total,
-              count(*) FILTER (WHERE room.last_seq > mine.last_read_seq)::int AS rooms
+       SELECT coalesce(sum(counted.messages), 0) AS total, (count(*) FILTER (WHERE counted.messages > 0))::int AS rooms
          FROM chat_members mine JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = mine.room_id
-        WHERE mine.tenant_id = $1 AND mine.user_id = $2 AND room.deleted_at IS NULL AND room.archived_at IS NULL) unread
+        CROSS JOIN LATERAL chat_unread($1, $2, room.id, mine.last_read_seq) AS counted (messages)
+        WHERE mine.tenant_id = $1 AND mine.user_id = $2 AND room.deleted_at IS NULL AND room.archived_at IS NULL
+          AND mine.last_read_seq < room.last_seq) unread
     WHERE profile.tenant_id = $1 AND profile.user_id = $2`,
 );
 

@@ -12,6 +12,7 @@ import { SystemMail } from '../../../platform/system-mail/system-mail.js';
 import { type NotificationSettings, NotificationSettingsApi } from '../../settings/index.js';
 import type { NotificationResponse } from '../notification.response.js';
 import { NotificationPresenter } from '../notification.presenter.js';
+import { NotificationSockets } from '../notification-sockets.js';
 import { NOTIFICATION_TEXTS } from '../notification-texts.js';
 import { type NotificationRow, NotificationsRepository } from '../notifications.repository.js';
 import { UnsubscribeLinks } from './unsubscribe-links.js';
@@ -37,6 +38,7 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     private readonly notifications: Notifications,
     private readonly presenter: NotificationPresenter,
     private readonly rows: NotificationsRepository,
+    private readonly sockets: NotificationSockets,
     private readonly settings: NotificationSettingsApi,
     private readonly links: UnsubscribeLinks,
     private readonly config: Config,
@@ -53,9 +55,9 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     values,
   }: MailRequest<NotificationMailValues>): Promise<MailContent | null> {
     const member = { tenantId, userId: values.user_id };
-    const role = await this.rows.roleOf(this.db, member);
-    if (role === null) return null;
-    const ctx: RequestContext = { ...member, role, sessionId: null, requestId: this.name };
+    const ctx = await this.contextOf(member);
+    if (ctx === null) return null;
+    await this.sockets.examine(ctx);
     const [settings] = await this.settings.of(this.db, tenantId, [member.userId]);
     if (!settings) return null;
     const rows = (await this.rows.byIds(this.db, member, values.ids)).filter((row) =>
@@ -78,6 +80,12 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
       timeZone: settings.timeZone,
       clientUrl,
     });
+  }
+
+  /** The rights with which the notifications of a recipient are read. @returns null unless the user is an active member */
+  async contextOf(member: MemberKey): Promise<RequestContext | null> {
+    const role = await this.rows.roleOf(this.db, member);
+    return role && { ...member, role, sessionId: null, requestId: this.name };
   }
 
   previews(language: Language): Record<string, MailContent> {

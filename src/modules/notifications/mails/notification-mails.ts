@@ -10,6 +10,7 @@ import { SystemMail } from '../../../platform/system-mail/system-mail.js';
 import { type NotificationSettings, NotificationSettingsApi } from '../../settings/index.js';
 import type { NotificationState } from '../notification.entity.js';
 import { afterQuiet, DELAY_SECONDS } from './email-time.js';
+import { NotificationSockets } from '../notification-sockets.js';
 import { NotificationMail } from './notification-mail.js';
 import { UserActivity } from './user-activity.js';
 
@@ -68,6 +69,7 @@ export class NotificationMails implements OnModuleInit {
     private readonly activity: UserActivity,
     private readonly mail: SystemMail,
     private readonly template: NotificationMail,
+    private readonly sockets: NotificationSockets,
     private readonly db: Db,
   ) {}
 
@@ -95,6 +97,8 @@ export class NotificationMails implements OnModuleInit {
 
   private async handle(member: MemberKey): Promise<void> {
     const isActive = await this.activity.isActive(member);
+    const ctx = await this.template.contextOf(member);
+    if (ctx) await this.sockets.examine(ctx);
     await this.db.tx(async (tx) => {
       const rows = await tx.query(lockDue, [member.tenantId, member.userId]);
       const [settings] = await this.settings.of(tx, member.tenantId, [member.userId]);

@@ -6,7 +6,8 @@ SELECT member.tenant_id, member.user_id,
               SELECT CASE WHEN bool_or(device.active) THEN 'online' WHEN count(*) > 0 THEN 'away' END FROM presence_devices device
                WHERE device.tenant_id = member.tenant_id AND device.user_id = member.user_id AND device.expires_at > now()), member.status)
             ELSE member.status END AS status,
-       CASE WHEN member.choice_until <= now() THEN '' ELSE member.shown_text END AS text,
+       CASE WHEN member.choice_until <= now() OR member.choice = 'invisible' AND member.shown_until <= now() THEN ''
+            ELSE member.shown_text END AS text,
        CASE WHEN member.status = 'offline' OR member.choice = 'invisible' THEN member.last_active_at
             ELSE greatest(member.last_active_at, (
               SELECT max(device.active_at) FROM presence_devices device

@@ -30,8 +30,14 @@ BEGIN
   RETURN coalesce(v_choice, CASE WHEN p_active THEN 'online' ELSE 'away' END);
 END $$;
 
-CREATE FUNCTION presence_text(member presence_users, p_status text) RETURNS text LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN p_status = 'offline' OR member.choice_until <= now() THEN ''
+-- The end of the text that other users see. An invisible user keeps the text of before, as one who disconnects.
+CREATE FUNCTION presence_text_end(member presence_users) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN presence_hides(member) THEN member.shown_until ELSE member.choice_until END
+$$;
+
+-- The text that other users see, also while the user is offline.
+CREATE FUNCTION presence_text(member presence_users) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN presence_text_end(member) <= now() THEN ''
               WHEN presence_hides(member) THEN member.shown_text ELSE member.text END
 $$;
 
@@ -42,7 +48,7 @@ BEGIN
   WITH seen AS (
     SELECT DISTINCT member.tenant_id, member.user_id, device.active_at,
            presence_status(member, device.connected, device.active) AS status,
-           presence_text(member, presence_status(member, device.connected, device.active)) AS text
+           presence_text(member) AS text
       FROM unnest(p_tenants, p_users) AS given (tenant_id, user_id)
       JOIN presence_users member ON member.tenant_id = given.tenant_id AND member.user_id = given.user_id
      CROSS JOIN LATERAL (
@@ -108,10 +114,12 @@ BEGIN
    WHERE member.tenant_id = p_tenant AND member.user_id = p_user AND NOT presence_hides(member);
   UPDATE presence_users member
      SET choice = p_choice, text = p_text, choice_until = p_until,
+         shown_until = CASE WHEN p_choice = 'invisible' THEN presence_text_end(member) END,
          hidden_at = CASE WHEN p_choice = 'invisible' THEN
            CASE WHEN presence_hides(member) THEN member.hidden_at ELSE now() + make_interval(secs => p_grace) END END
    WHERE member.tenant_id = p_tenant AND member.user_id = p_user;
-  UPDATE presence_users SET due_at = CASE WHEN hidden_at > now() THEN least(hidden_at, choice_until) ELSE choice_until END
+  UPDATE presence_users SET due_at = least(CASE WHEN hidden_at > now() THEN hidden_at END, choice_until,
+                                           CASE WHEN shown_until > now() THEN shown_until END)
    WHERE tenant_id = p_tenant AND user_id = p_user;
   RETURN QUERY SELECT * FROM presence_refresh(ARRAY[p_tenant], ARRAY[p_user]);
 END $$;
@@ -149,7 +157,8 @@ BEGIN
      SET choice = CASE WHEN choice_until <= now() THEN NULL ELSE choice END,
          text = CASE WHEN choice_until <= now() THEN '' ELSE text END,
          choice_until = CASE WHEN choice_until <= now() THEN NULL ELSE choice_until END,
-         due_at = CASE WHEN choice_until <= now() THEN NULL ELSE choice_until END
+         due_at = CASE WHEN choice_until <= now() THEN NULL
+                       ELSE least(choice_until, CASE WHEN shown_until > now() THEN shown_until END) END
    WHERE member.due_at <= now() AND (member.tenant_id, member.user_id) IN (
      SELECT given.tenant_id, given.user_id FROM unnest(v_tenants, v_users) AS given (tenant_id, user_id));
 END $$;

@@ -1,7 +1,18 @@
-import type { NotificationType } from '../../../../platform/notifications/notification-type.js';
+import { workspace } from '../../../../platform/database/statement.js';
+import type {
+  CurrentNotification,
+  NotificationType,
+} from '../../../../platform/notifications/notification-type.js';
 
 /** The kind of subjects whose title is the name of a guest, or a domain: for users who decide about it. */
 export const GUEST_APPROVAL = 'guest_approval';
+
+const undecided = workspace.statement<CurrentNotification>(
+  'approvals.current',
+  `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
+     JOIN guest_approval_views view ON view.tenant_id = $1 AND view.id = about.subject_id AND view.state = 'waiting'
+    WHERE $2::uuid IS NOT NULL`,
+);
 
 export const GUEST_WAITING: NotificationType = {
   key: 'guest.waiting',
@@ -12,6 +23,7 @@ export const GUEST_WAITING: NotificationType = {
     pt: '{title} aguarda autorização para entrar',
     vi: '{title} đang chờ được duyệt vào',
   },
+  lasts: undecided,
 };
 
 export const DOMAIN_REQUESTED: NotificationType = {
@@ -23,4 +35,5 @@ export const DOMAIN_REQUESTED: NotificationType = {
     pt: '{actor} pede que convidados de {title} sejam permitidos',
     vi: '{actor} đề nghị cho phép khách từ {title}',
   },
+  lasts: undecided,
 };
