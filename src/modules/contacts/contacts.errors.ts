@@ -44,6 +44,7 @@ export const ContactErrors = {
 export const ChangeErrors = {
   repeated: new ErrorKind(422, 'repeated_change', 'The request has another change of this contact.'),
   deleted: new ErrorKind(409, 'deleted', 'The contact was deleted.'),
+  responseFull: new ErrorKind(413, 'response_full', 'The results reach 4 MiB. Send this change again.'),
 } as const;
 
 /** 422 `validation_failed` of one field. */

@@ -21,7 +21,7 @@ import type {
   SetLifecycle,
 } from './notifications.dto.js';
 import { NotificationErrors } from './notifications.errors.js';
-import { type NotificationRow, NotificationsRepository } from './notifications.repository.js';
+import { type ListedNotification, type NotificationRow, NotificationsRepository } from './notifications.repository.js';
 
 const MAX_SNOOZE_DAYS = 90;
 const DAY_MS = 86_400_000;
@@ -42,7 +42,8 @@ export class NotificationsService {
     const types = patternsOf(query.type);
     const { rows, next } = await this.cursors.page(query, {
       scope: `notifications ${ctx.tenantId} ${ctx.userId} ${[...states].toSorted().join()} ${(types ?? []).toSorted().join()}`,
-      key: (row: NotificationRow): [number] => [row.seq],
+      key: (row: ListedNotification): [number] => [row.seq],
+      fits: (row) => row.fits,
       rows: (after, limit) => this.rows.page(ctx, { states, types, beforeSeq: after?.[0] ?? null }, limit),
     });
     const notifications = await this.presenter.present(this.db, ctx, rows);

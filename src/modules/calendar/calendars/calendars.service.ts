@@ -25,7 +25,7 @@ import type {
   ShareFields,
   UpdateCalendar,
 } from './calendars.dto.js';
-import { type CalendarRow, CalendarsRepository, type Grantee } from './calendars.repository.js';
+import { type CalendarRow, CalendarsRepository, type Grantee, type ListedCalendar } from './calendars.repository.js';
 
 const MAX_CALENDARS = 100;
 const DEFAULTS = {
@@ -57,7 +57,8 @@ export class CalendarsService {
     const withHidden = query.include?.includes('hidden') ?? false;
     const { rows, next } = await this.cursors.page(query, {
       scope: `calendars ${ctx.tenantId} ${ctx.userId} ${withHidden}`,
-      key: (row: CalendarRow): [number, string] => [row.rank, row.id],
+      key: (row: ListedCalendar): [number, string] => [row.rank, row.id],
+      fits: (row) => row.fits,
       rows: (after, limit) => this.calendars.list(this.db, ctx, withHidden, after, limit),
     });
     return CALENDARS.page(

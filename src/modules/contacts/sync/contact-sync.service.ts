@@ -8,6 +8,7 @@ import { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ChangesQuery } from '../../../platform/sync/feed.dto.js';
 import { FeedService } from '../../../platform/sync/feed.service.js';
+import { PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
 import { phoneCountry } from '../input/contact.dto.js';
 import { type BookRole, canEdit, type ContactRow } from '../responses/contact.presenter.js';
@@ -89,8 +90,11 @@ export class ContactSyncService {
   ): Promise<ChangeOutcome[]> {
     const count = await this.contacts.lockBook(tx, ctx, book.id);
     if (count === undefined) throw ContactErrors.bookNotFound.with();
-    const inputs = changes.map((raw) => Checked.of(ContactChange, raw));
-    const ids = inputs.flatMap((input) => (input.error ? [] : [input.value.external_id]));
+    const all = changes.map((raw) => Checked.of(ContactChange, raw));
+    const idsOf = (inputs: readonly Checked<ContactChange>[]) =>
+      inputs.flatMap((input) => (input.error ? [] : [input.value.external_id]));
+    const inputs = all.slice(0, fitting(all, await this.feed.sizes(tx, ctx, book.id, idsOf(all))));
+    const ids = idsOf(inputs);
     const rows = new Map(
       (await this.contacts.find(tx, ctx, book.id, 'external_id', ids)).map((row) => [row.external_id, row]),
     );
@@ -103,6 +107,11 @@ export class ContactSyncService {
       else planned.push(plan);
     }
     await this.applyAll(tx, ctx, { id: book.id, contacts_count: count }, planned, outcomes);
+    for (const input of all.slice(inputs.length))
+      outcomes.push({
+        externalId: input.error ? null : input.value.external_id,
+        error: ChangeErrors.responseFull.with(),
+      });
     return outcomes;
   }
 
@@ -161,6 +170,16 @@ export class ContactSyncService {
         inserts.length > capacity,
       );
   }
+}
+
+/** The number of changes whose contacts, as they are stored, fit the bytes of a page. @param sizes characters by external id */
+function fitting(changes: readonly Checked<ContactChange>[], sizes: ReadonlyMap<string, number>): number {
+  let size = 0;
+  const end = changes.findIndex((input) => {
+    if (!input.error) size += sizes.get(input.value.external_id) ?? 0;
+    return size > PAGE_BYTES;
+  });
+  return end === -1 ? changes.length : Math.max(1, end);
 }
 
 /** @param after the written row; undefined where the uid is in use or the address book is full */

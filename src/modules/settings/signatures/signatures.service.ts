@@ -35,7 +35,8 @@ export class SignaturesService {
   async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `signatures ${ctx.tenantId} ${ctx.userId}`,
-      key: (signature: Signature): [string] => [signature.id],
+      key: (signature: Signature & { fits: boolean }): [string] => [signature.id],
+      fits: (signature) => signature.fits,
       rows: (after, limit) => this.signatures.list(ctx, after, limit),
     });
     return SIGNATURES.page(rows.map(present), next);
