@@ -5,6 +5,7 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { type BookRole, canEdit, type ContactRow } from './responses/contact.presenter.js';
 import { type AccessedRow, BOOK_ACCESS, type StoredRole } from './contact-access.js';
 import { ContactsRepository } from './contacts.repository.js';
@@ -14,7 +15,6 @@ import { ContactErrors } from './contacts.errors.js';
 import { GlobalBook } from './global-book.js';
 
 /** Maximum number of contacts of an address book. */
-export const MAX_CONTACTS = 100_000;
 
 /** An address book that the caller sees. */
 export interface AccessedBook extends Pick<

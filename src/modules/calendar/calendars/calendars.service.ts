@@ -12,6 +12,7 @@ import { type Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { ColumnValues } from '../../../platform/database/rows.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { Calendar } from '../calendar.entity.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
 import type { CalendarResponse } from '../responses/calendar.response.js';
@@ -25,9 +26,13 @@ import type {
   ShareFields,
   UpdateCalendar,
 } from './calendars.dto.js';
-import { type CalendarRow, CalendarsRepository, type Grantee, type ListedCalendar } from './calendars.repository.js';
+import {
+  type CalendarRow,
+  CalendarsRepository,
+  type Grantee,
+  type ListedCalendar,
+} from './calendars.repository.js';
 
-const MAX_CALENDARS = 100;
 const DEFAULTS = {
   description: '',
   color: '#2f80ed',
@@ -74,7 +79,7 @@ export class CalendarsService {
     const shares = await this.grantees(ctx, input.shares ?? [], userId);
     return this.writes.runTx(ctx, key, async (tx) => {
       const defaults = await this.events.defaultCalendars(tx, tenantId, [userId]);
-      if ((await this.calendars.count(tx, ctx)) >= MAX_CALENDARS)
+      if ((await this.calendars.count(tx, ctx)) >= QUOTAS.user.calendars)
         throw CalendarErrors.tooManyCalendars.with();
       const time_zone =
         input.time_zone ?? (await this.found(tx, ctx, defaults.get(userId) as string)).time_zone;

@@ -11,6 +11,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import type { BookRole } from '../responses/contact.presenter.js';
@@ -19,13 +20,17 @@ import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { DefaultBook } from '../default-book.js';
 import { GlobalBook } from '../global-book.js';
 import type { AddressbookResponse } from './addressbook.response.js';
-import type { CreateAddressbook, ListAllAddressbooks, ShareInput, UpdateAddressbook } from './addressbooks.dto.js';
+import type {
+  CreateAddressbook,
+  ListAllAddressbooks,
+  ShareInput,
+  UpdateAddressbook,
+} from './addressbooks.dto.js';
 import { AddressbooksRepository, type BookRow, type ListedBook } from './addressbooks.repository.js';
 import { ADDRESSBOOKS } from './addressbooks.resource.js';
 
 /** Books of a page of all books that a user sees. */
 const ALL_BOOKS = 1_000;
-export const MAX_BOOKS = 100;
 
 type BookValues = Partial<
   Pick<Addressbook, 'name' | 'description' | 'color' | 'defaultCountry' | 'isDefault' | 'lockedFields'>
@@ -89,7 +94,8 @@ export class AddressbooksService {
     const roles = await this.roles(ctx, shares);
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.books.lock(tx, ctx);
-      if ((await this.books.count(tx, ctx)) >= MAX_BOOKS) throw ContactErrors.tooManyBooks.with();
+      if ((await this.books.count(tx, ctx)) >= QUOTAS.user.addressbooks)
+        throw ContactErrors.tooManyBooks.with();
       const values = {
         name: input.name,
         description,

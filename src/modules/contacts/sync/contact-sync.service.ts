@@ -9,7 +9,8 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ChangesQuery } from '../../../platform/sync/feed.dto.js';
 import { FeedService } from '../../../platform/sync/feed.service.js';
 import { PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
-import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import { phoneCountry } from '../input/contact.dto.js';
 import { type BookRole, canEdit, type ContactRow } from '../responses/contact.presenter.js';
 import { ChangeErrors, ContactErrors } from '../contacts.errors.js';
@@ -156,7 +157,7 @@ export class ContactSyncService {
     const removed = of('remove').map(({ id }) => id);
     await this.contacts.remove(tx, ctx, book.id, removed);
     const inserts = of('insert').map(({ values }) => values);
-    const capacity = Math.max(0, MAX_CONTACTS - book.contacts_count + removed.length);
+    const capacity = Math.max(0, QUOTAS.item.contacts_of_addressbook - book.contacts_count + removed.length);
     const made = await this.contacts.insert(tx, ctx, book.id, inserts.slice(0, capacity));
     const updates = of('update').map(({ values }) => values);
     const updated = await this.contacts.update(tx, ctx, book.id, updates);
