@@ -69,11 +69,16 @@ describe('lists whose rows are long end at the bytes of a page', () => {
       await times((n) => post('/forms', { title: `Needle ${n}` }));
       return { path: '/forms', name: 'forms', sql: `UPDATE forms SET description = $1` };
     },
-    'found forms': async () => ({
-      path: '/search/forms?q=needle',
-      name: 'results',
-      sql: `UPDATE forms SET description = $1 WHERE title LIKE 'Needle%'`,
-    }),
+    'found forms': async () => {
+      const forms = await times((n) => post('/forms', { title: `Thread ${n}` }));
+      const sql = `UPDATE forms SET description = $1 WHERE id = ANY ($2)`;
+      return {
+        path: '/search/forms?q=thread',
+        name: 'results',
+        sql,
+        values: [forms.map(({ form }) => form.id)],
+      };
+    },
     'reports of a form': async () => {
       const form = await published(ann, definitionOf([{ id: 't', type: 'long_text', title: 'T' }]));
       await times((n) => post(`/forms/${form.id}/reports`, { name: `${n}`, definition: { columns: ['t'] } }));
@@ -82,7 +87,7 @@ describe('lists whose rows are long end at the bytes of a page', () => {
     },
     'messages of a room': async () => {
       const { room } = await post('/chat/rooms', { type: 'group', name: 'R', member_ids: [bob.id] });
-      for (let n = 1; n < ROWS; n += 1)
+      for (let n = 1; n <= ROWS; n += 1)
         await post(`/chat/rooms/${room.id}/messages`, { body: `${n}`, client_msg_id: crypto.randomUUID() });
       return {
         path: `/chat/rooms/${room.id}/messages`,
@@ -109,11 +114,12 @@ describe('lists whose rows are long end at the bytes of a page', () => {
         sql: `UPDATE addressbooks SET description = $1`,
       };
     },
-    'all address books': async () => ({
-      path: '/contact/useraddressbooks',
-      name: 'addressbooks',
-      sql: `UPDATE addressbooks SET description = $1`,
-    }),
+    'all address books': async () => {
+      await app.sql(`UPDATE addressbooks SET description = ''`);
+      await times((n) => post('/contact/addressbooks', { name: `All ${n}` }));
+      const sql = `UPDATE addressbooks SET description = $1`;
+      return { path: '/contact/useraddressbooks', name: 'addressbooks', sql };
+    },
     'revisions of a note': async () => {
       const { note } = await post('/notes', { title: 'R', content: '' });
       for (let n = 1; n < ROWS; n += 1)

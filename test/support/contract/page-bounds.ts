@@ -1,5 +1,6 @@
 import { MAX_PASSKEY_NAME } from '../../../src/modules/account-security/two-factor/passkeys/passkey.dto.js';
 import { MAX_SESSIONS } from '../../../src/modules/sign-in/connected-apps.service.js';
+import { MAX_NAMED } from '../../../src/modules/contacts/moves/contact-moves.dto.js';
 import { MAX_EMAIL } from '../../../src/platform/http/input.decorators.js';
 import { QUOTAS } from '../../../src/platform/quotas/quotas.js';
 import type { FieldLimit } from './row-bytes.ts';
@@ -152,7 +153,7 @@ export const PAGE_BOUNDS: Record<string, PageBound> = {
     { sha256: SHA256, url: API_URL, name: FILE_NAME, content_type: MEDIA_TYPE },
     QUOTAS.item.attachments_of_task,
   ),
-  moveContacts: small({ external_id: CONTACT_ID, error: CODE }, 1_000),
+  moveContacts: small({ '': CONTACT_ID, external_id: CONTACT_ID, error: CODE }, MAX_NAMED),
   listExtractedAddresses: small({ sources: LANGUAGE, email: MAX_EMAIL, name: 'UpdateProfile.display_name' }),
   listChatRoomMembers: small(MEMBER),
   listChatUsers: small({ ...MEMBER, avatar_url: API_URL, status_text: 'SetPresence.text' }),

@@ -14,7 +14,7 @@ import { canEdit, cardOf, type ContactRow, duplicateError, shown } from '../resp
 import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
-import type { MoveContact, MoveContacts, MovePolicy } from './contact-moves.dto.js';
+import { MAX_NAMED, type MoveContact, type MoveContacts, type MovePolicy } from './contact-moves.dto.js';
 import type { MovedContactsEnvelope } from './contact-moves.response.js';
 
 /** Contacts of one transaction of a bulk move. */
@@ -111,8 +111,8 @@ export class ContactMovesService {
       return part;
     });
     result.moved += moved;
-    result.skipped.push(...skipped);
-    result.errors.push(...errors);
+    result.skipped.push(...skipped.slice(0, MAX_NAMED - result.skipped.length));
+    result.errors.push(...errors.slice(0, MAX_NAMED - result.errors.length));
   }
 
   /** After moves, which have locked the target. @throws ApiError 422 `addressbook_full` */

@@ -5,6 +5,7 @@ import { type ColumnValues, rowsOf } from '../../../../platform/database/rows.js
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
 import { jsonBytes } from '../../../../platform/paging/page-bytes.js';
+import { RowQuota } from '../../../../platform/quotas/row-quota.js';
 import { FormReport, FormReportViewer } from '../../forms.entity.js';
 import { type Principal, principalName } from '../../principals.repository.js';
 import type { ReportDefinition } from './report-definition.js';
@@ -45,6 +46,13 @@ const shared = workspace.statement<SharedReport & { definition: ReportDefinition
     ORDER BY report.id DESC LIMIT $5`,
 );
 
+// Index form_reports_list.
+const reportsOfForm = new RowQuota(
+  'item',
+  'reports_of_form',
+  'form_reports WHERE tenant_id = $1 AND form_id = $2',
+);
+
 const NOW = () => 'now()';
 
 /** Saved reports and their viewers. */
@@ -73,6 +81,7 @@ export class ReportsRepository {
 
   async insert(tx: Tx, ctx: RequestContext, values: ColumnValues<FormReport>): Promise<FormReport> {
     const { tenantId, userId: createdBy } = ctx;
+    await reportsOfForm.take(tx, tenantId, values.formId as string);
     const times = { createdAt: NOW, updatedAt: NOW };
     return (await rowsOf(tx, FormReport).insert({ ...values, ...times, tenantId, createdBy }))!;
   }
