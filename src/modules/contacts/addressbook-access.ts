@@ -5,7 +5,6 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
-import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { type BookRole, canEdit, type ContactRow } from './responses/contact.presenter.js';
 import { type AccessedRow, BOOK_ACCESS, type StoredRole } from './contact-access.js';
 import { ContactsRepository } from './contacts.repository.js';

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../../platform/paging/page-bytes.js';
 import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
@@ -191,13 +190,6 @@ const markParticipants = workspace.statement<never>(
   'scheduling.mark_participants',
   `UPDATE event_participants SET schedule_status = $4
     WHERE tenant_id = $1 AND event_id = $2 AND email = ANY ($3)`,
-);
-
-/** Messages are kept for 180 days. Index scheduling_messages_age. */
-export const deleteOld: Sweep = workspace.statement(
-  'scheduling.purge',
-  deletion('scheduling_messages', `created_at < now() - interval '180 days'`),
-  { reach: 'cell' },
 );
 
 export interface MessageFilters {

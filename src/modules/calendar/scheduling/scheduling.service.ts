@@ -30,12 +30,12 @@ import type { Arrival } from './incoming/arrival.js';
 import { rejectionReason } from './incoming/rejection.js';
 import type { ListSchedulingMessages, SendSchedulingMessage, TakeMessage } from './scheduling.dto.js';
 import { SchedulingErrors } from './scheduling.errors.js';
-import { type ListedSchedulingMessage, type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
-import type {
-  FullSchedulingMessageResponse,
-  SchedulingMessageListEnvelope,
-  SchedulingMessageResponse,
-} from './scheduling.response.js';
+import {
+  type ListedSchedulingMessage,
+  type PlacedRecord,
+  SchedulingRepository,
+} from './scheduling.repository.js';
+import type { FullSchedulingMessageResponse, SchedulingMessageListEnvelope } from './scheduling.response.js';
 
 const PARSE_ERRORS: Record<string, () => ApiError> = {
   invalid_ics: () => SchedulingErrors.invalidIcs.with(),
