@@ -24,9 +24,7 @@ test('each quota limits an operation', () => {
   const all = Object.entries(QUOTAS).flatMap(([scope, kinds]) =>
     Object.keys(kinds).map((kind) => `${scope}.${kind}`),
   );
-  // Registered with 200, because the credential of the browser decides about it.
-  const others = ['account.passkeys'];
-  expect([...new Set([...used, ...others])].toSorted()).toEqual(all.toSorted());
+  expect([...new Set(used)].toSorted()).toEqual(all.toSorted());
 });
 
 test('no further operation creates any number of rows', () => {

@@ -83,6 +83,7 @@ const live = workspace.statement<CallKey>(
 const openCallsOfUser = new RowQuota(
   'user',
   'open_calls',
+  'calls',
   'calls WHERE tenant_id = $1 AND host_id = $2 AND ended_at IS NULL',
 );
 

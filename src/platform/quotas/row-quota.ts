@@ -14,16 +14,20 @@ export class RowQuota<Scope extends 'user' | 'item'> {
   private readonly count;
   private readonly limit: number;
 
-  /** @param rows SQL: FROM and WHERE of the rows, with the workspace as $1 and the user or item as $2; an index finds them */
+  /**
+   * @param name first part of the names of the module's statements
+   * @param rows SQL: FROM and WHERE of the rows, with the workspace as $1 and the user or item as $2; an index finds them
+   */
   constructor(
     private readonly scope: Scope,
     private readonly kind: Kinds[Scope] & string,
+    name: string,
     rows: string,
   ) {
     this.limit = (QUOTAS[scope] as Record<string, number>)[kind] as number;
-    this.lock = workspace.lock(`quotas.lock_${kind}`, `quota ${kind} of`, 2);
+    this.lock = workspace.lock(`${name}.lock_${kind}`, `quota ${kind} of`, 2);
     this.count = workspace.statement<{ count: number }>(
-      `quotas.count_${kind}`,
+      `${name}.count_${kind}`,
       `SELECT count(*)::int AS count FROM (SELECT FROM ${rows} LIMIT $3) counted`,
     );
   }

@@ -37,6 +37,7 @@ export const ROW_BOUNDS: Record<string, RowBound> = {
   createExternalInvites: quota('user.open_invites'),
   createExternalInvitesOfRoom: quota('user.open_invites'),
   createSignature: quota('user.signatures'),
+  registerPasskey: quota('account.passkeys'),
   createApplicationPassword: quota('account.application_passwords'),
   addTenantDomain: quota('workspace.domains'),
   createIssuer: quota('workspace.issuers'),

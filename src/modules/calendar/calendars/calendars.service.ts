@@ -236,7 +236,13 @@ export class CalendarsService {
 
   private shown(
     ctx: RequestContext,
-    { own_color: _ownColor, rank: _rank, change_seq, ...shown }: CalendarRow,
+    {
+      own_color: _ownColor,
+      rank: _rank,
+      fits: _fits,
+      change_seq,
+      ...shown
+    }: CalendarRow & { fits?: boolean },
   ): CalendarResponse {
     return { ...shown, sync_token: this.tokens.write(ctx, shown, change_seq) };
   }

@@ -53,6 +53,7 @@ const lock = workspace.statement<never>(
 const openPollsOfUser = new RowQuota(
   'user',
   'open_polls',
+  'calendar',
   'polls WHERE tenant_id = $1 AND owner_id = $2 AND option_id IS NULL AND cancelled_at IS NULL',
 );
 

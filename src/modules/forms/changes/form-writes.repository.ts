@@ -21,6 +21,7 @@ export function searchTextOf(form: Pick<Form, 'title' | 'description' | 'draft'>
 const formsOfUser = new RowQuota(
   'user',
   'forms',
+  'forms',
   'forms WHERE tenant_id = $1 AND owner_id = $2 AND deleted_at IS NULL',
 );
 

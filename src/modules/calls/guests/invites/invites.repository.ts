@@ -135,6 +135,7 @@ const administrators = workspace.statement<{ user_id: string }>(
 const openInvitesOfUser = new RowQuota(
   'user',
   'open_invites',
+  'invites',
   'external_invites WHERE tenant_id = $1 AND created_by = $2 AND revoked_at IS NULL AND expires_at > now()',
 );
 

@@ -50,6 +50,7 @@ const shared = workspace.statement<SharedReport & { definition: ReportDefinition
 const reportsOfForm = new RowQuota(
   'item',
   'reports_of_form',
+  'form_reports',
   'form_reports WHERE tenant_id = $1 AND form_id = $2',
 );
 
