@@ -109,8 +109,7 @@ export const isListed = (row: ListedRow): row is Listed => row.id !== null;
 // $5 limit, $6 kind, $9 members only, $7 and $8 the last row of the page before, $10 bytes. Index contacts_by_name or contacts_feed. With
 // words, the primary key of contact_words finds the contacts with the first word ($11 to $12); a filter checks the other words ($13, $14).
 function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRow> {
-  const order = (row: string): string =>
-    sort === 'name' ? `${row}.sort_key, ${row}.id` : `${row}.seq DESC`;
+  const order = (row: string): string => (sort === 'name' ? `${row}.sort_key, ${row}.id` : `${row}.seq DESC`);
   const after =
     sort === 'name'
       ? '($7::text IS NULL OR (contact.sort_key, contact.id) > ($7, $8::uuid))'

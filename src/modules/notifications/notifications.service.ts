@@ -21,7 +21,11 @@ import type {
   SetLifecycle,
 } from './notifications.dto.js';
 import { NotificationErrors } from './notifications.errors.js';
-import { type ListedNotification, type NotificationRow, NotificationsRepository } from './notifications.repository.js';
+import {
+  type ListedNotification,
+  type NotificationRow,
+  NotificationsRepository,
+} from './notifications.repository.js';
 
 const MAX_SNOOZE_DAYS = 90;
 const DAY_MS = 86_400_000;

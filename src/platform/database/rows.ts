@@ -62,7 +62,9 @@ export class Rows<E extends TenantRow> {
     limit: number,
     order: 'ASC' | 'DESC' = 'ASC',
   ): Promise<E[]> {
-    return this.use(where, (manager) => this.keyset(manager, where, key, after, order).limit(limit).getMany());
+    return this.use(where, (manager) =>
+      this.keyset(manager, where, key, after, order).limit(limit).getMany(),
+    );
   }
 
   private keyset(
@@ -107,7 +109,10 @@ export class Rows<E extends TenantRow> {
           order: sorted.map((name) => `sized.${name} ${order}`).join(', '),
           limit: `$${values.length + 1}::int`,
           bytes: `$${values.length + 2}::bigint`,
-          columns: [...keys].map((name) => `sized.${name}`).concat('sized.fits', 'shown.*').join(', '),
+          columns: [...keys]
+            .map((name) => `sized.${name}`)
+            .concat('sized.fits', 'shown.*')
+            .join(', '),
           shown: {
             columns: columns
               .filter(({ databaseName }) => !keys.has(databaseName))

@@ -30,7 +30,9 @@ export class RowBytes {
   constructor(private readonly schemas: Record<string, Schema>) {}
 
   resolved(schema: Schema): Schema {
-    return schema.$ref ? this.resolved(this.schemas[schema.$ref.split('/').at(-1) as string] as Schema) : schema;
+    return schema.$ref
+      ? this.resolved(this.schemas[schema.$ref.split('/').at(-1) as string] as Schema)
+      : schema;
   }
 
   properties(schema: Schema): Record<string, Schema> {
@@ -59,7 +61,8 @@ export class RowBytes {
   private plain(schema: Schema, limits: Record<string, FieldLimit>, path: string): number {
     const types = [schema.type].flat().filter((type) => type !== 'null');
     const [type] = types;
-    if (types.length > 1) return Math.max(...types.map((one) => this.plain({ ...schema, type: one }, limits, path)));
+    if (types.length > 1)
+      return Math.max(...types.map((one) => this.plain({ ...schema, type: one }, limits, path)));
     if (type === 'boolean') return 5;
     if (type === 'integer' || type === 'number') return NUMBER_BYTES;
     if (type === 'string' && schema.format && FORMATS[schema.format]) return FORMATS[schema.format] as number;

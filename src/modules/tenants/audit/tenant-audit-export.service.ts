@@ -37,6 +37,7 @@ export class TenantAuditExport {
 
   private async *lines(tenantId: string, filter: AuditFilter): AsyncGenerator<string> {
     yield auditCsvHeader();
-    for await (const events of this.reader.pages(tenantId, filter, PAGE)) yield events.map(auditCsvLine).join('');
+    for await (const events of this.reader.pages(tenantId, filter, PAGE))
+      yield events.map(auditCsvLine).join('');
   }
 }

@@ -1,6 +1,10 @@
 import { Controller, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { type AuditFilter, AuditReader, type ListedAuditEvent } from '../../../platform/audit/audit-reader.js';
+import {
+  type AuditFilter,
+  AuditReader,
+  type ListedAuditEvent,
+} from '../../../platform/audit/audit-reader.js';
 import { Requires } from '../../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { ApiFile } from '../../../platform/http/api-docs.js';
