@@ -89,12 +89,11 @@ async function newest(
   limit: number,
 ): Promise<AuditEvent[]> {
   const events: AuditEvent[] = [];
-  for (;;) {
-    const wanted = Math.min(PAGE, limit - events.length);
-    const page = await reader.page(tenantId, filter, wanted, events.at(-1)?.id);
+  for await (const page of reader.pages(tenantId, filter, Math.min(PAGE, limit))) {
     events.push(...page);
-    if (page.length < wanted || events.length >= limit) return events.toReversed();
+    if (events.length >= limit) break;
   }
+  return events.slice(0, limit).toReversed();
 }
 
 /** The entries of the last {@link LATE_MS}. */

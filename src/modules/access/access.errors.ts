@@ -1,5 +1,6 @@
 import { defineError } from '../../platform/http/api-error.js';
 import { EXAMPLE_ID, EXAMPLE_TIME } from '../../platform/field-docs/field-docs.js';
+import { QUOTAS, shown } from '../../platform/quotas/quotas.js';
 import { CannotGrantResponse, GroupConflictResponse } from './access.response.js';
 
 export const AccessErrors = {
@@ -54,7 +55,7 @@ export const AccessErrors = {
   tooManyInvitations: defineError(
     422,
     'too_many_invitations',
-    'A workspace may have at most 1,000 pending invitations.',
+    `A workspace may have at most ${shown(QUOTAS.workspace.invitations)} pending invitations.`,
   ),
   mailNotConfigured: defineError(503, 'mail_not_configured', 'The service cannot send mails.'),
   lastAdmin: defineError(409, 'last_admin', 'The workspace must keep an active owner.'),
@@ -66,5 +67,9 @@ export const AccessErrors = {
     { example: { permissions: ['forms.manage_any'] }, type: CannotGrantResponse },
   ),
   unknownPermission: defineError(422, 'unknown_permission', 'The permission does not exist.'),
-  tooManyGroups: defineError(422, 'too_many_groups', 'A workspace may have at most 500 groups.'),
+  tooManyGroups: defineError(
+    422,
+    'too_many_groups',
+    `A workspace may have at most ${QUOTAS.workspace.groups} groups.`,
+  ),
 } as const;

@@ -1,5 +1,6 @@
 import { defineError } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 
 export const SecurityErrors = {
   invalidPassword: defineError(403, 'invalid_password', 'The password is incorrect.'),
@@ -43,7 +44,11 @@ export const SecurityErrors = {
     'invalid_passkey',
     'The passkey is invalid, or its challenge was used or has expired; request new options.',
   ),
-  tooManyPasskeys: defineError(422, 'too_many_passkeys', 'An account may have at most 20 passkeys.'),
+  tooManyPasskeys: defineError(
+    422,
+    'too_many_passkeys',
+    `An account may have at most ${QUOTAS.account.passkeys} passkeys.`,
+  ),
   weakPassword: defineError(422, 'weak_password', 'The new password is too easy to guess; see details.', {
     example: {
       details: [
@@ -58,7 +63,7 @@ export const SecurityErrors = {
   tooManyApplicationPasswords: defineError(
     422,
     'too_many_application_passwords',
-    'A user may have at most 50 application passwords.',
+    `A user may have at most ${QUOTAS.account.application_passwords} application passwords.`,
   ),
   tooManyAttempts: defineError(
     429,

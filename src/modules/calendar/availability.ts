@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DAY } from '../../lib/recurrence/index.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
+import type { Reader } from '../../platform/database/tx.js';
 import { HolidaysApi } from '../holidays/index.js';
 import { type WorkingHours, WorkingHoursApi } from '../settings/index.js';
 import { AvailabilityRepository } from './availability.repository.js';
@@ -55,23 +56,28 @@ export class Availability {
     userId: string,
     window: AvailabilityWindow,
     excluded: readonly string[],
+    reader: Reader = this.db,
   ): Promise<BusyTime[]> {
-    const subjects = await this.subjects(ctx, [{ user_id: userId }]);
-    await this.fill(ctx, subjects, window, excluded);
+    const subjects = await this.subjects(ctx, [{ user_id: userId }], reader);
+    await this.fill(ctx, subjects, window, excluded, reader);
     return subjects[0]?.busy ?? [];
   }
 
   /** Resolves names. The caller sees calendars that they can read. */
-  async subjects(ctx: RequestContext, names: readonly SubjectName[]): Promise<Subject[]> {
+  async subjects(
+    ctx: RequestContext,
+    names: readonly SubjectName[],
+    reader: Reader = this.db,
+  ): Promise<Subject[]> {
     const ids = names.flatMap(({ user_id }) => user_id?.toLowerCase() ?? []);
     const emails = names.flatMap(({ email }) => email?.toLowerCase() ?? []);
-    const members = await this.events.members(this.db, ctx.tenantId, ids, emails);
+    const members = await this.events.members(reader, ctx.tenantId, ids, emails);
     const byId = new Map(members.map((member) => [member.user_id, member]));
     const byEmail = new Map(members.map((member) => [member.email, member]));
-    const zones = await this.repository.zones(this.db, ctx.tenantId, [...byId.keys()]);
-    const hours = await this.workingHours.of(this.db, ctx.tenantId, [...byId.keys()]);
+    const zones = await this.repository.zones(reader, ctx.tenantId, [...byId.keys()]);
+    const hours = await this.workingHours.of(reader, ctx.tenantId, [...byId.keys()]);
     const calendarIds = names.flatMap(({ calendar_id }) => calendar_id?.toLowerCase() ?? []);
-    const calendars = await this.events.contexts(this.db, ctx, calendarIds);
+    const calendars = await this.events.contexts(reader, ctx, calendarIds);
     return names.map((requested) => {
       const { email, user_id: userId, calendar_id: calendarId } = requested;
       const member =
@@ -90,16 +96,18 @@ export class Availability {
     subjects: readonly Subject[],
     { from, to }: AvailabilityWindow,
     excluded: readonly string[],
+    reader: Reader = this.db,
   ): Promise<void> {
     const users = [...new Set(subjects.flatMap(({ member }) => member?.user_id ?? []))];
     const calendars = subjects.flatMap(({ calendar }) => calendar?.id ?? []);
     const range = rangeOf({ from, to });
-    const placements = await this.repository.placements(this.db, ctx.tenantId, users, calendars, range);
+    const placements = await this.repository.placements(reader, ctx.tenantId, users, calendars, range);
     const days = await this.holidays.busyDays(
       ctx.tenantId,
       users,
       wallText(from - DAY, true),
       wallText(to + DAY, true),
+      reader,
     );
     const counted = placements.filter(({ event_id: id }) => !excluded.includes(id));
     const byOwner = Map.groupBy(counted, ({ owner_id: id }) => id);

@@ -5,6 +5,7 @@ import { CalendarResponse } from './responses/calendar.response.js';
 import { EventBatchFailedResponse } from './responses/event-batch.response.js';
 import { CalendarEventResponse, DuplicateUidResponse } from './responses/event.response.js';
 import { exampleOf } from '../../platform/resources/example.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 
 export const CALENDARS = resource({
   tag: 'calendar',
@@ -50,7 +51,11 @@ export const CalendarErrors = {
   ),
   calendarExists: defineError(409, 'already_exists', 'A calendar with this id exists already.'),
   eventExists: defineError(409, 'already_exists', 'An event with this id exists already.'),
-  tooManyCalendars: defineError(422, 'too_many_calendars', 'A user owns at most 100 calendars.'),
+  tooManyCalendars: defineError(
+    422,
+    'too_many_calendars',
+    `A user owns at most ${QUOTAS.user.calendars} calendars.`,
+  ),
   unknownGrantee: defineError(
     422,
     'unknown_grantee',

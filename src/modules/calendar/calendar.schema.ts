@@ -53,6 +53,7 @@ export const calendarSchema: SchemaPart = {
     CalendarNotices1797000000013: '0013-calendar-notices',
     InstanceAttendees1798300000014: '0014-instance-attendees',
     SchedulingOfEvent1798800005001: '0015-scheduling-of-event',
+    OpenPolls1798804000003: '0016-open-polls',
   }),
   sql: sqlFiles(
     'workspace',

@@ -27,6 +27,7 @@ export type RecordingState = (typeof RECORDING_STATES)[number];
 @Index('calls_live', ['tenantId', 'startedAt', 'id'], { where: `state = 'live'::call_state` })
 @Index('calls_to_reconcile', ['id'], { where: `state = 'live'::call_state` })
 @Index('calls_of_room', ['tenantId', 'roomId', 'id'])
+@Index('calls_open', ['tenantId', 'hostId'], { where: 'ended_at IS NULL' })
 export class Call extends TimedItem {
   @Column('uuid', { name: 'room_id', nullable: true }) roomId!: string | null;
   @Column('text') title!: string;

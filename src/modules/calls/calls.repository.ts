@@ -4,6 +4,7 @@ import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import { RowQuota } from '../../platform/quotas/row-quota.js';
 import type { CallKey } from './model/call-identity.js';
 import { Call, type CallState } from './calls.entity.js';
 
@@ -78,9 +79,20 @@ const live = workspace.statement<CallKey>(
   { reach: 'cell' },
 );
 
+// Index calls_open.
+const openCallsOfUser = new RowQuota(
+  'user',
+  'open_calls',
+  'calls',
+  'calls WHERE tenant_id = $1 AND host_id = $2 AND ended_at IS NULL',
+);
+
 /** SQL of calls, for all folders of the module. */
 @Injectable()
 export class CallsRepository {
+  /** The calls of a host that have not ended. */
+  readonly openQuota = openCallsOfUser;
+
   constructor(private readonly db: Db) {}
 
   /** @returns undefined for an unknown call, or one that the caller may not see */

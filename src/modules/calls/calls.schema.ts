@@ -45,6 +45,7 @@ export const callsSchema: SchemaPart = {
       ReusableCalls1796900000031: '0002-reusable-calls',
       CallDeclines1796900000041: '0003-call-declines',
       FailedRecordings1798800000071: '0004-failed-recordings',
+      OpenCalls1798804000001: '0005-open-calls',
     }),
     ...guestsSchema.migrations,
   ],

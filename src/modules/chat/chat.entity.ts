@@ -1,5 +1,10 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { TimedItem, WorkspaceItem } from '../../platform/database/schema/item.entity.js';
+import { jsonBytes, textBytes } from '../../platform/paging/page-bytes.js';
+
+/** SQL: about the bytes of the JSON of a `message`. */
+export const MESSAGE_BYTES = `1024 + ${textBytes('message.body')} + 40 * cardinality(message.mentions)
+  + ${jsonBytes('message.attachments', 'message.reactions', 'message.event')}`;
 
 export const ROOM_TYPES = ['direct', 'group', 'channel'] as const;
 export type RoomType = (typeof ROOM_TYPES)[number];

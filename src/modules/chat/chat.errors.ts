@@ -1,5 +1,6 @@
 import { defineError } from '../../platform/http/api-error.js';
 import { exampleOf } from '../../platform/resources/example.js';
+import { QUOTAS, shown } from '../../platform/quotas/quotas.js';
 import { ChatMessageConflictResponse, ChatMessageResponse } from './message.response.js';
 
 export const ChatErrors = {
@@ -24,8 +25,16 @@ export const ChatErrors = {
     { example: { current: exampleOf(ChatMessageResponse) }, type: ChatMessageConflictResponse },
   ),
   directRoom: defineError(422, 'direct_room', 'A direct room always has the same two members and no name.'),
-  tooManyMembers: defineError(422, 'too_many_members', 'A room may have at most 5,000 members.'),
-  tooManyRooms: defineError(422, 'too_many_rooms', 'A user may be in at most 2,000 rooms.'),
+  tooManyMembers: defineError(
+    422,
+    'too_many_members',
+    `A room may have at most ${shown(QUOTAS.item.members_of_chat_room)} members.`,
+  ),
+  tooManyRooms: defineError(
+    422,
+    'too_many_rooms',
+    `A user may be in at most ${shown(QUOTAS.user.chat_rooms)} rooms.`,
+  ),
   tooManyReactions: defineError(
     422,
     'too_many_reactions',

@@ -5,8 +5,10 @@ import { type Statement, workspace } from '../../platform/database/statement.js'
 import type { Tx } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
 import type { ContentReply } from '../../platform/http/replies/content-reply.js';
+import { boundedPage, PAGE_BYTES } from '../../platform/paging/page-bytes.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
 import { ChatChanges } from './chat-changes.js';
+import { MESSAGE_BYTES } from './chat.entity.js';
 import { ChatErrors } from './chat.errors.js';
 import { messageInput } from './messages/message-input.js';
 import { SendMessage } from './messages/messages.dto.js';
@@ -26,17 +28,27 @@ const send = workspace.statement<ChatOutcome>(
   `SELECT outcome, mod_seq::float8 AS mod_seq, message FROM chat_send_guest($1, $2, $3, $4, $5)`,
 );
 
-// $6: messages up to this number are not shown. Index: the primary key.
-const pageOf = (name: string, condition: string, order: string): Statement<{ message: string }> =>
-  workspace.statement<{ message: string }>(
+// $6: messages up to this number are not shown. $7: bytes. Index: the primary key.
+const pageOf = (name: string, condition: string, order: string): Statement<{ message: string | null }> =>
+  workspace.statement<{ message: string | null }>(
     `chat_guests.${name}`,
-    `SELECT (view.message::jsonb || jsonb_build_object('own', view.sender_id = $2))::text AS message
-       FROM chat_guest_message_views view
-      WHERE view.tenant_id = $1 AND view.room_id = $3 AND view.seq > $6 AND ${condition} ORDER BY view.seq ${order} LIMIT $5`,
+    boundedPage({
+      keys: `SELECT message.seq, ${MESSAGE_BYTES} AS bytes FROM chat_messages message
+              WHERE message.tenant_id = $1 AND message.room_id = $3 AND message.kind = 'text' AND message.seq > $6 AND ${condition}
+              ORDER BY message.seq ${order} LIMIT $5 + 1`,
+      order: `sized.seq ${order}`,
+      limit: '$5',
+      bytes: '$7',
+      columns: 'shown.message',
+      shown: {
+        columns: `(view.message::jsonb || jsonb_build_object('own', view.sender_id = $2))::text AS message`,
+        from: 'chat_guest_message_views view WHERE view.tenant_id = $1 AND view.room_id = $3 AND view.seq = sized.seq',
+      },
+    }),
     { pipelined: true },
   );
-const before = pageOf('before', 'view.seq < $4', 'DESC');
-const after = pageOf('after', 'view.seq > $4', 'ASC');
+const before = pageOf('before', 'message.seq < $4', 'DESC');
+const after = pageOf('after', 'message.seq > $4', 'ASC');
 
 /**
  * The chat of guests from outside: they see text messages since their admission. The calling module decides about their access, at
@@ -79,10 +91,11 @@ export class GuestChatApi {
   ): Promise<{ messages: string[]; hasMore: boolean }> {
     const isForward = after_seq !== undefined;
     const from = after_seq ?? before_seq ?? Number.MAX_SAFE_INTEGER;
-    const values = [tenantId, guestId, roomId, from, limit + 1, afterSeq];
+    const values = [tenantId, guestId, roomId, from, limit, afterSeq, PAGE_BYTES];
     const rows = await this.db.query(isForward ? after : before, values);
-    const messages = rows.slice(0, limit).map(({ message }) => message);
-    return { messages: isForward ? messages : messages.toReversed(), hasMore: rows.length > limit };
+    const messages = rows.flatMap(({ message }) => message ?? []);
+    const hasMore = rows.length > messages.length;
+    return { messages: isForward ? messages : messages.toReversed(), hasMore };
   }
 
   /**

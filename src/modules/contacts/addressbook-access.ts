@@ -14,7 +14,6 @@ import { ContactErrors } from './contacts.errors.js';
 import { GlobalBook } from './global-book.js';
 
 /** Maximum number of contacts of an address book. */
-export const MAX_CONTACTS = 100_000;
 
 /** An address book that the caller sees. */
 export interface AccessedBook extends Pick<

@@ -1,6 +1,7 @@
 import { type ApiError, defineError, ErrorKind } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
 import { exampleOf } from '../../platform/resources/example.js';
+import { QUOTAS, shown } from '../../platform/quotas/quotas.js';
 import { SettingsErrors } from '../settings/index.js';
 import { ContactResponse, DuplicateContactResponse } from './responses/contact.response.js';
 
@@ -19,8 +20,16 @@ export const ContactErrors = {
     'A user in the list is not an active member of the workspace.',
   ),
   defaultBook: defineError(409, 'default_addressbook', 'The default address book cannot be deleted.'),
-  tooManyBooks: defineError(422, 'too_many_addressbooks', 'A user may have at most 100 address books.'),
-  bookFull: defineError(422, 'addressbook_full', 'An address book may have at most 100,000 contacts.'),
+  tooManyBooks: defineError(
+    422,
+    'too_many_addressbooks',
+    `A user may have at most ${QUOTAS.user.addressbooks} address books.`,
+  ),
+  bookFull: defineError(
+    422,
+    'addressbook_full',
+    `An address book may have at most ${shown(QUOTAS.item.contacts_of_addressbook)} contacts.`,
+  ),
   mergeNotFound: defineError(404, 'not_found', 'You have no such merge of contacts.'),
   mergeBlocked: defineError(
     409,
@@ -44,6 +53,7 @@ export const ContactErrors = {
 export const ChangeErrors = {
   repeated: new ErrorKind(422, 'repeated_change', 'The request has another change of this contact.'),
   deleted: new ErrorKind(409, 'deleted', 'The contact was deleted.'),
+  responseFull: new ErrorKind(413, 'response_full', 'The results reach 4 MiB. Send this change again.'),
 } as const;
 
 /** 422 `validation_failed` of one field. */

@@ -1,14 +1,15 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Deployment } from '../../platform/deployment/deployment.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { MailProxyModule } from '../mail/index.js';
 import { PresenceModule } from '../presence/index.js';
 import { SettingsModule } from '../settings/index.js';
 import { TenantsModule } from '../tenants/index.js';
-import { AddressbookAccess, MAX_CONTACTS } from './addressbook-access.js';
+import { AddressbookAccess } from './addressbook-access.js';
 import { AddressbooksController, UserAddressbooksController } from './books/addressbooks.controller.js';
 import { AddressbooksOfMembers } from './books/addressbooks-of-members.js';
 import { AddressbooksRepository } from './books/addressbooks.repository.js';
-import { AddressbooksService, MAX_BOOKS } from './books/addressbooks.service.js';
+import { AddressbooksService } from './books/addressbooks.service.js';
 import { ExtractedController } from './collected/extracted.controller.js';
 import { ExtractedRepository } from './collected/extracted.repository.js';
 import { AddressCollector } from './collected/address-collector.js';
@@ -115,8 +116,8 @@ export class ContactsModule implements OnModuleInit {
   constructor(private readonly deployment: Deployment) {}
 
   onModuleInit(): void {
-    this.deployment.limit('addressbooks', MAX_BOOKS);
-    this.deployment.limit('contacts_per_addressbook', MAX_CONTACTS);
+    this.deployment.limit('addressbooks', QUOTAS.user.addressbooks);
+    this.deployment.limit('contacts_per_addressbook', QUOTAS.item.contacts_of_addressbook);
     this.deployment.limit('contact_card_characters', MAX_CARD);
     this.deployment.limit('contact_photo_bytes', MAX_PHOTO_BYTES);
   }

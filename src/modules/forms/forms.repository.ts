@@ -7,6 +7,7 @@ import { Db } from '../../platform/database/db.js';
 import { likePattern } from '../../platform/database/like.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
+import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../platform/paging/page-bytes.js';
 import type { FormRole, FormState, StoredSettings } from './forms.entity.js';
 
 /** A form without its definition, as a caller sees it. */
@@ -34,7 +35,7 @@ export interface FormRow {
   response_count: number;
 }
 
-const COLUMNS = `form.id, form.owner_id, owner.display_name AS owner_name, owner.email AS owner_email, form.title,
+const CONTENT = `form.owner_id, owner.display_name AS owner_name, owner.email AS owner_email, form.title,
   form.description, form.state, form.accepting, form.draft_rev, form.unpublished_changes, form.current_version, form.settings,
   form.share_token_hash IS NOT NULL AS shared, form.share_role, form.share_expires_at, form.created_at, form.updated_at,
   form.published_at,
@@ -45,27 +46,38 @@ const OWNER = `JOIN member_profiles owner ON owner.tenant_id = form.tenant_id AN
 // Primary keys of forms and member_profiles.
 const find = workspace.statement<FormRow>(
   'forms.find',
-  `SELECT ${COLUMNS}, access.role
+  `SELECT form.id, ${CONTENT}, access.role
      FROM forms form ${OWNER}
      CROSS JOIN form_role_of($1, $2, $3, $4, $5) access
     WHERE form.tenant_id = $1 AND form.id = $3 AND form.deleted_at IS NULL`,
   { pipelined: true },
 );
 
+/** A form of a page; beyond the bytes of the page it has only its id. */
+export type ListedForm = FormRow & { fits: boolean };
+
 const VISIBLE = `FROM visible_forms($1, $2, $3) visible
-     JOIN forms form ON form.tenant_id = $1 AND form.id = visible.form_id ${OWNER}
+     JOIN forms form ON form.tenant_id = $1 AND form.id = visible.form_id
     WHERE form.deleted_at IS NULL AND (visible.role >= 'editor' OR form.current_version IS NOT NULL)`;
 
 // Only users who may read the draft find a form by the words of its draft.
 const SEARCHED = `CASE WHEN visible.role >= 'editor' OR NOT form.unpublished_changes THEN form.search_text
             ELSE coalesce(form.published_search_text, '') END`;
 
-const list = workspace.statement<FormRow>(
+const list = workspace.statement<ListedForm>(
   'forms.list',
-  `SELECT ${COLUMNS}, visible.role ${VISIBLE}
-      AND ($4::form_state IS NULL OR form.state = $4) AND ($5::uuid IS NULL OR form.owner_id = $5)
-      AND ${SEARCHED} LIKE ALL ($6::text[]) AND ($7::uuid IS NULL OR form.id < $7)
-    ORDER BY form.id DESC LIMIT $8`,
+  boundedPage({
+    keys: `SELECT form.id, visible.role, 4096 + ${textBytes('form.title', 'form.description')} + ${jsonBytes('form.settings')} AS bytes
+             ${VISIBLE}
+              AND ($4::form_state IS NULL OR form.state = $4) AND ($5::uuid IS NULL OR form.owner_id = $5)
+              AND ${SEARCHED} LIKE ALL ($6::text[]) AND ($7::uuid IS NULL OR form.id < $7)
+            ORDER BY form.id DESC LIMIT $8`,
+    order: 'sized.id DESC',
+    limit: '$8',
+    bytes: '$9',
+    columns: 'sized.id, sized.role, sized.fits, shown.*',
+    shown: { columns: CONTENT, from: `forms form ${OWNER} WHERE form.tenant_id = $1 AND form.id = sized.id` },
+  }),
 );
 
 const draft = workspace.statement<{ draft: Definition }>(
@@ -129,8 +141,9 @@ export class FormsRepository {
     { state, owner, words }: ListFilter,
     after: readonly [string] | undefined,
     limit: number,
-  ): Promise<FormRow[]> {
-    const values = [tenantId, userId, base, state ?? null, owner ?? null, words, after?.[0] ?? null, limit];
+  ): Promise<ListedForm[]> {
+    const filters = [base, state ?? null, owner ?? null, words];
+    const values = [tenantId, userId, ...filters, after?.[0] ?? null, limit, PAGE_BYTES];
     return this.db.query(list, values);
   }
 

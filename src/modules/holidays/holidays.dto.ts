@@ -13,7 +13,7 @@ import {
 } from '../../platform/http/input.decorators.js';
 import { HOLIDAY_TYPES, type HolidayType } from './catalogue/catalogue-file.js';
 
-const MAX_SUBSCRIPTIONS = 20;
+export const MAX_SUBSCRIPTIONS = 20;
 const LANGUAGE = /^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*$/;
 const REGION = /^[A-Za-z0-9][A-Za-z0-9 .-]{0,29}$/;
 

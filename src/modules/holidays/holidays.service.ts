@@ -3,6 +3,7 @@ import { Audit } from '../../platform/audit/audit.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { fieldError } from '../../platform/http/errors.js';
+import type { Reader } from '../../platform/database/tx.js';
 import { HOLIDAY_TYPES } from './catalogue/catalogue-file.js';
 import { HolidayCatalogue } from './catalogue/holiday-catalogue.js';
 import type {
@@ -88,10 +89,15 @@ export class HolidaysService {
     userIds: readonly string[],
     from: string,
     to: string,
+    reader?: Reader,
   ): Promise<Map<string, HolidayResponse[]>> {
     const found = new Map<string, HolidayResponse[]>();
     if (userIds.length === 0) return found;
-    for (const [userId, { own, tenant, muted }] of await this.repository.readMany(tenantId, userIds)) {
+    for (const [userId, { own, tenant, muted }] of await this.repository.readMany(
+      tenantId,
+      userIds,
+      reader,
+    )) {
       const shown = [...tenant.filter((each) => !muted.includes(placeOf(each))), ...own];
       const days: HolidayResponse[] = [];
       for (const { country, region, types } of shown.filter(({ busy }) => busy))

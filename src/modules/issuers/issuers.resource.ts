@@ -1,5 +1,6 @@
 import { defineError } from '../../platform/http/api-error.js';
 import { resource } from '../../platform/resources/resource.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { IssuerResponse } from './issuers.response.js';
 
 export const ISSUERS = resource({
@@ -19,6 +20,10 @@ export const IssuerErrors = {
     'The workspace has not verified one of the domains.',
   ),
   domainBound: defineError(409, 'domain_bound', 'Another issuer of the workspace has one of the domains.'),
-  tooManyIssuers: defineError(422, 'too_many_issuers', 'A workspace may have at most 10 issuers.'),
+  tooManyIssuers: defineError(
+    422,
+    'too_many_issuers',
+    `A workspace may have at most ${QUOTAS.workspace.issuers} issuers.`,
+  ),
   noChanges: defineError(422, 'no_changes', 'The request changes nothing.'),
 } as const;

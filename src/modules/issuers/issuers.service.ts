@@ -12,6 +12,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { MemberAdmission } from '../access/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantDomains } from '../tenants/index.js';
@@ -25,7 +26,6 @@ import { IssuerErrors, ISSUERS } from './issuers.resource.js';
 import type { IssuerCheckEnvelope } from './issuers.response.js';
 import { IssuerHttp, IssuerHttpError } from './outbound/issuer-http.js';
 
-const MAX_ISSUERS = 10;
 const DEFAULTS = {
   scopes: ['openid', 'email', 'profile'],
   emailClaim: 'email',
@@ -100,7 +100,7 @@ export class IssuersService {
       await this.assertDomains(tx, values, []);
       const made = await rowsOf(tx, TenantIssuer).insert({ ...values, revision: 1, issuer: input.issuer });
       if (!made) throw IssuerErrors.alreadyExists.with();
-      if ((await this.issuers.all(tenantId, tx)).length > MAX_ISSUERS)
+      if ((await this.issuers.all(tenantId, tx)).length > QUOTAS.workspace.issuers)
         throw IssuerErrors.tooManyIssuers.with();
       await this.log(tx, ctx, 'created', made, { issuer: made.issuer, domains: made.domains });
       return ISSUERS.created(id, presentIssuer(made, this.config));

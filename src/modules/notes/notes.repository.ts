@@ -4,6 +4,7 @@ import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { fitsPage, PAGE_BYTES } from '../../platform/paging/page-bytes.js';
 import { unpackBody } from './history/revision-pack.js';
 import type { NoteRole } from './note.entity.js';
 import type { NoteFields } from './notes.dto.js';
@@ -93,12 +94,18 @@ const READER = `
 const IS_SHARED = '(shared.revision IS NULL OR entry.revision >= shared.revision)';
 
 // One row without revision where the caller can read the note and the page is empty; no row where they cannot read it.
-const listRevisions = workspace.statement<RevisionRow>(
+const listRevisions = workspace.statement<RevisionRow & { fits: boolean }>(
   'notes.list_revisions',
-  `SELECT listed.revision, listed.json ${READER} LEFT JOIN LATERAL (
-     SELECT entry.revision, ${SUMMARY} AS json ${REVISIONS}
-      WHERE entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision < $4 AND ${IS_SHARED}
-      ORDER BY entry.revision DESC LIMIT $5) listed ON true
+  `SELECT listed.revision, listed.fits, shown.json ${READER} LEFT JOIN LATERAL (
+     SELECT sized.revision, ${fitsPage('sized.bytes', '$5', '$6')} AS fits FROM (
+       SELECT entry.revision, 1024 + octet_length(entry.title) + octet_length(entry.labels::text) AS bytes
+         FROM note_revisions entry
+        WHERE entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision < $4 AND ${IS_SHARED}
+        ORDER BY entry.revision DESC LIMIT $5) sized
+     WINDOW page_order AS (ORDER BY sized.revision DESC ROWS UNBOUNDED PRECEDING)) listed ON true
+   LEFT JOIN LATERAL (
+     SELECT ${SUMMARY} AS json ${REVISIONS}
+      WHERE listed.fits AND entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision = listed.revision OFFSET 0) shown ON true
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.note_id = $3 AND member.role IS NOT NULL
     ORDER BY listed.revision DESC`,
 );
@@ -195,14 +202,15 @@ export class NotesRepository {
     return one(await tx.query(purge, [ctx.tenantId, ctx.userId, id, event]));
   }
 
-  /** Revisions below `before`, newest first; null where the caller cannot read the note. */
+  /** Revisions below `before`, newest first, those beyond the bytes of the page without content; null where the caller cannot read the note. */
   async listRevisions(
     ctx: RequestContext,
     id: string,
     before: number,
     limit: number,
-  ): Promise<RevisionRow[] | null> {
-    const rows = await this.db.query(listRevisions, [ctx.tenantId, ctx.userId, id, before, limit]);
+  ): Promise<(RevisionRow & { fits: boolean })[] | null> {
+    const values = [ctx.tenantId, ctx.userId, id, before, limit, PAGE_BYTES];
+    const rows = await this.db.query(listRevisions, values);
     return rows.length === 0 ? null : rows.filter((row) => row.revision !== null);
   }
 

@@ -3,6 +3,7 @@ import type { MemberKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import { boundedPage, jsonBytes, PAGE_BYTES } from '../../platform/paging/page-bytes.js';
 import type { Lifecycle } from './inbox/lifecycle.js';
 import type { NotificationState } from './notification.entity.js';
 
@@ -41,16 +42,33 @@ export interface NotificationFilter {
   beforeSeq: number | null;
 }
 
-const COLUMNS = `id, seq::float8 AS seq, type, actor_id, subject_kind, subject_id, count, data, shown, state, previous_state, seen_at, read_at,
-  snooze_until, created_at, updated_at`;
+/** A row of a page; beyond its bytes it has only its id and number. */
+export type ListedNotification = NotificationRow & { fits: boolean };
+
+/** Bytes of a notification in a response beside its data: titles and names of other domains. */
+const RESPONSE_BYTES = 8_192;
+
+const CONTENT = `type, actor_id, subject_kind, subject_id, count, data, shown, state, previous_state, seen_at, read_at, snooze_until,
+  created_at, updated_at`;
+const COLUMNS = `id, seq::float8 AS seq, ${CONTENT}`;
 
 // Index notifications_list, read backwards.
-const page = workspace.statement<NotificationRow>(
+const page = workspace.statement<ListedNotification>(
   'notifications.page',
-  `SELECT ${COLUMNS} FROM notifications
-    WHERE tenant_id = $1 AND user_id = $2 AND shown AND state = ANY ($3::notification_state[])
-      AND ($4::text[] IS NULL OR type LIKE ANY ($4)) AND ($5::bigint IS NULL OR seq < $5)
-    ORDER BY seq DESC LIMIT $6`,
+  boundedPage({
+    keys: `SELECT id, seq, ${RESPONSE_BYTES} + ${jsonBytes('data')} AS bytes FROM notifications
+            WHERE tenant_id = $1 AND user_id = $2 AND shown AND state = ANY ($3::notification_state[])
+              AND ($4::text[] IS NULL OR type LIKE ANY ($4)) AND ($5::bigint IS NULL OR seq < $5)
+            ORDER BY seq DESC LIMIT $6`,
+    order: 'sized.seq DESC',
+    limit: '$6',
+    bytes: '$7',
+    columns: 'sized.id, sized.seq::float8 AS seq, sized.fits, shown.*',
+    shown: {
+      columns: CONTENT,
+      from: 'notifications item WHERE item.tenant_id = $1 AND item.user_id = $2 AND item.id = sized.id',
+    },
+  }),
 );
 
 const byIds = workspace.statement<NotificationRow>(
@@ -151,8 +169,8 @@ export class NotificationsRepository {
     { tenantId, userId }: MemberKey,
     { states, types, beforeSeq }: NotificationFilter,
     limit: number,
-  ): Promise<NotificationRow[]> {
-    return this.db.query(page, [tenantId, userId, states, types, beforeSeq, limit]);
+  ): Promise<ListedNotification[]> {
+    return this.db.query(page, [tenantId, userId, states, types, beforeSeq, limit, PAGE_BYTES]);
   }
 
   async byIds(

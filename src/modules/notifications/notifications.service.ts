@@ -22,6 +22,7 @@ import type {
 } from './notifications.dto.js';
 import { NotificationErrors } from './notifications.errors.js';
 import {
+  type ListedNotification,
   type NotificationFilter,
   type NotificationRow,
   NotificationsRepository,
@@ -48,7 +49,8 @@ export class NotificationsService {
     await this.sockets.examine(ctx);
     const { rows, next } = await this.cursors.page(query, {
       scope: `notifications ${ctx.tenantId} ${ctx.userId} ${[...states].toSorted().join()} ${(types ?? []).toSorted().join()}`,
-      key: (row: NotificationRow): [number] => [row.seq],
+      key: (row: ListedNotification): [number] => [row.seq],
+      fits: (row) => row.fits,
       rows: (after, limit) => this.page(ctx, { states, types, beforeSeq: after?.[0] ?? null }, limit),
     });
     const notifications = await this.presenter.present(this.db, ctx, rows);
@@ -110,12 +112,12 @@ export class NotificationsService {
     ctx: RequestContext,
     filter: NotificationFilter,
     limit: number,
-  ): Promise<NotificationRow[]> {
+  ): Promise<ListedNotification[]> {
     for (;;) {
       const rows = await this.rows.page(ctx, filter, limit);
       const changed = await this.relevance.examine(
         ctx,
-        rows.filter(({ state }) => state !== 'unread'),
+        rows.filter(({ fits, state }) => fits && state !== 'unread'),
       );
       if (changed.length === 0) return rows;
       this.sockets.withdrawn(ctx, changed);

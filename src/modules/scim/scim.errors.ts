@@ -1,7 +1,12 @@
 import { defineError } from '../../platform/http/api-error.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 
 /** Errors of the routes that manage tokens. Errors of the protocol are in `model/scim-failure.ts`. */
 export const ScimErrors = {
   tokenNotFound: defineError(404, 'not_found', 'The workspace has no such SCIM token.'),
-  tooManyTokens: defineError(422, 'too_many_scim_tokens', 'A workspace may have at most 10 SCIM tokens.'),
+  tooManyTokens: defineError(
+    422,
+    'too_many_scim_tokens',
+    `A workspace may have at most ${QUOTAS.workspace.scim_tokens} SCIM tokens.`,
+  ),
 } as const;

@@ -1,5 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Deployment } from '../../platform/deployment/deployment.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { NotificationSettingsApi } from './preferences/notification-settings.js';
@@ -13,7 +14,7 @@ import { ProfileService } from './profile/profile.service.js';
 import { SignaturesController } from './signatures/signatures.controller.js';
 import { MAX_HTML } from './signatures/signatures.dto.js';
 import { SignaturesRepository } from './signatures/signatures.repository.js';
-import { MAX_SIGNATURES, SignaturesService } from './signatures/signatures.service.js';
+import { SignaturesService } from './signatures/signatures.service.js';
 import { SettingsPersonalData } from './settings-personal-data.js';
 
 @Module({
@@ -36,7 +37,7 @@ export class SettingsModule implements OnModuleInit {
   constructor(private readonly deployment: Deployment) {}
 
   onModuleInit(): void {
-    this.deployment.limit('signatures', MAX_SIGNATURES);
+    this.deployment.limit('signatures', QUOTAS.user.signatures);
     this.deployment.limit('signature_html_bytes', MAX_HTML);
   }
 }

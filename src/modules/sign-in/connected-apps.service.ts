@@ -13,6 +13,10 @@ import type {
   ConnectedAppRemoved,
 } from './consents/connected-apps.response.js';
 
+/** Sessions that the list of applications considers: those that were used last. */
+export const MAX_SESSIONS = 500;
+const clientOf = (row: SessionRow): string => row.client_id;
+
 export const notConnected = defineError(404, 'not_found', 'You have not connected such an application.');
 
 /** Third-party applications that act as the user: their live sessions, by client. */
@@ -28,7 +32,7 @@ export class ConnectedAppsService {
   ) {}
 
   async list(ctx: AccountContext): Promise<ConnectedAppListEnvelope> {
-    const byClient = await this.byClient(ctx);
+    const byClient = Map.groupBy(await this.sessions.recent(ctx.userId, MAX_SESSIONS), clientOf);
     const names = new Map((await this.tenants.workspacesOf(ctx.userId)).map(({ id, name }) => [id, name]));
     const applications: ConnectedApp[] = [];
     for (const [id, rows] of byClient) {
@@ -41,7 +45,8 @@ export class ConnectedAppsService {
   /** @throws ApiError 404 */
   async remove(ctx: AccountContext, clientId: string): Promise<ConnectedAppRemoved> {
     const client = await this.clients.find(clientId);
-    const rows = client && !client.firstParty ? ((await this.byClient(ctx)).get(clientId) ?? []) : [];
+    const live = client && !client.firstParty ? await this.sessions.allLive(ctx.userId) : [];
+    const rows = live.filter((row) => clientOf(row) === clientId);
     if (rows.length === 0) throw notConnected.with();
     for (const { id } of rows) await this.records.endGrant(id);
     const data = { client: clientId, sessions_ended: rows.length };
@@ -49,10 +54,6 @@ export class ConnectedAppsService {
     await this.db.tx((tx) => this.audit.record(tx, ctx, entry));
     await this.sessions.refreshNow();
     return { sessions_ended: rows.length };
-  }
-
-  private async byClient({ userId }: AccountContext): Promise<Map<string, SessionRow[]>> {
-    return Map.groupBy(await this.sessions.allLive(userId), (row) => row.client_id);
   }
 
   private async present(

@@ -152,3 +152,11 @@ export class PurgedTask {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
 }
+
+/** SQL over the row `item` of a task, with the workspace as $1: about the bytes of the task without its description. */
+export const TASK_SUMMARY_BYTES = `1024 + 256 * (cardinality(item.assignee_ids) + cardinality(item.labels))
+  + CASE WHEN item.refs = '[]' THEN 0 ELSE 2 * octet_length(item.refs::text) END
+  + CASE WHEN item.attachments = '[]' THEN 0 ELSE octet_length(item.attachments::text) END
+  + CASE WHEN item.subtasks_count = 0 THEN 0 ELSE (
+      SELECT coalesce(sum(512 + octet_length(subtask.title)), 0) FROM subtasks subtask
+       WHERE subtask.tenant_id = $1 AND subtask.task_id = item.id) END`;

@@ -1,6 +1,7 @@
 import { defineError } from '../../platform/http/api-error.js';
 import { DeletedErrorResponse } from '../../platform/http/error.response.js';
 import { resource } from '../../platform/resources/resource.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { TaskResponse } from './task.response.js';
 
 export const TASKS = resource({
@@ -25,6 +26,14 @@ export const TaskErrors = {
     'unknown_user',
     'At least one user is not an active member of this workspace; see details.',
   ),
-  tooManyAttachments: defineError(422, 'too_many_attachments', 'A task has at most 50 attachments.'),
-  tooManySubtasks: defineError(422, 'too_many_subtasks', 'A task has at most 200 subtasks.'),
+  tooManyAttachments: defineError(
+    422,
+    'too_many_attachments',
+    `A task has at most ${QUOTAS.item.attachments_of_task} attachments.`,
+  ),
+  tooManySubtasks: defineError(
+    422,
+    'too_many_subtasks',
+    `A task has at most ${QUOTAS.item.subtasks_of_task} subtasks.`,
+  ),
 } as const;

@@ -1,4 +1,5 @@
 import { defineError } from '../../platform/http/api-error.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 
 export const TenantErrors = {
   noLogo: defineError(404, 'not_found', 'The workspace has no logo.'),
@@ -29,7 +30,11 @@ export const TenantErrors = {
     'The personal data of this member are erased; invite the user again.',
   ),
   domainTaken: defineError(409, 'domain_taken', 'Another workspace has verified the domain.'),
-  tooManyDomains: defineError(422, 'too_many_domains', 'A workspace may have at most 50 domains.'),
+  tooManyDomains: defineError(
+    422,
+    'too_many_domains',
+    `A workspace may have at most ${QUOTAS.workspace.domains} domains.`,
+  ),
   issuersLockedOut: defineError(
     422,
     'issuers_locked_out',

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../database/db.js';
+import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../paging/page-bytes.js';
 import { either } from '../database/statement.js';
 import { StatementVariants } from '../database/statement-variants.js';
 import { firstIdOf, NO_TENANT } from './audit.js';
@@ -19,6 +20,9 @@ export interface AuditEvent {
   data: Record<string, unknown>;
 }
 
+/** An event of a page; beyond the bytes of the page it has only its id. */
+export type ListedAuditEvent = AuditEvent & { fits: boolean };
+
 export interface AuditFilter {
   actorId?: string;
   action?: string;
@@ -28,8 +32,9 @@ export interface AuditFilter {
   until?: Date;
 }
 
-const COLUMNS =
-  'id, occurred_at, origin, actor_id, session_id, request_id, ip, action, object_kind, object_id, data';
+const CONTENT =
+  'occurred_at, origin, actor_id, session_id, request_id, ip, action, object_kind, object_id, data';
+const COLUMNS = `id, ${CONTENT}`;
 
 /** Filters by a value, and their columns. */
 const FILTERS = [
@@ -40,7 +45,7 @@ const FILTERS = [
 ] as const;
 
 /** Each filter has an index that is ordered by id. */
-const PAGES = new StatementVariants<AuditEvent>('audit.page', either);
+const PAGES = new StatementVariants<ListedAuditEvent>('audit.page', either);
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -55,6 +60,20 @@ const concerning = either.statement<AuditEvent>(
     ORDER BY id DESC LIMIT $3`,
 );
 
+const pageText = (where: string): string =>
+  boundedPage({
+    keys: `SELECT id, 512 + ${textBytes('action', 'object_kind', 'object_id', 'request_id')} + ${jsonBytes('data')} AS bytes
+             FROM audit_log WHERE tenant_id = $1 AND id < $2 AND id >= $3${where} ORDER BY id DESC LIMIT $4`,
+    order: 'sized.id DESC',
+    limit: '$4',
+    bytes: '$5',
+    columns: 'sized.id, sized.fits, shown.*',
+    shown: {
+      columns: CONTENT,
+      from: 'audit_log event WHERE event.tenant_id = $1 AND event.id = sized.id',
+    },
+  });
+
 /** Reads the audit log, newest first. */
 @Injectable()
 export class AuditReader {
@@ -62,6 +81,7 @@ export class AuditReader {
 
   /**
    * @param tenantId null: events without a workspace
+   * Events beyond the bytes of the page come last, without content.
    * @param before id of the last entry of the previous page
    */
   async page(
@@ -69,7 +89,7 @@ export class AuditReader {
     filter: AuditFilter,
     limit: number,
     before?: string,
-  ): Promise<AuditEvent[]> {
+  ): Promise<ListedAuditEvent[]> {
     const given = FILTERS.filter(([name]) => filter[name] !== undefined);
     const until = filter.until ? firstIdOf(filter.until) : LAST_ID;
     const values = [
@@ -77,15 +97,27 @@ export class AuditReader {
       before !== undefined && before < until ? before : until,
       firstIdOf(filter.since ?? new Date(0)),
       limit,
+      PAGE_BYTES,
       ...given.map(([name]) => filter[name]),
     ];
-    const where = given.map(([, column], n) => ` AND ${column} = $${n + 5}`).join('');
-    const statement = PAGES.of(
-      where,
-      () =>
-        `SELECT ${COLUMNS} FROM audit_log WHERE tenant_id = $1 AND id < $2 AND id >= $3${where} ORDER BY id DESC LIMIT $4`,
-    );
+    const where = given.map(([, column], n) => ` AND ${column} = $${n + 6}`).join('');
+    const statement = PAGES.of(where, () => pageText(where));
     return this.db.query(statement, values);
+  }
+
+  /** All events that match, in pages. @param size events of a page at most */
+  async *pages(
+    tenantId: string | null,
+    filter: AuditFilter,
+    size: number,
+  ): AsyncGenerator<AuditEvent[], void, undefined> {
+    for (let before: string | undefined; ;) {
+      const page = await this.page(tenantId, filter, size, before);
+      const events = page.filter(({ fits }) => fits).map(({ fits: _fits, ...event }) => event);
+      yield events;
+      if (page.length < size && events.length === page.length) return;
+      before = events.at(-1)?.id;
+    }
   }
 
   /**

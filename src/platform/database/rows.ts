@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EntityManager, FindOptionsSelect, FindOptionsWhere, ObjectLiteral } from 'typeorm';
+import type {
+  EntityManager,
+  FindOptionsSelect,
+  FindOptionsWhere,
+  ObjectLiteral,
+  SelectQueryBuilder,
+} from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import { boundedPage, PAGE_BYTES } from '../paging/page-bytes.js';
 import { homeOf } from './schema/schema-part.js';
 import type { Reader } from './tx.js';
 import { Tx } from './tx.js';
@@ -55,16 +62,68 @@ export class Rows<E extends TenantRow> {
     limit: number,
     order: 'ASC' | 'DESC' = 'ASC',
   ): Promise<E[]> {
-    return this.use(where, (manager) => {
-      const query = manager.createQueryBuilder(this.entity, 'item').where(where);
-      for (const column of key) query.addOrderBy(`item.${column}`, order);
-      if (after !== undefined) {
-        const columns = key.map((column) => `item.${column}`).join(', ');
-        const values = key.map((_, n) => `:after${n}`).join(', ');
-        const parameters = Object.fromEntries(after.map((value, n) => [`after${n}`, value]));
-        query.andWhere(`(${columns}) ${order === 'ASC' ? '>' : '<'} (${values})`, parameters);
-      }
-      return query.limit(limit).getMany();
+    return this.use(where, (manager) =>
+      this.keyset(manager, where, key, after, order).limit(limit).getMany(),
+    );
+  }
+
+  private keyset(
+    manager: EntityManager,
+    where: TenantWhere<E>,
+    key: SortKey<E>,
+    after: readonly unknown[] | undefined,
+    order: 'ASC' | 'DESC',
+  ): SelectQueryBuilder<E> {
+    const query = manager.createQueryBuilder(this.entity, 'item').where(where);
+    for (const column of key) query.addOrderBy(`item.${column}`, order);
+    if (after === undefined) return query;
+    const columns = key.map((column) => `item.${column}`).join(', ');
+    const values = key.map((_, n) => `:after${n}`).join(', ');
+    const parameters = Object.fromEntries(after.map((value, n) => [`after${n}`, value]));
+    return query.andWhere(`(${columns}) ${order === 'ASC' ? '>' : '<'} (${values})`, parameters);
+  }
+
+  /**
+   * As `page`, ended at the bytes of a page too. Rows beyond them have only their keys, and `fits` false.
+   * @param size SQL: the bytes of a row of `item`, without reading its content
+   */
+  async boundedPage(
+    where: TenantWhere<E>,
+    key: SortKey<E>,
+    after: readonly unknown[] | undefined,
+    limit: number,
+    { size, order = 'ASC' }: { size: string; order?: 'ASC' | 'DESC' },
+  ): Promise<(E & { fits: boolean })[]> {
+    const { columns, primaryColumns, tablePath } = this.reader.dataSource.getMetadata(this.entity);
+    const nameOf = (property: string) =>
+      columns.find(({ propertyName }) => propertyName === property)!.databaseName;
+    const sorted = key.map(nameOf);
+    const keys = new Set([...primaryColumns.map(({ databaseName }) => databaseName), ...sorted]);
+    return this.use(where, async (manager) => {
+      const query = this.keyset(manager, where, key, after, order).limit(limit).select(size, 'bytes');
+      for (const name of keys) query.addSelect(`item.${name}`, name);
+      const [text, values] = query.getQueryAndParameters();
+      const rows = await manager.query<(ObjectLiteral & { fits: boolean })[]>(
+        boundedPage({
+          keys: text,
+          order: sorted.map((name) => `sized.${name} ${order}`).join(', '),
+          limit: `$${values.length + 1}::int`,
+          bytes: `$${values.length + 2}::bigint`,
+          columns: [...keys]
+            .map((name) => `sized.${name}`)
+            .concat('sized.fits', 'shown.*')
+            .join(', '),
+          shown: {
+            columns: columns
+              .filter(({ databaseName }) => !keys.has(databaseName))
+              .map(({ databaseName }) => `item.${databaseName}`)
+              .join(', '),
+            from: `${tablePath} item WHERE ${primaryColumns.map(({ databaseName: name }) => `item.${name} = sized.${name}`).join(' AND ')}`,
+          },
+        }),
+        [...values, limit, PAGE_BYTES],
+      );
+      return rows.map((row) => Object.assign(this.hydrate(row), { fits: row.fits }));
     });
   }
 

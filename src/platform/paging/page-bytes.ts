@@ -13,6 +13,34 @@ export const fitsPage = (size: string, limit: string, bytes: string, window = 'p
   `(row_number() OVER ${window} <= ${limit}
     AND (row_number() OVER ${window} = 1 OR sum(${size}) OVER ${window} <= ${bytes}))`;
 
+/** The parts of a statement that reads a page, ended by its number of rows and by its bytes. */
+interface BoundedPage {
+  /** SELECT that finds keys of the rows, up to the limit, in their order; `bytes` is the size of a row, without reading its content. */
+  keys: string;
+  /** The order of the page, over the row `sized` of the keys. */
+  order: string;
+  /** Parameters: the maximum number of rows, and of bytes. */
+  limit: string;
+  bytes: string;
+  /** Columns of the result, over `sized` and `shown`. `sized.fits` is whether the row is part of the page; its content is null otherwise. */
+  columns: string;
+  /** FROM of the content of the row `sized`, with its columns. */
+  shown: { columns: string; from: string };
+}
+
+/**
+ * SQL of a page that ends at its bytes: the statement finds the keys of the page first, and then reads content by key, for the rows of
+ * the page only. OFFSET 0 keeps any plan from reading the content of other rows.
+ */
+export const boundedPage = ({ keys, order, limit, bytes, columns, shown }: BoundedPage): string => `
+  WITH page AS MATERIALIZED (${keys}),
+  fitting AS MATERIALIZED (
+    SELECT sized.*, ${fitsPage('sized.bytes', limit, bytes)} AS fits
+      FROM page sized WINDOW page_order AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING))
+  SELECT ${columns} FROM fitting sized
+    LEFT JOIN LATERAL (SELECT ${shown.columns} FROM ${shown.from} AND sized.fits OFFSET 0) shown ON true
+   ORDER BY ${order}`;
+
 /** SQL: the bytes of texts. PostgreSQL knows the length of a stored text without reading it. */
 export const textBytes = (...columns: string[]): string =>
   columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ');

@@ -1,16 +1,20 @@
 import { type ApiError, defineError } from '../http/api-error.js';
 import { fieldError } from '../http/errors.js';
 import type { Tree } from './tree.js';
+import { QUOTAS, shown } from '../quotas/quotas.js';
 
 const MAX_DEPTH = 32;
-const MAX_FOLDERS = 5_000;
 
 /** Errors of folders in a tree. */
 export const FolderErrors = {
   alreadyExists: defineError(409, 'already_exists', 'A folder with this id exists already.'),
   cycle: defineError(422, 'folder_cycle', 'A folder cannot be moved into itself or below itself.'),
   tooDeep: defineError(422, 'folder_too_deep', 'Folders nest at most 32 deep.'),
-  tooMany: defineError(422, 'too_many_folders', 'A user may have at most 5,000 folders.'),
+  tooMany: defineError(
+    422,
+    'too_many_folders',
+    `A user may have at most ${shown(QUOTAS.user.folders)} folders.`,
+  ),
 } as const;
 
 /**
@@ -23,7 +27,7 @@ export function checkPlace(tree: Tree, id: string | undefined, parentId: string 
   if (obstacle === 'cycle') throw FolderErrors.cycle.with();
   if (obstacle === 'too_deep') throw FolderErrors.tooDeep.with();
   if (obstacle === 'unknown_parent') throw unknownParent();
-  if (id === undefined && tree.size >= MAX_FOLDERS) throw FolderErrors.tooMany.with();
+  if (id === undefined && tree.size >= QUOTAS.user.folders) throw FolderErrors.tooMany.with();
 }
 
 function unknownParent(): ApiError {

@@ -1,6 +1,7 @@
 import type { RequestContext } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
+import { fitsPage, PAGE_BYTES } from '../paging/page-bytes.js';
 import type { IndexedDocument } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 import { tsvectorArray } from './tsvector-array.js';
@@ -59,6 +60,8 @@ export interface SearchRow {
   /** `score` and `listed` are texts without loss of precision: a cursor contains them. */
   score: string;
   listed: string;
+  /** False: a hit beyond the bytes of the page, which has no further columns. */
+  fits: boolean;
   title: string;
   /** Beginning of the item's text; null where the index row has another revision. */
   beginning: string | null;
@@ -90,7 +93,7 @@ export class ItemSearchRepository<Row extends SearchRow> {
     );
   }
 
-  /** At most `limit` + 1 rows in the order of the response; one row without id where nothing is found. */
+  /** At most `limit` + 1 rows in the order of the response, then those beyond its bytes; one row without id where nothing is found. */
   search(ctx: RequestContext, query: ItemSearchQuery): Promise<Row[]> {
     const values: unknown[] = [
       ctx.tenantId,
@@ -103,6 +106,7 @@ export class ItemSearchRepository<Row extends SearchRow> {
       tsvectorArray(query.overlay.map(({ vector }) => vector)),
       query.overlay.map(({ revision }) => revision),
       query.overlay.map(({ beginning }) => beginning),
+      PAGE_BYTES,
     ];
     const bind = (value: unknown): string => `$${values.push(value)}`;
     const { variant, sql } = query.filter(bind);
@@ -139,7 +143,8 @@ export class ItemSearchRepository<Row extends SearchRow> {
  * branch. The members table decides access. MATERIALIZED fixes the order of the steps.
  */
 function searchText(tables: SearchTables, state: string, filter: string, position: string): string {
-  const { items, index, members, view, shown, item, event, findable } = tables;
+  const { items, index, members, view, shown, item, event, findable, hitBytes } = tables;
+  const names = ['shown', ...shown.slice(1)].map((name) => `hit.${name}`).join(', ');
   const [json = '', ...more] = shown;
   const columns = [`viewed.${json} AS shown`, ...more.map((name) => `viewed.${name}`)].join(', ');
   return `WITH mine AS MATERIALIZED (
@@ -163,16 +168,23 @@ function searchText(tables: SearchTables, state: string, filter: string, positio
       SELECT id, listed_at, round(ts_rank(tsv, $5::tsquery, 1)::numeric, 4) AS score FROM matched),
     page AS MATERIALIZED (
       SELECT id, listed_at, score FROM ranked ${position}
-       ORDER BY score DESC, listed_at DESC, id DESC LIMIT $6 + 1)
+       ORDER BY score DESC, listed_at DESC, id DESC LIMIT $6 + 1),
+    sized AS MATERIALIZED (
+      SELECT page.id, page.listed_at, page.score, ${fitsPage(hitBytes, '$6', '$11')} AS fits
+        FROM page JOIN ${items} item ON item.tenant_id = $1 AND item.id = page.id
+      WINDOW page_order AS (ORDER BY page.score DESC, page.listed_at DESC, page.id DESC ROWS UNBOUNDED PRECEDING))
     SELECT (SELECT count(*) FROM matched)::int AS total,
            EXISTS (SELECT FROM outbox event WHERE tenant_id = $1 AND ${event} AND payload->>'actor_id' = $2::uuid::text) AS pending,
-           page.id, page.score::text AS score, page.listed_at::text AS listed, item.title, ${columns},
-           CASE item.revision WHEN overlay.revision THEN overlay.beginning WHEN indexed.revision THEN indexed.beginning END AS beginning
+           sized.id, sized.score::text AS score, sized.listed_at::text AS listed, sized.fits, hit.title, ${names}, hit.beginning
       FROM (VALUES (1)) AS always (one)
-      LEFT JOIN (page
-        JOIN ${items} item ON item.tenant_id = $1 AND item.id = page.id
-        JOIN ${view} viewed ON viewed.tenant_id = $1 AND viewed.user_id = $2 AND viewed.${item} = page.id
-        LEFT JOIN ${index} indexed ON indexed.tenant_id = $1 AND indexed.${item} = page.id
-        LEFT JOIN unnest($7::uuid[], $9::int[], $10::text[]) AS overlay (id, revision, beginning) ON overlay.id = page.id) ON true
-     ORDER BY page.score DESC, page.listed_at DESC, page.id DESC`;
+      LEFT JOIN (sized LEFT JOIN LATERAL (
+        SELECT item.title, ${columns},
+               CASE item.revision WHEN overlay.revision THEN overlay.beginning WHEN indexed.revision THEN indexed.beginning END AS beginning
+          FROM ${items} item
+          JOIN ${view} viewed ON viewed.tenant_id = $1 AND viewed.user_id = $2 AND viewed.${item} = sized.id
+          LEFT JOIN ${index} indexed ON indexed.tenant_id = $1 AND indexed.${item} = sized.id
+          LEFT JOIN unnest($7::uuid[], $9::int[], $10::text[]) AS overlay (id, revision, beginning) ON overlay.id = sized.id
+         WHERE sized.fits AND item.tenant_id = $1 AND item.id = sized.id OFFSET 0) hit ON true)
+        ON NOT sized.fits OR hit.title IS NOT NULL
+     ORDER BY sized.score DESC, sized.listed_at DESC, sized.id DESC`;
 }

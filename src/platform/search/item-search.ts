@@ -78,7 +78,7 @@ export abstract class ItemSearch<Row extends SearchRow> {
     const { match, rank } = query;
     const rows = await this.find(ctx, { findable, match, rank, state, filter, limit, after, overlay: [] });
     const found = rows.filter((row) => row.id !== null);
-    const page = found.slice(0, limit) as Found<Row>[];
+    const page = found.slice(0, limit).filter(({ fits }) => fits) as Found<Row>[];
     const last = page.at(-1);
     const next =
       last && found.length > page.length
@@ -121,7 +121,7 @@ export abstract class ItemSearch<Row extends SearchRow> {
       const weight = n === 0 ? FIRST_TEXT_WEIGHT : OTHER_TEXT_WEIGHT;
       for (const row of rows) {
         const { id, score, listed } = row;
-        if (id !== null && !found.has(id))
+        if (id !== null && row.fits && !found.has(id))
           found.set(id, {
             id,
             title: this.textsOf(ctx, row)?.title ?? row.title,

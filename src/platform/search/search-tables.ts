@@ -23,6 +23,8 @@ export interface SearchTables {
   readonly body: string;
   readonly bodyJoin: string;
   readonly bodyBytes: string;
+  /** SQL over an `item`: about the bytes of a hit in the response. */
+  readonly hitBytes: string;
   /** SQL over an `event` of the outbox: whether it changes words or readers. */
   readonly event: string;
   /** SQL: the tsquery of all items that the caller can find; $1 tenant, $2 caller, $3 `findable`, $4 `match`. */

@@ -1,10 +1,58 @@
+import { MAX_PASSKEY_NAME } from '../../../src/modules/account-security/two-factor/passkeys/passkey.dto.js';
+import { MAX_SESSIONS } from '../../../src/modules/sign-in/connected-apps.service.js';
+import { MAX_NAMED } from '../../../src/modules/contacts/moves/contact-moves.dto.js';
+import { MAX_EMAIL } from '../../../src/platform/http/input.decorators.js';
+import { QUOTAS } from '../../../src/platform/quotas/quotas.js';
+import type { FieldLimit } from './row-bytes.ts';
+
+/** Rows so small that their number bounds a page. */
+export interface SmallRows {
+  /** The limits of fields of a row, by their path. */
+  limits: Record<string, FieldLimit>;
+  /** The most rows of a page; missing: the greatest `limit` of the request. */
+  rows?: number;
+}
+
 /**
  * What bounds the bytes of a page of each list, by operation id.
  * - `bytes`: the page ends at `PAGE_BYTES` (`platform/paging/page-bytes.ts`); content beyond it is not read.
- * - a number: an upper estimate of the bytes of a row, from the limits of its fields; times `ROWS` it is less than `PAGE_BYTES`.
- * - `open`: pages may exceed `PAGE_BYTES`, or the largest row is not known. New lists must not be `open`.
+ * - `SmallRows`: the test computes the greatest size of a row from the limits of its fields (`row-bytes.ts`).
+ * - `data`: rows come from the compiled holidays; the test computes the greatest page from them.
  */
-type PageBound = 'bytes' | 'open' | number;
+export type PageBound = 'bytes' | 'data' | SmallRows;
+
+/** Characters of values that the service makes or shortens itself. */
+const IP = 45;
+const SHA256 = 64;
+const COLOR = 7;
+const GROUP_KEY = 63;
+/** Paths and addresses of the API with ids and tokens. */
+const API_URL = 512;
+const CODE = 64;
+const LANGUAGE = 35;
+const MEDIA_TYPE = 255;
+const FILE_NAME = 255;
+/** The first part of a header User-Agent that is stored. */
+const USER_AGENT = 400;
+const CONTACT_ID = 'CreateContact.external_id';
+
+const NAME = 'UpdateProfile.display_name';
+const DOMAIN = 'AddTenantDomain.domain';
+const FOLDER = { updated_device: 'CreateNoteFolder.device_id', name: 'CreateNoteFolder.name', color: COLOR };
+const MEMBER = { email: MAX_EMAIL, display_name: NAME };
+const APPROVAL = {
+  'guest.email': MAX_EMAIL,
+  'guest.name': 'ClaimInvite.name',
+  domain: 'RequestDomain.domain',
+  reason: 'RequestDomain.reason',
+};
+const INVITE = { email: MAX_EMAIL, name: 'CreateInvites.name' };
+const RECORDING = { error: CODE, url: API_URL, title: 'CreateCallRoom.title' };
+
+const small = (limits: Record<string, FieldLimit>, rows?: number): SmallRows => ({
+  limits,
+  ...(rows !== undefined && { rows }),
+});
 
 export const PAGE_BOUNDS: Record<string, PageBound> = {
   noteChanges: 'bytes',
@@ -20,61 +68,102 @@ export const PAGE_BOUNDS: Record<string, PageBound> = {
   listEvents: 'bytes',
   listInstances: 'bytes',
   syncCalendar: 'bytes',
+  listTaskFolders: 'bytes',
+  listForms: 'bytes',
+  listCalendars: 'bytes',
+  listAuditEvents: 'bytes',
+  listTenantClients: 'bytes',
+  listSignatures: 'bytes',
+  searchTasks: 'bytes',
+  searchNotes: 'bytes',
+  searchForms: 'bytes',
+  searchEvents: 'bytes',
+  listTaskComments: 'bytes',
+  listUserAddressbooks: 'bytes',
+  listAddressbooks: 'bytes',
+  listContacts: 'bytes',
+  listGlobalContacts: 'bytes',
+  applyContactChanges: 'bytes',
+  listSharedReportResponses: 'bytes',
+  listChatRooms: 'bytes',
+  listChatMessages: 'bytes',
+  listChatPartyMessages: 'bytes',
+  listGuestMessages: 'bytes',
+  listSchedulingMessages: 'bytes',
+  listFormReports: 'bytes',
+  listNoteRevisions: 'bytes',
+  listNotifications: 'bytes',
+  listContactImports: 'bytes',
+  listDirectory: 'bytes',
 
-  noteFolderChanges: 4_000,
-  noteFolderIndex: 4_000,
-  listNoteFolders: 4_000,
-  listPresence: 4_000,
-  listTenantDomains: 2_000,
-  listFileUsers: 2_000,
-  listApplicationPasswords: 4_000,
-  listPasskeys: 4_000,
-  listGroupMembers: 4_000,
-  listMemberSessions: 4_000,
-  listScimTokens: 4_000,
-  listTaskAttachments: 4_000,
-  moveContacts: 1_000,
-  listExtractedAddresses: 4_000,
-  listChatRoomMembers: 4_000,
-  listChatUsers: 4_000,
-  listRoomPresence: 4_000,
-  listCalendarFeeds: 4_000,
+  listHolidays: 'data',
+  listEffectiveHolidays: 'data',
 
-  listTaskFolders: 'open',
-  listForms: 'open',
-  listCalendars: 'open',
-  listAuditEvents: 'open',
-  listIssuers: 'open',
-  listTenantClients: 'open',
-  listGroups: 'open',
-  listSignatures: 'open',
-  searchTasks: 'open',
-  searchNotes: 'open',
-  searchForms: 'open',
-  searchEvents: 'open',
-  listTaskComments: 'open',
-  listUserAddressbooks: 'open',
-  listAddressbooks: 'open',
-  applyContactChanges: 'open',
-  listSharedReportResponses: 'open',
-  listChatRooms: 'open',
-  listChatMessages: 'open',
-  listChatPartyMessages: 'open',
-  listGuestMessages: 'open',
-  listSchedulingMessages: 'open',
-  listFormReports: 'open',
-  listSharedReports: 'open',
-  listNoteRevisions: 'open',
-  listHolidays: 'open',
-  listEffectiveHolidays: 'open',
-  listConnectedApps: 'open',
-  listInvitations: 'open',
-  listNotifications: 'open',
-  listLiveMeetings: 'open',
-  listContactImports: 'open',
-  listTenantMembers: 'open',
-  listDirectory: 'open',
+  noteFolderChanges: small(FOLDER),
+  noteFolderIndex: small(FOLDER),
+  listNoteFolders: small(FOLDER),
+  listPresence: small({ text: 'SetPresence.text' }),
+  listRoomPresence: small({ text: 'SetPresence.text' }),
+  listTenantDomains: small(
+    { domain: DOMAIN, 'txt_record.name': DOMAIN, 'txt_record.value': API_URL },
+    QUOTAS.workspace.domains,
+  ),
+  listFileUsers: small({}),
+  listApplicationPasswords: small({
+    scopes: CODE,
+    last_used_ip: IP,
+    description: 'CreateApplicationPassword.description',
+  }),
+  listPasskeys: small({ name: MAX_PASSKEY_NAME }, QUOTAS.account.passkeys),
+  listIssuers: small(
+    {
+      scopes: 'CreateIssuer.scopes',
+      domains: 'CreateIssuer.domains',
+      groups_claim: 'CreateIssuer.groups_claim',
+      group_mappings: 'CreateIssuer.group_mappings',
+      name: 'CreateIssuer.name',
+      issuer: 'CreateIssuer.issuer',
+      client_id: 'CreateIssuer.client_id',
+      redirect_uri: API_URL,
+      email_claim: 'CreateIssuer.email_claim',
+      name_claim: 'CreateIssuer.name_claim',
+    },
+    QUOTAS.workspace.issuers,
+  ),
+  // Each session has one workspace.
+  listConnectedApps: small(
+    { id: CODE, name: 'CreateTenantClient.name', scopes: 2 * CODE, workspaces: API_URL },
+    MAX_SESSIONS,
+  ),
+  listGroups: small({
+    key: GROUP_KEY,
+    name: 'CreateGroup.name',
+    description: 'CreateGroup.description',
+  }),
+  listGroupMembers: small(MEMBER),
+  listTenantMembers: small(MEMBER),
+  listInvitations: small({
+    email: MAX_EMAIL,
+    groups: 'CreateInvitation.groups',
+    message: 'CreateInvitation.message',
+  }),
+  listMemberSessions: small({ ip: IP, client: 'CreateTenantClient.name', ua: USER_AGENT }, 100),
+  listScimTokens: small({ name: 'CreateScimToken.name' }, QUOTAS.workspace.scim_tokens),
+  listTaskAttachments: small(
+    { sha256: SHA256, url: API_URL, name: FILE_NAME, content_type: MEDIA_TYPE },
+    QUOTAS.item.attachments_of_task,
+  ),
+  moveContacts: small({ '': CONTACT_ID, external_id: CONTACT_ID, error: CODE }, MAX_NAMED),
+  listExtractedAddresses: small({ sources: LANGUAGE, email: MAX_EMAIL, name: 'UpdateProfile.display_name' }),
+  listChatRoomMembers: small(MEMBER),
+  listChatUsers: small({ ...MEMBER, avatar_url: API_URL, status_text: 'SetPresence.text' }),
+  listCalendarFeeds: small({}, QUOTAS.item.feeds_of_calendar),
+  listSharedReports: small({ name: 'CreateReport.name', form_title: 'CreateForm.title' }),
+  listLiveMeetings: small({ title: 'CreateCallRoom.title' }),
+  listGuestApprovals: small(APPROVAL),
+  listGuestApprovalsOfRoom: small(APPROVAL),
+  listExternalInvites: small(INVITE),
+  listExternalInvitesOfRoom: small(INVITE),
+  listRecordings: small(RECORDING),
+  listChatRoomRecordings: small(RECORDING),
 };
-
-/** The most rows of a page. */
-export const ROWS = 500;

@@ -4,11 +4,10 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { RbacGroup } from '../access.entity.js';
 import type { GroupResponse } from '../access.response.js';
 import { GROUPS } from './groups.resource.js';
-
-const MAX_GROUPS = 500;
 
 export interface GroupRow extends Omit<GroupResponse, 'permissions_count'> {
   folded: string;
@@ -101,7 +100,7 @@ export class GroupsRepository {
     group: NewGroup,
   ): Promise<'ok' | 'already_exists' | 'too_many'> {
     const { id, key, name, folded, description, permissions } = group;
-    const values = [tenantId, id, key, name, folded, description, MAX_GROUPS, permissions, by];
+    const values = [tenantId, id, key, name, folded, description, QUOTAS.workspace.groups, permissions, by];
     const inserted = await nullIfTaken(tx.query(create, values));
     if (inserted === null) return 'already_exists';
     return inserted.length === 0 ? 'too_many' : 'ok';

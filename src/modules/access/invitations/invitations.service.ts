@@ -12,6 +12,7 @@ import type { Language } from '../../../platform/languages/languages.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { newToken } from '../../../platform/secrets/workspace-token.js';
 import type { MailContent } from '../../../platform/system-mail/mail-template.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { emailKey } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AccessErrors } from '../access.errors.js';
@@ -30,7 +31,6 @@ import type {
 } from './invitations.response.js';
 
 const DAY_MS = 86_400_000;
-const MAX_PENDING = 1_000;
 const MAX_SENT = 10;
 
 /** Invitations of users to a workspace. `InvitationAcceptance` makes members of their recipients. */
@@ -72,7 +72,7 @@ export class InvitationsService implements OnModuleInit {
       await this.admission.assertMayGive(tx, ctx, 'users.invite', { role, groupIds });
       if ((await this.tenants.findMembers(tenantId, [email], tx)).size > 0)
         throw AccessErrors.alreadyMember.with();
-      if ((await this.invitations.expire(tx, tenantId, 'member')) >= MAX_PENDING)
+      if ((await this.invitations.expire(tx, tenantId, 'member')) >= QUOTAS.workspace.invitations)
         throw AccessErrors.tooManyInvitations.with();
       await this.invitations.endOfDomain(tx, tenantId, emailKey(email));
       const { token, hash } = newToken(tenantId);
@@ -172,7 +172,8 @@ export class InvitationsService implements OnModuleInit {
 
   private storeForDomain(tenantId: string, email: string, language: Language, tokenHash: Buffer) {
     return this.db.tx(async (tx) => {
-      if ((await this.invitations.expire(tx, tenantId, 'domain')) >= MAX_PENDING) return null;
+      if ((await this.invitations.expire(tx, tenantId, 'domain')) >= QUOTAS.workspace.invitations)
+        return null;
       const expiresAt = new Date(Date.now() + DAY_MS);
       // Different addresses can have the same key. The invitation has the address of the mailbox that gets its link.
       const values = { email, tokenHash, language, expiresAt };

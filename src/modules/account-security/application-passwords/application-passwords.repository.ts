@@ -5,11 +5,10 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { type Reach, workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { Scope } from './application-password-provider.js';
 import { ApplicationPassword } from './application-password.entity.js';
 import type { ApplicationPasswordResponse } from './application-password.response.js';
-
-const MAX_APPLICATION_PASSWORDS = 50;
 
 /** Key for the removal from the mail service. */
 export interface ApplicationPasswordKey {
@@ -119,13 +118,22 @@ export class ApplicationPasswordsRepository {
     input: ApplicationPasswordInput,
   ): Promise<ApplicationPasswordResponse | null> {
     const { id, state, description, scopes, selector, hash, ttl } = input;
-    const fields = [id, state, description, scopes, selector, hash, ttl, MAX_APPLICATION_PASSWORDS];
+    const fields = [
+      id,
+      state,
+      description,
+      scopes,
+      selector,
+      hash,
+      ttl,
+      QUOTAS.account.application_passwords,
+    ];
     return (await tx.query(create, [tenantId, userId, ...fields]))[0] ?? null;
   }
 
   async isFull(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
     const taken = await rowsOf(tx, ApplicationPassword).count({ tenantId, userId, slot: Not(IsNull()) });
-    return taken >= MAX_APPLICATION_PASSWORDS;
+    return taken >= QUOTAS.account.application_passwords;
   }
 
   async count(tenantId: string, userId: string): Promise<number> {

@@ -3,6 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { boundedPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import { Calendar, CalendarPreference, CalendarShare } from '../calendar.entity.js';
 import type { CalendarResponse } from '../responses/calendar.response.js';
 
@@ -14,9 +15,12 @@ export interface CalendarRow extends Omit<CalendarResponse, 'sync_token'> {
   rank: number;
 }
 
+/** A calendar of a page; beyond the bytes of the page it has only its keys. */
+export type ListedCalendar = CalendarRow & { fits: boolean };
+
 const lockOwned = workspace.lock('calendar.lock_owner', 'calendars of', 2);
 
-const COLUMNS = `calendar.id, calendar.name, calendar.description, coalesce(own.color, calendar.color) AS color,
+const CONTENT = `calendar.name, calendar.description, coalesce(own.color, calendar.color) AS color,
   calendar.time_zone, CASE WHEN calendar.owner_id = $2 THEN 'own' ELSE 'shared' END AS kind,
   calendar.is_default AND calendar.owner_id = $2 AS is_default, access.role,
   json_build_object('id', calendar.owner_id, 'name', owner.display_name, 'email', owner.email) AS owner,
@@ -34,27 +38,41 @@ const COLUMNS = `calendar.id, calendar.name, calendar.description, coalesce(own.
         AND grantees.tenant_id = share.tenant_id AND grantees.id = share.grantee_id
      WHERE share.tenant_id = calendar.tenant_id AND share.calendar_id = calendar.id) END, '[]') AS shares,
   calendar.affects_free_busy, calendar.revision, rfc3339(calendar.created_at) AS created_at,
-  rfc3339(calendar.updated_at) AS updated_at, own.color AS own_color, calendar.change_seq::float8 AS change_seq,
-  coalesce(own.position, 1e300) AS rank`;
+  rfc3339(calendar.updated_at) AS updated_at, own.color AS own_color, calendar.change_seq::float8 AS change_seq`;
 
 const FROM = `calendars calendar
   JOIN member_profiles owner ON owner.tenant_id = calendar.tenant_id AND owner.user_id = calendar.owner_id
   LEFT JOIN calendar_preferences own
     ON own.tenant_id = calendar.tenant_id AND own.user_id = $2 AND own.calendar_id = calendar.id`;
 
-const list = workspace.statement<CalendarRow>(
+const list = workspace.statement<ListedCalendar>(
   'calendar.list_calendars',
-  `WITH access AS (
-     SELECT calendar_id, max(role) AS role FROM calendar_access WHERE tenant_id = $1 AND user_id = $2 GROUP BY calendar_id)
-   SELECT ${COLUMNS} FROM ${FROM} JOIN access ON access.calendar_id = calendar.id
-    WHERE calendar.tenant_id = $1 AND ($3 OR NOT coalesce(own.hidden, false))
-      AND ($4::float8 IS NULL OR (coalesce(own.position, 1e300), calendar.id) > ($4, $5::uuid))
-    ORDER BY coalesce(own.position, 1e300), calendar.id LIMIT $6`,
+  boundedPage({
+    keys: `SELECT calendar.id, access.role, coalesce(own.position, 1e300) AS rank, 2048 + octet_length(calendar.description)
+                  + 512 * (SELECT count(*) FROM calendar_shares share
+                            WHERE share.tenant_id = calendar.tenant_id AND share.calendar_id = calendar.id) AS bytes
+             FROM (SELECT calendar_id, max(role) AS role FROM calendar_access
+                    WHERE tenant_id = $1 AND user_id = $2 GROUP BY calendar_id) access
+             JOIN calendars calendar ON calendar.tenant_id = $1 AND calendar.id = access.calendar_id
+             LEFT JOIN calendar_preferences own
+               ON own.tenant_id = $1 AND own.user_id = $2 AND own.calendar_id = calendar.id
+            WHERE ($3 OR NOT coalesce(own.hidden, false))
+              AND ($4::float8 IS NULL OR (coalesce(own.position, 1e300), calendar.id) > ($4, $5::uuid))
+            ORDER BY coalesce(own.position, 1e300), calendar.id LIMIT $6`,
+    order: 'sized.rank, sized.id',
+    limit: '$6',
+    bytes: '$7',
+    columns: 'sized.id, sized.rank, sized.fits, shown.*',
+    shown: {
+      columns: CONTENT,
+      from: `${FROM} CROSS JOIN LATERAL (SELECT sized.role) access WHERE calendar.tenant_id = $1 AND calendar.id = sized.id`,
+    },
+  }),
 );
 
 const read = workspace.statement<CalendarRow>(
   'calendar.read_calendar',
-  `SELECT ${COLUMNS} FROM ${FROM}
+  `SELECT calendar.id, ${CONTENT}, coalesce(own.position, 1e300) AS rank FROM ${FROM}
      CROSS JOIN LATERAL (SELECT calendar_role_of($1, calendar.id, calendar.owner_id, $2) AS role) access
     WHERE calendar.tenant_id = $1 AND calendar.id = $3 AND access.role IS NOT NULL`,
 );
@@ -96,12 +114,12 @@ const rescheduleReminders = workspace.statement<never>(
 export class CalendarsRepository {
   list(
     reader: Reader,
-    ctx: RequestContext,
+    { tenantId, userId }: RequestContext,
     withHidden: boolean,
     after: readonly [number, string] | undefined,
     limit: number,
-  ): Promise<CalendarRow[]> {
-    return reader.query(list, [ctx.tenantId, ctx.userId, withHidden, after?.[0], after?.[1], limit]);
+  ): Promise<ListedCalendar[]> {
+    return reader.query(list, [tenantId, userId, withHidden, after?.[0], after?.[1], limit, PAGE_BYTES]);
   }
 
   async find(reader: Reader, ctx: RequestContext, id: string): Promise<CalendarRow | null> {

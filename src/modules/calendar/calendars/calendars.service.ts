@@ -12,6 +12,7 @@ import { type Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { ColumnValues } from '../../../platform/database/rows.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { Calendar } from '../calendar.entity.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
 import type { CalendarResponse } from '../responses/calendar.response.js';
@@ -25,9 +26,13 @@ import type {
   ShareFields,
   UpdateCalendar,
 } from './calendars.dto.js';
-import { type CalendarRow, CalendarsRepository, type Grantee } from './calendars.repository.js';
+import {
+  type CalendarRow,
+  CalendarsRepository,
+  type Grantee,
+  type ListedCalendar,
+} from './calendars.repository.js';
 
-const MAX_CALENDARS = 100;
 const DEFAULTS = {
   description: '',
   color: '#2f80ed',
@@ -57,7 +62,8 @@ export class CalendarsService {
     const withHidden = query.include?.includes('hidden') ?? false;
     const { rows, next } = await this.cursors.page(query, {
       scope: `calendars ${ctx.tenantId} ${ctx.userId} ${withHidden}`,
-      key: (row: CalendarRow): [number, string] => [row.rank, row.id],
+      key: (row: ListedCalendar): [number, string] => [row.rank, row.id],
+      fits: (row) => row.fits,
       rows: (after, limit) => this.calendars.list(this.db, ctx, withHidden, after, limit),
     });
     return CALENDARS.page(
@@ -73,7 +79,7 @@ export class CalendarsService {
     const shares = await this.grantees(ctx, input.shares ?? [], userId);
     return this.writes.runTx(ctx, key, async (tx) => {
       const defaults = await this.events.defaultCalendars(tx, tenantId, [userId]);
-      if ((await this.calendars.count(tx, ctx)) >= MAX_CALENDARS)
+      if ((await this.calendars.count(tx, ctx)) >= QUOTAS.user.calendars)
         throw CalendarErrors.tooManyCalendars.with();
       const time_zone =
         input.time_zone ?? (await this.found(tx, ctx, defaults.get(userId) as string)).time_zone;
@@ -230,7 +236,13 @@ export class CalendarsService {
 
   private shown(
     ctx: RequestContext,
-    { own_color: _ownColor, rank: _rank, change_seq, ...shown }: CalendarRow,
+    {
+      own_color: _ownColor,
+      rank: _rank,
+      fits: _fits,
+      change_seq,
+      ...shown
+    }: CalendarRow & { fits?: boolean },
   ): CalendarResponse {
     return { ...shown, sync_token: this.tokens.write(ctx, shown, change_seq) };
   }

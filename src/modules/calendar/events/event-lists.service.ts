@@ -68,7 +68,9 @@ export class EventListsService {
     const bounds = { from: instant(query.from), to: instant(query.to) };
     const items: string[] = [];
     let last: (typeof found)[number] | undefined;
+    const turns = new Turns();
     for (const event of found.slice(0, limit)) {
+      await turns.pause();
       const { entry } = event;
       const record = recordIn(event.record, calendar);
       const isListed = isWithin(record, bounds, viewer.readerZone) && hasNames(record, query, viewer);

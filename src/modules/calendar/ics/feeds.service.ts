@@ -8,6 +8,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
 import { newToken, readToken } from '../../../platform/secrets/workspace-token.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { EventsRepository } from '../events.repository.js';
 import { Calendar } from '../calendar.entity.js';
 import { CalendarErrors } from '../calendar.errors.js';
@@ -19,7 +20,6 @@ import type { CreatedFeedEnvelope, FeedEnvelope, FeedListEnvelope, FeedResponse 
 import { ICS_TYPE, IcsExport } from './ics-export.js';
 import { IcsRepository } from './ics.repository.js';
 
-const MAX_FEEDS = 20;
 /** Random bytes of a secret address. */
 const SECRET_BYTES = 24;
 
@@ -45,7 +45,12 @@ export class FeedsService {
     const { tenantId, userId } = ctx;
     await this.calendars.calendar(this.db, ctx, calendarId);
     const own = { tenantId, userId, calendarId };
-    const feeds = await rowsOf(this.db, CalendarFeed).page(own, ['id'], undefined, MAX_FEEDS);
+    const feeds = await rowsOf(this.db, CalendarFeed).page(
+      own,
+      ['id'],
+      undefined,
+      QUOTAS.item.feeds_of_calendar,
+    );
     return { feeds: feeds.map(present), next: null };
   }
 
@@ -61,7 +66,7 @@ export class FeedsService {
       // Serialises the creation of feeds, and the deletion of the calendar.
       if (!(await rowsOf(tx, Calendar).lock({ tenantId, id: calendarId })))
         throw CalendarErrors.calendarNotFound.with();
-      if ((await feeds.count(own)) >= MAX_FEEDS) throw FeedErrors.tooManyFeeds.with();
+      if ((await feeds.count(own)) >= QUOTAS.item.feeds_of_calendar) throw FeedErrors.tooManyFeeds.with();
       const values = { ...own, id: uuidv7(), tokenHash, details, createdAt: () => 'now()' };
       const feed = (await feeds.insert(values)) as CalendarFeed;
       await this.log(tx, ctx, 'calendar.feed.created', feed);

@@ -2,6 +2,7 @@ import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { TimedItem } from '../../../platform/database/schema/item.entity.js';
 
 @Entity('polls')
+@Index('polls_open', ['tenantId', 'ownerId'], { where: 'option_id IS NULL AND cancelled_at IS NULL' })
 export class Poll extends TimedItem {
   @Column('uuid', { name: 'owner_id' }) ownerId!: string;
   @Column('uuid', { name: 'calendar_id', nullable: true }) calendarId!: string | null;

@@ -6,6 +6,7 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
 import { PollFinalization } from './poll-finalization.js';
 import { CreatePoll, FinalizePoll, ReadPoll, VotePoll } from './polls.dto.js';
@@ -29,7 +30,7 @@ export class PollsController {
     status: 201,
     response: [PollEnvelope, 'The new poll.'],
     location: true,
-    errors: [CALENDARS.notFound, CalendarErrors.unknownUser],
+    errors: [QuotaErrors.exceeded, CALENDARS.notFound, CalendarErrors.unknownUser],
     example: {
       title: 'Planning',
       time_zone: 'Europe/Berlin',

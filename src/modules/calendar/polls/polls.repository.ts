@@ -3,6 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { RowQuota } from '../../../platform/quotas/row-quota.js';
 import { Poll } from './poll.entity.js';
 import type { OptionRow, OutsideVoter, PollRecord, PollRow, VoteRow, VoterRow } from './poll-record.js';
 
@@ -46,6 +47,14 @@ const readOwner = workspace.statement<{ email: string; name: string; locale: str
 const lock = workspace.statement<never>(
   'calendar.lock_poll',
   `SELECT FROM polls WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+);
+
+// Index polls_open.
+const openPollsOfUser = new RowQuota(
+  'user',
+  'open_polls',
+  'calendar',
+  'polls WHERE tenant_id = $1 AND owner_id = $2 AND option_id IS NULL AND cancelled_at IS NULL',
 );
 
 const insert = workspace.statement<never>(
@@ -112,6 +121,7 @@ export class PollsRepository {
   }
 
   async insert(tx: Tx, tenantId: string, poll: Omit<PollRecord, 'votes'>): Promise<void> {
+    await openPollsOfUser.take(tx, tenantId, poll.owner_id);
     await tx.query(insert, [tenantId, JSON.stringify(poll)]);
   }
 

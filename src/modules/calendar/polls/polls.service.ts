@@ -83,7 +83,7 @@ export class PollsService {
         await this.polls.insert(tx, ctx.tenantId, { ...poll, calendar_id: calendar.id, options: held });
       } else await this.polls.insert(tx, ctx.tenantId, poll);
       if (input.send_updates !== 'none') await this.mails.invite(tx, ctx.tenantId, poll);
-      const made = await this.present(ctx, await this.found(tx, ctx, poll.id));
+      const made = await this.present(ctx, await this.found(tx, ctx, poll.id), undefined, tx);
       return new JsonReply(JSON.stringify({ poll: made }), {
         status: 201,
         location: `/apis/v1/calendar/polls/${poll.id}`,
@@ -118,7 +118,12 @@ export class PollsService {
   }
 
   /** The poll with the conflicts of the caller. */
-  async present(ctx: RequestContext, poll: PollRecord, requested?: string): Promise<PollResponse> {
+  async present(
+    ctx: RequestContext,
+    poll: PollRecord,
+    requested?: string,
+    reader: Reader = this.db,
+  ): Promise<PollResponse> {
     const zone = (requested && zoneNamed(requested)) || poll.time_zone;
     const times = poll.options.map((option) => instantsOf(option, zone));
     const from = Math.min(...times.map(({ start }) => start));
@@ -126,7 +131,7 @@ export class PollsService {
     // The poll does not conflict with its own events.
     const held = poll.options.flatMap(({ hold_event_id: id }) => id ?? []);
     const own = poll.event_id === null ? held : [...held, poll.event_id];
-    const busy = await this.availability.ofMember(ctx, ctx.userId, { from, to }, own);
+    const busy = await this.availability.ofMember(ctx, ctx.userId, { from, to }, own, reader);
     return pollResponse(poll, { userId: ctx.userId, zone, busy });
   }
 

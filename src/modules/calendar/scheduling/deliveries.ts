@@ -3,7 +3,8 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { composeItipMail, domainOf, type ItipMethod } from '../../../lib/itip/index.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { OwnMail, type SendOutcome } from '../../mail/index.js';
-import { deleteOld, type DueDelivery, SchedulingRepository } from './scheduling.repository.js';
+import { deleteOld } from './old-messages.repository.js';
+import { type DueDelivery, SchedulingRepository } from './scheduling.repository.js';
 
 export const DELIVERIES_JOB = 'calendar-deliveries';
 const INTERVAL_SECONDS = 10;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../../platform/paging/page-bytes.js';
 import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
 import type { DeliveryStatus, Direction, SchedulingResult } from './scheduling.entity.js';
 import type { FullSchedulingMessageResponse, SchedulingMessageResponse } from './scheduling.response.js';
@@ -28,6 +28,9 @@ export interface NewMessage {
   mail: object | null;
   dedupe_key: string;
 }
+
+/** A message of a list; beyond the bytes of the page it has only its id. */
+export type ListedSchedulingMessage = SchedulingMessageResponse & { fits: boolean };
 
 /** A delivery to attempt now. */
 export interface DueDelivery {
@@ -100,7 +103,7 @@ const insertDeliveries = workspace.statement<never>(
 );
 
 /** The fields of a message as the response shows them. */
-const MESSAGE = `message.id, message.direction, message.method, message.uid, message.event_id,
+const CONTENT = `message.direction, message.method, message.uid, message.event_id,
   replace(nullif(message.recurrence_key, ''), '>', '') AS recurrence_id, message.sequence, rfc3339(message.dtstamp) AS dtstamp,
   message.sender AS "from",
   (SELECT coalesce(json_agg(json_build_object('email', delivery.recipient, 'channel', 'mail', 'status', delivery.status,
@@ -109,6 +112,7 @@ const MESSAGE = `message.id, message.direction, message.method, message.uid, mes
      FROM scheduling_deliveries delivery
     WHERE delivery.tenant_id = message.tenant_id AND delivery.message_id = message.id) AS recipients,
   message.result, message.reason, message.parsed, rfc3339(message.created_at) AS created_at`;
+const MESSAGE = `message.id, ${CONTENT}`;
 
 const find = workspace.statement<FullSchedulingMessageResponse>(
   'scheduling.find',
@@ -122,14 +126,27 @@ const findByKey = workspace.statement<SchedulingMessageResponse>(
 );
 
 // Index scheduling_messages_list.
-const list = workspace.statement<SchedulingMessageResponse>(
+const list = workspace.statement<ListedSchedulingMessage>(
   'scheduling.list',
-  `SELECT ${MESSAGE} FROM scheduling_messages message
-    WHERE message.tenant_id = $1 AND message.calendar_id = $2 AND ($3::uuid IS NULL OR message.id < $3)
-      AND ($5::text IS NULL OR message.direction = $5) AND ($6::text IS NULL OR message.method = $6)
-      AND ($7::text IS NULL OR message.result = $7) AND ($8::text IS NULL OR message.uid = $8)
-      AND ($9::timestamptz IS NULL OR message.created_at >= $9)
-    ORDER BY message.id DESC LIMIT $4`,
+  boundedPage({
+    keys: `SELECT message.id, 1024 + ${textBytes('message.uid', 'message.sender', 'message.reason')} + ${jsonBytes('message.parsed')}
+                  + 640 * (SELECT count(*) FROM scheduling_deliveries delivery
+                            WHERE delivery.tenant_id = message.tenant_id AND delivery.message_id = message.id) AS bytes
+             FROM scheduling_messages message
+            WHERE message.tenant_id = $1 AND message.calendar_id = $2 AND ($3::uuid IS NULL OR message.id < $3)
+              AND ($6::text IS NULL OR message.direction = $6) AND ($7::text IS NULL OR message.method = $7)
+              AND ($8::text IS NULL OR message.result = $8) AND ($9::text IS NULL OR message.uid = $9)
+              AND ($10::timestamptz IS NULL OR message.created_at >= $10)
+            ORDER BY message.id DESC LIMIT $4`,
+    order: 'sized.id DESC',
+    limit: '$4',
+    bytes: '$5',
+    columns: 'sized.id, sized.fits, shown.*',
+    shown: {
+      columns: CONTENT,
+      from: 'scheduling_messages message WHERE message.tenant_id = $1 AND message.id = sized.id',
+    },
+  }),
 );
 
 const claim = workspace.statement<DueDelivery>(
@@ -173,13 +190,6 @@ const markParticipants = workspace.statement<never>(
   'scheduling.mark_participants',
   `UPDATE event_participants SET schedule_status = $4
     WHERE tenant_id = $1 AND event_id = $2 AND email = ANY ($3)`,
-);
-
-/** Messages are kept for 180 days. Index scheduling_messages_age. */
-export const deleteOld: Sweep = workspace.statement(
-  'scheduling.purge',
-  deletion('scheduling_messages', `created_at < now() - interval '180 days'`),
-  { reach: 'cell' },
 );
 
 export interface MessageFilters {
@@ -249,9 +259,9 @@ export class SchedulingRepository {
     after: string | null,
     limit: number,
     { direction, method, result, uid, since }: MessageFilters,
-  ): Promise<SchedulingMessageResponse[]> {
+  ): Promise<ListedSchedulingMessage[]> {
     const filters = [direction, method, result, uid, since].map((value) => value ?? null);
-    return this.db.query(list, [tenantId, calendarId, after, limit, ...filters]);
+    return this.db.query(list, [tenantId, calendarId, after, limit, PAGE_BYTES, ...filters]);
   }
 
   /** Leases a delivery for an attempt; a crash ends the lease. */

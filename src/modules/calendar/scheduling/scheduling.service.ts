@@ -30,12 +30,12 @@ import type { Arrival } from './incoming/arrival.js';
 import { rejectionReason } from './incoming/rejection.js';
 import type { ListSchedulingMessages, SendSchedulingMessage, TakeMessage } from './scheduling.dto.js';
 import { SchedulingErrors } from './scheduling.errors.js';
-import { type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
-import type {
-  FullSchedulingMessageResponse,
-  SchedulingMessageListEnvelope,
-  SchedulingMessageResponse,
-} from './scheduling.response.js';
+import {
+  type ListedSchedulingMessage,
+  type PlacedRecord,
+  SchedulingRepository,
+} from './scheduling.repository.js';
+import type { FullSchedulingMessageResponse, SchedulingMessageListEnvelope } from './scheduling.response.js';
 
 const PARSE_ERRORS: Record<string, () => ApiError> = {
   invalid_ics: () => SchedulingErrors.invalidIcs.with(),
@@ -68,11 +68,12 @@ export class SchedulingService {
     const filters = { direction, method, result, uid, since };
     const { rows, next } = await this.cursors.page(query, {
       scope: `scheduling ${ctx.tenantId} ${calendarId} ${JSON.stringify(filters)}`,
-      key: (row: SchedulingMessageResponse): [string] => [row.id],
+      key: (row: ListedSchedulingMessage): [string] => [row.id],
+      fits: (row) => row.fits,
       rows: (after, limit) =>
         this.repository.list(ctx.tenantId, calendarId, after?.[0] ?? null, limit, filters),
     });
-    return { messages: rows, next };
+    return { messages: rows.map(({ fits: _fits, ...message }) => message), next };
   }
 
   /** @throws ApiError 404; 403 */

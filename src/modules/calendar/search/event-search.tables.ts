@@ -1,14 +1,15 @@
 import type { SearchTables } from '../../../platform/search/search-tables.js';
+import { EVENT_BYTES, OVERRIDES_BYTES } from '../event-bytes.js';
 
 /**
- * The events whose details the user $2 sees, each with the calendar that gives the highest role. Materialised, because the search
- * joins the same rows with every hit.
+ * The events whose details the user $2 sees, each with the calendar that gives the highest role.
+ * @param isMaterialized for a search, which joins the same rows with every match; otherwise the condition of the query finds single events
  */
-const READABLE = `(
+const readable = (isMaterialized: boolean): string => `(
     WITH own AS MATERIALIZED (
       SELECT access.calendar_id, max(access.role) AS role FROM calendar_access access
        WHERE access.tenant_id = $1 AND access.user_id = $2 GROUP BY access.calendar_id),
-    readable AS MATERIALIZED (
+    readable AS ${isMaterialized ? '' : 'NOT '}MATERIALIZED (
       SELECT DISTINCT ON (entry.event_id) $1::uuid AS tenant_id, $2::uuid AS user_id, entry.event_id, entry.calendar_id,
              own.role, event.updated_at AS listed_at, event.status = 'cancelled' AS trashed
         FROM own
@@ -23,6 +24,7 @@ const READABLE = `(
                             AND participant.user_id = $2))
        ORDER BY entry.event_id, own.role DESC, entry.calendar_id)
     SELECT * FROM readable)`;
+const READABLE = readable(true);
 
 /** The rows of hits, as `EventRecord` and its calendar. */
 const HITS = `(
@@ -30,7 +32,7 @@ const HITS = `(
            record.event, record.participants, record.overrides, row_to_json(calendar) AS calendar,
            json_build_object('show_as', entry.show_as, 'color', entry.color, 'reminders', entry.reminders,
                              'response', entry.response) AS entry
-      FROM ${READABLE} reader
+      FROM ${readable(false)} reader
       JOIN calendar_contexts calendar ON calendar.tenant_id = $1 AND calendar.id = reader.calendar_id
       JOIN calendar_entries entry
         ON entry.tenant_id = $1 AND entry.calendar_id = reader.calendar_id AND entry.event_id = reader.event_id
@@ -61,6 +63,7 @@ export const EVENT_SEARCH: SearchTables = {
   body: `replace(replace(item.location || E'\\n' || item.description, '&', '&amp;'), '<', '&lt;')`,
   bodyJoin: '',
   bodyBytes: 'octet_length(item.description)',
+  hitBytes: `(SELECT ${EVENT_BYTES} + ${OVERRIDES_BYTES} FROM calendar_events event WHERE event.tenant_id = $1 AND event.id = item.id)`,
   event: `event.type IN ('calendar.event.created', 'calendar.event.updated')`,
   // $3: the lexeme of a calendar, without the calendar.
   findable: `(SELECT string_agg(format('''%s''', $3::text || own.calendar_id), ' | ')::tsquery && $4::tsquery

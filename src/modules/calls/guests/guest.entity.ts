@@ -27,6 +27,7 @@ const ROLE = { type: 'enum', enum: GUEST_ROLES, enumName: 'guest_role' } as cons
 @Index('external_invites_call', ['tenantId', 'callId', 'id'])
 @Index('external_invites_room', ['tenantId', 'roomId', 'id'])
 @Index('external_invites_expired', ['expiresAt'])
+@Index('external_invites_creator', ['tenantId', 'createdBy', 'expiresAt'], { where: 'revoked_at IS NULL' })
 @ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class ExternalInvite extends WorkspaceItem {
   @Column('enum', { enum: INVITE_TARGETS, enumName: 'invite_target', name: 'target_kind' })

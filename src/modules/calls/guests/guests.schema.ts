@@ -7,6 +7,7 @@ export const guestsSchema: Pick<SchemaPart, 'migrations' | 'sql'> = {
   migrations: sqlMigrations(import.meta.url, {
     GuestLimits1796900000021: '0001-guest-limits',
     GuestTokenTime1798500000041: '0002-token-time',
+    InvitesOfCreators1798804000002: '0003-invites-of-creators',
   }),
   sql: sqlFiles(
     'workspace',

@@ -6,6 +6,7 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { CallEnvelope, CallRoomEnvelope } from '../call.response.js';
 import { CallErrors } from '../calls.errors.js';
 import { CreateCallRoom } from './call-rooms.dto.js';
@@ -27,6 +28,7 @@ export class CallRoomsController {
     unchanged: 'The live call of the room, or the call with the same `client_id`.',
     example: { title: 'Offsite 2027', settings: { lobby: true, otp: true } },
     errors: [
+      QuotaErrors.exceeded,
       CallErrors.callNotFound,
       CallErrors.roomNotFound,
       CallErrors.userNotFound,

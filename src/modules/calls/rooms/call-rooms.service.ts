@@ -50,6 +50,7 @@ export class CallRoomsService {
       if (room && (await this.chat.lock(tx, ctx, room.id)) === null) throw CallErrors.roomNotFound.with();
       const existing = await this.existing(tx, ctx, input);
       if (existing !== undefined) return this.reply(tx, ctx, existing, 200);
+      await this.calls.openQuota.take(tx, ctx.tenantId, ctx.userId);
       const id = await this.insert(tx, ctx, { ...input, title });
       if (id !== null) return this.reply(tx, ctx, id, 201);
       // A concurrent request with the same client_id has created the call.

@@ -16,7 +16,8 @@ import {
   ChatReadEnvelope,
   SentChatMessageEnvelope,
 } from './messages.response.js';
-import { type ListedMessages, MessagesService } from './messages.service.js';
+import type { MessagePage } from './messages.repository.js';
+import { MessagesService } from './messages.service.js';
 
 const LIST =
   'In the order of `seq`, the newest page first unless a position is given. `room` is the state of the same snapshot: a client whose messages reach `last_seq` has all of them.';
@@ -171,7 +172,7 @@ export class PartiesController {
 
 const reply = (message: string): JsonReply => new JsonReply(`{"message":${message}}`);
 
-function listReply({ messages, hasMore, last_seq, mod_seq }: ListedMessages): JsonReply {
+function listReply({ messages, hasMore, last_seq, mod_seq }: MessagePage): JsonReply {
   const room = JSON.stringify({ last_seq, mod_seq });
   return new JsonReply(jsonList(['messages'], messages, `"has_more":${hasMore},"room":${room}}`));
 }

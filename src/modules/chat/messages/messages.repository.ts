@@ -3,6 +3,8 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { type Statement, workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { MESSAGE_BYTES } from '../chat.entity.js';
 
 /** Result of a write. `message` is JSON; null for a rejection. */
 export interface ChatOutcome {
@@ -60,13 +62,17 @@ export interface MessageInput {
 export interface MessagePage {
   last_seq: number;
   mod_seq: number;
-  /** JSON; one more than requested where there are further ones. */
+  /** JSON. */
   messages: string[];
+  /** Whether there are further ones. */
+  hasMore: boolean;
 }
 
 interface PageRow {
   last_seq: number;
   mod_seq: number;
+  /** Null in the only row of an empty page. */
+  fits: boolean | null;
   message: string | null;
 }
 
@@ -75,6 +81,8 @@ export interface PageRequest {
   direction: 'before' | 'after' | 'changes';
   position: number;
   limit: number;
+  /** Bytes of the page. */
+  bytes?: number;
   /** Text form of a tsquery. */
   query?: string;
 }
@@ -135,9 +143,9 @@ const party = workspace.statement<Party>(
 );
 
 const ORDERS = {
-  before: { condition: 'view.seq < $4', order: 'view.seq DESC' },
-  after: { condition: 'view.seq > $4', order: 'view.seq' },
-  changes: { condition: 'view.mod_seq > $4', order: 'view.mod_seq' },
+  before: { condition: 'message.seq < $4', order: 'seq DESC' },
+  after: { condition: 'message.seq > $4', order: 'seq' },
+  changes: { condition: 'message.mod_seq > $4', order: 'mod_seq' },
 };
 
 const PAGES = Object.fromEntries(
@@ -146,18 +154,23 @@ const PAGES = Object.fromEntries(
   ),
 );
 
-// Indexes: the primary key, chat_messages_changes, chat_messages_words. One row without a message where the page is empty.
+// Indexes: the primary key, chat_messages_changes, chat_messages_words. One row without `fits` where the page is empty.
 function pageStatement(name: string, condition: string, order: string): Statement<PageRow> {
-  const search = name.endsWith('_search') ? ' AND view.tsv @@ $6::tsquery' : '';
+  const search = name.endsWith('_search') ? ' AND message.tsv @@ $7::tsquery' : '';
   return workspace.statement<PageRow>(
     `chat_messages.${name}`,
-    `SELECT room.last_seq::float8 AS last_seq, room.mod_seq::float8 AS mod_seq, page.message
+    `SELECT room.last_seq::float8 AS last_seq, room.mod_seq::float8 AS mod_seq, page.fits, shown.message
        FROM chat_rooms room
        JOIN chat_members member ON member.tenant_id = $1 AND member.room_id = room.id AND member.user_id = $2
        LEFT JOIN LATERAL (
-         SELECT view.message, row_number() OVER (ORDER BY ${order}) AS position FROM chat_message_views view
-          WHERE view.tenant_id = $1 AND view.room_id = $3 AND ${condition}${search}
-          ORDER BY ${order} LIMIT $5) page ON true
+         SELECT sized.seq, row_number() OVER page_order AS position, ${fitsPage('sized.bytes', '$5', '$6')} AS fits FROM (
+           SELECT message.seq, message.mod_seq, ${MESSAGE_BYTES} AS bytes FROM chat_messages message
+            WHERE message.tenant_id = $1 AND message.room_id = $3 AND ${condition}${search}
+            ORDER BY message.${order} LIMIT $5 + 1) sized
+         WINDOW page_order AS (ORDER BY sized.${order} ROWS UNBOUNDED PRECEDING)) page ON true
+       LEFT JOIN LATERAL (
+         SELECT view.message FROM chat_message_views view
+          WHERE page.fits AND view.tenant_id = $1 AND view.room_id = $3 AND view.seq = page.seq OFFSET 0) shown ON true
       WHERE room.tenant_id = $1 AND room.id = $3 AND room.deleted_at IS NULL
       ORDER BY page.position`,
     { pipelined: search === '' },
@@ -214,15 +227,17 @@ export class MessagesRepository {
   async page(
     ctx: RequestContext,
     roomId: string,
-    { direction, position, limit, query }: PageRequest,
+    { direction, position, limit, bytes = PAGE_BYTES, query }: PageRequest,
   ): Promise<MessagePage | undefined> {
     const statement = PAGES[query === undefined ? direction : `${direction}_search`] as Statement<PageRow>;
-    const values = [...keyOf(ctx, roomId), position, limit + 1, ...(query === undefined ? [] : [query])];
+    const words = query === undefined ? [] : [query];
+    const values = [...keyOf(ctx, roomId), position, limit, bytes, ...words];
     const rows = await this.db.query(statement, values);
     const [first] = rows;
     if (!first) return undefined;
     const { last_seq, mod_seq } = first;
-    return { last_seq, mod_seq, messages: rows.flatMap(({ message }) => message ?? []) };
+    const messages = rows.flatMap(({ message }) => message ?? []);
+    return { last_seq, mod_seq, messages, hasMore: rows.some(({ fits }) => fits === false) };
   }
 
   /** @param id of another member of the workspace, or of a direct room of the caller */

@@ -8,6 +8,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import type { ApiError, ErrorKind } from '../../../platform/http/api-error.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
+import { PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
 import { ChatErrors } from '../chat.errors.js';
@@ -28,11 +29,6 @@ export interface WrittenMessage {
   message: string;
   /** Whether the write changed the message. */
   changed: boolean;
-}
-
-/** JSON of the messages of a page, and whether there are further ones. */
-export interface ListedMessages extends MessagePage {
-  hasMore: boolean;
 }
 
 /** Messages of rooms: HTTP and sockets use the same methods. Only members of a room read and write its messages. */
@@ -121,16 +117,14 @@ export class MessagesService {
   }
 
   /** @throws ApiError 404; 422 for two positions, or for a search with too many words */
-  async list(ctx: RequestContext, roomId: string, query: ListMessages): Promise<ListedMessages> {
+  async list(ctx: RequestContext, roomId: string, query: ListMessages): Promise<MessagePage> {
     const { limit, around } = query;
     const text = queryText(query);
     if (text === '') return this.emptyPage(ctx, roomId);
     if (around !== undefined) return this.around(ctx, roomId, around, limit);
     const page = await this.page(ctx, roomId, { ...positionOf(query), limit, query: text });
     const isBackward = positionOf(query).direction === 'before';
-    const messages = page.messages.slice(0, limit);
-    if (isBackward) messages.reverse();
-    return { ...page, messages, hasMore: page.messages.length > limit };
+    return isBackward ? { ...page, messages: page.messages.toReversed() } : page;
   }
 
   /** The direct room with another member, or null if it does not exist yet. @throws ApiError 404 */
@@ -141,7 +135,7 @@ export class MessagesService {
   }
 
   /** @throws ApiError 404 */
-  async ofParty(ctx: RequestContext, id: string, query: ListMessages): Promise<ListedMessages> {
+  async ofParty(ctx: RequestContext, id: string, query: ListMessages): Promise<MessagePage> {
     const { room_id: roomId } = await this.party(ctx, id);
     if (roomId === null) return { messages: [], hasMore: false, last_seq: 0, mod_seq: 0 };
     return this.list(ctx, roomId, query);
@@ -152,19 +146,20 @@ export class MessagesService {
     roomId: string,
     seq: number,
     limit: number,
-  ): Promise<ListedMessages> {
+  ): Promise<MessagePage> {
     const half = Math.ceil(limit / 2);
-    const before = await this.page(ctx, roomId, { direction: 'before', position: seq + 1, limit: half });
-    const after = await this.page(ctx, roomId, { direction: 'after', position: seq, limit: limit - half });
-    const messages = [
-      ...before.messages.slice(0, half).toReversed(),
-      ...after.messages.slice(0, limit - half),
-    ];
-    const hasMore = before.messages.length > half || after.messages.length > limit - half;
-    return { ...after, messages, hasMore };
+    const halfPage = { bytes: PAGE_BYTES / 2 };
+    const [upTo, from] = [
+      { ...halfPage, direction: 'before', position: seq + 1, limit: half },
+      { ...halfPage, direction: 'after', position: seq, limit: limit - half },
+    ] as const;
+    const before = await this.page(ctx, roomId, upTo);
+    const after = await this.page(ctx, roomId, from);
+    const messages = [...before.messages.toReversed(), ...after.messages];
+    return { ...after, messages, hasMore: before.hasMore || after.hasMore };
   }
 
-  private async emptyPage(ctx: RequestContext, roomId: string): Promise<ListedMessages> {
+  private async emptyPage(ctx: RequestContext, roomId: string): Promise<MessagePage> {
     const page = await this.page(ctx, roomId, { direction: 'after', position: MAX_POSITION, limit: 1 });
     return { ...page, messages: [], hasMore: false };
   }

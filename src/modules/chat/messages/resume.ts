@@ -65,7 +65,7 @@ export class ResumeService {
       left.messages -= 1;
       left.characters -= text.length;
     }
-    const more = page.messages.length > messages.length;
+    const more = page.hasMore || page.messages.length > messages.length;
     return { messages, mod_seq: messages.at(-1)?.mod_seq ?? from, more };
   }
 }

@@ -10,6 +10,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply, listReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { ChatRole, ChatRoom } from '../chat.entity.js';
 import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
 import { ChatChanges } from '../chat-changes.js';
@@ -20,8 +21,6 @@ import { type ListedMember, RoomMembersRepository } from './room-members.reposit
 import { RoomUsers } from './room-users.js';
 import type { AddMembers } from './rooms.dto.js';
 import { type RoomEvent, RoomsRepository } from './rooms.repository.js';
-
-const MAX_MEMBERS = 5_000;
 
 interface LockedRoom {
   room: ChatRoom;
@@ -70,7 +69,8 @@ export class RoomMembersService {
       const present = await this.members.list(tx, ctx, roomId, { only: userIds, limit: userIds.length });
       const presentIds = new Set(present.map(({ id }) => id));
       const missing = userIds.filter((id) => !presentIds.has(id));
-      if (locked.room.membersCount + missing.length > MAX_MEMBERS) throw ChatErrors.tooManyMembers.with();
+      if (locked.room.membersCount + missing.length > QUOTAS.item.members_of_chat_room)
+        throw ChatErrors.tooManyMembers.with();
       const fieldOf = (id: string) => (id === single ? 'user_id' : 'user_ids');
       await this.users.assertAddable(tx, ctx, missing, [], fieldOf);
       const changed = await this.write(tx, ctx, roomId, missing, role && { role, userIds: [...presentIds] });

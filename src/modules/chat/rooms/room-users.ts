@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { ChatErrors } from '../chat.errors.js';
 import { RoomMembersRepository } from './room-members.repository.js';
 
-const MAX_ROOMS = 2_000;
 /**
- * Users with fewer than `MAX_ROOMS - LOCK_MARGIN` rooms are not locked, because PostgreSQL holds only a few thousand advisory locks.
+ * Users with fewer than `QUOTAS.user.chat_rooms - LOCK_MARGIN` rooms are not locked, because PostgreSQL holds only a few thousand advisory locks.
  * The margin exceeds the number of concurrent additions of one user.
  */
 const LOCK_MARGIN = 200;
@@ -41,10 +41,15 @@ export class RoomUsers {
         details: [{ field: fieldOf(unknown), code: 'unknown_user', message }],
       });
     }
-    const near = await this.members.inManyRooms(tx, ctx, [...others, ...callers], MAX_ROOMS - LOCK_MARGIN);
+    const near = await this.members.inManyRooms(
+      tx,
+      ctx,
+      [...others, ...callers],
+      QUOTAS.user.chat_rooms - LOCK_MARGIN,
+    );
     if (near.length === 0) return;
     await this.members.lockUsers(tx, ctx, near);
-    const full = await this.members.inManyRooms(tx, ctx, near, MAX_ROOMS);
+    const full = await this.members.inManyRooms(tx, ctx, near, QUOTAS.user.chat_rooms);
     if (full.length > 0) throw ChatErrors.tooManyRooms.with();
   }
 }

@@ -5,7 +5,8 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { ChatRoom, type ChatRole, type RoomType } from '../chat.entity.js';
+import { boundedPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { ChatRoom, type ChatRole, MESSAGE_BYTES, type RoomType } from '../chat.entity.js';
 import { ActiveCalls } from './active-calls.js';
 import { MEMBER } from './room-members.repository.js';
 import type { ListRooms } from './rooms.dto.js';
@@ -31,8 +32,9 @@ export interface ListedRoom {
   id: string;
   /** Time of the last activity, as text that PostgreSQL reads back exactly. */
   listed: string;
-  /** JSON. */
-  room: string;
+  fits: boolean;
+  /** JSON; null for a room beyond the bytes of the page. */
+  room: string | null;
 }
 
 /** The change of a room that a system message reports. */
@@ -85,23 +87,43 @@ const FILTERS = `room.deleted_at IS NULL AND ($3::chat_room_type IS NULL OR room
       AND ($6::timestamptz IS NULL OR (room.active_at, room.id) < ($6, $7::uuid))
     ORDER BY room.active_at DESC, room.id DESC LIMIT $8`;
 
-// All rooms of the user, at most 2,000, are sorted first; only those of the page are converted to JSON.
-const listJoined = workspace.statement<ListedRoom>(
+/** A page of these rooms, each with its last message. Only rooms of the page are converted to JSON. */
+const listOf = (name: string, rooms: string) =>
+  workspace.statement<ListedRoom>(
+    name,
+    boundedPage({
+      keys: `SELECT found.id, found.active_at, 2048 + octet_length(found.topic) + coalesce(${MESSAGE_BYTES}, 0) AS bytes
+               FROM (${rooms}) found
+               LEFT JOIN chat_messages message
+                 ON message.tenant_id = $1 AND message.room_id = found.id AND message.seq = found.last_seq
+              ORDER BY found.active_at DESC, found.id DESC`,
+      order: 'sized.active_at DESC, sized.id DESC',
+      limit: '$8',
+      bytes: '$9',
+      columns: 'sized.id, sized.active_at::text AS listed, sized.fits, shown.room',
+      shown: {
+        columns: `${ROOM}::text AS room`,
+        from: `chat_rooms room
+          LEFT JOIN chat_members mine ON mine.tenant_id = $1 AND mine.room_id = room.id AND mine.user_id = $2 ${JOINS}
+         WHERE room.tenant_id = $1 AND room.id = sized.id`,
+      },
+    }),
+  );
+const COLUMNS = 'room.id, room.active_at, room.topic, room.last_seq';
+
+// All rooms of the user are sorted first.
+const listJoined = listOf(
   'chat_rooms.list_joined',
-  `WITH page AS MATERIALIZED (
-     SELECT room.* FROM chat_members mine
-       JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = mine.room_id
-      WHERE mine.tenant_id = $1 AND mine.user_id = $2 AND ${FILTERS})
-   SELECT room.id, room.active_at::text AS listed, ${ROOM}::text AS room FROM page room
-     JOIN chat_members mine ON mine.tenant_id = $1 AND mine.room_id = room.id AND mine.user_id = $2 ${JOINS}
-    ORDER BY room.active_at DESC, room.id DESC`,
+  `SELECT ${COLUMNS} FROM chat_members mine
+     JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = mine.room_id
+    WHERE mine.tenant_id = $1 AND mine.user_id = $2 AND ${FILTERS}`,
 );
 
 // Index: chat_rooms_open.
-const listOpen = workspace.statement<ListedRoom>(
+const listOpen = listOf(
   'chat_rooms.list_open',
-  `SELECT room.id, room.active_at::text AS listed, ${ROOM}::text AS room FROM chat_rooms room
-     LEFT JOIN chat_members mine ON mine.tenant_id = $1 AND mine.room_id = room.id AND mine.user_id = $2 ${JOINS}
+  `SELECT ${COLUMNS} FROM chat_rooms room
+     LEFT JOIN chat_members mine ON mine.tenant_id = $1 AND mine.room_id = room.id AND mine.user_id = $2
     WHERE room.tenant_id = $1 AND room.visibility = 'tenant' AND mine.user_id IS NULL AND ${FILTERS}`,
 );
 
@@ -159,7 +181,7 @@ export class RoomsRepository {
   ): Promise<ListedRoom[]> {
     const [activeAt = null, id = null] = after ?? [];
     const filters = [type ?? null, archived === 'true', updated_after ?? null];
-    const values = [tenantId, userId, ...filters, activeAt, id, limit];
+    const values = [tenantId, userId, ...filters, activeAt, id, limit, PAGE_BYTES];
     return this.db.query(joined === 'true' ? listJoined : listOpen, values);
   }
 

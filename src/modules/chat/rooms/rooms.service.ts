@@ -55,9 +55,10 @@ export class RoomsService implements OnModuleInit {
     const { rows, next } = await this.cursors.page(query, {
       scope: `chat_rooms ${ctx.tenantId} ${ctx.userId} ${filters}`,
       key: (row: ListedRoom): [string, string] => [row.listed, row.id],
+      fits: (row) => row.fits,
       rows: (after, limit) => this.rooms.list(ctx, query, after, limit),
     });
-    const rooms = rows.map(({ room }) => room);
+    const rooms = rows.map(({ room }) => room as string);
     return listReply('rooms', rooms, next);
   }
 

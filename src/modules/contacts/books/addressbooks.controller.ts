@@ -1,11 +1,11 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Query } from '@nestjs/common';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { ResourceController } from '../../../platform/resources/resource.controller.js';
 import { ContactErrors } from '../contacts.errors.js';
-import { CreateAddressbook, UpdateAddressbook } from './addressbooks.dto.js';
+import { CreateAddressbook, ListAllAddressbooks, UpdateAddressbook } from './addressbooks.dto.js';
 import { ADDRESSBOOKS } from './addressbooks.resource.js';
 import { AddressbooksService } from './addressbooks.service.js';
 
@@ -48,10 +48,10 @@ export class UserAddressbooksController {
     id: 'listUserAddressbooks',
     summary: 'List all address books that you see',
     description:
-      'Your own, those shared with you, and that of the workspace, with your role in each. One page.',
+      'Your own, those shared with you, and that of the workspace, with your role in each: up to 1,000 in a page.',
     response: [ADDRESSBOOKS.envelopes.list, 'The address books.'],
   })
-  all(@Ctx() ctx: RequestContext) {
-    return this.books.all(ctx);
+  all(@Ctx() ctx: RequestContext, @Query() query: ListAllAddressbooks) {
+    return this.books.all(ctx, query);
   }
 }

@@ -4,6 +4,7 @@ import {
   getSchemaPath,
   IntersectionType,
   PartialType,
+  PickType,
 } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, Matches, ValidateNested } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
@@ -19,6 +20,7 @@ import {
   Text,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
+import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { CONTACT_FIELDS, SHARE_ROLES, type ShareRole } from '../contacts.entity.js';
 import { Country } from '../input/contact.dto.js';
@@ -68,6 +70,10 @@ export class CreateAddressbook {
 
   /** Makes this the default address book instead of the current one. */
   @Optional() @Flag({ example: false }) is_default?: boolean;
+}
+
+export class ListAllAddressbooks extends PickType(PageQuery, ['cursor'] as const) {
+  static readonly documentedErrors = PageQuery.documentedErrors;
 }
 
 export class UpdateAddressbook extends IntersectionType(

@@ -5,6 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { boundedPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import { Addressbook, AddressbookShare, type BookKind, type ShareRole } from '../contacts.entity.js';
 import type { StoredRole } from '../contact-access.js';
 import type { AddressbookOwnerResponse, AddressbookShareResponse } from './addressbook.response.js';
@@ -28,8 +29,10 @@ export interface BookRow {
   shares: AddressbookShareResponse[];
 }
 
-const BOOKS = `
-  SELECT book.id, book.kind, book.name, book.description, book.color, book.default_country, book.is_default, book.locked_fields,
+/** A book of a page; beyond the bytes of the page it has only its id. */
+export type ListedBook = BookRow & { fits: boolean };
+
+const CONTENT = `book.kind, book.name, book.description, book.color, book.default_country, book.is_default, book.locked_fields,
          book.contacts_count, book.revision, book.created_at, book.updated_at,
          CASE WHEN book.owner_id = $2 THEN 'owner' WHEN book.kind = 'global' THEN 'global' ELSE share.role::text END AS role,
          (SELECT json_build_object('id', owner.user_id, 'name', owner.display_name, 'email', owner.email)
@@ -39,24 +42,35 @@ const BOOKS = `
                                                       'role', shared.role) ORDER BY shared.created_at, member.user_id), '[]')
              FROM addressbook_shares shared
              JOIN member_profiles member ON member.tenant_id = $1 AND member.user_id = shared.user_id
-            WHERE shared.tenant_id = $1 AND shared.addressbook_id = book.id) ELSE '[]' END AS shares
-    FROM addressbooks book
+            WHERE shared.tenant_id = $1 AND shared.addressbook_id = book.id) ELSE '[]' END AS shares`;
+const FROM = `addressbooks book
     LEFT JOIN addressbook_shares share ON share.tenant_id = $1 AND share.addressbook_id = book.id AND share.user_id = $2`;
 
-const list = workspace.statement<BookRow>(
+const list = workspace.statement<ListedBook>(
   'addressbooks.list',
-  `${BOOKS} WHERE book.tenant_id = $1 AND book.id IN (
-      SELECT own.id FROM addressbooks own WHERE own.tenant_id = $1 AND own.owner_id = $2
-       UNION ALL
-      SELECT shared.addressbook_id FROM addressbook_shares shared WHERE shared.tenant_id = $1 AND shared.user_id = $2
-       UNION ALL
-      SELECT $1 WHERE $5)
-    AND ($3::uuid IS NULL OR book.id > $3) ORDER BY book.id LIMIT $4`,
+  boundedPage({
+    keys: `SELECT book.id, 1024 + octet_length(book.description) + 512 * CASE WHEN book.owner_id = $2 THEN (
+                    SELECT count(*) FROM addressbook_shares shared
+                     WHERE shared.tenant_id = $1 AND shared.addressbook_id = book.id) ELSE 0 END AS bytes
+             FROM addressbooks book
+            WHERE book.tenant_id = $1 AND book.id IN (
+              SELECT own.id FROM addressbooks own WHERE own.tenant_id = $1 AND own.owner_id = $2
+               UNION ALL
+              SELECT shared.addressbook_id FROM addressbook_shares shared WHERE shared.tenant_id = $1 AND shared.user_id = $2
+               UNION ALL
+              SELECT $1 WHERE $5)
+              AND ($3::uuid IS NULL OR book.id > $3) ORDER BY book.id LIMIT $4`,
+    order: 'sized.id',
+    limit: '$4',
+    bytes: '$6',
+    columns: 'sized.id, sized.fits, shown.*',
+    shown: { columns: CONTENT, from: `${FROM} WHERE book.tenant_id = $1 AND book.id = sized.id` },
+  }),
 );
 
 const read = workspace.statement<BookRow>(
   'addressbooks.read',
-  `${BOOKS} WHERE book.tenant_id = $1 AND book.id = $3
+  `SELECT book.id, ${CONTENT} FROM ${FROM} WHERE book.tenant_id = $1 AND book.id = $3
       AND (book.owner_id = $2 OR book.kind = 'global' OR share.role IS NOT NULL)`,
 );
 
@@ -100,8 +114,8 @@ export class AddressbooksRepository {
     after: readonly [string] | undefined,
     limit: number,
     withGlobal: boolean,
-  ): Promise<BookRow[]> {
-    return this.db.query(list, [tenantId, userId, after?.[0] ?? null, limit, withGlobal]);
+  ): Promise<ListedBook[]> {
+    return this.db.query(list, [tenantId, userId, after?.[0] ?? null, limit, withGlobal, PAGE_BYTES]);
   }
 
   async find(

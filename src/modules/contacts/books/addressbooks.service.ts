@@ -11,6 +11,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import type { BookRole } from '../responses/contact.presenter.js';
@@ -19,11 +20,17 @@ import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { DefaultBook } from '../default-book.js';
 import { GlobalBook } from '../global-book.js';
 import type { AddressbookResponse } from './addressbook.response.js';
-import type { CreateAddressbook, ShareInput, UpdateAddressbook } from './addressbooks.dto.js';
-import { AddressbooksRepository, type BookRow } from './addressbooks.repository.js';
+import type {
+  CreateAddressbook,
+  ListAllAddressbooks,
+  ShareInput,
+  UpdateAddressbook,
+} from './addressbooks.dto.js';
+import { AddressbooksRepository, type BookRow, type ListedBook } from './addressbooks.repository.js';
 import { ADDRESSBOOKS } from './addressbooks.resource.js';
 
-export const MAX_BOOKS = 100;
+/** Books of a page of all books that a user sees. */
+const ALL_BOOKS = 1_000;
 
 type BookValues = Partial<
   Pick<Addressbook, 'name' | 'description' | 'color' | 'defaultCountry' | 'isDefault' | 'lockedFields'>
@@ -47,20 +54,28 @@ export class AddressbooksService {
   /** Own and shared books. The first list creates the default one. */
   async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply> {
     await this.defaults.of(ctx);
-    const { rows, next } = await this.cursors.page(query, {
-      scope: `addressbooks ${ctx.tenantId} ${ctx.userId}`,
-      key: (book: BookRow): [string] => [book.id],
-      rows: (after, limit) => this.books.list(ctx, after, limit, false),
-    });
-    return ADDRESSBOOKS.page(await this.shown(ctx, rows), next);
+    return this.page(ctx, query, false);
   }
 
   /** All books that the caller sees, that of the workspace included. */
-  async all(ctx: RequestContext): Promise<JsonReply> {
+  async all(ctx: RequestContext, { cursor }: ListAllAddressbooks): Promise<JsonReply> {
     await this.defaults.of(ctx);
     await this.global.create(ctx);
-    const rows = await this.books.list(ctx, undefined, 1_000, true);
-    return ADDRESSBOOKS.page(await this.shown(ctx, rows), null);
+    return this.page(ctx, { cursor, limit: ALL_BOOKS }, true);
+  }
+
+  private async page(
+    ctx: RequestContext,
+    query: Pick<PageQuery, 'cursor' | 'limit'>,
+    withGlobal: boolean,
+  ): Promise<JsonReply> {
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `${withGlobal ? 'all ' : ''}addressbooks ${ctx.tenantId} ${ctx.userId}`,
+      key: (book: ListedBook): [string] => [book.id],
+      fits: (book) => book.fits,
+      rows: (after, limit) => this.books.list(ctx, after, limit, withGlobal),
+    });
+    return ADDRESSBOOKS.page(await this.shown(ctx, rows), next);
   }
 
   /** @throws ApiError 404 */
@@ -79,7 +94,8 @@ export class AddressbooksService {
     const roles = await this.roles(ctx, shares);
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.books.lock(tx, ctx);
-      if ((await this.books.count(tx, ctx)) >= MAX_BOOKS) throw ContactErrors.tooManyBooks.with();
+      if ((await this.books.count(tx, ctx)) >= QUOTAS.user.addressbooks)
+        throw ContactErrors.tooManyBooks.with();
       const values = {
         name: input.name,
         description,

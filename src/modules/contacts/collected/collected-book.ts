@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { MemberKey } from '../../../platform/context/request-context.js';
 import { emptyCard, written } from '../../../lib/contact-card/index.js';
 import { Db } from '../../../platform/database/db.js';
-import { MAX_CONTACTS } from '../addressbook-access.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { type ContactInsert, contactInsert } from '../model/contact-values.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
@@ -53,7 +53,7 @@ export class CollectedBook {
       const count = (await this.contacts.lockBook(tx, owner, bookId)) ?? 0;
       const removed = await this.extracted.suppressed(owner, keys, tx);
       const contacts = missing.filter(({ key }) => !removed.has(key)).map(contactOf);
-      const capacity = Math.max(0, MAX_CONTACTS - count);
+      const capacity = Math.max(0, QUOTAS.item.contacts_of_addressbook - count);
       await this.contacts.insertMany(tx, owner, bookId, contacts.slice(0, capacity));
     });
   }

@@ -56,6 +56,7 @@ export class ContactListsService {
     const { rows, next } = await this.cursors.page(query, {
       scope: `contacts ${ctx.tenantId} ${ctx.userId} ${books.bookId} ${JSON.stringify([sort, q, email, phone, category, kind])}`,
       key: (row: Listed): (string | number)[] => (sort === 'name' ? [row.sort_key, row.id] : [row.seq]),
+      fits: (row) => row.fits,
       rows: async (after, limit) => {
         const read = () => this.contacts.list(ctx, books, filter, sort, after, limit);
         const found = await this.access.reading(ctx, books.accessId, read);

@@ -9,7 +9,8 @@ import type { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import {
   type ContactCard,
   joined,
@@ -70,7 +71,13 @@ export class ContactsService {
       if (into) return this.merged(tx, ctx, book, into, card);
       if (same[0] && on_duplicate !== 'create')
         throw duplicateError(ContactErrors.duplicateContact, same[0], book.role);
-      const row = await this.contacts.insertWithin(tx, ctx, bookId, values, MAX_CONTACTS);
+      const row = await this.contacts.insertWithin(
+        tx,
+        ctx,
+        bookId,
+        values,
+        QUOTAS.item.contacts_of_addressbook,
+      );
       if (!row) throw await this.taken(reader, ctx, book, values);
       const duplicates = similar.map((other) => {
         const { id, external_id, card: json } = other;
@@ -151,7 +158,7 @@ export class ContactsService {
     const [byUid] = await this.contacts.find(reader, ctx, book.id, 'uid', [values.uid]);
     if (byUid) return duplicateError(ContactErrors.duplicateUid, byUid, book.role);
     const { contacts_count: count } = await this.access.readable(ctx, book.id, reader);
-    if (count >= MAX_CONTACTS) return ContactErrors.bookFull.with();
+    if (count >= QUOTAS.item.contacts_of_addressbook) return ContactErrors.bookFull.with();
     // The other contact was deleted meanwhile: the write is repeated.
     throw new ConcurrentChangeError('the contact with this external_id or uid was deleted');
   }

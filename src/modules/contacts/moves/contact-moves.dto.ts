@@ -4,7 +4,7 @@ import { Distinct, OneOf, Optional, Uuid } from '../../../platform/http/input.de
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { MAX_UID } from '../../../lib/contact-card/index.js';
 
-const MAX_NAMED = 1_000;
+export const MAX_NAMED = 1_000;
 const BULK_POLICIES = ['skip', 'rename', 'merge', 'replace'] as const;
 const POLICIES = ['reject', 'rename', 'merge', 'replace'] as const;
 export type MovePolicy = (typeof POLICIES)[number] | (typeof BULK_POLICIES)[number];

@@ -6,14 +6,15 @@ import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import { differences, joined } from '../../../lib/contact-card/index.js';
 import { checked, contactUpdate } from '../model/contact-values.js';
 import { canEdit, cardOf, type ContactRow, duplicateError, shown } from '../responses/contact.presenter.js';
 import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
-import type { MoveContact, MoveContacts, MovePolicy } from './contact-moves.dto.js';
+import { MAX_NAMED, type MoveContact, type MoveContacts, type MovePolicy } from './contact-moves.dto.js';
 import type { MovedContactsEnvelope } from './contact-moves.response.js';
 
 /** Contacts of one transaction of a bulk move. */
@@ -110,14 +111,14 @@ export class ContactMovesService {
       return part;
     });
     result.moved += moved;
-    result.skipped.push(...skipped);
-    result.errors.push(...errors);
+    result.skipped.push(...skipped.slice(0, MAX_NAMED - result.skipped.length));
+    result.errors.push(...errors.slice(0, MAX_NAMED - result.errors.length));
   }
 
   /** After moves, which have locked the target. @throws ApiError 422 `addressbook_full` */
   private async assertWithinLimit(tx: Tx, ctx: RequestContext, target: AccessedBook): Promise<void> {
     const count = (await this.contacts.lockBook(tx, ctx, target.id)) ?? 0;
-    if (count > MAX_CONTACTS) throw ContactErrors.bookFull.with();
+    if (count > QUOTAS.item.contacts_of_addressbook) throw ContactErrors.bookFull.with();
   }
 
   /** @returns the contact in the target, or the other one that has its external_id or uid */
@@ -165,7 +166,8 @@ export class ContactMovesService {
 
   private async target(ctx: RequestContext, bookId: string, count: number): Promise<AccessedBook> {
     const target = await this.access.writable(ctx, bookId.toLowerCase());
-    if (target.contacts_count + count > MAX_CONTACTS) throw ContactErrors.bookFull.with();
+    if (target.contacts_count + count > QUOTAS.item.contacts_of_addressbook)
+      throw ContactErrors.bookFull.with();
     return target;
   }
 }

@@ -28,6 +28,7 @@ export class MemberDirectoryService {
     const { rows, next } = await this.cursors.page(query, {
       scope: `directory ${ctx.tenantId} ${JSON.stringify([q, department])}`,
       key: (row: Listed): [string, string] => [row.sort_key, row.id],
+      fits: (row) => row.fits,
       rows: async (after, limit) => {
         const read = () => this.contacts.list(ctx, books, filter, 'name', after, limit);
         const found = await this.access.reading(ctx, ctx.tenantId, read);

@@ -39,7 +39,8 @@ export class ImportUndo {
   async list(ctx: RequestContext, query: PageQuery): Promise<ImportList> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `contact imports ${ctx.tenantId} ${ctx.userId}`,
-      key: (row: ContactImport): [string] => [row.id],
+      key: (row: ContactImport & { fits: boolean }): [string] => [row.id],
+      fits: (row) => row.fits,
       rows: (after, limit) => this.imports.list(ctx, after, limit),
     });
     return { imports: rows.map(importResponse), next };

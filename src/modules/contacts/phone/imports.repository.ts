@@ -6,6 +6,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { jsonBytes } from '../../../platform/paging/page-bytes.js';
 import { ContactImport, ContactImportItem, type ImportAction, type ImportCounts } from './import.entity.js';
 import type { ImportProblemResponse } from './phone.response.js';
 
@@ -78,13 +79,15 @@ export class ImportsRepository {
     return rowsOf(tx, ContactImport).lock({ tenantId, userId, id });
   }
 
-  /** Newest first. */
+  /** Newest first; imports beyond the bytes of the page have only their ids. */
   async list(
     { tenantId, userId }: RequestContext,
     after: readonly [string] | undefined,
     limit: number,
-  ): Promise<ContactImport[]> {
-    return rowsOf(this.db, ContactImport).page({ tenantId, userId }, ['id'], after, limit, 'DESC');
+  ): Promise<(ContactImport & { fits: boolean })[]> {
+    const size = `1024 + ${jsonBytes('item.errors')}`;
+    const options = { size, order: 'DESC' } as const;
+    return rowsOf(this.db, ContactImport).boundedPage({ tenantId, userId }, ['id'], after, limit, options);
   }
 
   /** Creates the import or writes its counts. @returns false when the address book does not exist */

@@ -10,7 +10,8 @@ import { Errors } from '../../../platform/http/errors.js';
 import { collectStepGarbage } from '../../../platform/memory/garbage.js';
 import { SyncCursors } from '../../../platform/sync/sync-cursors.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
@@ -144,7 +145,7 @@ export class ImportsService implements OnModuleInit {
       const count = await this.contacts.lockBook(tx, ctx, run.bookId);
       if (count === undefined || !(await this.imports.save(tx, ctx, { ...run, problems: [] })))
         throw ContactErrors.bookNotFound.with();
-      const capacity = MAX_CONTACTS - count;
+      const capacity = QUOTAS.item.contacts_of_addressbook - count;
       const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds, capacity);
       const omissions = batch.cards.flatMap((card) => card.problems);
       const failed = [...batch.problems, ...full(result.exceeding)].toSorted((a, b) => a.index - b.index);

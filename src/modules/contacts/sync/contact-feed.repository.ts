@@ -56,6 +56,12 @@ const page = (name: string, where: string) =>
          WINDOW page_order AS (ORDER BY listed.seq ROWS UNBOUNDED PRECEDING)) contact ON true
       ORDER BY contact.seq`,
   );
+// Not prepared, so that PostgreSQL plans each call for its list (`contacts.repository.ts`).
+const sizes = workspace.statement<{ external_id: string; size: number }>(
+  '',
+  `SELECT external_id, size FROM contacts
+    WHERE tenant_id = $1 AND addressbook_id = $2 AND external_id = ANY ($3) AND gone_at IS NULL`,
+);
 const changes = page('changes', '');
 const firstChanges = page('first_changes', 'AND item.gone_at IS NULL');
 
@@ -125,6 +131,17 @@ export class ContactFeedRepository implements FeedSource, OnModuleInit {
 
   async forgetRemovals(tx: Tx, owner: FeedOwner, before: Date): Promise<number | null> {
     return highestSeq(await tx.query(forget, [owner.tenant_id, owner.user_id, before]));
+  }
+
+  /** Characters of the contacts with these ids, by external id. */
+  async sizes(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    bookId: string,
+    ids: string[],
+  ): Promise<Map<string, number>> {
+    const rows = await tx.query(sizes, [tenantId, bookId, ids]);
+    return new Map(rows.map(({ external_id, size }) => [external_id, size]));
   }
 
   /** @throws ApiError 404 */

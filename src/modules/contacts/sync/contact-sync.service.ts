@@ -8,7 +8,9 @@ import { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ChangesQuery } from '../../../platform/sync/feed.dto.js';
 import { FeedService } from '../../../platform/sync/feed.service.js';
-import { type AccessedBook, AddressbookAccess, MAX_CONTACTS } from '../addressbook-access.js';
+import { PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import { phoneCountry } from '../input/contact.dto.js';
 import { type BookRole, canEdit, type ContactRow } from '../responses/contact.presenter.js';
 import { ChangeErrors, ContactErrors } from '../contacts.errors.js';
@@ -89,8 +91,11 @@ export class ContactSyncService {
   ): Promise<ChangeOutcome[]> {
     const count = await this.contacts.lockBook(tx, ctx, book.id);
     if (count === undefined) throw ContactErrors.bookNotFound.with();
-    const inputs = changes.map((raw) => Checked.of(ContactChange, raw));
-    const ids = inputs.flatMap((input) => (input.error ? [] : [input.value.external_id]));
+    const all = changes.map((raw) => Checked.of(ContactChange, raw));
+    const idsOf = (inputs: readonly Checked<ContactChange>[]) =>
+      inputs.flatMap((input) => (input.error ? [] : [input.value.external_id]));
+    const inputs = all.slice(0, fitting(all, await this.feed.sizes(tx, ctx, book.id, idsOf(all))));
+    const ids = idsOf(inputs);
     const rows = new Map(
       (await this.contacts.find(tx, ctx, book.id, 'external_id', ids)).map((row) => [row.external_id, row]),
     );
@@ -103,6 +108,11 @@ export class ContactSyncService {
       else planned.push(plan);
     }
     await this.applyAll(tx, ctx, { id: book.id, contacts_count: count }, planned, outcomes);
+    for (const input of all.slice(inputs.length))
+      outcomes.push({
+        externalId: input.error ? null : input.value.external_id,
+        error: ChangeErrors.responseFull.with(),
+      });
     return outcomes;
   }
 
@@ -147,7 +157,7 @@ export class ContactSyncService {
     const removed = of('remove').map(({ id }) => id);
     await this.contacts.remove(tx, ctx, book.id, removed);
     const inserts = of('insert').map(({ values }) => values);
-    const capacity = Math.max(0, MAX_CONTACTS - book.contacts_count + removed.length);
+    const capacity = Math.max(0, QUOTAS.item.contacts_of_addressbook - book.contacts_count + removed.length);
     const made = await this.contacts.insert(tx, ctx, book.id, inserts.slice(0, capacity));
     const updates = of('update').map(({ values }) => values);
     const updated = await this.contacts.update(tx, ctx, book.id, updates);
@@ -161,6 +171,16 @@ export class ContactSyncService {
         inserts.length > capacity,
       );
   }
+}
+
+/** The number of changes whose contacts, as they are stored, fit the bytes of a page. @param sizes characters by external id */
+function fitting(changes: readonly Checked<ContactChange>[], sizes: ReadonlyMap<string, number>): number {
+  let size = 0;
+  const end = changes.findIndex((input) => {
+    if (!input.error) size += sizes.get(input.value.external_id) ?? 0;
+    return size > PAGE_BYTES;
+  });
+  return end === -1 ? changes.length : Math.max(1, end);
 }
 
 /** @param after the written row; undefined where the uid is in use or the address book is full */

@@ -4,6 +4,7 @@ import { fold } from '../../../lib/search-text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { RowQuota } from '../../../platform/quotas/row-quota.js';
 import { Form, FormCounter, FormVersion } from '../forms.entity.js';
 
 const NOW = () => 'now()';
@@ -15,6 +16,14 @@ export function searchTextOf(form: Pick<Form, 'title' | 'description' | 'draft'>
   const questions = questionsOf(form.draft).map((question) => question.title);
   return fold([form.title, form.description, ...questions].join(' ').slice(0, SEARCH_LENGTH).toWellFormed());
 }
+
+// Index forms_owner.
+const formsOfUser = new RowQuota(
+  'user',
+  'forms',
+  'forms',
+  'forms WHERE tenant_id = $1 AND owner_id = $2 AND deleted_at IS NULL',
+);
 
 /** Writes of forms and versions. */
 @Injectable()
@@ -30,6 +39,7 @@ export class FormWritesRepository {
     { tenantId, userId }: RequestContext,
     values: ColumnValues<Form> & { id: string },
   ): Promise<void> {
+    await formsOfUser.take(tx, tenantId, userId);
     const times = { createdAt: NOW, updatedAt: NOW };
     await rowsOf(tx, Form).insert({ ...values, ...times, tenantId, ownerId: userId });
     // Submissions to a form with a quota lock this row.

@@ -15,6 +15,7 @@ import {
   ReadOperation,
   UpdateOperation,
 } from '../../../platform/resources/operations.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { FormErrors } from '../forms.errors.js';
 import { formConflict, FORMS } from '../forms.resource.js';
 import { FormStatesService } from './form-states.service.js';
@@ -54,7 +55,7 @@ export class FormsController {
     description: 'The form is a draft: only its owner sees it until it is shared.',
     body: CreateForm,
     example: { title: 'Summer party', definition: EXAMPLE_DEFINITION },
-    errors: [FormErrors.invalidDefinition, FormErrors.unknownPreset],
+    errors: [QuotaErrors.exceeded, FormErrors.invalidDefinition, FormErrors.unknownPreset],
   })
   @Requires('forms.create')
   @BodyLimit(DEFAULT_LIMITS.bytes, FORM_VALUES)

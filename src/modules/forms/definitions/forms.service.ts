@@ -19,7 +19,7 @@ import { FormWritesRepository, searchTextOf } from '../changes/form-writes.repos
 import { formResponse, formSummary } from '../form.presenter.js';
 import type { Form } from '../forms.entity.js';
 import { FormErrors } from '../forms.errors.js';
-import { type FormRow, FormsRepository, likePatterns } from '../forms.repository.js';
+import { FormsRepository, likePatterns, type ListedForm } from '../forms.repository.js';
 import { FORMS } from '../forms.resource.js';
 import { presetOf } from './preset-library.js';
 import type { CreateForm, ListForms, ReadForm, ReplaceForm, UpdateForm } from './forms.dto.js';
@@ -44,7 +44,8 @@ export class FormsService {
     const filter = { state, owner, words: likePatterns(q) };
     const { rows, next } = await this.cursors.page(query, {
       scope: `forms ${ctx.tenantId} ${ctx.userId} ${JSON.stringify([state, owner, q, scope])}`,
-      key: (form: FormRow): [string] => [form.id],
+      key: (form: ListedForm): [string] => [form.id],
+      fits: (form) => form.fits,
       rows: (after, limit) => this.forms.list(ctx, base, filter, after, limit),
     });
     return FORMS.page(

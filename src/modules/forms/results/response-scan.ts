@@ -3,6 +3,7 @@ import type { Version } from '../../../lib/forms/index.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { jsonBytes } from '../../../platform/paging/page-bytes.js';
 import { FormsRepository } from '../forms.repository.js';
 import type { ResponseFilter, ResponseRow } from '../responses/responses.repository.js';
 
@@ -23,31 +24,53 @@ export interface ScanFilter extends Pick<ResponseFilter, 'from' | 'to' | 'versio
   respondents?: boolean;
 }
 
-const BATCH = 500;
+/** Numbers of responses that are fetched at once, and the bytes of their answers unless one response has more. */
+const BATCHES = [500, 100, 20, 5, 1] as const;
+const BATCH_BYTES = 1024 * 1024;
 /** Before any response. */
 const FIRST = ['-infinity', '00000000-0000-0000-0000-000000000000'] as const;
+
+const FILTER = `response.tenant_id = $1 AND response.form_id = $2
+      AND response.submitted_at >= $3::timestamptz AND response.submitted_at < $4::timestamptz
+      AND ($5::int IS NULL OR response.version = $5)
+      AND (response.submitted_at, response.id) > ($6::timestamptz, $7::uuid)
+    ORDER BY response.submitted_at, response.id`;
 
 // Index form_responses_list. Columns that a reader must not see do not leave the database.
 const declare = workspace.statement<never>(
   'form_responses.declare_scan',
   `DECLARE response_scan NO SCROLL CURSOR FOR
    SELECT response.id, response.version, response.submitted_at, response.duration_seconds,
-          CASE WHEN $7::boolean THEN member.email END AS respondent,
-          CASE WHEN $6::text[] IS NULL THEN response.answers
+          CASE WHEN $9::boolean THEN member.email END AS respondent,
+          CASE WHEN $8::text[] IS NULL THEN response.answers
                ELSE (SELECT coalesce(jsonb_object_agg(answer.key, answer.value), '{}')
-                       FROM jsonb_each(response.answers) answer WHERE answer.key = ANY ($6::text[])) END AS answers
+                       FROM jsonb_each(response.answers) answer WHERE answer.key = ANY ($8::text[])) END AS answers
      FROM form_responses response
      LEFT JOIN member_profiles member ON member.tenant_id = response.tenant_id AND member.user_id = response.respondent_id
-    WHERE response.tenant_id = $1 AND response.form_id = $2
-      AND response.submitted_at >= $3::timestamptz AND response.submitted_at < $4::timestamptz
-      AND ($5::int IS NULL OR response.version = $5)
-      AND (response.submitted_at, response.id) > ($8::timestamptz, $9::uuid)
-    ORDER BY response.submitted_at, response.id`,
+    WHERE ${FILTER}`,
 );
 
-const fetch = workspace.statement<ScanRow>('form_responses.fetch_scan', `FETCH ${BATCH} FROM response_scan`, {
-  reach: 'transaction',
-});
+// The sizes of the same rows, which decide how many of them are fetched at once.
+const declareSizes = workspace.statement<never>(
+  'form_responses.declare_sizes',
+  `DECLARE response_sizes NO SCROLL CURSOR FOR
+   SELECT ${jsonBytes('response.answers')} AS bytes FROM form_responses response WHERE ${FILTER}`,
+);
+
+const fetchSizes = workspace.statement<{ bytes: number }>(
+  'form_responses.fetch_sizes',
+  `FETCH ${BATCHES[0]} FROM response_sizes`,
+  { reach: 'transaction' },
+);
+
+const FETCHES = BATCHES.map((count) => ({
+  count,
+  statement: workspace.statement<ScanRow>(
+    `form_responses.fetch_scan_${count}`,
+    `FETCH ${count} FROM response_scan`,
+    { reach: 'transaction' },
+  ),
+}));
 
 // The transaction is idle while a slow client receives a batch.
 const allowPauses = workspace.statement<never>(
@@ -55,6 +78,13 @@ const allowPauses = workspace.statement<never>(
   `SET LOCAL idle_in_transaction_session_timeout = '120s'`,
   { reach: 'transaction' },
 );
+
+/** The number of responses of these sizes that one batch may have. */
+function fitting(sizes: readonly number[]): number {
+  let bytes = 0;
+  const end = sizes.findIndex((size) => (bytes += size) > BATCH_BYTES);
+  return end === -1 ? sizes.length : end;
+}
 
 /** Reads all responses of a form in batches, in one snapshot and with flat memory. */
 @Injectable()
@@ -76,8 +106,9 @@ export class ResponseScan {
   ): Promise<T> {
     return this.db.tx(async (tx) => {
       const times = [from ?? '-infinity', to ?? 'infinity'];
-      const selected = [...times, version ?? null, questions ?? null, respondents, ...after];
-      await tx.query(declare, [tenantId, form, ...selected]);
+      const selected = [tenantId, form, ...times, version ?? null, ...after];
+      await tx.query(declareSizes, selected);
+      await tx.query(declare, [...selected, questions ?? null, respondents]);
       await tx.query(allowPauses, []);
       // Read after the snapshot of the cursor, so that the versions of all its responses are among them.
       const versions = await this.forms.versions(tx, tenantId, form);
@@ -86,9 +117,19 @@ export class ResponseScan {
   }
 
   private async *batches(tx: Tx): AsyncGenerator<ScanRow[]> {
+    let sizes: number[] = [];
+    let isLast = false;
     for (;;) {
-      const rows = await tx.query(fetch, []);
+      if (sizes.length === 0) {
+        sizes = (await tx.query(fetchSizes, [])).map(({ bytes }) => bytes);
+        isLast = sizes.length < BATCHES[0];
+      }
+      const end = fitting(sizes);
+      const most = end === sizes.length && isLast ? BATCHES[0] : end;
+      const { statement } = FETCHES.find(({ count }) => count <= most) ?? FETCHES.at(-1)!;
+      const rows = await tx.query(statement, []);
       if (rows.length === 0) return;
+      sizes.splice(0, rows.length);
       yield rows;
     }
   }

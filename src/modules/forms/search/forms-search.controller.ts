@@ -6,7 +6,7 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { OpenForm } from '../form-access.js';
 import { formSummary } from '../form.presenter.js';
-import { type FormRow, FormsRepository, likePatterns } from '../forms.repository.js';
+import { FormsRepository, likePatterns, type ListedForm } from '../forms.repository.js';
 import { SearchForms } from './forms-search.dto.js';
 import { FormSearchEnvelope } from './forms-search.response.js';
 
@@ -28,7 +28,8 @@ export class FormsSearchController {
     const words = likePatterns(query.q);
     const { rows, next } = await this.cursors.page(query, {
       scope: `search forms ${ctx.tenantId} ${ctx.userId} ${query.q}`,
-      key: (form: FormRow): [string] => [form.id],
+      key: (form: ListedForm): [string] => [form.id],
+      fits: (form) => form.fits,
       rows: (after, limit) => this.forms.list(ctx, null, { words }, after, limit),
     });
     const marks = SearchQuery.parse(query.q);

@@ -23,6 +23,11 @@ export class SessionsApi {
     return this.sessions.live(accountId, current, MAX_SHOWN);
   }
 
+  /** The live sessions of an account that were used last. */
+  async recent(accountId: string, limit: number): Promise<SessionRow[]> {
+    return this.sessions.live(accountId, null, limit);
+  }
+
   /** All live sessions of an account. */
   async allLive(accountId: string): Promise<SessionRow[]> {
     return this.sessions.live(accountId, null, null);

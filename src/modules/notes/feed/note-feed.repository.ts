@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { MemberFeed } from '../../../platform/sync/member-feed.js';
-
-const MEMBERS_BYTES = '256 * cardinality(item.member_ids)';
+import { NOTE_SUMMARY_BYTES } from '../note-bytes.js';
 
 /** Notes as a synchronised collection. */
 @Injectable()
@@ -16,7 +15,7 @@ export class NoteFeedRepository extends MemberFeed {
       members: 'note_members',
       item: 'note_id',
       items: 'notes',
-      bytes: { content: `${MEMBERS_BYTES} + item.content_bytes`, summary: MEMBERS_BYTES },
+      bytes: { content: `${NOTE_SUMMARY_BYTES} + item.content_bytes`, summary: NOTE_SUMMARY_BYTES },
       view: 'note_views',
       viewItem: 'note_id',
       json: { content: 'note', summary: 'summary' },

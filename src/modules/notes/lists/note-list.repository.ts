@@ -5,6 +5,7 @@ import { likePattern } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement-variants.js';
 import type { JsonText } from '../../../platform/http/json-reply.js';
 import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { NOTE_SUMMARY_BYTES } from '../note-bytes.js';
 import type { ListNotes } from '../notes.dto.js';
 
 interface NoteListQuery extends Omit<ListNotes, 'cursor'> {
@@ -126,10 +127,11 @@ function pageText(
       ? members
       : `(${page}) page JOIN note_members member ON member.tenant_id = $1 AND member.note_id = page.id AND member.user_id = $2
          JOIN ${NOTES}`;
+  const bytes = NOTE_SUMMARY_BYTES.replaceAll('item.', 'note.');
   const json = (content: string): string =>
     `note_member_json(note, member, (note.owner_id, owner.display_name, owner.email)::note_owner, ${content})`;
   return `SELECT note.id, (${key.sql})::text AS key,
-         CASE WHEN ${fitsPage('note.content_bytes', '$3', '$4')}
+         CASE WHEN ${fitsPage(include === 'content' ? `${bytes} + note.content_bytes` : bytes, '$3', '$4')}
               THEN ${include === 'content' ? json(CONTENT) : `note_summary(${json('NULL')})`} END AS json
     FROM ${rows}
     LEFT JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id

@@ -40,7 +40,8 @@ export class NoteListsService {
   async revisions(ctx: RequestContext, id: string, query: PageQuery): Promise<JsonReply> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `revisions ${ctx.tenantId} ${ctx.userId} ${id}`,
-      key: ({ revision }: RevisionRow): [number] => [revision ?? 0],
+      key: ({ revision }: RevisionRow & { fits: boolean }): [number] => [revision ?? 0],
+      fits: (row) => row.fits,
       rows: async (before, limit) => {
         const revisions = await this.notes.listRevisions(ctx, id, before?.[0] ?? NEWEST, limit);
         if (!revisions) throw NoteErrors.notFound.with();

@@ -1,4 +1,5 @@
 import type { SearchTables } from '../../../platform/search/search-tables.js';
+import { NOTE_SUMMARY_BYTES } from '../note-bytes.js';
 
 /** Tables of the search in notes. The readers of a note are its members. */
 export const NOTE_SEARCH: SearchTables = {
@@ -15,6 +16,7 @@ export const NOTE_SEARCH: SearchTables = {
   bodyJoin:
     'JOIN note_revisions revision ON revision.tenant_id = item.tenant_id AND revision.note_id = item.id AND revision.revision = item.body_rev',
   bodyBytes: 'item.content_bytes',
+  hitBytes: NOTE_SUMMARY_BYTES,
   event: `event.type LIKE 'note.%'`,
   findable: '$3::tsquery',
 };

@@ -8,6 +8,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { newToken } from '../../../platform/secrets/workspace-token.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { SessionsApi } from '../../identity/index.js';
 import { ScimToken } from '../scim.entity.js';
 import { ScimErrors } from '../scim.errors.js';
@@ -20,7 +21,6 @@ import type {
   ScimTokenSecretEnvelope,
 } from './scim-tokens.response.js';
 
-const MAX_TOKENS = 10;
 const DAY_MS = 86_400_000;
 
 const lockTokens = workspace.lock('scim.lock_tokens', 'scim tokens');
@@ -47,7 +47,8 @@ export class ScimTokensService {
       const expiresAt = days ? new Date(Date.now() + days * DAY_MS) : null;
       const values = { tenantId, id: uuidv7(), name, tokenHash: hash, createdBy: userId, expiresAt };
       const inserted = (await rows.insert(values)) as ScimToken;
-      if ((await rows.count({ tenantId })) > MAX_TOKENS) throw ScimErrors.tooManyTokens.with();
+      if ((await rows.count({ tenantId })) > QUOTAS.workspace.scim_tokens)
+        throw ScimErrors.tooManyTokens.with();
       await this.log(tx, ctx, 'created', inserted);
       return inserted;
     });
@@ -55,7 +56,12 @@ export class ScimTokensService {
   }
 
   async list({ tenantId }: RequestContext): Promise<ScimTokenListEnvelope> {
-    const rows = await rowsOf(this.db, ScimToken).page({ tenantId }, ['id'], undefined, MAX_TOKENS);
+    const rows = await rowsOf(this.db, ScimToken).page(
+      { tenantId },
+      ['id'],
+      undefined,
+      QUOTAS.workspace.scim_tokens,
+    );
     return { scim_tokens: rows.map(present), next: null };
   }
 

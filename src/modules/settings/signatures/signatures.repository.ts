@@ -4,6 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { textBytes } from '../../../platform/paging/page-bytes.js';
 import { Signature } from './signature.entity.js';
 
 // Released at the end of the transaction.
@@ -16,13 +17,14 @@ const NOW = () => 'now()';
 export class SignaturesRepository {
   constructor(private readonly db: Db) {}
 
-  /** In the order of creation. */
+  /** In the order of creation; signatures beyond the bytes of the page have only their ids. */
   async list(
     { tenantId, userId }: RequestContext,
     after: readonly [string] | undefined,
     limit: number,
-  ): Promise<Signature[]> {
-    return rowsOf(this.db, Signature).page({ tenantId, userId }, ['id'], after, limit);
+  ): Promise<(Signature & { fits: boolean })[]> {
+    const size = `512 + ${textBytes('item.html', 'item.text')}`;
+    return rowsOf(this.db, Signature).boundedPage({ tenantId, userId }, ['id'], after, limit, { size });
   }
 
   async find(

@@ -1,5 +1,6 @@
 import { defineError } from '../../../platform/http/api-error.js';
 import { resource } from '../../../platform/resources/resource.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { SignatureResponse } from './signatures.dto.js';
 
 export const SIGNATURES = resource({
@@ -13,5 +14,5 @@ export const SIGNATURES = resource({
 export const tooManySignatures = defineError(
   422,
   'too_many_signatures',
-  'A user may have at most 100 signatures.',
+  `A user may have at most ${QUOTAS.user.signatures} signatures.`,
 );

@@ -13,12 +13,11 @@ import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { cleanHtmlField } from '../../../platform/resources/html-field.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { Signature } from './signature.entity.js';
 import type { SignatureResponse, CreateSignature, UpdateSignature } from './signatures.dto.js';
 import { SignaturesRepository } from './signatures.repository.js';
 import { SIGNATURES, tooManySignatures } from './signatures.resource.js';
-
-export const MAX_SIGNATURES = 100;
 
 /** The mail signatures of a user, at most one of them the default. */
 @Injectable()
@@ -35,7 +34,8 @@ export class SignaturesService {
   async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `signatures ${ctx.tenantId} ${ctx.userId}`,
-      key: (signature: Signature): [string] => [signature.id],
+      key: (signature: Signature & { fits: boolean }): [string] => [signature.id],
+      fits: (signature) => signature.fits,
       rows: (after, limit) => this.signatures.list(ctx, after, limit),
     });
     return SIGNATURES.page(rows.map(present), next);
@@ -52,7 +52,7 @@ export class SignaturesService {
     const { name, text = null, is_default: isDefault = false } = input;
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.signatures.lock(tx, ctx);
-      if ((await this.signatures.count(tx, ctx)) >= MAX_SIGNATURES) throw tooManySignatures.with();
+      if ((await this.signatures.count(tx, ctx)) >= QUOTAS.user.signatures) throw tooManySignatures.with();
       const values = { name, html, text: text ?? plainText(html), ownText: text !== null, isDefault };
       const made = await this.signatures.insert(tx, ctx, { id: uuidv7(), ...values });
       await this.log(tx, ctx, 'signature.created', made);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { boundedPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 
 export const CLIENT_KINDS = ['public', 'confidential', 'device', 'service'] as const;
 
@@ -35,14 +36,30 @@ export interface OwnedClientRow extends ClientRow {
   createdAt: Date;
 }
 
-const CLIENT = `id, kind, name, first_party AS "firstParty", secret_hash AS "secretHash", redirect_uris AS "redirectUris",
+const CONTENT = `kind, name, first_party AS "firstParty", secret_hash AS "secretHash", redirect_uris AS "redirectUris",
   logout_uris AS "logoutUris", account_id AS "accountId", tenant_id AS "tenantId",
   owner_tenant_id AS "ownerTenantId", scopes`;
-const OWNED = `${CLIENT}, created_by AS "createdBy", created_at AS "createdAt"`;
+const CLIENT = `id, ${CONTENT}`;
+const OWNED_CONTENT = `${CONTENT}, created_by AS "createdBy", created_at AS "createdAt"`;
+const OWNED = `id, ${OWNED_CONTENT}`;
 
-const owned = directory.statement<OwnedClientRow>(
+/** A client of a page; beyond the bytes of the page it has only its id. */
+export type ListedClientRow = OwnedClientRow & { fits: boolean };
+
+const owned = directory.statement<ListedClientRow>(
   'oidc_clients.owned',
-  `SELECT ${OWNED} FROM oidc_clients WHERE owner_tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
+  boundedPage({
+    keys: `SELECT client.id, 1024 + octet_length(client.redirect_uris::text) + octet_length(client.logout_uris::text) AS bytes
+             FROM oidc_clients client WHERE client.owner_tenant_id = $1 AND client.id > $2 ORDER BY client.id LIMIT $3`,
+    order: 'sized.id',
+    limit: '$3',
+    bytes: '$4',
+    columns: 'sized.id, sized.fits, shown.*',
+    shown: {
+      columns: OWNED_CONTENT,
+      from: 'oidc_clients WHERE owner_tenant_id = $1 AND oidc_clients.id = sized.id',
+    },
+  }),
 );
 
 const findOwned = directory.statement<OwnedClientRow>(
@@ -105,8 +122,8 @@ export class OidcClientsRepository {
   }
 
   /** Clients of a workspace with an id above `after`. */
-  async owned(tenantId: string, after: string, limit: number): Promise<OwnedClientRow[]> {
-    return this.db.query(owned, [tenantId, after, limit]);
+  async owned(tenantId: string, after: string, limit: number): Promise<ListedClientRow[]> {
+    return this.db.query(owned, [tenantId, after, limit, PAGE_BYTES]);
   }
 
   async findOwned(tenantId: string, id: string): Promise<OwnedClientRow | null> {

@@ -7,10 +7,15 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { MemberAdmission } from '../../access/index.js';
 import { SessionsApi } from '../../identity/index.js';
 import { newClientSecret, OidcClientsApi } from './oidc-clients.api.js';
-import { OidcClientsRepository, type OwnedClientRow } from './oidc-clients.repository.js';
+import {
+  type ListedClientRow,
+  OidcClientsRepository,
+  type OwnedClientRow,
+} from './oidc-clients.repository.js';
 import { ClientErrors } from './tenant-clients.errors.js';
 import type { CreateTenantClient } from './tenant-clients.dto.js';
 import type {
@@ -19,8 +24,6 @@ import type {
   TenantClientResponse,
   TenantClientSecretEnvelope,
 } from './tenant-clients.response.js';
-
-const MAX_CLIENTS = 200;
 
 /** Clients of a workspace: applications for its members, and service accounts. */
 @Injectable()
@@ -64,7 +67,7 @@ export class TenantClientsService {
       ctx,
       async (tx) => {
         if (isService) await this.admission.assertMayGive(tx, ctx, 'clients.manage', { role, groupIds: [] });
-        if ((await this.repository.countOwned(tx, ctx.tenantId)) >= MAX_CLIENTS)
+        if ((await this.repository.countOwned(tx, ctx.tenantId)) >= QUOTAS.workspace.clients)
           throw ClientErrors.tooManyClients.with();
         await this.sessions.requireLive(tx, ctx.sessionId);
       },
@@ -76,7 +79,8 @@ export class TenantClientsService {
   async list({ tenantId }: RequestContext, query: PageQuery): Promise<TenantClientListEnvelope> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `clients ${tenantId}`,
-      key: ({ id }: OwnedClientRow): [string] => [id],
+      key: ({ id }: ListedClientRow): [string] => [id],
+      fits: (row) => row.fits,
       rows: (after, limit) => this.repository.owned(tenantId, after?.[0] ?? NIL, limit),
     });
     return { clients: rows.map(present), next };

@@ -4,6 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import type { FeedSqlRow } from '../../../platform/sync/feed-source.js';
 import { MemberFeed } from '../../../platform/sync/member-feed.js';
 import { TaskReferences } from '../responses/task-references.js';
+import { TASK_SUMMARY_BYTES } from '../task.entity.js';
 
 interface TaskFeedRow extends FeedSqlRow {
   refs: string | null;
@@ -11,14 +12,7 @@ interface TaskFeedRow extends FeedSqlRow {
   task_id: string | null;
 }
 
-// Approximate bytes of a task without its description, from the parts that may be long. `item` is the row of the task.
-const SUMMARY_BYTES = `1024 + 256 * (cardinality(item.assignee_ids) + cardinality(item.labels))
-  + CASE WHEN item.refs = '[]' THEN 0 ELSE 2 * octet_length(item.refs::text) END
-  + CASE WHEN item.attachments = '[]' THEN 0 ELSE octet_length(item.attachments::text) END
-  + CASE WHEN item.subtasks_count = 0 THEN 0 ELSE (
-      SELECT coalesce(sum(512 + octet_length(subtask.title)), 0) FROM subtasks subtask
-       WHERE subtask.tenant_id = $1 AND subtask.task_id = item.id) END`;
-const BYTES = `${SUMMARY_BYTES} + coalesce(octet_length(item.description), 0)
+const BYTES = `${TASK_SUMMARY_BYTES} + coalesce(octet_length(item.description), 0)
   + CASE WHEN item.comments_count = 0 THEN 0 ELSE (
       SELECT coalesce(sum(512 + octet_length(newest.body)), 0) FROM (
         SELECT comment.body FROM task_comments comment WHERE comment.tenant_id = $1 AND comment.task_id = item.id
@@ -39,7 +33,7 @@ export class TaskFeedRepository extends MemberFeed<TaskFeedRow> {
       members: 'task_members',
       item: 'task_id',
       items: 'tasks',
-      bytes: { content: BYTES, summary: SUMMARY_BYTES },
+      bytes: { content: BYTES, summary: TASK_SUMMARY_BYTES },
       view: 'task_views',
       viewItem: 'task_id',
       json: { content: 'synced', summary: 'summary' },

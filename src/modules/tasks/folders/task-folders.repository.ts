@@ -5,6 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { boundedPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import { Tree } from '../../../platform/resources/tree.js';
 import type { TaskRole } from '../task.entity.js';
 import { TaskFolder, TaskFolderMember } from './task-folder.entity.js';
@@ -13,8 +14,9 @@ import type { TaskFolderResponse } from './task-folder.response.js';
 export interface TaskFolderRow {
   id: string;
   position: number;
-  /** JSON of the folder as the caller sees it. */
-  folder: string;
+  fits: boolean;
+  /** JSON of the folder as the caller sees it; null beyond the bytes of the page. */
+  folder: string | null;
 }
 
 /** A folder with the role of the caller. */
@@ -30,9 +32,24 @@ const read = workspace.statement<{ folder: string }>(
 
 const list = workspace.statement<TaskFolderRow>(
   'task_folders.list',
-  `SELECT id, position, folder FROM task_folder_views
-    WHERE tenant_id = $1 AND user_id = $2 AND ($3 = 'any' OR parent_id IS NOT DISTINCT FROM $4::uuid)
-      AND (position, id) > ($5, $6::uuid) ORDER BY position, id LIMIT $7`,
+  boundedPage({
+    // The response has each folder twice.
+    keys: `SELECT folder.id, folder.position, 2 * (1024 + 512 * (
+                    SELECT count(*) FROM task_folder_members other
+                     WHERE other.tenant_id = $1 AND other.folder_id = folder.id)) AS bytes
+             FROM task_folder_views folder
+            WHERE folder.tenant_id = $1 AND folder.user_id = $2
+              AND ($3 = 'any' OR folder.parent_id IS NOT DISTINCT FROM $4::uuid) AND (folder.position, folder.id) > ($5, $6::uuid)
+            ORDER BY folder.position, folder.id LIMIT $7`,
+    order: 'sized.position, sized.id',
+    limit: '$7',
+    bytes: '$8',
+    columns: 'sized.id, sized.position, sized.fits, shown.folder',
+    shown: {
+      columns: 'listed.folder',
+      from: 'task_folder_views listed WHERE listed.tenant_id = $1 AND listed.user_id = $2 AND listed.id = sized.id',
+    },
+  }),
 );
 
 const lockTree = workspace.statement<never>(
@@ -117,7 +134,8 @@ export class TaskFoldersRepository {
     limit: number,
   ): Promise<TaskFolderRow[]> {
     const which = parent === undefined ? 'any' : 'children';
-    return this.db.query(list, [ctx.tenantId, ctx.userId, which, parent ?? null, ...after, limit]);
+    const values = [ctx.tenantId, ctx.userId, which, parent ?? null, ...after, limit, PAGE_BYTES];
+    return this.db.query(list, values);
   }
 
   /** Locks the tree of folders until the end of the transaction. */

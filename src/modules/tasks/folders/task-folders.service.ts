@@ -55,10 +55,11 @@ export class TaskFoldersService {
     const { rows, next } = await this.cursors.page(query, {
       scope: `task_folders ${ctx.tenantId} ${ctx.userId} ${query.parent_id?.toLowerCase() ?? ''}`,
       key: ({ position, id }: TaskFolderRow): [number, string] => [position, id],
+      fits: (row) => row.fits,
       rows: (after, limit) => this.folders.list(ctx, parentOf(query), after, limit),
     });
     return TASK_FOLDERS.page(
-      rows.map((row) => row.folder),
+      rows.map((row) => row.folder as string),
       next,
     );
   }

@@ -5,7 +5,7 @@ import { likePattern } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement-variants.js';
 import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import type { ListTasks } from './task-list.dto.js';
-import { PRIORITIES, STATUSES } from '../task.entity.js';
+import { PRIORITIES, STATUSES, TASK_SUMMARY_BYTES } from '../task.entity.js';
 
 interface TaskListRow {
   id: string;
@@ -58,6 +58,8 @@ const OVERDUE = {
   false: ` AND NOT (member.open AND coalesce(task.overdue_at <= now(), false))`,
 };
 
+const BYTES = `${TASK_SUMMARY_BYTES.replaceAll('item.', 'task.')} + coalesce(octet_length(task.description), 0)`;
+
 const STATEMENTS = new StatementVariants<TaskListRow>('tasks.list');
 
 /** Lists of tasks. */
@@ -87,7 +89,7 @@ export class TaskListRepository {
 function pageText(sort: ListTasks['sort'], direction: string, where: string): string {
   const { sql, id } = SORT_KEYS[sort];
   const rows = (scope: keyof typeof SCOPES): string =>
-    `SELECT member.task_id, ${sql} AS key, 2048 + coalesce(octet_length(task.description), 0) + 1024 * task.subtasks_count AS bytes
+    `SELECT member.task_id, ${sql} AS key, ${BYTES} AS bytes
        FROM task_members member JOIN tasks task ON task.tenant_id = member.tenant_id AND task.id = member.task_id
       WHERE member.tenant_id = $1 AND member.user_id = $2 AND ${SCOPES[scope]}${where}
       ORDER BY ${sql} ${direction}, ${id} ${direction} LIMIT $3 + 1`;

@@ -11,12 +11,11 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { TaskInputs } from '../task-inputs.js';
 import { keyFor } from '../../../platform/resources/manual-order.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { Subtask } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { CreateSubtask, UpdateSubtask } from './subtasks.dto.js';
 import { assertWritable, keyOf, type PartWritten, TaskPartWrites } from './task-part-writes.js';
-
-const MAX_SUBTASKS = 200;
 
 /** An input whose assignee was looked up: an id. */
 type Resolved = Omit<UpdateSubtask, 'assignee'> & { assigneeId?: string | null };
@@ -56,7 +55,7 @@ export class SubtasksService {
         device_id,
       } = checked.value;
       const siblings = await subtasksOf(tx, ctx, taskId);
-      if (siblings.length >= MAX_SUBTASKS) throw TaskErrors.tooManySubtasks.with();
+      if (siblings.length >= QUOTAS.item.subtasks_of_task) throw TaskErrors.tooManySubtasks.with();
       await assertSees(tx, ctx, taskId, assigneeId);
       const now = new Date();
       await rowsOf(tx, Subtask).insert({

@@ -5,6 +5,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { outcomeOf, type TaskOutcome } from '../tasks.repository.js';
 
 /** Result of attaching a file; `part` is JSON of the attachment. */
@@ -13,7 +14,6 @@ interface AttachOutcome extends TaskOutcome {
 }
 
 /** Attachments of one task. */
-const MAX = 50;
 
 const OUTCOME = 'outcome, revision, json, refs';
 
@@ -57,7 +57,9 @@ export class TaskAttachmentsRepository {
 
   /** Whether the caller may attach a file to the task now: `ok`, or the rejection. */
   async check(ctx: RequestContext, taskId: string): Promise<TaskOutcome> {
-    return outcomeOf(this.db.query(check, [ctx.tenantId, ctx.userId, taskId, MAX]));
+    return outcomeOf(
+      this.db.query(check, [ctx.tenantId, ctx.userId, taskId, QUOTAS.item.attachments_of_task]),
+    );
   }
 
   /** Keeps the blob of the file and makes it an attachment, in one statement. */
@@ -70,7 +72,9 @@ export class TaskAttachmentsRepository {
   ): Promise<AttachOutcome> {
     const hash = Buffer.from(sha256).toString('hex');
     const file = { id, blob_id: blobId, name, size, sha256: hash, content_type: contentType };
-    return outcomeOf(tx.query(attach, [ctx.tenantId, ctx.userId, taskId, file, MAX]));
+    return outcomeOf(
+      tx.query(attach, [ctx.tenantId, ctx.userId, taskId, file, QUOTAS.item.attachments_of_task]),
+    );
   }
 
   async detach(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<TaskOutcome> {

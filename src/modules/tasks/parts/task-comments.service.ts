@@ -88,7 +88,7 @@ export class TaskCommentsService {
   /** @throws ApiError 404 */
   async list(ctx: RequestContext, taskId: string, query: PageQuery): Promise<JsonReply> {
     const { rows, next } = await this.page(ctx, taskId, query);
-    const comments = rows.map((row) => row.comment);
+    const comments = rows.map((row) => row.comment as string);
     return listReply('comments', comments, next);
   }
 
@@ -101,6 +101,7 @@ export class TaskCommentsService {
     return this.cursors.page(query, {
       scope: `task_comments ${ctx.tenantId} ${ctx.userId} ${taskId}`,
       key: (row: CommentRow): [string, string] => [row.created_at, row.id],
+      fits: (row) => row.fits,
       rows: async (after, limit) => {
         const rows = await this.parts.listComments(ctx, taskId, after, limit);
         if (!rows) throw TaskErrors.notFound.with();

@@ -3,13 +3,15 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader } from '../../../platform/database/tx.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
 import type { TaskRole } from '../task.entity.js';
 
 export interface CommentRow {
   id: string;
   created_at: string;
-  /** JSON. */
-  comment: string;
+  fits: boolean;
+  /** JSON; null for a comment beyond the bytes of the page. */
+  comment: string | null;
 }
 
 /** A task with its parts as JSON texts. */
@@ -26,12 +28,16 @@ interface PanelRow {
 // Index task_comments_newest. One row without id when the caller may read the task but the page is empty.
 const listComments = workspace.statement<CommentRow | { id: null }>(
   'task_comments.list',
-  `SELECT page.id, page.created_at::text AS created_at, shown.comment FROM task_members member
+  `SELECT page.id, page.created_at::text AS created_at, page.fits, shown.comment FROM task_members member
      LEFT JOIN LATERAL (
-       SELECT id, created_at FROM task_comments
-        WHERE tenant_id = $1 AND task_id = $3 AND (created_at, id) < ($4::timestamptz, $5::uuid)
-        ORDER BY created_at DESC, id DESC LIMIT $6) page ON true
-     LEFT JOIN task_comment_views shown ON shown.tenant_id = $1 AND shown.task_id = $3 AND shown.id = page.id
+       SELECT sized.id, sized.created_at, ${fitsPage('sized.bytes', '$6', '$7')} AS fits FROM (
+         SELECT id, created_at, 1024 + octet_length(body) AS bytes FROM task_comments
+          WHERE tenant_id = $1 AND task_id = $3 AND (created_at, id) < ($4::timestamptz, $5::uuid)
+          ORDER BY created_at DESC, id DESC LIMIT $6) sized
+       WINDOW page_order AS (ORDER BY sized.created_at DESC, sized.id DESC ROWS UNBOUNDED PRECEDING)) page ON true
+     LEFT JOIN LATERAL (
+       SELECT listed.comment FROM task_comment_views listed
+        WHERE page.fits AND listed.tenant_id = $1 AND listed.task_id = $3 AND listed.id = page.id OFFSET 0) shown ON true
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.task_id = $3 AND member.role IS NOT NULL
     ORDER BY page.created_at DESC, page.id DESC`,
 );
@@ -66,14 +72,15 @@ const panel = workspace.statement<PanelRow>(
 export class TaskPartsRepository {
   constructor(private readonly db: Db) {}
 
-  /** Comments older than `after`, newest first; null when the caller may not read the task. */
+  /** Comments older than `after`, newest first, those beyond the bytes of the page without content; null when the caller may not read the task. */
   async listComments(
     ctx: RequestContext,
     task: string,
     after: readonly [string, string] = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
     limit: number,
   ): Promise<CommentRow[] | null> {
-    const rows = await this.db.query(listComments, [ctx.tenantId, ctx.userId, task, ...after, limit]);
+    const values = [ctx.tenantId, ctx.userId, task, ...after, limit, PAGE_BYTES];
+    const rows = await this.db.query(listComments, values);
     return rows.length === 0 ? null : rows.filter((row) => row.id !== null);
   }
 

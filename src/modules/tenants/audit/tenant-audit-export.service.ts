@@ -37,11 +37,7 @@ export class TenantAuditExport {
 
   private async *lines(tenantId: string, filter: AuditFilter): AsyncGenerator<string> {
     yield auditCsvHeader();
-    for (let before: string | undefined; ;) {
-      const events = await this.reader.page(tenantId, filter, PAGE, before);
+    for await (const events of this.reader.pages(tenantId, filter, PAGE))
       yield events.map(auditCsvLine).join('');
-      if (events.length < PAGE) return;
-      before = events.at(-1)?.id;
-    }
   }
 }

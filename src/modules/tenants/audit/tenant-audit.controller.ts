@@ -1,6 +1,10 @@
 import { Controller, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { type AuditEvent, type AuditFilter, AuditReader } from '../../../platform/audit/audit-reader.js';
+import {
+  type AuditFilter,
+  AuditReader,
+  type ListedAuditEvent,
+} from '../../../platform/audit/audit-reader.js';
 import { Requires } from '../../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { ApiFile } from '../../../platform/http/api-docs.js';
@@ -36,10 +40,11 @@ export class TenantAuditController {
     const filter = filterOf(query);
     const { rows, next } = await this.cursors.page(query, {
       scope: `audit ${ctx.tenantId} ${JSON.stringify(filter)}`,
-      key: ({ id }: AuditEvent): [string] => [id],
+      key: ({ id }: ListedAuditEvent): [string] => [id],
+      fits: (event) => event.fits,
       rows: (before, limit) => this.reader.page(ctx.tenantId, filter, limit, before?.[0]),
     });
-    return { events: rows, next };
+    return { events: rows.map(({ fits: _fits, ...event }) => event), next };
   }
 
   @Endpoint('GET audit.csv', {

@@ -6,6 +6,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { TenantPolicies } from '../tenant-policies.js';
 import { TenantDomain } from '../tenant.entity.js';
 import { TenantErrors } from '../tenants.errors.js';
@@ -13,7 +14,6 @@ import { domainName, storedSpellings } from './domain-name.js';
 import { DomainRecords } from './domain-records.js';
 import type { TenantDomainDetail } from './tenant-domains.dto.js';
 
-const MAX_DOMAINS = 50;
 const HOST = '_workspace-challenge';
 const VALUE = 'workspace-verification=';
 
@@ -53,7 +53,8 @@ export class TenantDomains {
       const challenge = randomBytes(20).toString('hex');
       const added = await rows.insert({ tenantId, domain, challenge, verifiedAt: null });
       if (!added) return rows.one({ tenantId, domain });
-      if ((await rows.count({ tenantId })) > MAX_DOMAINS) throw TenantErrors.tooManyDomains.with();
+      if ((await rows.count({ tenantId })) > QUOTAS.workspace.domains)
+        throw TenantErrors.tooManyDomains.with();
       await this.log(tx, ctx, 'added', domain);
       return added;
     });

@@ -7,6 +7,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Deployment } from '../../../platform/deployment/deployment.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { imageReply } from '../../../platform/http/replies/image-reply.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { MAX_LOGO_BYTES, TenantLogos } from './tenant-logos.js';
 import { TenantLogosRepository } from './tenant-logos.repository.js';
 import { TenantProfileRepository, type TenantProfileRow } from './tenant-profile.repository.js';
@@ -131,6 +132,7 @@ export class TenantProfileService implements OnModuleInit {
           logo_url: row.logo_version && `${logo}?v=${row.logo_version.slice(0, 16)}`,
         },
         features: this.deployment.features,
+        quotas: QUOTAS,
         limits: this.deployment.limits,
       },
     };

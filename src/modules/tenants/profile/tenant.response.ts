@@ -36,6 +36,13 @@ export class TenantResponse {
     example: { page_size_default: 50, page_size_max: 200, note_content_bytes: 2097152 },
   })
   limits!: Record<string, number>;
+  /** The most objects that an account, a user, the workspace, or an item may have. */
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'object', additionalProperties: { type: 'integer' } },
+    example: { user: { forms: 1_000, open_polls: 500 }, workspace: { groups: 500 } },
+  })
+  quotas!: Record<string, Record<string, number>>;
   /** In responses of `GET /tenant`. */
   files?: FileUsageResponse;
 }

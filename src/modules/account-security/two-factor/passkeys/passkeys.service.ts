@@ -4,6 +4,7 @@ import type { AccountContext } from '../../../../platform/context/request-contex
 import { Db } from '../../../../platform/database/db.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import { TxHooks } from '../../../../platform/events/tx-hooks.js';
+import { QUOTAS } from '../../../../platform/quotas/quotas.js';
 import { ACCOUNT_CLOSED, CredentialsApi, IdentityApi, SessionsApi } from '../../../identity/index.js';
 import { TenantErrors, TenantsApi } from '../../../tenants/index.js';
 import { SecurityErrors } from '../../account-security.errors.js';
@@ -18,7 +19,6 @@ import { PasskeysRepository } from './passkeys.repository.js';
 import { type CreationOptions, creationOptions, verifyCreation } from './webauthn.js';
 
 /** Passkeys of one account. */
-const MAX_PASSKEYS = 20;
 
 /** The owner of passkeys in a session; `sessionId` null: in a sign-in, which has proven the password only. */
 export type PasskeyOwner = Pick<AccountContext, 'userId' | 'tenantId' | 'sessionId'> &
@@ -109,7 +109,7 @@ export class Passkeys implements OnModuleInit {
       if (owner.sessionId === null && (await this.hasFactor(tx, owner.userId)))
         throw SecurityErrors.alreadyEnabled.with();
       const existing = await this.repository.list(owner.userId, tx);
-      if (existing.length >= MAX_PASSKEYS) throw SecurityErrors.tooManyPasskeys.with();
+      if (existing.length >= QUOTAS.account.passkeys) throw SecurityErrors.tooManyPasskeys.with();
       const passkey = await this.repository.insert(tx, uuidv7(), owner.userId, name, created);
       if (!passkey) throw SecurityErrors.passkeyRegistered.with();
       await this.log.record(tx, owner, 'security.passkey_added', {

@@ -6,6 +6,7 @@ import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
+import { QuotaErrors } from '../../../../platform/quotas/quotas.errors.js';
 import { CallErrors } from '../../calls.errors.js';
 import { GuestErrors } from '../guests.errors.js';
 import { INVITE_TREES, type InviteTree, Scope, ScopeParam } from '../invite-scope.js';
@@ -45,7 +46,12 @@ export class CallInviteCreationController {
     id: 'createExternalInvites',
     summary: 'Invite guests to a call',
     example: { call_id: '01890a5d-ac96-774b-bcce-b302099a8057', emails: ['gina@partner.example'] },
-    errors: [CallErrors.callNotFound, CallErrors.callEnded, GuestErrors.domainNotAllowed],
+    errors: [
+      QuotaErrors.exceeded,
+      CallErrors.callNotFound,
+      CallErrors.callEnded,
+      GuestErrors.domainNotAllowed,
+    ],
   })
   @Requires('guests.invite')
   create(@Ctx() ctx: RequestContext, @Body() body: CreateInvites) {
@@ -65,6 +71,7 @@ export class RoomInviteCreationController {
     description: `${CREATE.description} Guests may also join the calls of the room. For owners and moderators.`,
     example: { kind: 'link', name: 'Auditors' },
     errors: [
+      QuotaErrors.exceeded,
       GuestErrors.roomNotFound,
       GuestErrors.directRoom,
       GuestErrors.domainNotAllowed,

@@ -6,6 +6,7 @@ import { Db } from '../../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../../platform/database/rows.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
+import { RowQuota } from '../../../../platform/quotas/row-quota.js';
 import type { EndedGuest } from '../../changes/kicks.js';
 import { ExternalInvite, GuestDomain } from '../guest.entity.js';
 
@@ -130,9 +131,20 @@ const administrators = workspace.statement<{ user_id: string }>(
   `SELECT user_id FROM member_profiles WHERE tenant_id = $1 AND status = 'active' AND role IN ('owner', 'admin')`,
 );
 
+// Index external_invites_creator.
+const openInvitesOfUser = new RowQuota(
+  'user',
+  'open_invites',
+  'invites',
+  'external_invites WHERE tenant_id = $1 AND created_by = $2 AND revoked_at IS NULL AND expires_at > now()',
+);
+
 /** SQL of invites and of domains of guests. */
 @Injectable()
 export class InvitesRepository {
+  /** The invites of a user that can be used. */
+  readonly openQuota = openInvitesOfUser;
+
   constructor(private readonly db: Db) {}
 
   /** @returns undefined for a call or a room that the caller does not see */

@@ -187,6 +187,7 @@ export class InvitesService {
       throw GuestErrors.domainNotAllowed.with({ body: { domain, can_request: true } });
     const inviter = await this.tenants.profile(ctx.tenantId, ctx.userId);
     const created = await this.db.tx(async (tx) => {
+      await this.invites.openQuota.take(tx, ctx.tenantId, ctx.userId, rows.length);
       const made: { id: string; token: string }[] = [];
       for (const row of rows) {
         const { token, hash: tokenHash } = newToken(ctx.tenantId);

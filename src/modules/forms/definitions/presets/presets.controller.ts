@@ -5,6 +5,7 @@ import { Ctx, type RequestContext } from '../../../../platform/context/request-c
 import { Requires } from '../../../../platform/context/permission.guard.js';
 import { Endpoint } from '../../../../platform/http/endpoint.js';
 import type { JsonReply } from '../../../../platform/http/json-reply.js';
+import { QuotaErrors } from '../../../../platform/quotas/quotas.errors.js';
 import { FormErrors } from '../../forms.errors.js';
 import { DraftForm, ListPresets } from './presets.dto.js';
 import { DraftedFormEnvelope, FormPresetListEnvelope } from './presets.response.js';
@@ -29,7 +30,7 @@ export class FormPresetsController {
     id: 'draftForm',
     summary: 'Create a draft from a preset or by the assistant',
     description: 'The draft passes the same checks as any other and is never published by itself.',
-    errors: [FormErrors.unknownPreset, FormErrors.assistantUnavailable],
+    errors: [QuotaErrors.exceeded, FormErrors.unknownPreset, FormErrors.assistantUnavailable],
     response: [DraftedFormEnvelope, 'The new draft.'],
     status: 201,
     location: true,

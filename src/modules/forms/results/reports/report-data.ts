@@ -11,11 +11,19 @@ import {
   Summaries,
   type Version,
 } from '../../../../lib/forms/index.js';
+import { PAGE_BYTES } from '../../../../platform/paging/page-bytes.js';
 import { ResponseScan, type ScanRow } from '../response-scan.js';
 import { questionsById, type ReportDefinition, type ReportMetric } from './report-definition.js';
 import { largeEnough } from './suppression.js';
 
+/** Rows of a snapshot. It ends at the bytes of a page too. */
 const MAX_ROWS = 1_000;
+
+/** A row of a page; the first one beyond the bytes of the page does not fit and comes last. */
+export interface ListedRow {
+  row: ReportRow;
+  fits: boolean;
+}
 
 export interface ReportRow {
   id: string;
@@ -101,6 +109,8 @@ function passing({ filters }: ReportDefinition, answers: Answers): Map<string, A
   return filters.every((filter) => holds(filter, given)) ? given : null;
 }
 
+const bytesOf = (row: ReportRow): number => Buffer.byteLength(JSON.stringify(row));
+
 /** Collects a report row by row. */
 class Collector {
   readonly rows: ReportRow[] = [];
@@ -108,6 +118,7 @@ class Collector {
   private readonly total: Metric[];
   private readonly groups = new Map<string | null, { count: number; metrics: Metric[] }>();
   private responses = 0;
+  private bytes = 0;
 
   constructor(
     private readonly definition: ReportDefinition,
@@ -125,7 +136,10 @@ class Collector {
     for (const [n, { question }] of this.definition.metrics.entries())
       this.total[n]!.add(given.get(question));
     if (this.definition.group_by !== null) this.addToGroup(given, this.definition.group_by);
-    if (this.rows.length < MAX_ROWS) this.rows.push(reportRow({ id, submitted_at, version, answers }));
+    if (this.rows.length === MAX_ROWS || this.bytes >= PAGE_BYTES) return;
+    const row = reportRow({ id, submitted_at, version, answers });
+    this.bytes += bytesOf(row);
+    this.rows.push(row);
   }
 
   /** @param withSamples whether texts of single responses are shown */
@@ -236,23 +250,30 @@ export class ReportReader {
     });
   }
 
-  /** Up to `limit` rows, the oldest first. @param after time and id of the row before the first one */
+  /** Up to `limit` rows, the oldest first, and as many as fit the bytes of a page. @param after time and id of the row before the first one */
   async rows(
     tenantId: string,
     form: string,
     definition: ReportDefinition,
     after: readonly [string, string] | undefined,
     limit: number,
-  ): Promise<ReportRow[]> {
+  ): Promise<ListedRow[]> {
     const filter = { questions: definition.columns, respondents: false, after };
     return this.scan.run(tenantId, form, filter, async (_versions, batches) => {
-      const rows: ReportRow[] = [];
+      const rows: ListedRow[] = [];
+      let bytes = 0;
       for await (const batch of batches) {
-        rows.push(...batch.filter(({ answers }) => passing(definition, answers)).map(reportRow));
-        if (rows.length >= limit) break;
+        for (const found of batch) {
+          if (!passing(definition, found.answers)) continue;
+          const row = reportRow(found);
+          bytes += bytesOf(row);
+          const fits = rows.length === 0 || bytes <= PAGE_BYTES;
+          rows.push({ row, fits });
+          if (!fits || rows.length === limit) return rows;
+        }
         await nextTurn();
       }
-      return rows.slice(0, limit);
+      return rows;
     });
   }
 }

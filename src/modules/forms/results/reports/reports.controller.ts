@@ -11,6 +11,7 @@ import { Id } from '../../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
+import { QuotaErrors } from '../../../../platform/quotas/quotas.errors.js';
 import { FORMS } from '../../forms.resource.js';
 import { ReportOutput } from './report-output.service.js';
 import {
@@ -52,7 +53,7 @@ export class FormReportsController {
     id: 'createFormReport',
     summary: 'Save a report',
     description: 'For owners and editors of the form.',
-    errors: [...FORM_ERRORS, ReportErrors.invalidReport],
+    errors: [QuotaErrors.exceeded, ...FORM_ERRORS, ReportErrors.invalidReport],
     response: [REPORTS.envelopes.item, 'The new report.'],
     status: 201,
     location: true,

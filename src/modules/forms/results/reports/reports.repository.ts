@@ -4,6 +4,8 @@ import { Db } from '../../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../../platform/database/rows.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
+import { jsonBytes } from '../../../../platform/paging/page-bytes.js';
+import { RowQuota } from '../../../../platform/quotas/row-quota.js';
 import { FormReport, FormReportViewer } from '../../forms.entity.js';
 import { type Principal, principalName } from '../../principals.repository.js';
 import type { ReportDefinition } from './report-definition.js';
@@ -13,11 +15,15 @@ export interface SharedReport {
   form_id: string;
   form_title: string;
   name: string;
-  definition: ReportDefinition;
   expose_responses: boolean;
   expose_form: boolean;
   created_at: Date;
   updated_at: Date;
+}
+
+/** A report that is shared with its reader. */
+export interface OpenedReport extends SharedReport {
+  definition: ReportDefinition;
 }
 
 const viewers = workspace.statement<Principal & { name: string }>(
@@ -28,15 +34,24 @@ const viewers = workspace.statement<Principal & { name: string }>(
 );
 
 // Index form_report_viewers_principal: by the user and by the groups of the user, as they are now.
-const shared = workspace.statement<SharedReport>(
+const shared = workspace.statement<SharedReport & { definition: ReportDefinition | null }>(
   'form_reports.shared',
-  `SELECT report.id, report.form_id, form.title AS form_title, report.name, report.definition, report.expose_responses,
+  `SELECT report.id, report.form_id, form.title AS form_title, report.name,
+          CASE WHEN $3::uuid IS NOT NULL THEN report.definition END AS definition, report.expose_responses,
           report.expose_form, report.created_at, report.updated_at
      FROM form_reports report
      JOIN forms form ON form.tenant_id = report.tenant_id AND form.id = report.form_id AND form.deleted_at IS NULL
     WHERE report.tenant_id = $1 AND ($3::uuid IS NULL OR report.id = $3) AND ($4::uuid IS NULL OR report.id < $4)
       AND report.id IN (SELECT reader.report_id FROM form_report_readers reader WHERE reader.tenant_id = $1 AND reader.user_id = $2)
     ORDER BY report.id DESC LIMIT $5`,
+);
+
+// Index form_reports_list.
+const reportsOfForm = new RowQuota(
+  'item',
+  'reports_of_form',
+  'form_reports',
+  'form_reports WHERE tenant_id = $1 AND form_id = $2',
 );
 
 const NOW = () => 'now()';
@@ -46,13 +61,15 @@ const NOW = () => 'now()';
 export class ReportsRepository {
   constructor(private readonly db: Db) {}
 
+  /** Reports beyond the bytes of the page have only their ids. */
   async page(
     tenantId: string,
     formId: string,
     after: readonly [string] | undefined,
     limit: number,
-  ): Promise<FormReport[]> {
-    return rowsOf(this.db, FormReport).page({ tenantId, formId }, ['id'], after, limit);
+  ): Promise<(FormReport & { fits: boolean })[]> {
+    const size = `512 + ${jsonBytes('item.definition')}`;
+    return rowsOf(this.db, FormReport).boundedPage({ tenantId, formId }, ['id'], after, limit, { size });
   }
 
   async find(tenantId: string, formId: string, id: string): Promise<FormReport | null> {
@@ -65,6 +82,7 @@ export class ReportsRepository {
 
   async insert(tx: Tx, ctx: RequestContext, values: ColumnValues<FormReport>): Promise<FormReport> {
     const { tenantId, userId: createdBy } = ctx;
+    await reportsOfForm.take(tx, tenantId, values.formId as string);
     const times = { createdAt: NOW, updatedAt: NOW };
     return (await rowsOf(tx, FormReport).insert({ ...values, ...times, tenantId, createdBy }))!;
   }
@@ -92,13 +110,17 @@ export class ReportsRepository {
       await rowsOf(tx, FormReportViewer).insert({ tenantId, reportId, principalKind, principalId });
   }
 
-  /** Reports shared with the caller or a group of the caller, newest first. @param id only this one */
+  /** Reports shared with the caller or a group of the caller, newest first. */
   async shared(
     { tenantId, userId }: RequestContext,
-    id: string | null,
     after: readonly [string] | undefined,
     limit: number,
   ): Promise<SharedReport[]> {
-    return this.db.query(shared, [tenantId, userId, id, after?.[0] ?? null, limit]);
+    return this.db.query(shared, [tenantId, userId, null, after?.[0] ?? null, limit]);
+  }
+
+  /** @returns undefined for a report that is not shared with the caller */
+  async sharedById({ tenantId, userId }: RequestContext, id: string): Promise<OpenedReport | undefined> {
+    return (await this.db.query(shared, [tenantId, userId, id, null, 1]))[0] as OpenedReport | undefined;
   }
 }

@@ -39,7 +39,8 @@ export class ReportsService {
     await this.access.open(ctx, formId, 'viewer');
     const { rows, next } = await this.cursors.page(query, {
       scope: `form reports ${ctx.tenantId} ${formId}`,
-      key: (report: FormReport): [string] => [report.id],
+      key: (report: FormReport & { fits: boolean }): [string] => [report.id],
+      fits: (report) => report.fits,
       rows: (after, limit) => this.reports.page(ctx.tenantId, formId, after, limit),
     });
     return REPORTS.page(rows.map(present), next);

@@ -6,12 +6,12 @@ import type { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { FormsRepository } from '../../forms.repository.js';
 import { Db } from '../../../../platform/database/db.js';
 import { ScanSlots } from '../scan-slots.js';
-import { ReportReader, type ReportRow } from './report-data.js';
+import { type ListedRow, ReportReader } from './report-data.js';
 import { reportForm } from './report-output.service.js';
 import type { ListSharedRows } from './reports.dto.js';
 import { ReportErrors } from './reports.errors.js';
 import { REPORTS } from './reports.resource.js';
-import { ReportsRepository, type SharedReport } from './reports.repository.js';
+import { type OpenedReport, ReportsRepository, type SharedReport } from './reports.repository.js';
 import type { SharedReportResponse } from './reports.response.js';
 
 /**
@@ -33,7 +33,7 @@ export class SharedReportsService {
     const { rows, next } = await this.cursors.page(query, {
       scope: `shared reports ${ctx.tenantId} ${ctx.userId}`,
       key: (report: SharedReport): [string] => [report.id],
-      rows: (after, limit) => this.reports.shared(ctx, null, after, limit),
+      rows: (after, limit) => this.reports.shared(ctx, after, limit),
     });
     return new JsonReply(JSON.stringify({ reports: rows.map(present), next }));
   }
@@ -57,12 +57,13 @@ export class SharedReportsService {
       this.cursors.page(query, {
         // A change of the report makes its cursors invalid.
         scope: `shared report rows ${ctx.tenantId} ${ctx.userId} ${id} ${at.toISOString()}`,
-        key: (row: ReportRow): [string, string] => [row.submitted_at, row.id],
+        key: ({ row }: ListedRow): [string, string] => [row.submitted_at, row.id],
+        fits: ({ fits }) => fits,
         rows: (after, limit) => this.reader.rows(ctx.tenantId, form, definition, after, limit),
       }),
     );
     const { rows, next } = await page;
-    return new JsonReply(JSON.stringify({ responses: rows, next }));
+    return new JsonReply(JSON.stringify({ responses: rows.map(({ row }) => row), next }));
   }
 
   /** @throws ApiError 404, 403 `not_exposed` */
@@ -74,8 +75,8 @@ export class SharedReportsService {
     return new JsonReply(JSON.stringify({ form: reportForm(form, report.definition, { versions }) }));
   }
 
-  private async find(ctx: RequestContext, id: string): Promise<SharedReport> {
-    const [report] = await this.reports.shared(ctx, id, undefined, 1);
+  private async find(ctx: RequestContext, id: string): Promise<OpenedReport> {
+    const report = await this.reports.sharedById(ctx, id);
     if (!report) throw REPORTS.notFound.with();
     return report;
   }

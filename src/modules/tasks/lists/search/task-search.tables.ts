@@ -1,4 +1,5 @@
 import type { SearchTables } from '../../../../platform/search/search-tables.js';
+import { TASK_SUMMARY_BYTES } from '../../task.entity.js';
 
 /**
  * Search tables of tasks. The keys of a task are its creator, its assignees and the owner of its folder. A query therefore
@@ -17,6 +18,7 @@ export const TASK_SEARCH: SearchTables = {
   body: 'item.description',
   bodyJoin: '',
   bodyBytes: 'coalesce(octet_length(item.description), 0)',
+  hitBytes: TASK_SUMMARY_BYTES,
   event: `event.type IN ('task.created', 'task.updated')`,
   // $3: the prefix of the lexemes of readers; the key of a reader follows it.
   findable: `(SELECT string_agg(format('''%s''', $3::text || keys.key), ' | ')::tsquery && $4::tsquery FROM (

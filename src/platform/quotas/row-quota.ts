@@ -1,0 +1,46 @@
+import { workspace } from '../database/statement.js';
+import type { Tx } from '../database/tx.js';
+import { QuotaErrors } from './quotas.errors.js';
+import { QUOTAS } from './quotas.js';
+
+type Kinds = { [scope in keyof typeof QUOTAS]: keyof (typeof QUOTAS)[scope] };
+
+/**
+ * The limit of the rows of a user, or of an item that contains them. `take` in the transaction of a creation, before its insert:
+ * concurrent creations wait for each other, so that together they do not pass the limit.
+ */
+export class RowQuota<Scope extends 'user' | 'item'> {
+  private readonly lock;
+  private readonly count;
+  private readonly limit: number;
+
+  /**
+   * @param name first part of the names of the module's statements
+   * @param rows SQL: FROM and WHERE of the rows, with the workspace as $1 and the user or item as $2; an index finds them
+   */
+  constructor(
+    private readonly scope: Scope,
+    private readonly kind: Kinds[Scope] & string,
+    name: string,
+    rows: string,
+  ) {
+    this.limit = (QUOTAS[scope] as Record<string, number>)[kind] as number;
+    this.lock = workspace.lock(`${name}.lock_${kind}`, `quota ${kind} of`, 2);
+    this.count = workspace.statement<{ count: number }>(
+      `${name}.count_${kind}`,
+      `SELECT count(*)::int AS count FROM (SELECT FROM ${rows} LIMIT $3) counted`,
+    );
+  }
+
+  /**
+   * @param id of the user, or of the item
+   * @param added number of rows that the transaction inserts
+   * @throws ApiError 409 `quota_exceeded`
+   */
+  async take(tx: Tx, tenantId: string, id: string, added = 1): Promise<void> {
+    await tx.query(this.lock, [tenantId, id]);
+    const [row] = await tx.query(this.count, [tenantId, id, this.limit]);
+    if ((row?.count ?? 0) + added <= this.limit) return;
+    throw QuotaErrors.exceeded.with({ body: { quota: this.kind, scope: this.scope, limit: this.limit } });
+  }
+}
