@@ -64,12 +64,25 @@ async function withClient(url: string, work: (client: pg.Client) => Promise<unkn
   }
 }
 
-/** The old version showed the title of the linked task to every reader of the note; only ann can read the task. */
-function withoutLeaks(response: { as: string }): object {
+/** The revision of the note that was current when its viewer, cat, was invited. */
+const SHARED_REVISION = 3;
+
+/**
+ * The old version showed the title of the linked task to every reader of the note, and only ann can read the task. It also showed the
+ * revisions before the invitation to the viewer.
+ */
+function withoutLeaks(response: { as: string; path: string }): object {
   if (response.as === 'ann') return response;
-  return JSON.parse(JSON.stringify(response), (key, value) =>
-    key === 'links' ? value.map((link: object) => ({ ...link, title: null })) : value,
-  );
+  const isViewer = response.as === 'cat';
+  const revision = /\/revisions\/(\d+)$/.exec(response.path)?.[1];
+  if (isViewer && Number(revision) < SHARED_REVISION)
+    return { ...response, status: 404, body: { error: 'not_found' } };
+  return JSON.parse(JSON.stringify(response), (key, value) => {
+    if (key === 'links') return value.map((link: object) => ({ ...link, title: null }));
+    if (key === 'revisions' && isViewer)
+      return value.filter((entry: { revision: number }) => entry.revision >= SHARED_REVISION);
+    return value;
+  });
 }
 
 /** Later versions add permissions and reword their descriptions: compares the recorded ones by id, without counts. */

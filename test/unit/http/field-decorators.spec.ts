@@ -83,7 +83,11 @@ describe('field decorators', () => {
     [{ labels: 'a' }, 'is_array', 'labels must be an array'],
     [{ labels: ['a', 'b', 'c'] }, 'array_max_size', 'labels must contain no more than 2 elements'],
     [{ labels: [1] }, 'is_string', 'each value in labels must be a string'],
-    [{ labels: [''] }, 'is_length', 'each value in labels must be longer than or equal to 1 characters'],
+    [
+      { labels: [''] },
+      'is_length',
+      'each value in labels must be longer than or equal to 1 and shorter than or equal to 5 characters',
+    ],
     [{ labels: ['a', '\u3164'] }, 'matches', 'each value in labels must have a visible character'],
     [{ parts: {} }, 'is_array', 'parts must be an array'],
     [{ parts: [] }, 'array_min_size', 'parts must contain at least 1 elements'],
@@ -106,7 +110,7 @@ describe('field decorators', () => {
     ['id', { format: 'uuid', example: ID }],
     ['time', { type: String, format: 'date-time' }],
     ['name', { minLength: 1, maxLength: 10, example: 'Team' }],
-    ['labels', { type: 'string', isArray: true, maxItems: 2, required: false }],
+    ['labels', { type: String, isArray: true, maxItems: 2, required: false }],
     ['parts', { type: Part, isArray: true, minItems: 1, maxItems: 2 }],
   ])('document %s', (key, docs) => {
     expect(documented(key)).toMatchObject(docs);
