@@ -8,6 +8,7 @@ import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { json, workspace } from '../../support/installation/cli.ts';
+import { QUOTAS } from '../../../src/platform/quotas/quotas.js';
 
 /** A real PNG of one colour. */
 function png(width: number, height: number, color = 0): Buffer {
@@ -90,6 +91,7 @@ describe('the workspace', () => {
         ],
         branding: { primary_color: null, logo_url: null },
         features: { assistant: false, calls: false, docx_export: true, livestream: false, mail: false },
+        quotas: QUOTAS,
         limits: expect.objectContaining({
           page_size_max: 200,
           logo_bytes: 262_144,
