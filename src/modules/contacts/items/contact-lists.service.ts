@@ -14,7 +14,8 @@ import {
 import { type ListContacts, phoneCountry } from '../input/contact.dto.js';
 import type { ContactField } from '../contacts.entity.js';
 import { type BookRole, contactJson } from '../responses/contact.presenter.js';
-import { type ContactFilter, ContactsRepository, isListed, type Listed } from '../contacts.repository.js';
+import { type ContactFilter, isListed, type Listed } from '../contact-lists.statements.js';
+import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
 
 /** Lists and searches of one address book. */

@@ -5,7 +5,8 @@ import { PresenceApi } from '../../presence/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { cardOf, type ContactRow, photoUrl } from '../responses/contact.presenter.js';
 import { departmentKey, queryTerms } from '../../../lib/contact-card/index.js';
-import { ContactsRepository, isListed, type Listed } from '../contacts.repository.js';
+import { isListed, type Listed } from '../contact-lists.statements.js';
+import { ContactsRepository } from '../contacts.repository.js';
 import type { ListDirectory } from './people.dto.js';
 import type { DirectoryUserResponse, DirectoryUsersEnvelope } from './people.response.js';
 
