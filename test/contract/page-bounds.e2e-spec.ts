@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { HOLIDAY_TYPES } from '../../src/modules/holidays/catalogue/catalogue-file.js';
 import { HolidayCatalogue } from '../../src/modules/holidays/catalogue/holiday-catalogue.js';
 import { MAX_SUBSCRIPTIONS } from '../../src/modules/holidays/holidays.dto.js';
-import { PAGE_BYTES } from '../../src/platform/paging/page-bytes.js';
+import { PAGE_BYTES } from '../../src/platform/bounded-pages/page-bytes.js';
 import { PAGE_BOUNDS, type SmallRows } from '../support/contract/page-bounds.ts';
 import { RowBytes, type Schema } from '../support/contract/row-bytes.ts';
 

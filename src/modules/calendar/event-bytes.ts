@@ -1,4 +1,4 @@
-import { jsonBytes, textBytes } from '../../platform/paging/page-bytes.js';
+import { jsonBytes, textBytes } from '../../platform/bounded-pages/page-bytes.js';
 
 /** SQL over the row `event`: about the bytes of an event without its overrides. */
 export const EVENT_BYTES = `2048 + 400 * event.participants_count + ${textBytes('event.title', 'event.description', 'event.location')}

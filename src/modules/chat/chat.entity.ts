@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { TimedItem, WorkspaceItem } from '../../platform/database/schema/item.entity.js';
-import { jsonBytes, textBytes } from '../../platform/paging/page-bytes.js';
+import { jsonBytes, textBytes } from '../../platform/bounded-pages/page-bytes.js';
 
 /** SQL: about the bytes of the JSON of a `message`. */
 export const MESSAGE_BYTES = `1024 + ${textBytes('message.body')} + 40 * cardinality(message.mentions)

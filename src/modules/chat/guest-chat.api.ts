@@ -5,7 +5,7 @@ import { type Statement, workspace } from '../../platform/database/statement.js'
 import type { Tx } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
 import type { ContentReply } from '../../platform/http/replies/content-reply.js';
-import { boundedPage, PAGE_BYTES } from '../../platform/paging/page-bytes.js';
+import { boundedPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
 import { ChatChanges } from './chat-changes.js';
 import { MESSAGE_BYTES } from './chat.entity.js';

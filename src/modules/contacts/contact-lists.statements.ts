@@ -1,6 +1,6 @@
 import { SCRIPT_DIGITS } from '../../lib/contact-card/index.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
-import { fitsPage } from '../../platform/paging/page-bytes.js';
+import { fitsPage } from '../../platform/bounded-pages/page-bytes.js';
 import { type AccessedRow, BOOK_ACCESS, CONTACT_COLUMNS } from './contact-access.js';
 import type { ContactRow } from './responses/contact.presenter.js';
 

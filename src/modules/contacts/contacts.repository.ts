@@ -3,7 +3,7 @@ import type { RequestContext, WorkspaceKey } from '../../platform/context/reques
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import { PAGE_BYTES } from '../../platform/paging/page-bytes.js';
+import { PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import { type AccessedRow, BOOK_ACCESS, CONTACT_COLUMNS } from './contact-access.js';
 import type { ContactRow } from './responses/contact.presenter.js';
 import type { ContactInsert, ContactUpdate } from './model/contact-values.js';

@@ -7,7 +7,7 @@ import { Db } from '../../platform/database/db.js';
 import { likePattern } from '../../platform/database/like.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
-import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../platform/paging/page-bytes.js';
+import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../platform/bounded-pages/page-bytes.js';
 import type { FormRole, FormState, StoredSettings } from './forms.entity.js';
 
 /** A form without its definition, as a caller sees it. */

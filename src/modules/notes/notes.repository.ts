@@ -4,7 +4,7 @@ import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { fitsPage, PAGE_BYTES } from '../../platform/paging/page-bytes.js';
+import { fitsPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import { unpackBody } from './history/revision-pack.js';
 import type { NoteRole } from './note.entity.js';
 import type { NoteFields } from './notes.dto.js';

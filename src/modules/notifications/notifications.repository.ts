@@ -3,7 +3,7 @@ import type { MemberKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import { boundedPage, jsonBytes, PAGE_BYTES } from '../../platform/paging/page-bytes.js';
+import { boundedPage, jsonBytes, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import type { Lifecycle } from './inbox/lifecycle.js';
 import type { NotificationState } from './notification.entity.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../database/db.js';
-import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../paging/page-bytes.js';
+import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../bounded-pages/page-bytes.js';
 import { either } from '../database/statement.js';
 import { StatementVariants } from '../database/statement-variants.js';
 import { firstIdOf, NO_TENANT } from './audit.js';

@@ -7,7 +7,7 @@ import type {
   SelectQueryBuilder,
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { boundedPage, PAGE_BYTES } from '../paging/page-bytes.js';
+import { boundedPage, PAGE_BYTES } from '../bounded-pages/page-bytes.js';
 import { homeOf } from './schema/schema-part.js';
 import type { Reader } from './tx.js';
 import { Tx } from './tx.js';

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
-import { fitsPage, PAGE_BYTES } from '../paging/page-bytes.js';
+import { fitsPage, PAGE_BYTES } from '../bounded-pages/page-bytes.js';
 import type { IndexedDocument } from '../../lib/search-text/index.js';
 import type { SearchTables } from './search-tables.js';
 import { tsvectorArray } from './tsvector-array.js';

@@ -2,7 +2,7 @@ import type { RequestContext } from '../context/request-context.js';
 import type { Db } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
-import { fitsPage, PAGE_BYTES } from '../paging/page-bytes.js';
+import { fitsPage, PAGE_BYTES } from '../bounded-pages/page-bytes.js';
 import {
   type ChangesRead,
   type FeedInclude,

@@ -130,7 +130,7 @@ export const queueTests = (world: GuestWorkspace): void =>
       }
     });
 
-    test('notifications name guests and domains to users who decide about them', async () => {
+    test('notifications are for users who decide about guests and domains, as long as they do', async () => {
       const room = await newRoom();
       const setRole = async (role: string) =>
         ok(await world.alice.api.post(`/chat/rooms/${room}/members`, { user_id: world.bob.id, role }), 201);
@@ -147,12 +147,7 @@ export const queueTests = (world: GuestWorkspace): void =>
         { title: 'Gina waits to be admitted', data: { room_id: room }, subject: { title: 'Gina' } },
       ]);
       await setRole('member');
-      const [hidden] = await shown();
-      expect(hidden).toMatchObject({
-        title: expect.stringContaining('no longer open'),
-        subject: { title: null },
-      });
-      expect(JSON.stringify(hidden)).not.toContain('Gina');
+      expect(await shown()).toEqual([]);
 
       await world.app.sql('DELETE FROM notifications');
       const groups = ok(await world.alice.api.get('/rbac/groups')).groups;
@@ -167,7 +162,7 @@ export const queueTests = (world: GuestWorkspace): void =>
         { title: 'Carol requests that guests of supplier.com are allowed' },
       ]);
       ok(await world.alice.api.delete(`/rbac/groups/${id}/members/${world.bob.id}`));
-      expect(JSON.stringify(await shown())).not.toContain('supplier.com');
+      expect(await shown()).toEqual([]);
     });
 
     test('the list contains the guests of own calls, and all with the permission', async () => {

@@ -15,7 +15,7 @@ export interface SmallRows {
 
 /**
  * What bounds the bytes of a page of each list, by operation id.
- * - `bytes`: the page ends at `PAGE_BYTES` (`platform/paging/page-bytes.ts`); content beyond it is not read.
+ * - `bytes`: the page ends at `PAGE_BYTES` (`platform/bounded-pages/page-bytes.ts`); content beyond it is not read.
  * - `SmallRows`: the test computes the greatest size of a row from the limits of its fields (`row-bytes.ts`).
  * - `data`: rows come from the compiled holidays; the test computes the greatest page from them.
  */

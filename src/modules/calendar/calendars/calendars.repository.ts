@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { boundedPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { Calendar, CalendarPreference, CalendarShare } from '../calendar.entity.js';
 import type { CalendarResponse } from '../responses/calendar.response.js';
 

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { likePattern } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { EventChangeResponse } from '../responses/event.response.js';
 import type { CalendarContext, EventJson, EventStatus } from '../model/event-record.js';
 import { CONTEXT, type ContextRow, contextOf, type FoundEvent, visible } from '../events.repository.js';

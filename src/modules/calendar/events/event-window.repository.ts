@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { EVENT_BYTES, OVERRIDES_BYTES } from '../event-bytes.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import { CONTEXT, type ContextRow, contextOf, type FoundEvent, visible } from '../events.repository.js';

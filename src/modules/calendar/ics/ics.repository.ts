@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { Reminder } from '../calendar.entity.js';
 import { EVENT_BYTES, OVERRIDES_BYTES } from '../event-bytes.js';
 import { contextOf, type ContextRow } from '../events.repository.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../../platform/paging/page-bytes.js';
+import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
 import type { DeliveryStatus, Direction, SchedulingResult } from './scheduling.entity.js';
 import type { FullSchedulingMessageResponse, SchedulingMessageResponse } from './scheduling.response.js';

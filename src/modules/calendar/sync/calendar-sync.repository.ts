@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { EVENT_BYTES, OVERRIDES_BYTES } from '../event-bytes.js';
 import type { CalendarPosition } from '../calendar-tokens.js';
 import type { CalendarContext, EventJson } from '../model/event-record.js';

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { type Statement, workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { MESSAGE_BYTES } from '../chat.entity.js';
 
 /** Result of a write. `message` is JSON; null for a rejection. */

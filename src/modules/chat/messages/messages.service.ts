@@ -8,7 +8,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import type { ApiError, ErrorKind } from '../../../platform/http/api-error.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
 import { ChatErrors } from '../chat.errors.js';

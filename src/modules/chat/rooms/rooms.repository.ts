@@ -5,7 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { boundedPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { ChatRoom, type ChatRole, MESSAGE_BYTES, type RoomType } from '../chat.entity.js';
 import { ActiveCalls } from './active-calls.js';
 import { MEMBER } from './room-members.repository.js';

@@ -6,7 +6,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { jsonBytes } from '../../../platform/paging/page-bytes.js';
+import { jsonBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { ContactImport, ContactImportItem, type ImportAction, type ImportCounts } from './import.entity.js';
 import type { ImportProblemResponse } from './phone.response.js';
 

@@ -8,7 +8,7 @@ import { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ChangesQuery } from '../../../platform/sync/feed.dto.js';
 import { FeedService } from '../../../platform/sync/feed.service.js';
-import { PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import { phoneCountry } from '../input/contact.dto.js';

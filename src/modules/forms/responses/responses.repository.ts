@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 
 export interface ResponseRow {
   id: string;

@@ -3,7 +3,7 @@ import type { Version } from '../../../lib/forms/index.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { jsonBytes } from '../../../platform/paging/page-bytes.js';
+import { jsonBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { FormsRepository } from '../forms.repository.js';
 import type { ResponseFilter, ResponseRow } from '../responses/responses.repository.js';
 

@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { likePattern } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement-variants.js';
 import type { JsonText } from '../../../platform/http/json-reply.js';
-import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { NOTE_SUMMARY_BYTES } from '../note-bytes.js';
 import type { ListNotes } from '../notes.dto.js';
 

@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { textBytes } from '../../../platform/paging/page-bytes.js';
+import { textBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { Signature } from './signature.entity.js';
 
 // Released at the end of the transaction.

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { boundedPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 
 export const CLIENT_KINDS = ['public', 'confidential', 'device', 'service'] as const;
 

@@ -5,7 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { boundedPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { Tree } from '../../../platform/resources/tree.js';
 import type { TaskRole } from '../task.entity.js';
 import { TaskFolder, TaskFolderMember } from './task-folder.entity.js';

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader } from '../../../platform/database/tx.js';
-import { fitsPage, PAGE_BYTES } from '../../../platform/paging/page-bytes.js';
+import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { TaskRole } from '../task.entity.js';
 
 export interface CommentRow {

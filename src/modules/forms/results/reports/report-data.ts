@@ -11,7 +11,7 @@ import {
   Summaries,
   type Version,
 } from '../../../../lib/forms/index.js';
-import { PAGE_BYTES } from '../../../../platform/paging/page-bytes.js';
+import { PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
 import { ResponseScan, type ScanRow } from '../response-scan.js';
 import { questionsById, type ReportDefinition, type ReportMetric } from './report-definition.js';
 import { largeEnough } from './suppression.js';

@@ -4,7 +4,7 @@ import { Db } from '../../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../../platform/database/rows.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
-import { jsonBytes } from '../../../../platform/paging/page-bytes.js';
+import { jsonBytes } from '../../../../platform/bounded-pages/page-bytes.js';
 import { RowQuota } from '../../../../platform/quotas/row-quota.js';
 import { FormReport, FormReportViewer } from '../../forms.entity.js';
 import { type Principal, principalName } from '../../principals.repository.js';
