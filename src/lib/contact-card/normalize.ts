@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CountryCode } from 'libphonenumber-js';
 import { rememberNational } from './national-numbers.js';
 import { phoneNumbers } from './phone-numbers.js';
-import { telLink, VANITY, withoutLetters } from './phone-texts.js';
+import { asciiDigits, telLink, VANITY, withoutLetters } from './phone-texts.js';
 import { filledText } from '../text/index.js';
 import {
   type CardAddress,
@@ -61,17 +61,19 @@ export function parsedPhone(
   country: string | null,
 ): { e164: string; extension: string | null } | null {
   const link = telLink(value);
-  const text = link?.number ?? value;
+  // The library knows the digits of few scripts.
+  const text = asciiDigits(link?.number ?? value);
   const parse = (digits: string) =>
     phoneNumbers().parsePhoneNumberFromString(digits, {
       ...(country !== null && { defaultCountry: country as CountryCode }),
       extract: false,
     });
   let number = parse(text);
-  if (!number?.isPossible() && VANITY.test(text)) number = parse(withoutLetters(text));
+  const vanity = number?.isPossible() ? undefined : VANITY.exec(text)?.groups;
+  if (vanity?.['number']) number = parse(withoutLetters(vanity['number']));
   if (!number?.isPossible()) return null;
   rememberNational(number.number, number.nationalNumber);
-  return { e164: number.number, extension: link?.extension ?? number.ext ?? null };
+  return { e164: number.number, extension: link?.extension ?? vanity?.['ext'] ?? number.ext ?? null };
 }
 
 const phones = (inputs: Input<ContactPhone>[] | null, country: string | null): ContactPhone[] =>

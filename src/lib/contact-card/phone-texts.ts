@@ -20,8 +20,9 @@ function decoded(text: string): string {
   }
 }
 
-/** A number with letters in the place of digits, such as `1-800-246-BOAT`: digits, then three letters or more. */
-export const VANITY = /^\+?[\d\s().-]{3,}(?=[\d\s().-]*[a-z]{3})[a-z\d\s().-]+$/i;
+/** A number with letters in the place of digits, such as `1-800-246-BOAT`: digits, then three letters or more, and its extension. */
+export const VANITY =
+  /^(?<number>\+?[\d\s().-]{3,}(?=(?:[\d\s().-]*[a-z]){3})[a-z\d\s().-]+?)(?:\s*(?:;ext=|#|\bx|\bextn?\.?)\s*(?<ext>\d{1,7}))?$/i;
 
 const KEYS = '22233344455566677778889999';
 

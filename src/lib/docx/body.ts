@@ -67,6 +67,8 @@ export class BodyWriter {
       case 'rt':
         return this.wrapped('(', element, ')', style, block);
       case 'ul':
+      case 'menu':
+      case 'dir':
       case 'ol':
         return this.list(element, style, block);
       case 'table':

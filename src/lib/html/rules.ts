@@ -63,7 +63,7 @@ const CELL = rules({
 const COLUMN = rules({ span: SPAN, width: SIZE, ...CELL_ALIGN, bgcolor: PAINT });
 
 const PLAIN_TAGS =
-  'span dl dt dd pre code kbd samp tt var b strong i em u s strike sub sup small big mark abbr acronym cite dfn center figure figcaption summary section article header footer nav aside main address ' +
+  'nobr span dl dt dd pre code kbd samp tt var b strong i em u s strike sub sup small big mark abbr acronym cite dfn center figure figcaption summary section article header footer nav aside main address ' +
   'ruby rt rp bdi bdo wbr';
 
 /** The allowed elements with their attributes in addition to the global ones. */
@@ -75,6 +75,8 @@ export const TAGS: ReadonlyMap<string, ReadonlyMap<string, AttributeRule>> = new
   ['hr', rules({ ...TEXT_ALIGN, width: SIZE, size: SPAN, color: PAINT, noshade: 'present' })],
   ['font', rules({ color: PAINT, face: /^[\p{L}\p{N} ,'_.-]{1,200}$/u, size: /^[+-]?\d{1,2}$/ })],
   ['ul', rules(LIST)],
+  ['menu', rules(LIST)],
+  ['dir', rules(LIST)],
   ['ol', rules({ start: INTEGER, type: /^[1aAiI]$/, reversed: 'present', compact: 'present' })],
   ['li', rules({ value: INTEGER, type: /^(?:[1aAiI]|disc|circle|square)$/ })],
   ['blockquote', CITED],

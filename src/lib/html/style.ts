@@ -1,6 +1,6 @@
 /** A colour, as CSS writes it. */
-export const COLOR = String.raw`#[0-9a-f]{3,8}|[a-z]{3,24}|(?:rgb|hsl)a?\([0-9.,%/ ]{1,40}\)|var\(--[\w-]{1,64}\)`;
-const NUMBER = String.raw`\d{1,4}(?:\.\d{1,6})?`;
+export const COLOR = String.raw`#[0-9a-f]{3,8}|[a-z]{3,24}|(?:rgb|hsl)a?\((?:[0-9.,%/ ]|deg|turn|g?rad|none){1,40}\)|var\(--[\w-]{1,64}\)`;
+const NUMBER = String.raw`(?:\d{1,4}(?:\.\d{1,6})?|\.\d{1,6})`;
 const LENGTH = `${NUMBER}(?:px|pt|pc|em|rem|ex|ch|cm|mm|in|%)|0`;
 /** Lengths that may be negative are short: a line that begins far outside is invisible. */
 const SHIFT = String.raw`-?\d{1,3}(?:\.\d{1,6})?(?:px|pt|pc|em|rem|ex|ch|cm|mm|in)|0`;

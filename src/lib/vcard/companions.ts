@@ -64,7 +64,7 @@ export function companionOf(property: Property, isShared: boolean, isOld: boolea
     (name === 'FN' && params.has('DERIVED'))
   )
     return undefined;
-  const left = [...params].filter((entry) => isLeft(entry, held));
+  const left = [...params].filter((entry) => isLeft(entry, held, name));
   const group = isShared ? property.group : null;
   const text = isOld ? property.value.replaceAll(/(?<!\\),/g, String.raw`\,`) : property.value;
   // Versions spell dates differently.
@@ -74,10 +74,13 @@ export function companionOf(property: Property, isShared: boolean, isOld: boolea
   return { group, name, params: Object.fromEntries(left), value };
 }
 
-function isLeft([key, values]: [string, string[]], held: readonly string[]): boolean {
+/** Properties that may occur several times, and whose fields have no member for the preferred one. */
+const WITHOUT_PRIMARY = new Set(['NICKNAME', 'ORG', 'TITLE', 'LANG']);
+
+function isLeft([key, values]: [string, string[]], held: readonly string[], name: string): boolean {
   if (NEVER.has(key) || held.includes(key)) return false;
   if (key === 'TYPE') return values.some((value) => value.toLowerCase() !== 'pref');
-  return key !== 'PREF' || values[0] !== '1';
+  return key !== 'PREF' || values[0] !== '1' || WITHOUT_PRIMARY.has(name);
 }
 
 /** True for a value with parts that the field has no member for. */

@@ -266,6 +266,8 @@ describe('time zones of iCalendar files', () => {
     [['DTSTART;TZID=Europe/Oslo:20271108T000000', 'DTEND;TZID=Europe/Oslo:20271110T000000'], true],
     [['DTSTART:20271108T000000Z', 'DTEND:20271110T000000Z'], true],
     [['DTSTART:20271108T000000', 'DURATION:P2D'], true],
+    [['DTSTART:20271108T000000', 'DURATION:PT48H'], true],
+    [['DTSTART:20271108T000000', 'DURATION:PT47H'], false],
     [['DTSTART;TZID=Europe/Oslo:20271108T090000', 'DTEND;TZID=Europe/Oslo:20271108T170000'], false],
   ])('days that Exchange writes as times are days: %j', async (times, allDay) => {
     const { calendar } = await imported(file(event('x', ...times, 'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE')));
@@ -273,6 +275,39 @@ describe('time zones of iCalendar files', () => {
     const { all_day, start, end } = body.events[0];
     expect(all_day).toBe(allDay);
     if (allDay) expect([start, end]).toEqual([{ date: '2027-11-08' }, { date: '2027-11-10' }]);
+  });
+
+  test('UNTIL of days that Exchange writes as times is the day in their zone', async () => {
+    const { calendar } = await imported(
+      file(
+        event(
+          'u',
+          'DTSTART;TZID=Europe/Oslo:20271108T000000',
+          'DTEND;TZID=Europe/Oslo:20271109T000000',
+          'RRULE:FREQ=DAILY;UNTIL=20271109T230000Z',
+          'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE',
+        ),
+      ),
+    );
+    const { body } = await ann.api.get(
+      `/calendar/${calendar}/instances?from=2027-11-01T00:00:00Z&to=2027-12-01T00:00:00Z`,
+    );
+    expect(body.instances.map(({ start }: { start: { date: string } }) => start.date)).toEqual([
+      '2027-11-08',
+      '2027-11-09',
+      '2027-11-10',
+    ]);
+  });
+
+  test('the position of an imported place ends with it', async () => {
+    const { calendar } = await imported(
+      file(event('g', 'DTSTART:20270715T090000Z', 'DTEND:20270715T100000Z', 'LOCATION:Old', 'GEO:48.8;2.3')),
+    );
+    const path = `/calendar/${calendar}/events`;
+    const { id, locations } = (await ann.api.get(`${path}?uid=g`)).body.events[0];
+    expect(locations).toHaveLength(1);
+    expect((await ann.api.put(`${path}/${id}`, { location: 'New' })).status).toBe(200);
+    expect((await ann.api.get(`${path}/${id}`)).body.event).toMatchObject({ location: 'New', locations: [] });
   });
 
   test('parameters and values without a field are exported as they were imported', async () => {

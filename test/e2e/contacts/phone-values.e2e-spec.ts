@@ -38,6 +38,27 @@ describe('values of contacts on devices and here', () => {
   };
   const numbers = async (): Promise<string[]> => (await list())[0].phones.map(({ value }: any) => value);
 
+  test.each([
+    ['IN', '९८१०१२३४५६', '+919810123456', null],
+    ['TH', '๐๘๑๒๓๔๕๖๗๘', '+66812345678', null],
+    ['US', '1-800-GO-FEDEX', '+18004633339', null],
+    ['US', '1-800-FLOWERS x5', '+18003569377', '5'],
+    ['US', '1-800-FLOWERS ext. 5', '+18003569377', '5'],
+  ])('of country %s, %s is %s', async (country, value, e164, extension) => {
+    const { body } = await alice.api.post('/contact/addressbooks', {
+      name: 'Here',
+      default_country: country,
+    });
+    const path = `/contact/addressbooks/${body.addressbook.id}/contacts`;
+    const made = await alice.api.post(path, { full_name: 'Ina', phones: [value] });
+    expect(made.body.contact.phones).toMatchObject([{ value, e164, extension }]);
+  });
+
+  test('links to media say in version 3.0 that they are links', async () => {
+    await send(vcard('4.0', 'FN:Ina', 'LOGO:https://pictures.example/l.png'));
+    expect(await rows('3.0')).toContain('LOGO;VALUE=uri:https://pictures.example/l.png');
+  });
+
   test('a card that changed on the device replaces its contact, until the contact changes here', async () => {
     const card = (number: string, ...more: string[]) =>
       vcard('3.0', 'FN:Ina Holm', `TEL;TYPE=CELL:${number}`, ...more);

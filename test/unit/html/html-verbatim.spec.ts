@@ -29,6 +29,7 @@ const KEPT = [
   '<details open><summary>s</summary><p>t</p></details><figure><img src="/a.png"><figcaption>c</figcaption></figure>',
   '<b>mis<i>nested</b>tags</i>',
   '<time datetime="2026-01-01">x</time><q cite="https://x.test">y</q><del datetime=x>z</del>',
+  '<menu><li>one</li></menu><dir><li>two</li></dir><p><nobr>04 05</nobr> <span style="font-size:.9em;color:hsl(120deg 50% 40%)">x</span></p>',
   '<p>at <strike>nine</strike> <tt>ten</tt> <big>x</big></p><center><font color="red" face="Georgia, serif" size="+1">x</font></center>',
   '<p align="center">x</p><h2 align=RIGHT>y</h2><hr align="left" width="50%" size="2" noshade><br clear="all">',
   '<table align="center" bgcolor="#eee" rules="all" frame="box" summary="s"><tbody><tr align="right" valign="top" bgcolor="#fff"><td align="left" valign="middle" nowrap colwidth="120,80">x</td></tr></tbody></table>',

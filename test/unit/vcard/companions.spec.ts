@@ -34,6 +34,8 @@ describe('parts of properties that fields do not hold', () => {
     ['4.0', 'TITLE;LANGUAGE=de:Tischlerin', 'TITLE;LANGUAGE=de:Tischlerin'],
     ['4.0', 'URL;MEDIATYPE=text/html:https://home.example/', 'URL;MEDIATYPE=text/html:https://home.example/'],
     ['4.0', 'LANG;PREF=2;TYPE=work:nb', 'LANG;PREF=2;TYPE=work:nb'],
+    ['4.0', 'LANG;PREF=1:nb', 'LANG;PREF=1:nb'],
+    ['4.0', 'TITLE;PREF=1:Skipper', 'TITLE;PREF=1:Skipper'],
     ['4.0', 'TZ;ALTID=1:Europe/Oslo', 'TZ;ALTID=1:Europe/Oslo'],
     ['3.0', 'BDAY;CALSCALE=gregorian:1984-06-26', 'BDAY;CALSCALE=gregorian:19840626'],
     ['4.0', 'RELATED;TYPE=friend;PID=1.1:urn:x:1', 'RELATED;TYPE=friend;PID=1.1:urn:x:1'],
@@ -58,6 +60,11 @@ describe('parts of properties that fields do not hold', () => {
     const card = read(version, row);
     expect(rowsOf(card, '4.0')).toContain(expected);
     expect(comparable(readCard(writeCard(card, { version: '4.0' })))).toEqual(comparable(card));
+  });
+
+  test('a position has the form of the version', () => {
+    expect(rowsOf(read('3.0', 'GEO:60.4;5.3'), '4.0')).toContain('GEO:geo:60.4,5.3');
+    expect(rowsOf(read('4.0', 'GEO:geo:60.4,5.3'), '3.0')).toContain('GEO:60.4;5.3');
   });
 
   test.each(CARD_VERSIONS)('properties of one group stay together in %s, with their label', (version) => {

@@ -38,6 +38,22 @@ describe('JSContact', () => {
     ]);
   });
 
+  it('has the kinds of RFC 6473 and 6869, contexts of RFC 9554, calendars and times', () => {
+    expect(jsContact('KIND:device')).toMatchObject({ kind: 'device' });
+    expect(jsContact('KIND:application')).toMatchObject({ kind: 'application' });
+    expect(
+      Object.values(jsContact('ADR;TYPE=billing:;;Kai 3;Bergen;;;')['addresses'] as object),
+    ).toMatchObject([{ contexts: { billing: true } }]);
+    expect(
+      Object.values(jsContact('BDAY;CALSCALE=gregorian:19840626')['anniversaries'] as object),
+    ).toMatchObject([
+      { date: { '@type': 'PartialDate', year: 1984, month: 6, day: 26, calendarScale: 'gregorian' } },
+    ]);
+    expect(Object.values(jsContact('DEATHDATE:19960415T231000Z')['anniversaries'] as object)).toMatchObject([
+      { kind: 'death', date: { '@type': 'Timestamp', utc: '1996-04-15T23:10:00Z' } },
+    ]);
+  });
+
   it.each([
     ['ROLE:Skipper', 'titles', { kind: 'role', name: 'Skipper' }],
     ['LOGO:https://a.example/x', 'media', { kind: 'logo', uri: 'https://a.example/x' }],

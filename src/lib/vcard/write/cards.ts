@@ -184,6 +184,22 @@ function writeCustom(writer: CardWriter, property: CardProperty): void {
     writer.add(name, base64(media.data), { ENCODING: 'b', TYPE: type, ...params }, group);
     return;
   }
-  const text = oneLine(value);
-  if (cleanText(text)) writer.add(name, text, params, group);
+  const text = oneLine(name.toUpperCase() === 'GEO' ? geoOf(value, writer.version) : value);
+  // In version 3.0 the values of media are bytes unless VALUE says otherwise.
+  const isLink = writer.version === '3.0' && family !== undefined && /^[a-z][a-z0-9+.-]*:/i.test(text);
+  const isGeo = name.toUpperCase() === 'GEO' && text !== value;
+  const all = {
+    ...params,
+    ...(isLink && !('VALUE' in params) && { VALUE: 'uri' }),
+    ...(isGeo && { VALUE: null }),
+  };
+  if (cleanText(text)) writer.add(name, text, all, group);
+}
+
+/** A position: two numbers in version 3.0 (RFC 2426, 3.4.2), a URI in 4.0 (RFC 6350, 6.5.2). */
+function geoOf(value: string, version: CardVersion): string {
+  const number = String.raw`(-?\d+(?:\.\d+)?)`;
+  if (version === '4.0')
+    return value.replace(new RegExp(String.raw`^\s*${number}\s*;\s*${number}\s*$`), 'geo:$1,$2');
+  return value.replace(new RegExp(`^geo:${number},${number}(?:[,;].*)?$`, 'i'), '$1;$2');
 }

@@ -148,6 +148,11 @@ function convertNicknames(source: CardProperty, converted: ConvertedProperties):
 function convertLife(source: CardProperty, converted: ConvertedProperties): boolean {
   const { name, value, params } = source;
   if (name === 'DEATHDATE') {
+    const time = utcTime(value);
+    if (time) {
+      const made = { kind: 'death', date: { '@type': 'Timestamp', utc: time } };
+      return add(converted, 'anniversaries', entry('anniversaries', made, source));
+    }
     const date = params['VALUE']?.[0]?.toLowerCase() === 'text' ? undefined : parseDate(value);
     if (!date || (date.month === null ? date.year : (date.year ?? date.day)) === null) return false;
     const parts = Object.entries({ ...date, day: date.month && date.day }).filter(
@@ -182,6 +187,8 @@ function convertSingle(
       return set('created', utcTime(value));
     case 'LANGUAGE':
       return set('language', /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.test(value) ? value : undefined);
+    case 'KIND':
+      return set('kind', lower === 'device' || lower === 'application' ? lower : undefined);
     case 'GRAMGENDER':
       return set('grammaticalGender', GENDERS.has(lower) ? lower : undefined);
     default:

@@ -31,6 +31,8 @@ const CONTEXTS = new Map([
   ['home', 'private'],
   ['work', 'work'],
 ]);
+/** RFC 9553, 2.5.1.1; RFC 9554, 5. */
+const ADDRESS_CONTEXTS = new Map([...CONTEXTS, ['billing', 'billing'], ['delivery', 'delivery']]);
 const FEATURES = new Map([
   ['cell', 'mobile'],
   ...['voice', 'text', 'fax', 'pager', 'textphone', 'video'].map((type): [string, string] => [type, type]),
@@ -127,9 +129,10 @@ function entriesOf(
         companions.of(entryKeys.profiles(profile)),
       ),
     ),
-    anniversaries: anniversaries(card.dates, props).map((date) =>
-      entry('anniversaries', anniversaryOf(date), companions.of(entryKeys.dates(date))),
-    ),
+    anniversaries: anniversaries(card.dates, props).map((date) => {
+      const source = companions.of(entryKeys.dates(date));
+      return entry('anniversaries', anniversaryOf(date, source), source, ['CALSCALE']);
+    }),
     notes: companions
       .notes(card.notes)
       .map(({ text, companion }) => entry('notes', { note: text }, companion)),
@@ -186,12 +189,16 @@ function setOf(property: string, texts: readonly string[]): object {
 }
 
 /** Contexts, features, preference and label; other types are a parameter of vCard. */
-function entryOf({ types, primary, label }: CardEntry, features = new Map<string, string>()): object {
+function entryOf(
+  { types, primary, label }: CardEntry,
+  features: ReadonlyMap<string, string> = new Map(),
+  contexts: ReadonlyMap<string, string> = CONTEXTS,
+): object {
   const known = (names: ReadonlyMap<string, string>): string[] =>
     types.flatMap((type) => names.get(type) ?? []);
-  const others = types.filter((type) => !CONTEXTS.has(type) && !features.has(type));
+  const others = types.filter((type) => !contexts.has(type) && !features.has(type));
   return {
-    ...setOf('contexts', known(CONTEXTS)),
+    ...setOf('contexts', known(contexts)),
     ...setOf('features', known(features)),
     ...(primary && { pref: 1 }),
     ...present('label', label),
@@ -206,7 +213,10 @@ function addressOf(
   ownGroup: string,
   props: VcardProp[],
 ): Record<string, unknown> {
-  const { label, vCardParams, ...members } = entryOf(address) as { label?: string; vCardParams?: object };
+  const { label, vCardParams, ...members } = entryOf(address, undefined, ADDRESS_CONTEXTS) as {
+    label?: string;
+    vCardParams?: object;
+  };
   const group = source?.group ?? ownGroup;
   if (label !== undefined) props.push(['x-ablabel', { group }, 'text', label]);
   const params = { ...vCardParams, ...(label !== undefined && { group }) };
@@ -235,11 +245,15 @@ function anniversaries(dates: readonly CardDate[], props: VcardProp[]): CardDate
 const isPartialDate = ({ year, month, day }: CardDate): boolean =>
   month === null ? year !== null : (year ?? day) !== null;
 
-function anniversaryOf({ type, year, month, day }: CardDate): Record<string, unknown> {
+function anniversaryOf(
+  { type, year, month, day }: CardDate,
+  source: CardProperty | undefined,
+): Record<string, unknown> {
+  const calendarScale = source?.params['CALSCALE']?.[0]?.toLowerCase();
   const parts = Object.entries({ year, month, day: month && day }).filter(([, part]) => part !== null);
   return {
     kind: type === 'birthday' ? 'birth' : 'wedding',
-    date: { '@type': 'PartialDate', ...Object.fromEntries(parts) },
+    date: { '@type': 'PartialDate', ...Object.fromEntries(parts), ...(calendarScale && { calendarScale }) },
   };
 }
 

@@ -108,7 +108,7 @@ export function changeAll(record: EventRecord, changes: Changes, now: string): C
   const timeValues = Object.fromEntries(
     TIME_FIELDS.map((field) => [field, times[field]]),
   ) as unknown as EventTimes;
-  const wanted = { ...content, ...timeValues, rules, added, excluded, proposals_allowed };
+  const wanted = { ...withPlaces(record, content), ...timeValues, rules, added, excluded, proposals_allowed };
   const { participants = record.participants } = changes;
   const fields = [
     ...differences(record, wanted),
@@ -132,12 +132,23 @@ export function changeAll(record: EventRecord, changes: Changes, now: string): C
   return { record: next, fields, moved: isMoved };
 }
 
+/** A new location ends the places that only repeat the old one, such as the position of an imported event. */
+function withPlaces(
+  before: Pick<EventContent, 'location' | 'locations'>,
+  content: Partial<EventContent> = {},
+): Partial<EventContent> {
+  const { location, locations } = content;
+  if (location === undefined || location === before.location || locations !== undefined) return content;
+  const repeats = before.locations.filter(({ name }) => name === before.location).length;
+  return repeats > 0 && repeats === before.locations.length ? { ...content, locations: [] } : content;
+}
+
 /** Changes one instance. Null: nothing differs. */
 export function changeOne(record: EventRecord, key: string, changes: Changes, now: string): Changed | null {
   const occurrence = occurrenceOf(record, key, 'UTC');
   if (!occurrence) return null;
   const before = contentOf(record, occurrence);
-  const wanted: Partial<EventContent> = { ...changes.content, ...changes.times };
+  const wanted: Partial<EventContent> = { ...withPlaces(before, changes.content), ...changes.times };
   const invited = { ...record, participants: changes.participants ?? record.participants };
   const fields = [
     ...differences(before, wanted),

@@ -29,6 +29,10 @@ const REPEATED: readonly { fields: readonly Field[]; names: readonly string[] }[
     names: [
       'X-APPLE-STRUCTURED-LOCATION',
       'X-MICROSOFT-LOCATIONS',
+      'X-MICROSOFT-LOCATIONDISPLAYNAME',
+      'X-MICROSOFT-LOCATIONSTREET',
+      'X-MICROSOFT-LOCATIONCITY',
+      'X-MICROSOFT-LOCATIONURL',
       'X-APPLE-TRAVEL-DURATION',
       'X-APPLE-TRAVEL-START',
       'X-APPLE-TRAVEL-ADVISORY-BEHAVIOR',
@@ -42,6 +46,7 @@ const REPEATED: readonly { fields: readonly Field[]; names: readonly string[] }[
     names: [
       'CONFERENCE',
       'X-GOOGLE-CONFERENCE',
+      'X-GOOGLE-HANGOUT',
       'X-MICROSOFT-SKYPETEAMSMEETINGURL',
       'X-MICROSOFT-ONLINEMEETINGCONFLINK',
       'X-MICROSOFT-ONLINEMEETINGEXTERNALLINK',

@@ -105,7 +105,14 @@ function httpUrl(text: string | undefined): string | null {
 }
 
 /** Google and Microsoft write the address of a conference into properties of their own. */
-const CONFERENCE = ['CONFERENCE', 'X-GOOGLE-CONFERENCE', 'X-MICROSOFT-SKYPETEAMSMEETINGURL'];
+const CONFERENCE = [
+  'CONFERENCE',
+  'X-GOOGLE-CONFERENCE',
+  'X-GOOGLE-HANGOUT',
+  'X-MICROSOFT-SKYPETEAMSMEETINGURL',
+  'X-MICROSOFT-ONLINEMEETINGCONFLINK',
+  'X-MICROSOFT-ONLINEMEETINGEXTERNALLINK',
+];
 
 function conferenceOf(event: Component): string | null {
   const urls = CONFERENCE.flatMap((name) => propertiesOf(event, name).map(({ value }) => httpUrl(value)));

@@ -12,7 +12,7 @@ import {
 } from '../../../lib/icalendar/index.js';
 import { DAY, formatRule, instancesOf, parseRule, withWallUntil } from '../../../lib/recurrence/index.js';
 import type { EventTimes } from './event-record.js';
-import { checkedWall, instantOf, wallText } from './event-times.js';
+import { checkedWall, instantOf, parseDuration as durationOf, wallIn, wallText } from './event-times.js';
 
 /** Maximum number of dates of RDATE and EXDATE in one event. */
 export const MAX_DATES = 1_000;
@@ -28,6 +28,8 @@ export interface Start {
   rules: ZoneRules | null;
   /** With `isApproximate`: the rules that `zone` replaces. */
   replaced?: ZoneRules;
+  /** With days that the file writes as times: its clock. */
+  clock?: Pick<Start, 'zone' | 'rules'>;
   /** With `rules`: the IANA zone that differs from them for the shortest time. */
   nearest?: string;
 }
@@ -44,9 +46,26 @@ export type Dated = TimeValue & { tzid: string | null };
 export const invalid = (property: string, message: string): ICalendarError =>
   new ICalendarError('invalid_value', `${property} ${message}`, property);
 
-/** Canonical spelling. @throws RecurrenceError */
-export const rulesOf = (event: Component): string[] =>
-  propertiesOf(event, 'RRULE').map(({ value }) => formatRule(parseRule(value)));
+/**
+ * Canonical spelling.
+ * @param clock with days that the file writes as times: UNTIL becomes a day on it
+ * @throws RecurrenceError
+ */
+export const rulesOf = (event: Component, clock?: Start['clock']): string[] =>
+  propertiesOf(event, 'RRULE').map(({ value }) => {
+    const rule = parseRule(value);
+    if (rule.until?.kind !== 'utc' || !clock) return formatRule(rule);
+    const { until } = withWallUntil(rule, (at) => offsetIn(clock, at));
+    return formatRule({
+      ...rule,
+      until: until && { kind: 'date', time: Math.floor(until.time / DAY) * DAY },
+    });
+  });
+
+function offsetIn({ zone, rules }: Pick<Start, 'zone' | 'rules'>, instant: number): number {
+  if (rules) return rules.offsetAt(instant);
+  return zone === null ? 0 : wallIn(zone, instant) - instant;
+}
 
 /**
  * The dates of the properties of this name, each once. Some clients write one without a value.
@@ -109,6 +128,15 @@ export function isLong(event: Component, { wall }: Start, zone: ZoneRules): bool
   return instancesOf(series, window).length > MAX_DATES;
 }
 
+/** Times from midnight to midnight as days. */
+export const asDays = (placed: Start): Start => ({
+  ...placed,
+  isDate: true,
+  zone: null,
+  rules: null,
+  clock: placed,
+});
+
 /** Exchange writes days as times from midnight to midnight, with a property that says so ([MS-OXCICAL], 2.1.3.1.1.20.28). */
 export function isWholeDays(event: Component, { wall, isDate }: Start): boolean {
   const flag = propertyOf(event, 'X-MICROSOFT-CDO-ALLDAYEVENT')?.value.trim().toUpperCase();
@@ -121,5 +149,6 @@ export function isWholeDays(event: Component, { wall, isDate }: Start): boolean 
     const isSameClock = zone(end) === zone(propertyOf(event, 'DTSTART'));
     return time !== undefined && isSameClock && time.wall > wall && time.wall % DAY === 0;
   }
-  return length === undefined || /^P\d+[DW]$/i.test(length.value.trim());
+  const { days, seconds } = (length && durationOf(length.value.trim())) ?? { days: 1, seconds: 0 };
+  return seconds % DAY === 0 && days * DAY + seconds > 0;
 }

@@ -14,6 +14,7 @@ import {
 import { DAY, instancesOf, parseRule, withWallUntil } from '../../../lib/recurrence/index.js';
 import type { EventRow, EventTimes } from './event-record.js';
 import {
+  asDays,
   atTimeOf,
   checked,
   type Dated,
@@ -38,7 +39,6 @@ export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
 const MAX_RULES = 4;
 /** 10 years. */
 const MAX_LENGTH = 3_660 * DAY;
-
 export type { ReadWarning, Start } from './vevent-time-parts.js';
 
 /** Reads times of the VEVENTs of one calendar (RFC 5545, 3.8.2 and 3.8.5). */
@@ -85,7 +85,7 @@ export class EventClock {
     const property = propertyOf(event, 'DTSTART');
     if (!property) throw invalid('DTSTART', 'is missing');
     const placed = this.placed(property);
-    return isWholeDays(event, placed) ? { ...placed, isDate: true, zone: null, rules: null } : placed;
+    return isWholeDays(event, placed) ? asDays(placed) : placed;
   }
 
   private readonly warn = (code: ReadWarning['code'], message: string) =>
@@ -108,7 +108,7 @@ export class EventClock {
 
   /** The recurrence of an event. @throws ICalendarError; RecurrenceError for a rule */
   recurrence(event: Component, start: Start, times: EventTimes): Recurrence {
-    const rules = rulesOf(event);
+    const rules = rulesOf(event, start.clock);
     if (rules.length > MAX_RULES) throw invalid('RRULE', `occurs at most ${MAX_RULES} times`);
     const added = this.keys(event, 'RDATE', start, times, null);
     if (start.rules) return this.expanded(event, start, start.rules, rules);
