@@ -82,7 +82,7 @@ const REVISIONS = `
   LEFT JOIN member_profiles author ON author.tenant_id = entry.tenant_id AND author.user_id = entry.author_id`;
 const SUMMARY = 'note_revision_summary(entry, previous, author.display_name)';
 
-// A viewer reads the history from the revision on that was current at the invitation: what was removed before is not shared. OFFSET 0
+// A viewer reads the revision that was current at the invitation and later ones. Text that was removed before is not shared. OFFSET 0
 // keeps the planner from repeating the search for each revision.
 const READER = `
   FROM note_members member

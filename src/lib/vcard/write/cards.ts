@@ -2,6 +2,7 @@ import { type Card, type CardDate, type CardPhoto, type CardProperty, NAME_PARTS
 import { Companions, entryKeys, keyOf } from '../companions.js';
 import { CardWriter, escapeUri, groupOf, joinParts, oneLine, validParams } from './lines.js';
 import { writeContactData, writeDate, writeRelated } from './entries.js';
+import { geoNumbers, geoUri } from '../geo.js';
 import { base64, formatDataUri, MEDIA_FAMILY, parseDataUri, shortType } from '../media.js';
 import { cleanText, escapeText } from '../text.js';
 import { uidToUri } from '../uids.js';
@@ -196,10 +197,6 @@ function writeCustom(writer: CardWriter, property: CardProperty): void {
   if (cleanText(text)) writer.add(name, text, all, group);
 }
 
-/** A position: two numbers in version 3.0 (RFC 2426, 3.4.2), a URI in 4.0 (RFC 6350, 6.5.2). */
-function geoOf(value: string, version: CardVersion): string {
-  const number = String.raw`(-?\d+(?:\.\d+)?)`;
-  if (version === '4.0')
-    return value.replace(new RegExp(String.raw`^\s*${number}\s*;\s*${number}\s*$`), 'geo:$1,$2');
-  return value.replace(new RegExp(`^geo:${number},${number}(?:[,;].*)?$`, 'i'), '$1;$2');
-}
+/** A position in the form of the version. */
+const geoOf = (value: string, version: CardVersion): string =>
+  (version === '4.0' ? geoUri(value) : geoNumbers(value)) ?? value;

@@ -1,5 +1,6 @@
 import type { CardProperty } from '../card.js';
 import { parseDate } from '../dates.js';
+import { geoUri } from '../geo.js';
 import { lineOf, splitEscaped, unescapeText } from '../text.js';
 import { type Entry, entry, timeZoneOf, utcTime } from './js-contact-entries.js';
 
@@ -102,13 +103,6 @@ function valueOf(member: string, text: string): string | undefined {
     default:
       return unescapeText(text);
   }
-}
-
-/** vCard 3.0 has the numbers alone. */
-function geoUri(text: string): string | undefined {
-  if (/^geo:/i.test(text)) return text;
-  const numbers = /^\s*(-?\d+(?:\.\d+)?)\s*;\s*(-?\d+(?:\.\d+)?)\s*$/.exec(text);
-  return numbers ? `geo:${numbers[1]},${numbers[2]}` : undefined;
 }
 
 /** An organization with its units. SORT-AS has a text for each of them. */

@@ -83,7 +83,7 @@ export function toJsContact(card: Card & { uid: string }, updated?: Date): JsCon
 const language = (single: Record<string, unknown>): string | undefined =>
   typeof single['language'] === 'string' ? single['language'].toLowerCase() : undefined;
 
-/** The entries of the properties that are maps, those of fields before those of `custom`. Adds what has no entry to `props`. */
+/** The entries of each JSContact property that is a map: entries of fields, then of `custom`. Values without an entry are added to `props`. */
 function entriesOf(
   card: Card,
   companions: Companions,

@@ -19,6 +19,16 @@ export const keptOf = (custom: EventContent['custom']): Required<Kept> => {
   return { ics, components, alarms };
 };
 
+/** Properties with the address of a conference: Google and Microsoft write it into properties of their own. */
+export const CONFERENCE_URLS = [
+  'CONFERENCE',
+  'X-GOOGLE-CONFERENCE',
+  'X-GOOGLE-HANGOUT',
+  'X-MICROSOFT-SKYPETEAMSMEETINGURL',
+  'X-MICROSOFT-ONLINEMEETINGCONFLINK',
+  'X-MICROSOFT-ONLINEMEETINGEXTERNALLINK',
+];
+
 /** Properties and components without a field that repeat the value of a field. Other programs show them in place of the property of the field. */
 const REPEATED: readonly { fields: readonly Field[]; names: readonly string[] }[] = [
   // With line breaks, which a title does not have.
@@ -43,15 +53,7 @@ const REPEATED: readonly { fields: readonly Field[]; names: readonly string[] }[
   },
   {
     fields: ['conference'],
-    names: [
-      'CONFERENCE',
-      'X-GOOGLE-CONFERENCE',
-      'X-GOOGLE-HANGOUT',
-      'X-MICROSOFT-SKYPETEAMSMEETINGURL',
-      'X-MICROSOFT-ONLINEMEETINGCONFLINK',
-      'X-MICROSOFT-ONLINEMEETINGEXTERNALLINK',
-      'X-MICROSOFT-ONLINEMEETINGINFORMATION',
-    ],
+    names: [...CONFERENCE_URLS, 'X-MICROSOFT-ONLINEMEETINGINFORMATION'],
   },
   {
     fields: ['show_as'],

@@ -19,6 +19,7 @@ import {
   type EventTimes,
   STATUSES,
 } from './event-record.js';
+import { CONFERENCE_URLS } from './dependent-properties.js';
 import { instantOf, lengthAt, wallOf } from './event-times.js';
 import { BUSY_STATUS, CONFERENCE_FEATURES } from './vevent.js';
 
@@ -104,18 +105,10 @@ function httpUrl(text: string | undefined): string | null {
     : null;
 }
 
-/** Google and Microsoft write the address of a conference into properties of their own. */
-const CONFERENCE = [
-  'CONFERENCE',
-  'X-GOOGLE-CONFERENCE',
-  'X-GOOGLE-HANGOUT',
-  'X-MICROSOFT-SKYPETEAMSMEETINGURL',
-  'X-MICROSOFT-ONLINEMEETINGCONFLINK',
-  'X-MICROSOFT-ONLINEMEETINGEXTERNALLINK',
-];
-
 function conferenceOf(event: Component): string | null {
-  const urls = CONFERENCE.flatMap((name) => propertiesOf(event, name).map(({ value }) => httpUrl(value)));
+  const urls = CONFERENCE_URLS.flatMap((name) =>
+    propertiesOf(event, name).map(({ value }) => httpUrl(value)),
+  );
   return urls.find((url) => url !== null) ?? null;
 }
 
