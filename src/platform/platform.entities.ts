@@ -14,6 +14,8 @@ export class SyncHead {
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
   @Column('bigint') head!: string;
   @Column('jsonb') floors!: Record<string, number>;
+  /** Number of items of a kind when they were last counted, and the head at that time. */
+  @Column('jsonb', { default: {} }) counted!: Record<string, { items: number; head: number }>;
 }
 
 @Entity('idempotency_keys')

@@ -8,6 +8,7 @@ import {
 } from './cells/cell.entity.js';
 import { GuessLockRow, RateLimitRow } from './rate-limits/rate-limit.entity.js';
 import { sqlMigrations } from './database/schema/sql-migration.js';
+import { quotaSql } from './quotas/quota-sql.js';
 import { SocketTokenRow } from './realtime/socket-token.entity.js';
 import { SystemMailRow } from './system-mail/system-mail.entity.js';
 import { sqlFiles } from './database/schema/stored-sql.js';
@@ -30,6 +31,10 @@ export const platformSchema: SchemaPart = {
     'sync_heads',
     'lock_heads',
     'advance_head',
+    'row_quota',
+    'row_quota_exceeded',
+    'items_need_count',
+    'items_counted',
     'outbox',
     'rfc3339',
     'uuid_v7',
@@ -73,9 +78,11 @@ export const platformSchema: SchemaPart = {
     FileUsage1798300000012: '0012-file-usage',
     Cells1798400000001: '0013-cells',
     DirectoryJobs1798500000021: '0014-directory-jobs',
+    CountedItems1798806000001: '0015-counted-items',
   }),
   sql: [
     ...sqlFiles('either', import.meta.url, 'values'),
+    quotaSql,
     ...sqlFiles('workspace', import.meta.url, 'idempotency', 'blobs', 'sync-heads'),
     ...sqlFiles('directory', import.meta.url, 'rate-limits'),
   ],

@@ -28,6 +28,9 @@ export class Calendar extends TimedItem {
   /** Number of the last change of its placements. */
   @Column('bigint', { name: 'change_seq' }) changeSeq!: string;
   @Column('bigint', { name: 'floor_seq' }) floorSeq!: string;
+  /** Placements when they were last counted, and the number of the last change at that time. */
+  @Column('int', { name: 'counted_entries', default: 0 }) countedEntries!: number;
+  @Column('bigint', { name: 'counted_seq', default: 0 }) countedSeq!: string;
 }
 
 /** Key of the calendar, for tables of its parts, which are deleted with it. */

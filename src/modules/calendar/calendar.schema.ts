@@ -54,6 +54,7 @@ export const calendarSchema: SchemaPart = {
     InstanceAttendees1798300000014: '0014-instance-attendees',
     SchedulingOfEvent1798800005001: '0015-scheduling-of-event',
     OpenPolls1798804000003: '0016-open-polls',
+    CountedEntries1798806000002: '0017-counted-entries',
   }),
   sql: sqlFiles(
     'workspace',

@@ -3,7 +3,6 @@ import type { UploadForm } from '../../platform/blobs/uploads/upload-form.js';
 import { Db } from '../../platform/database/db.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { Errors } from '../../platform/http/errors.js';
 import type { ContentReply } from '../../platform/http/replies/content-reply.js';
 import { boundedPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
@@ -13,7 +12,7 @@ import { ChatErrors } from './chat.errors.js';
 import { messageInput } from './messages/message-input.js';
 import { SendMessage } from './messages/messages.dto.js';
 import type { ChatOutcome } from './messages/messages.repository.js';
-import { REJECTIONS } from './messages/messages.service.js';
+import { rejected } from './messages/messages.service.js';
 import type { RoomGuest } from './room-guest.js';
 
 /** Positions of a page of messages, exclusive; the newest page without any. */
@@ -66,7 +65,7 @@ export class GuestChatApi {
    * Adds a plain text message, as members do, or returns the one with the same `client_msg_id`.
    * @param name of the guest, as members see it
    * @returns `message`: JSON as guests see it
-   * @throws ApiError 404, 409 `room_archived`, `idempotency_key_reused`, 422
+   * @throws ApiError 404, 409 `room_archived`, `idempotency_key_reused`, `quota_exceeded`, 422
    */
   async send(
     tx: Tx,
@@ -78,7 +77,7 @@ export class GuestChatApi {
     const [result] = await tx.query(send, [tenantId, guestId, name, roomId, checked]);
     const { outcome, mod_seq: modSeq, message } = result as ChatOutcome;
     if (outcome === 'not_found') throw ChatErrors.roomNotFound.with();
-    if (outcome !== 'ok' && outcome !== 'duplicate') throw (REJECTIONS[outcome] ?? Errors.internal).with();
+    if (outcome !== 'ok' && outcome !== 'duplicate') throw rejected(outcome);
     // Also for a repeated request, as `MessagesService` does.
     this.changes.changed(tx, { tenantId }, roomId, modSeq as number);
     return { message: message as string, isDuplicate: outcome === 'duplicate' };

@@ -10,6 +10,7 @@ import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
+import { QuotaErrors } from '../../platform/quotas/quotas.errors.js';
 import { NoteListsService } from './lists/note-lists.service.js';
 import {
   NoteEnvelope,
@@ -59,7 +60,7 @@ export class NotesController {
     response: [NoteEnvelope, 'The new note.'],
     etag: 'note',
     example: CREATE_EXAMPLE,
-    errors: [NoteErrors.alreadyExists],
+    errors: [NoteErrors.alreadyExists, QuotaErrors.exceeded],
   })
   @BodyLimit(NOTE_BODY_BYTES)
   create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateNote) {

@@ -8,6 +8,7 @@ import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
+import { QuotaErrors } from '../../platform/quotas/quotas.errors.js';
 import {
   CreateOperation,
   ListOperation,
@@ -40,7 +41,7 @@ export class TasksController {
   @CreateOperation(TASKS, {
     description: 'You become its creator. A client that works offline chooses `id` itself.',
     example: { title: 'Book the rooms', date: '2026-12-01', priority: 'high' },
-    errors: [TaskErrors.alreadyExists, TaskErrors.unknownUser],
+    errors: [TaskErrors.alreadyExists, TaskErrors.unknownUser, QuotaErrors.exceeded],
   })
   @BodyLimit(TASK_BODY_BYTES)
   create(@Ctx() ctx: RequestContext, @Idempotency() key: IdempotencyKey | null, @Body() body: CreateTask) {
@@ -56,9 +57,9 @@ export class TasksController {
 
   @UpdateOperation(TASKS, {
     description:
-      'Only the given fields change; without a difference the task is returned as it is. Completing a task that repeats creates the next one (`next_task_id`).',
+      'Only the given fields change; without a difference the task is returned as it is. Completing a task that repeats creates the next one (`next_task_id`), which counts for the quota of its creator.',
     example: { done: true },
-    errors: [Errors.forbidden, TaskErrors.deleted, TaskErrors.unknownUser],
+    errors: [Errors.forbidden, TaskErrors.deleted, TaskErrors.unknownUser, QuotaErrors.exceeded],
   })
   @BodyLimit(TASK_BODY_BYTES)
   update(

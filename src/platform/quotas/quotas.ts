@@ -14,10 +14,14 @@ export const QUOTAS = {
     /** Of notes, and as many of tasks. */
     folders: 5_000,
     forms: 1_000,
+    /** Also those in the trash. */
+    notes: 100_000,
     open_calls: 200,
     open_invites: 1_000,
     open_polls: 500,
     signatures: 100,
+    /** Created by the user; also those in the trash. */
+    tasks: 100_000,
   },
   workspace: {
     clients: 200,
@@ -29,15 +33,30 @@ export const QUOTAS = {
   },
   item: {
     attachments_of_task: 50,
+    comments_of_task: 10_000,
     contacts_of_addressbook: 100_000,
+    /** Also those to which the owner is invited. */
+    events_of_calendar: 100_000,
     feeds_of_calendar: 20,
     members_of_chat_room: 5_000,
+    /** Also deleted messages, and reports of changes of the room. */
+    messages_of_chat_room: 2_000_000,
     reports_of_form: 200,
     subtasks_of_task: 200,
   },
 } as const;
 
 export type QuotaScope = keyof typeof QUOTAS;
+
+/** A limit, as stored functions, errors and tests name it: `<scope>.<kind>`. */
+export type QuotaName = {
+  [Scope in QuotaScope]: `${Scope}.${keyof (typeof QUOTAS)[Scope] & string}`;
+}[QuotaScope];
+
+export function limitOf(name: QuotaName): number {
+  const [scope, kind] = name.split('.') as [QuotaScope, string];
+  return (QUOTAS[scope] as Record<string, number>)[kind] as number;
+}
 
 /** A number as messages show it, e.g. 5,000. */
 export const shown = (limit: number): string => limit.toLocaleString('en-US');

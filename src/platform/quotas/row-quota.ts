@@ -1,7 +1,7 @@
 import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
-import { QuotaErrors } from './quotas.errors.js';
-import { QUOTAS } from './quotas.js';
+import { quotaExceeded } from './quota-error.js';
+import { limitOf, type QuotaName, type QUOTAS } from './quotas.js';
 
 type Kinds = { [scope in keyof typeof QUOTAS]: keyof (typeof QUOTAS)[scope] };
 
@@ -12,6 +12,7 @@ type Kinds = { [scope in keyof typeof QUOTAS]: keyof (typeof QUOTAS)[scope] };
 export class RowQuota<Scope extends 'user' | 'item'> {
   private readonly lock;
   private readonly count;
+  private readonly quota: QuotaName;
   private readonly limit: number;
 
   /**
@@ -19,12 +20,13 @@ export class RowQuota<Scope extends 'user' | 'item'> {
    * @param rows SQL: FROM and WHERE of the rows, with the workspace as $1 and the user or item as $2; an index finds them
    */
   constructor(
-    private readonly scope: Scope,
-    private readonly kind: Kinds[Scope] & string,
+    scope: Scope,
+    kind: Kinds[Scope] & string,
     name: string,
     rows: string,
   ) {
-    this.limit = (QUOTAS[scope] as Record<string, number>)[kind] as number;
+    this.quota = `${scope}.${kind}` as QuotaName;
+    this.limit = limitOf(this.quota);
     this.lock = workspace.lock(`${name}.lock_${kind}`, `quota ${kind} of`, 2);
     this.count = workspace.statement<{ count: number }>(
       `${name}.count_${kind}`,
@@ -41,6 +43,6 @@ export class RowQuota<Scope extends 'user' | 'item'> {
     await tx.query(this.lock, [tenantId, id]);
     const [row] = await tx.query(this.count, [tenantId, id, this.limit]);
     if ((row?.count ?? 0) + added <= this.limit) return;
-    throw QuotaErrors.exceeded.with({ body: { quota: this.kind, scope: this.scope, limit: this.limit } });
+    throw quotaExceeded(this.quota);
   }
 }

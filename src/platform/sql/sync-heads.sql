@@ -18,3 +18,25 @@ BEGIN
   RETURNING head INTO v_head;
   RETURN v_head;
 END $$;
+
+-- Quotas of items without a counter: each item took a number of its owner's feed, so a user has at most `head` of them. Only where that
+-- is more than the quota does the domain count the items, and `counted` keeps the result: from then on the user has at most that many,
+-- and one for each later number. The transaction that inserts the item holds the lock of the counter.
+
+-- Whether the items of a user have to be counted. @param p_quota as in `row_quota` @param p_head the number of the new item
+CREATE FUNCTION items_need_count(p_tenant uuid, p_user uuid, p_quota text, p_head bigint) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF p_head <= row_quota(p_quota) THEN RETURN false; END IF;
+  RETURN (
+    SELECT p_head - coalesce((counter.counted->p_quota->>'head')::bigint - (counter.counted->p_quota->>'items')::bigint, 0)
+           > row_quota(p_quota)
+      FROM sync_heads counter WHERE counter.tenant_id = p_tenant AND counter.user_id = p_user);
+END $$;
+
+-- Keeps the number of the items of a user, the new one included. @raises WB002 where it passes the quota
+CREATE FUNCTION items_counted(p_tenant uuid, p_user uuid, p_quota text, p_head bigint, p_items bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_items > row_quota(p_quota) THEN PERFORM row_quota_exceeded(p_quota); END IF;
+  UPDATE sync_heads SET counted = counted || jsonb_build_object(p_quota, jsonb_build_object('items', p_items, 'head', p_head))
+   WHERE tenant_id = p_tenant AND user_id = p_user;
+END $$;

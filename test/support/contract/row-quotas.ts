@@ -1,26 +1,27 @@
-import { QUOTAS } from '../../../src/platform/quotas/quotas.js';
-
-type Quota = {
-  [Scope in keyof typeof QUOTAS]: `${Scope}.${keyof (typeof QUOTAS)[Scope] & string}`;
-}[keyof typeof QUOTAS];
+import type { QuotaName } from '../../../src/platform/quotas/quotas.js';
 
 /**
  * What limits the rows that an operation creates.
  * - the quota of `QUOTAS`, by scope and name;
- * - `none`: the reason why no quota is needed;
- * - `open`: members can create any number. New operations must not be `open`.
+ * - `none`: the reason why no quota is needed.
  */
-export type RowBound = { quota: Quota } | { none: string } | { open: true };
+export type RowBound = { quota: QuotaName } | { none: string };
 
-const quota = (name: Quota): RowBound => ({ quota: name });
+const quota = (name: QuotaName): RowBound => ({ quota: name });
 const none = (reason: string): RowBound => ({ none: reason });
-const open: RowBound = { open: true };
 
 const UPLOAD = none('The limits of files count their rows.');
 const EXPIRES = none('Rows expire within days, and the rate of the operation is limited.');
 const GUESTS = none('The invite limits its guests.');
 
 export const ROW_BOUNDS: Record<string, RowBound> = {
+  createNote: quota('user.notes'),
+  createTask: quota('user.tasks'),
+  createTaskFromNote: quota('user.tasks'),
+  addTaskComment: quota('item.comments_of_task'),
+  sendChatMessage: quota('item.messages_of_chat_room'),
+  sendGuestMessage: quota('item.messages_of_chat_room'),
+  createEvent: quota('item.events_of_calendar'),
   createNoteFolder: quota('user.folders'),
   createTaskFolder: quota('user.folders'),
   createForm: quota('user.forms'),
@@ -67,12 +68,4 @@ export const ROW_BOUNDS: Record<string, RowBound> = {
   takeSchedulingMessage: none('Rows are deleted after 180 days; a message is stored once.'),
   proposeTime: none('One pending proposal of an attendee for each instance of an event.'),
   startRecording: none('A call has one recording at a time.'),
-
-  createNote: open,
-  createTask: open,
-  createTaskFromNote: open,
-  addTaskComment: open,
-  sendChatMessage: open,
-  sendGuestMessage: open,
-  createEvent: open,
 };

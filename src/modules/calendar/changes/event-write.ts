@@ -44,6 +44,8 @@ export type Placements = Pick<EventChange, 'entries' | 'removed'>;
 /** The parameter of `calendar_write`. */
 export interface WriteJson {
   calendars: string[];
+  /** The calendar of each event that is created or moved. */
+  added: string[];
   events: {
     row: EventRow;
     is_new: boolean;
@@ -133,6 +135,9 @@ export function writeJson(changes: readonly EventChange[], ctx: RequestContext, 
   ]);
   return {
     calendars: [...new Set(calendars)],
+    added: changes.flatMap(({ before, record: { origin_calendar_id: id } }) =>
+      before?.origin_calendar_id === id ? [] : [id],
+    ),
     events: changes.map((change) => eventJson(change, ctx, now)),
     outbox: changes.flatMap((change) => outboxOf(change, ctx)),
   };

@@ -5,6 +5,7 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
+import { quotaExceeded } from '../../../platform/quotas/quota-error.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import type { SendUpdates } from '../input/event-fields.dto.js';
 import type { AttendeeFields } from '../input/event-parts.dto.js';
@@ -149,7 +150,8 @@ export class EventWriter {
   /**
    * Writes changes with their history, feeds and outbox. Closes the proposals about times that change.
    * @returns the changes as they are stored
-   * @throws DuplicateUidError; ApiError 404, 403 where the caller no longer writes in the calendar, 409 `already_exists`
+   * @throws DuplicateUidError; ApiError 404, 403 where the caller no longer writes in the calendar, 409 `already_exists`,
+   *   `quota_exceeded`
    */
   async commit(
     tx: Tx,
@@ -184,7 +186,7 @@ export class EventWriter {
   /**
    * Writes the settings of a placement, which do not change the event.
    * @param from the calendar that the placement leaves
-   * @throws DuplicateUidError
+   * @throws DuplicateUidError; ApiError 409 `quota_exceeded`
    */
   async commitEntry(
     tx: Tx,
@@ -198,7 +200,8 @@ export class EventWriter {
     const moved_to = from === undefined ? undefined : entry.calendar_id;
     const event = { row, is_new: false, entries: [entry], removed, moved_to };
     const calendars = [entry.calendar_id, ...removed];
-    assertWritten(await this.events.write(tx, ctx.tenantId, { calendars, events: [event], outbox: [] }));
+    const added = moved_to === undefined ? [] : [moved_to];
+    assertWritten(await this.events.write(tx, ctx.tenantId, { calendars, added, events: [event], outbox: [] }));
   }
 }
 
@@ -208,6 +211,7 @@ function assertWritten(outcome: string): void {
   if (code === 'already_exists') throw CalendarErrors.eventExists.with();
   if (code === 'not_found') throw CalendarErrors.calendarNotFound.with();
   if (code === 'forbidden') throw Errors.forbidden.with();
+  if (code === 'calendar_full') throw quotaExceeded('item.events_of_calendar');
   // A calendar was deleted after it was read.
   if (code !== 'ok') throw new ConcurrentChangeError(outcome);
 }

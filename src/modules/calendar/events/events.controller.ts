@@ -12,6 +12,7 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { CallErrors } from '../../calls/index.js';
 import { CalendarErrors, CALENDARS, EVENTS, RuleErrors } from '../calendar.errors.js';
 import { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
@@ -96,6 +97,7 @@ export class EventsController {
       Errors.forbidden,
       CalendarErrors.duplicateUid,
       CalendarErrors.eventExists,
+      QuotaErrors.exceeded,
       CallErrors.serverNotConfigured,
       ...TIME_ERRORS,
     ],
@@ -113,7 +115,7 @@ export class EventsController {
     id: 'batchEvents',
     summary: 'Change many events',
     description:
-      'At most 500 operations in one transaction, each with a result. Without `atomic`, an operation that fails does not affect the others. Or an iCalendar file (`text/calendar`, at most 10 MiB and 20,000 events): its events are found by their UID, so a repeated import changes nothing; each has a result with its UID as `client_id`; no message is sent to attendees. A file is written in transactions of 100 events. Alarms become reminders before the start, also absolute ones of single events and those relative to the end; others, such as alarms after the start, are left out. A period of RDATE is an instance with its own length. `warnings` of a result name what the import assumed. A series that changes from one instance on (RANGE=THISANDFUTURE) for more than 1,000 instances is stored as two events, each with a result.',
+      'At most 500 operations in one transaction, each with a result. Without `atomic`, an operation that fails does not affect the others. Or an iCalendar file (`text/calendar`, at most 10 MiB and 20,000 events): its events are found by their UID, so a repeated import changes nothing; each has a result with its UID as `client_id`; no message is sent to attendees. A file is written in transactions of 100 events; those before an error stay. Alarms become reminders before the start, also absolute ones of single events and those relative to the end; others, such as alarms after the start, are left out. A period of RDATE is an instance with its own length. `warnings` of a result name what the import assumed. A series that changes from one instance on (RANGE=THISANDFUTURE) for more than 1,000 instances is stored as two events, each with a result.',
     response: [EventBatchEnvelope, 'The results in the order of the operations.'],
     examples: {
       operations: {
@@ -132,6 +134,7 @@ export class EventsController {
       CalendarErrors.batchFailed,
       CalendarErrors.invalidIcs,
       CalendarErrors.tooManyEvents,
+      QuotaErrors.exceeded,
     ],
   })
   @ApiConsumes('application/json', ICS_TYPE)
@@ -181,6 +184,7 @@ export class EventsController {
       CalendarErrors.notOrganizer,
       EVENTS.conflict!,
       CalendarErrors.duplicateUid,
+      QuotaErrors.exceeded,
       CallErrors.serverNotConfigured,
       ...TIME_ERRORS,
     ],

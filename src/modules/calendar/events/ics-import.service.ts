@@ -67,7 +67,7 @@ export class IcsImport {
 
   /**
    * The file is stored first, so that its transactions do not wait for the client; each has at most 100 events.
-   * @throws ApiError 404; 403; 413 `file_too_large`; 415; 422 `invalid_ics`, `too_many_events`
+   * @throws ApiError 404; 403; 409 `quota_exceeded`; 413 `file_too_large`; 415; 422 `invalid_ics`, `too_many_events`
    */
   async run(ctx: RequestContext, calendarId: string, form: UploadForm): Promise<JsonReply> {
     const calendar = await this.events.calendar(this.db, ctx, calendarId);

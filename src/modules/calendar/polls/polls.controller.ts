@@ -97,6 +97,7 @@ export class PollsController {
       PollErrors.alreadyFinalized,
       PollErrors.pollClosed,
       PollErrors.unknownOption,
+      QuotaErrors.exceeded,
     ],
   })
   finalize(

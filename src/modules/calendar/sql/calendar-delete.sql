@@ -39,6 +39,7 @@ BEGIN
 END $$;
 
 -- Moves all placements of a calendar to another one; the caller has locked them. Events whose uid the other calendar contains stay.
+-- @raises WB002 where the other calendar has no room for them
 -- An event that both calendars contain, because its organizer is also an attendee, gets the other calendar as its origin.
 CREATE FUNCTION calendar_move_all(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -53,6 +54,9 @@ DECLARE
       JOIN calendar_entries other ON other.tenant_id = p_tenant AND other.calendar_id = p_target AND other.event_id = entry.event_id
      WHERE entry.tenant_id = p_tenant AND entry.calendar_id = p_calendar);
 BEGIN
+  IF calendars_are_full(p_tenant, array_fill(p_target, ARRAY[cardinality(moved)])) THEN
+    PERFORM row_quota_exceeded('item.events_of_calendar');
+  END IF;
   UPDATE calendars SET change_seq = change_seq + cardinality(moved) WHERE tenant_id = p_tenant AND id = p_target;
   DELETE FROM entry_tombstones WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (moved);
   UPDATE calendar_entries entry

@@ -125,12 +125,34 @@ BEGIN
     FROM calendar_events event WHERE event.tenant_id = p_tenant AND event.id = ANY (p_events);
 END $$;
 
+-- Whether calendars have no room for further events. Each placement took a number of its calendar, so a calendar has at most
+-- `change_seq` of them. Only where that is more than the quota are they counted; the calendar keeps the result, and has one more at most
+-- for each later number. The caller holds the locks of the calendars.
+-- @param p_added the calendar of each further event
+CREATE FUNCTION calendars_are_full(p_tenant uuid, p_added uuid[]) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  target record;
+BEGIN
+  FOR target IN
+    SELECT calendar.id, added.total, (
+             SELECT count(*) FROM (
+               SELECT FROM calendar_entries entry WHERE entry.tenant_id = p_tenant AND entry.calendar_id = calendar.id
+                LIMIT row_quota('item.events_of_calendar') + 1) placed) AS entries
+      FROM (SELECT id, count(*) AS total FROM unnest(p_added) AS id GROUP BY id) AS added
+      JOIN calendars calendar ON calendar.tenant_id = p_tenant AND calendar.id = added.id
+     WHERE calendar.change_seq - calendar.counted_seq + calendar.counted_entries + added.total > row_quota('item.events_of_calendar') LOOP
+    IF target.entries + target.total > row_quota('item.events_of_calendar') THEN RETURN true; END IF;
+    UPDATE calendars SET counted_entries = target.entries, counted_seq = change_seq WHERE tenant_id = p_tenant AND id = target.id;
+  END LOOP;
+  RETURN false;
+END $$;
+
 -- Writes events with their placements, feed numbers, history and outbox events. The caller holds the locks of existing events.
 -- Order of locks: events, then calendars by id.
--- @param p_write calendars: all calendars whose placements change; events: row, is_new, entries, removed, and optionally
+-- @param p_write calendars: all calendars whose placements change; added: the calendar of each event that is created or moved; events: row, is_new, entries, removed, and optionally
 --   participants, overrides, proposals, history, moved_to (the calendar into which an attendee moves it), writer (a user who
 --   needs the right to write in the calendar of the event); outbox: type and payload
--- @returns ok, already_exists, calendar_deleted, not_found if the first event is new and its calendar was deleted, not_found or
+-- @returns ok, already_exists, calendar_full (nothing is written), calendar_deleted, not_found if the first event is new and its calendar was deleted, not_found or
 --   forbidden for the writer, or duplicate_uid with the id of the other event
 CREATE FUNCTION calendar_write(p_tenant uuid, p_write jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -150,6 +172,9 @@ BEGIN
                   SELECT FROM calendars
                    WHERE tenant_id = p_tenant AND id = (p_write#>>'{events,0,row,origin_calendar_id}')::uuid)
                 THEN 'not_found' ELSE 'calendar_deleted' END;
+  END IF;
+  IF p_write->'added' <> '[]' AND calendars_are_full(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_write->'added')::uuid)) THEN
+    RETURN 'calendar_full';
   END IF;
   FOR change IN SELECT jsonb_array_elements(p_write->'events') LOOP
     event := jsonb_populate_record(NULL::calendar_events, change->'row');

@@ -6,6 +6,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { ChatErrors } from '../chat.errors.js';
 import { EditMessage, ListMessages, MarkRead, React, SendMessage } from './messages.dto.js';
@@ -52,6 +53,7 @@ export class MessagesController {
       ChatErrors.userNotFound,
       ChatErrors.roomArchived,
       ChatErrors.clientMessageIdReused,
+      QuotaErrors.exceeded,
       ChatErrors.unknownReply,
       ChatErrors.unknownAttachment,
       Errors.tooManyRequests,

@@ -16,6 +16,7 @@ export interface ChatOutcome {
     | 'not_found'
     | 'forbidden'
     | 'archived'
+    | 'full'
     | 'inactive'
     | 'deleted'
     | 'conflict'

@@ -9,6 +9,7 @@ import type { ApiError, ErrorKind } from '../../../platform/http/api-error.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
+import { quotaExceeded } from '../../../platform/quotas/quota-error.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
 import { ChatErrors } from '../chat.errors.js';
@@ -45,7 +46,7 @@ export class MessagesService {
 
   /**
    * Adds a message, or returns the one that was sent with the same `client_msg_id`.
-   * @throws ApiError 404 also for a direct room with a deactivated user, 409 `room_archived`, `idempotency_key_reused`, 422 `unknown_reply`, `unknown_attachment`
+   * @throws ApiError 404 also for a direct room with a deactivated user, 409 `room_archived`, `idempotency_key_reused`, `quota_exceeded`, 422 `unknown_reply`, `unknown_attachment`
    */
   async send(ctx: RequestContext, roomId: string, body: Checked<SendMessage>): Promise<WrittenMessage> {
     const checked = await body.map(messageInput);
@@ -202,7 +203,7 @@ export class MessagesService {
     const { outcome, message } = result;
     if (outcome === 'conflict')
       return ChatErrors.messageConflict.with({ body: { current: JSON.parse(message as string) } });
-    if (outcome !== 'not_found') return (REJECTIONS[outcome] ?? Errors.internal).with();
+    if (outcome !== 'not_found') return rejected(outcome);
     await this.assertMember(ctx, roomId);
     return ChatErrors.messageNotFound.with();
   }
@@ -227,7 +228,7 @@ export class MessagesService {
 }
 
 /** Errors of rejected writes. */
-export const REJECTIONS: { [outcome in ChatOutcome['outcome']]?: ErrorKind } = {
+const REJECTIONS: { [outcome in ChatOutcome['outcome']]?: ErrorKind } = {
   key_reused: ChatErrors.clientMessageIdReused,
   forbidden: Errors.forbidden,
   archived: ChatErrors.roomArchived,
@@ -237,6 +238,12 @@ export const REJECTIONS: { [outcome in ChatOutcome['outcome']]?: ErrorKind } = {
   unknown_reply: ChatErrors.unknownReply,
   unknown_attachment: ChatErrors.unknownAttachment,
 };
+
+/** The error of a rejected write, but for missing rooms and messages. */
+export const rejected = (outcome: ChatOutcome['outcome']): ApiError =>
+  outcome === 'full'
+    ? quotaExceeded('item.messages_of_chat_room')
+    : (REJECTIONS[outcome] ?? Errors.internal).with();
 
 /** Larger than any number of a message. */
 const MAX_POSITION = Number.MAX_SAFE_INTEGER;

@@ -65,7 +65,7 @@ END $$;
 
 -- Adds a message of a member. `p_input`: id, client_msg_id, fingerprint (hexadecimal), body, format, reply_to, mentions,
 -- attachments (ids), tsv (text form). Mentions of users who are not members are dropped.
--- Outcomes: ok, duplicate, key_reused, not_found, archived, inactive, unknown_reply, unknown_attachment.
+-- Outcomes: ok, duplicate, key_reused, not_found, archived, full, inactive, unknown_reply, unknown_attachment.
 CREATE FUNCTION chat_send(p_tenant uuid, p_user uuid, p_room uuid, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
 BEGIN
   IF chat_lock(p_tenant, p_user, p_room) IS NULL THEN RETURN chat_rejected('not_found'); END IF;
@@ -102,6 +102,8 @@ BEGIN
   END IF;
   SELECT * INTO v_room FROM chat_rooms WHERE tenant_id = p_tenant AND id = p_room;
   IF v_room.archived_at IS NOT NULL THEN RETURN chat_rejected('archived'); END IF;
+  -- Messages keep their rows as long as the room, so that the last number is their count.
+  IF v_room.last_seq >= row_quota('item.messages_of_chat_room') THEN RETURN chat_rejected('full'); END IF;
   IF v_room.type = 'direct' AND NOT EXISTS (
     SELECT FROM chat_members other
       JOIN member_profiles profile ON profile.tenant_id = p_tenant AND profile.user_id = other.user_id AND profile.status = 'active'

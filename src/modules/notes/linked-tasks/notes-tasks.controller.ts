@@ -7,6 +7,7 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { LinkedTask, TaskResponse } from '../../tasks/index.js';
 import { NoteEnvelope } from '../note.response.js';
 import { NoteErrors } from '../notes.errors.js';
@@ -39,6 +40,7 @@ export class NotesTasksController {
       NoteErrors.deleted,
       NoteErrors.tooManyLinks,
       NoteErrors.unknownUser,
+      QuotaErrors.exceeded,
     ],
   })
   @BodyLimit(TASK_BODY_BYTES)

@@ -94,6 +94,7 @@ BEGIN
   END IF;
   PERFORM note_add_revision(v_note, v_device, p_content);
   v_head := advance_head(p_tenant, p_user, 1);
+  PERFORM note_take_quota(v_note, v_head);
   -- Checked under the lock of the head, which the deletion of a folder takes too, so that the folder exists until the commit.
   IF NOT note_folder_is_own(p_tenant, p_user, v_folder) THEN
     RAISE EXCEPTION 'unknown folder' USING ERRCODE = 'WS001';

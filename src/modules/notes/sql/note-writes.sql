@@ -89,6 +89,16 @@ BEGIN
    WHERE member.tenant_id = v_note.tenant_id AND member.note_id = v_note.id AND member.user_id = heads.user_id;
 END $$;
 
+-- @param p_head the number of the new note in the feed of its owner. @raises WB002 where the owner has too many notes
+CREATE FUNCTION note_take_quota(v_note notes, p_head bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF items_need_count(v_note.tenant_id, v_note.owner_id, 'user.notes', p_head) THEN
+    PERFORM items_counted(v_note.tenant_id, v_note.owner_id, 'user.notes', p_head, (
+      SELECT count(*) FROM (
+        SELECT FROM notes WHERE tenant_id = v_note.tenant_id AND owner_id = v_note.owner_id LIMIT row_quota('user.notes') + 1) owned));
+  END IF;
+END $$;
+
 CREATE FUNCTION note_event(v_note notes, p_event uuid, p_type text, p_user uuid, p_more jsonb DEFAULT '{}')
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -7,6 +7,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { WriteComment } from './task-comments.dto.js';
 import { TaskCommentsService } from './task-comments.service.js';
@@ -38,7 +39,7 @@ export class TaskCommentsController {
     response: [TaskCommentEnvelope, 'The new comment, and the task as it is now.'],
     etag: 'task',
     ...BODY,
-    errors: [TaskErrors.notFound, TaskErrors.deleted],
+    errors: [TaskErrors.notFound, TaskErrors.deleted, QuotaErrors.exceeded],
   })
   create(
     @Ctx() ctx: RequestContext,

@@ -7,12 +7,13 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { fieldError, Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { listReply, type JsonReply } from '../../../platform/http/json-reply.js';
+import { assertQuota } from '../../../platform/quotas/quota-error.js';
 import { Cursors, type Page } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { TaskComment } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { WriteComment } from './task-comments.dto.js';
-import { assertWritable, keyOf, TaskPartWrites } from './task-part-writes.js';
+import { assertWritable, keyOf, type OpenTask, TaskPartWrites } from './task-part-writes.js';
 import { type CommentRow, TaskPartsRepository } from './task-parts.repository.js';
 
 /** Comments on tasks: any user who sees the task may write one. */
@@ -33,7 +34,8 @@ export class TaskCommentsService {
     const id = uuidv7();
     const body = await textOf(input);
     const location = `/apis/v1/tasks/${taskId}/comments/${id}`;
-    const create = async (tx: Tx) => {
+    const create = async (tx: Tx, task: OpenTask) => {
+      assertQuota('item.comments_of_task', task.comments + 1);
       const now = () => 'clock_timestamp()';
       const values = { ...keyOf(ctx, taskId, id), authorId: ctx.userId, body: body.value, createdAt: now };
       await rowsOf(tx, TaskComment).insert(values);

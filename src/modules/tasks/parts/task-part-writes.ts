@@ -13,10 +13,12 @@ import { outcomeOf, type TaskOutcome, TasksRepository } from '../tasks.repositor
 import type { TaskActivityResponse } from './task-parts.response.js';
 
 /** A task whose row is locked for a write of one of its parts. */
-interface OpenTask {
+export interface OpenTask {
   role: TaskRole;
   revision: number;
   deleted_at: string | null;
+  /** Their number. */
+  comments: number;
 }
 
 /** A finished change of a part, for the history, the counters and the feeds of its task. */

@@ -70,8 +70,8 @@ BEGIN
 END $$;
 
 -- Gives the task its next number in the feed of every user concerned. The caller holds the lock of the task row.
--- p_device: the client that writes; null when unknown.
-CREATE FUNCTION task_advance(task tasks, p_device text) RETURNS void LANGUAGE plpgsql AS $$
+-- p_device: the client that writes; null when unknown. Returns the number of the creator.
+CREATE FUNCTION task_advance(task tasks, p_device text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   v_users uuid[];
   v_roles task_role[];
@@ -120,6 +120,19 @@ BEGIN
     role = excluded.role, folder_id = excluded.folder_id, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at,
     device_id = excluded.device_id, listed_at = excluded.listed_at, position = excluded.position,
     due_on = excluded.due_on, open = excluded.open, assigned = excluded.assigned, trashed = excluded.trashed;
+  RETURN v_heads[array_position(v_users, task.creator_id)];
+END $$;
+
+-- Numbers a new task in all feeds. @raises WB002 where its creator has too many tasks
+CREATE FUNCTION task_add(task tasks, p_device text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  c_head CONSTANT bigint := task_advance(task, p_device);
+BEGIN
+  IF items_need_count(task.tenant_id, task.creator_id, 'user.tasks', c_head) THEN
+    PERFORM items_counted(task.tenant_id, task.creator_id, 'user.tasks', c_head, (
+      SELECT count(*) FROM (
+        SELECT FROM tasks WHERE tenant_id = task.tenant_id AND creator_id = task.creator_id LIMIT row_quota('user.tasks') + 1) owned));
+  END IF;
 END $$;
 
 CREATE FUNCTION task_event(task tasks, p_type text, p_actor uuid, p_more jsonb DEFAULT '{}') RETURNS void LANGUAGE plpgsql AS $$

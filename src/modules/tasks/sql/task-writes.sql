@@ -79,7 +79,7 @@ BEGIN
       RETURN task_rejected('already_exists');
     END IF;
     PERFORM task_record_as(task, 1, 'created', p_user);
-    PERFORM task_advance(task, p_write->>'device');
+    PERFORM task_add(task, p_write->>'device');
     PERFORM task_event(task, 'task.created', p_user);
     PERFORM task_assigned(task, p_user, '{}');
     RETURN task_written(task, p_user);
@@ -154,7 +154,7 @@ BEGIN
          v_now, v_now
     FROM subtasks WHERE tenant_id = task.tenant_id AND task_id = task.id;
   PERFORM task_record_as(upcoming, 1, 'created', p_user, jsonb_build_object('repeats', task.id));
-  PERFORM task_advance(upcoming, p_device);
+  PERFORM task_add(upcoming, p_device);
   PERFORM task_event(upcoming, 'task.created', p_user, jsonb_build_object('repeats', task.id));
   PERFORM task_assigned(upcoming, p_user, '{}');
 END $$;

@@ -6,6 +6,7 @@ import { Form, TakesFile, type UploadForm } from '../../../../platform/blobs/upl
 import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import type { ContentReply } from '../../../../platform/http/replies/content-reply.js';
+import { QuotaErrors } from '../../../../platform/quotas/quotas.errors.js';
 import { ChatErrors } from '../../../chat/index.js';
 import { GuestErrors } from '../guests.errors.js';
 import { GuestEndpoint } from '../guest-endpoint.js';
@@ -56,6 +57,7 @@ export class GuestChatController {
       ChatErrors.roomNotFound,
       ChatErrors.roomArchived,
       ChatErrors.clientMessageIdReused,
+      QuotaErrors.exceeded,
       ChatErrors.unknownAttachment,
     ],
   })
