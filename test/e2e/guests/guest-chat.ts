@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { ChatChanges } from '../../../src/modules/chat/chat-changes.js';
+import { QUOTAS } from '../../../src/platform/quotas/quotas.js';
 import { MARKER, type GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 import { form } from '../../support/network/multipart.ts';
 
@@ -51,6 +52,16 @@ export const guestChatTests = (world: GuestWorkspace): void =>
       const download = await world.bob.api.get(`/chat/attachments/${attachment.id}`);
       expect(download.text).toBe('one two');
       rejected(await world.eve.api.get(`/chat/attachments/${attachment.id}`), 404, 'not_found');
+    });
+
+    test('a full room takes no further messages', async () => {
+      const room = await newRoom();
+      const gina = await newGuest(await newCall({ room }));
+      const limit = QUOTAS.item.messages_of_chat_room;
+      await world.app.sql('UPDATE chat_rooms SET last_seq = $2 WHERE id = $1', [room, limit]);
+      const message = { client_msg_id: randomUUID(), body: 'one more' };
+      const body = rejected(await gina.post('chat/messages', message), 409, 'quota_exceeded');
+      expect(body).toMatchObject({ quota: 'messages_of_chat_room', scope: 'item', limit });
     });
 
     test('a repeated message is reported again: the process of the first request may have ended before its report', async () => {

@@ -1,5 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Errors } from '../../../platform/http/errors.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { ResourceController } from '../../../platform/resources/resource.controller.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
 import { CreateCalendar, DeleteCalendar, ListCalendars, UpdateCalendar } from './calendars.dto.js';
@@ -32,6 +33,6 @@ export class CalendarsController extends ResourceController(CALENDARS, Calendars
     query: DeleteCalendar,
     description:
       'Only for the owner of the calendar. Its events are cancelled, unless `move_events_to` names another calendar. The default calendar cannot be deleted.',
-    errors: [Errors.forbidden, CalendarErrors.defaultCalendar],
+    errors: [Errors.forbidden, CalendarErrors.defaultCalendar, QuotaErrors.exceeded],
   },
 }) {}
