@@ -54,6 +54,11 @@ export const mailErrors = {
     'Mailbox deletion failed with code MailboxHasChildren: delete or move the mailboxes below it first',
     'MailboxHasChildrenError',
   ),
+  mailboxLimit: domain(
+    400,
+    'Mailbox creation failed with code ReachedMailboxCountLimit. Max mailboxes count reached.',
+    'CANNOT',
+  ),
   mailboxNotFound: domain(404, 'Mailbox deletion failed with code NoSuchMailbox', 'NoSuchMailbox'),
   mailboxUnchanged: domain(400, 'Nothing was changed'),
 

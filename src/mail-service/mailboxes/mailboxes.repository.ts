@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { errorCode } from '../../platform/database/database-errors.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { mailService } from '../mail-service.schema.js';
 
 /** A mailbox; int8 columns are text. */
@@ -50,6 +51,15 @@ const insert = mailService.statement<Mailbox>(
   'mailboxes.insert',
   `INSERT INTO mailboxes (user_id, id, path, hidden, retention, encrypt_messages) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
+);
+/** Concurrent creations wait for each other, so that together they do not pass the limit. */
+const lockCreation = mailService.statement<never>(
+  'mailboxes.lock_creation',
+  `SELECT pg_advisory_xact_lock(hashtextextended('mailboxes of ' || $1::text, 0))`,
+);
+const count = mailService.statement<{ count: number }>(
+  'mailboxes.count',
+  `SELECT count(*)::int AS count FROM mailboxes WHERE user_id = $1`,
 );
 const lock = mailService.statement<Pick<Mailbox, 'path' | 'retention'>>(
   'mailboxes.lock',
@@ -129,11 +139,16 @@ export class MailboxesRepository {
     userId: string,
     id: string,
     box: MailboxChange & { path: string },
-  ): Promise<Mailbox | PathRejection> {
+  ): Promise<Mailbox | PathRejection | 'too_many'> {
     const { path, hidden = false, retention = null, encryptMessages = false } = box;
     const values = [userId, id, path, hidden, retention, encryptMessages];
-    const made = await this.db.single((tx) => tx.query(insert, values)).catch(rejectionOf);
-    return typeof made === 'string' ? made : (made[0] ?? 'taken');
+    const work = this.db.tx(async (tx) => {
+      await tx.query(lockCreation, [userId]);
+      const [stored] = await tx.query(count, [userId]);
+      if ((stored?.count ?? 0) >= QUOTAS.user.mailboxes) return 'too_many';
+      return (await tx.query(insert, values))[0] ?? 'taken';
+    });
+    return work.catch(rejectionOf);
   }
 
   async update(userId: string, id: string, change: MailboxChange): Promise<'ok' | 'gone' | PathRejection> {

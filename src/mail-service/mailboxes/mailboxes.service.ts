@@ -39,6 +39,7 @@ export class MailboxesService {
     if (path.toUpperCase() === 'INBOX') throw mailErrors.mailboxExists('creation');
     if (!(await this.mailboxes.hasUser(userId))) throw mailErrors.userNotFound();
     const created = await this.mailboxes.create(userId, id, { ...input, path });
+    if (created === 'too_many') throw mailErrors.mailboxLimit();
     if (typeof created === 'string') throw pathError(created, 'creation');
     return this.present(created);
   }

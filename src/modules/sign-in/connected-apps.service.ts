@@ -3,6 +3,7 @@ import { Audit } from '../../platform/audit/audit.js';
 import type { AccountContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { defineError } from '../../platform/http/api-error.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { SessionsApi, type SessionRow } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
@@ -13,8 +14,6 @@ import type {
   ConnectedAppRemoved,
 } from './consents/connected-apps.response.js';
 
-/** Sessions that the list of applications considers: those that were used last. */
-export const MAX_SESSIONS = 500;
 const clientOf = (row: SessionRow): string => row.client_id;
 
 export const notConnected = defineError(404, 'not_found', 'You have not connected such an application.');
@@ -32,7 +31,7 @@ export class ConnectedAppsService {
   ) {}
 
   async list(ctx: AccountContext): Promise<ConnectedAppListEnvelope> {
-    const byClient = Map.groupBy(await this.sessions.recent(ctx.userId, MAX_SESSIONS), clientOf);
+    const byClient = Map.groupBy(await this.sessions.recent(ctx.userId, QUOTAS.account.sessions), clientOf);
     const names = new Map((await this.tenants.workspacesOf(ctx.userId)).map(({ id, name }) => [id, name]));
     const applications: ConnectedApp[] = [];
     for (const [id, rows] of byClient) {

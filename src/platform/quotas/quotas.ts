@@ -6,14 +6,20 @@ export const QUOTAS = {
   account: {
     application_passwords: 50,
     passkeys: 20,
+    /** A further sign-in ends the session that was not used for the longest time. */
+    sessions: 500,
   },
   user: {
     addressbooks: 100,
     calendars: 100,
     chat_rooms: 2_000,
+    /** A further import deletes the oldest one, which can then not be undone. */
+    contact_imports: 500,
     /** Of notes, and as many of tasks. */
     folders: 5_000,
     forms: 1_000,
+    /** Of the embedded mail service: 400 `CANNOT`, as in WildDuck. */
+    mailboxes: 1_500,
     /** Also those in the trash. */
     notes: 100_000,
     open_calls: 200,
@@ -43,6 +49,7 @@ export const QUOTAS = {
     messages_of_chat_room: 2_000_000,
     reports_of_form: 200,
     subtasks_of_task: 200,
+    versions_of_form: 200,
   },
 } as const;
 

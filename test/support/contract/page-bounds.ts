@@ -1,5 +1,4 @@
 import { MAX_PASSKEY_NAME } from '../../../src/modules/account-security/two-factor/passkeys/passkey.dto.js';
-import { MAX_SESSIONS } from '../../../src/modules/sign-in/connected-apps.service.js';
 import { MAX_NAMED } from '../../../src/modules/contacts/moves/contact-moves.dto.js';
 import { MAX_EMAIL } from '../../../src/platform/http/input.decorators.js';
 import { QUOTAS } from '../../../src/platform/quotas/quotas.js';
@@ -133,7 +132,7 @@ export const PAGE_BOUNDS: Record<string, PageBound> = {
   // Each session has one workspace.
   listConnectedApps: small(
     { id: CODE, name: 'CreateTenantClient.name', scopes: 2 * CODE, workspaces: API_URL },
-    MAX_SESSIONS,
+    QUOTAS.account.sessions,
   ),
   listGroups: small({
     key: GROUP_KEY,

@@ -14,6 +14,9 @@ const UPLOAD = none('The limits of files count their rows.');
 const EXPIRES = none('Rows expire within days, and the rate of the operation is limited.');
 const GUESTS = none('The invite limits its guests.');
 
+/** Quotas of rows that no operation of the API creates. */
+export const BEYOND_OPERATIONS: readonly QuotaName[] = ['account.sessions'];
+
 export const ROW_BOUNDS: Record<string, RowBound> = {
   createNote: quota('user.notes'),
   createTask: quota('user.tasks'),
@@ -49,6 +52,10 @@ export const ROW_BOUNDS: Record<string, RowBound> = {
   createScimToken: quota('workspace.scim_tokens'),
   addSubtask: quota('item.subtasks_of_task'),
   addTaskAttachment: quota('item.attachments_of_task'),
+
+  publishForm: quota('item.versions_of_form'),
+  importPhoneContacts: quota('user.contact_imports'),
+  createMailbox: quota('user.mailboxes'),
 
   createSocketToken: EXPIRES,
   claimGuestInvite: GUESTS,

@@ -5,6 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { jsonBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { ContactImport, ContactImportItem, type ImportAction, type ImportCounts } from './import.entity.js';
@@ -39,6 +40,12 @@ const save = workspace.statement<{ id: string }>(
    SELECT $1, $2, $3, book.id, $5, $6, $7 FROM addressbooks book WHERE book.tenant_id = $1 AND book.id = $4 FOR NO KEY UPDATE
    ON CONFLICT (tenant_id, id) DO UPDATE SET counts = excluded.counts, errors = excluded.errors
    RETURNING id`,
+);
+// Ids of imports follow their times. Index contact_imports_user.
+const deleteOldest = workspace.statement<never>(
+  'contacts.delete_oldest_imports',
+  `DELETE FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 AND id <= (
+     SELECT id FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 ORDER BY id DESC OFFSET $3 LIMIT 1)`,
 );
 const addItems = workspace.statement<never>(
   'contacts.add_import_items',
@@ -98,6 +105,11 @@ export class ImportsRepository {
   ): Promise<boolean> {
     const json = [JSON.stringify(counts), JSON.stringify(problems)];
     return (await tx.query(save, [tenantId, userId, id, bookId, deviceId, ...json])).length > 0;
+  }
+
+  /** Deletes the imports of the user beyond the quota. */
+  async deleteOldest(tx: Tx, { tenantId, userId }: RequestContext): Promise<void> {
+    await tx.query(deleteOldest, [tenantId, userId, QUOTAS.user.contact_imports]);
   }
 
   async addItems(

@@ -145,6 +145,7 @@ export class ImportsService implements OnModuleInit {
       const count = await this.contacts.lockBook(tx, ctx, run.bookId);
       if (count === undefined || !(await this.imports.save(tx, ctx, { ...run, problems: [] })))
         throw ContactErrors.bookNotFound.with();
+      if (run.counts.total === 0) await this.imports.deleteOldest(tx, ctx);
       const capacity = QUOTAS.item.contacts_of_addressbook - count;
       const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds, capacity);
       const omissions = batch.cards.flatMap((card) => card.problems);

@@ -6,6 +6,7 @@ import type { ColumnValues } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { assertQuota } from '../../../platform/quotas/quota-error.js';
 import { assertComplete, assertRev } from '../input/definition-input.js';
 import { FormAccess } from '../form-access.js';
 import { FormEvents } from '../changes/form-events.js';
@@ -35,7 +36,7 @@ export class FormStatesService {
     private readonly db: Db,
   ) {}
 
-  /** @throws ApiError 404, 403, 409 `archived`, `conflict`, 422 `invalid_definition`, `no_changes` */
+  /** @throws ApiError 404, 403, 409 `archived`, `conflict`, `quota_exceeded`, 422 `invalid_definition`, `no_changes` */
   async publish(ctx: RequestContext, id: string, body: Checked<PublishForm>): Promise<JsonReply> {
     return this.run(ctx, id, async (tx, form) => {
       if (form.state === 'archived') throw FormErrors.archived.with();
@@ -44,6 +45,7 @@ export class FormStatesService {
       await this.assertChanged(tx, form);
       assertComplete(form.draft);
       const version = (form.currentVersion ?? 0) + 1;
+      assertQuota('item.versions_of_form', version);
       await this.rows.addVersion(tx, ctx, id, version, form.draft);
       const values = {
         state: 'published' as const,

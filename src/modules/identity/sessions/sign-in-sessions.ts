@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { storedUserAgent } from '../identity.repository.js';
 
@@ -50,6 +51,18 @@ const open = directory.statement<never>(
                          signed_in_at)
    VALUES ($1, $2, $3, $4, CASE WHEN $9 THEN $5 ELSE least($5, now() + make_interval(secs => ${PENDING_SECONDS})) END,
            to_timestamp($6), $7, $8, CASE WHEN $9 THEN now() END, $10, to_timestamp($11))`,
+);
+
+// Index: sessions_account. Pending sessions count, so that a client cannot open any number of them.
+const endLeastUsed = directory.statement<never>(
+  'sign_in_sessions.end_least_used',
+  `WITH ended AS (
+     UPDATE sessions SET revoked_at = now() WHERE id IN (
+       SELECT id FROM sessions WHERE account_id = $1 AND revoked_at IS NULL AND expires_at > now()
+        ORDER BY id = $2 DESC, coalesce(last_seen_at, created_at) DESC, id DESC OFFSET $3)
+     RETURNING id, account_id, tenant_id)
+   INSERT INTO access_changes (id, account_id, tenant_id, session_id)
+   SELECT gen_random_uuid(), account_id, tenant_id, id FROM ended`,
 );
 
 const activate = directory.statement<never>(
@@ -137,6 +150,7 @@ export class SignInSessions {
     private readonly tenants: TenantsApi,
   ) {}
 
+  /** Ends the sessions of the account beyond its quota, those first that were not used for the longest time. */
   async open(tx: Tx, session: SessionOpening): Promise<void> {
     const { id, accountId, tenantId, clientId, expiresAt, secondFactorAt, ip, isActivated, issuer } = session;
     await tx.query(open, [
@@ -152,6 +166,7 @@ export class SignInSessions {
       issuer,
       session.signedInAt,
     ]);
+    await tx.query(endLeastUsed, [accountId, id, QUOTAS.account.sessions]);
   }
 
   /** The client fetches the first token: the session lasts until `expiresAt`. */
