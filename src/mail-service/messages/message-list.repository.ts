@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { boundedPage, jsonBytes, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import { Db } from '../../platform/database/db.js';
 import { StatementVariants } from '../../platform/database/statement-variants.js';
 import { mailService } from '../mail-service.schema.js';
@@ -34,7 +35,7 @@ export interface ListedMailbox {
   special_use: string | null;
 }
 
-/** An empty mailbox gives one row without a message. */
+/** An empty mailbox gives one row without a message; messages beyond the page have no JSON. */
 type Row = ListedMailbox & { [Member in keyof ListRow]: ListRow[Member] | null };
 
 const TIME = (column: string): string =>
@@ -57,7 +58,7 @@ const META_DATA = `jsonb_build_object('metaData', message.meta_data)`;
 const THREAD_COUNT = `jsonb_build_object('threadMessageCount',
   (SELECT count(*) FROM messages AS other WHERE other.user_id = message.user_id AND other.thread = message.thread))`;
 const HEADERS = `jsonb_build_object('headers',
-  coalesce((SELECT jsonb_object_agg(header, message.headers->header) FROM unnest($4::text[]) AS header
+  coalesce((SELECT jsonb_object_agg(header, message.headers->header) FROM unnest($5::text[]) AS header
     WHERE message.headers ? header), '{}'))`;
 
 const STATEMENTS = new StatementVariants<Row>('messages.list', mailService);
@@ -71,16 +72,25 @@ function listing({ ascending, unseen, threadCounters, metaData, headers, backwar
     if (threadCounters) members.push(THREAD_COUNT);
     if (metaData) members.push(META_DATA);
     if (headers) members.push(HEADERS);
-    const place = headers ? '$5::timestamptz, $6' : '$4::timestamptz, $5';
-    return `SELECT mailbox.total, mailbox.unseen, mailbox.special_use, page.id, page.date, page.json
-       FROM mailboxes AS mailbox LEFT JOIN LATERAL (
-         SELECT message.id, to_char(message.idate AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date,
-           (${members.join(' || ')})::text AS json
+    const place = headers ? '$6::timestamptz, $7' : '$5::timestamptz, $6';
+    const content = ['message.summary', 'message.meta_data', ...(headers ? ['message.headers'] : [])];
+    const page = boundedPage({
+      keys: `SELECT message.uid, message.id, message.idate, 1024 + ${jsonBytes(...content)} AS bytes
          FROM messages AS message
-         WHERE message.user_id = $1 AND message.mailbox_id = $2 ${unseen ? 'AND NOT message.seen' : ''}
-           ${from ? `AND (message.idate, message.id) ${up ? '>' : '<'} (${place})` : ''}
-         ORDER BY message.idate ${order}, message.id ${order} LIMIT $3
-       ) page ON true
+        WHERE message.user_id = $1 AND message.mailbox_id = $2 ${unseen ? 'AND NOT message.seen' : ''}
+          ${from ? `AND (message.idate, message.id) ${up ? '>' : '<'} (${place})` : ''}
+        ORDER BY message.idate ${order}, message.id ${order} LIMIT $3 + 1`,
+      order: `sized.idate ${order}, sized.id ${order}`,
+      limit: '$3',
+      bytes: '$4',
+      columns: `sized.id, to_char(sized.idate AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date, shown.json`,
+      shown: {
+        columns: `(${members.join(' || ')})::text AS json`,
+        from: 'messages AS message WHERE message.user_id = $1 AND message.mailbox_id = $2 AND message.uid = sized.uid',
+      },
+    });
+    return `SELECT mailbox.total, mailbox.unseen, mailbox.special_use, page.id, page.date, page.json
+       FROM mailboxes AS mailbox LEFT JOIN LATERAL (${page}) page ON true
        WHERE mailbox.user_id = $1 AND mailbox.id = $2
        ORDER BY page.date ${order}, page.id ${order}`;
   });
@@ -93,19 +103,20 @@ export class MessageListRepository {
 
   /**
    * Reads a page in one round trip.
-   * @returns the rows in the requested direction, one more than `limit` when there are more; undefined for an unknown mailbox
+   * @returns the rows in the requested direction, and whether more follow; undefined for an unknown mailbox
    */
   async list(
     userId: string,
     mailbox: string,
     query: ListQuery,
-  ): Promise<{ box: ListedMailbox; rows: ListRow[] } | undefined> {
+  ): Promise<{ box: ListedMailbox; rows: ListRow[]; isMore: boolean } | undefined> {
     const { from, limit, headers } = query;
-    const values: unknown[] = [userId, mailbox, limit + 1];
+    const values: unknown[] = [userId, mailbox, limit, PAGE_BYTES];
     if (headers) values.push(headers);
     if (from) values.push(from.date, from.id);
     const found = await this.db.query(listing(query), values);
     const [box] = found;
-    return box && { box, rows: found.filter((row): row is ListedMailbox & ListRow => row.json !== null) };
+    const rows = found.filter((row): row is ListedMailbox & ListRow => row.json !== null);
+    return box && { box, rows, isMore: found.some(({ id, json }) => id !== null && json === null) };
   }
 }

@@ -18,7 +18,7 @@ export interface ListRequest {
   includeHeaders?: string;
 }
 
-/** Pages of a mailbox, ordered by arrival. */
+/** Pages of a mailbox, ordered by arrival. A page ends at a number of messages and of bytes. */
 @Injectable()
 export class MessageListService {
   constructor(private readonly messages: MessageListRepository) {}
@@ -39,13 +39,11 @@ export class MessageListService {
       limit,
     });
     if (!found) throw mailErrors.noMailbox();
-    const { box, rows } = found;
-    const more = rows.length > limit;
-    const shown = rows.slice(0, limit);
-    if (backwards) shown.reverse();
+    const { box, rows, isMore } = found;
+    const shown = backwards ? rows.toReversed() : rows;
     const page = cursor?.page ?? 1;
-    const hasPrevious = backwards ? more : cursor !== undefined;
-    const hasNext = backwards || more;
+    const hasPrevious = backwards ? isMore : cursor !== undefined;
+    const hasNext = backwards || isMore;
     const [first, last] = [shown[0], shown.at(-1)];
     const head = JSON.stringify({
       success: true,

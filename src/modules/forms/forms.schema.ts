@@ -44,6 +44,7 @@ export const formsSchema: SchemaPart = {
     'form-submit-steps',
     'form-submit',
     'form-response-delete',
+    'response-scan',
     'release-0.1.0',
   ),
 };

@@ -24,8 +24,8 @@ export interface ScanFilter extends Pick<ResponseFilter, 'from' | 'to' | 'versio
   respondents?: boolean;
 }
 
-/** Numbers of responses that are fetched at once, and the bytes of their answers unless one response has more. */
-const BATCHES = [500, 100, 20, 5, 1] as const;
+/** Number of responses that are fetched at once, and the bytes of their answers after which no further one is. */
+const BATCH = 500;
 const BATCH_BYTES = 1024 * 1024;
 /** Before any response. */
 const FIRST = ['-infinity', '00000000-0000-0000-0000-000000000000'] as const;
@@ -44,33 +44,18 @@ const declare = workspace.statement<never>(
           CASE WHEN $9::boolean THEN member.email END AS respondent,
           CASE WHEN $8::text[] IS NULL THEN response.answers
                ELSE (SELECT coalesce(jsonb_object_agg(answer.key, answer.value), '{}')
-                       FROM jsonb_each(response.answers) answer WHERE answer.key = ANY ($8::text[])) END AS answers
+                       FROM jsonb_each(response.answers) answer WHERE answer.key = ANY ($8::text[])) END AS answers,
+          ${jsonBytes('response.answers')} AS bytes
      FROM form_responses response
      LEFT JOIN member_profiles member ON member.tenant_id = response.tenant_id AND member.user_id = response.respondent_id
     WHERE ${FILTER}`,
 );
 
-// The sizes of the same rows, which decide how many of them are fetched at once.
-const declareSizes = workspace.statement<never>(
-  'form_responses.declare_sizes',
-  `DECLARE response_sizes NO SCROLL CURSOR FOR
-   SELECT ${jsonBytes('response.answers')} AS bytes FROM form_responses response WHERE ${FILTER}`,
-);
-
-const fetchSizes = workspace.statement<{ bytes: number }>(
-  'form_responses.fetch_sizes',
-  `FETCH ${BATCHES[0]} FROM response_sizes`,
+const fetch = workspace.statement<ScanRow>(
+  'form_responses.fetch_scan',
+  `SELECT id, version, submitted_at, duration_seconds, respondent, answers FROM form_scan_fetch($1, $2)`,
   { reach: 'transaction' },
 );
-
-const FETCHES = BATCHES.map((count) => ({
-  count,
-  statement: workspace.statement<ScanRow>(
-    `form_responses.fetch_scan_${count}`,
-    `FETCH ${count} FROM response_scan`,
-    { reach: 'transaction' },
-  ),
-}));
 
 // The transaction is idle while a slow client receives a batch.
 const allowPauses = workspace.statement<never>(
@@ -78,13 +63,6 @@ const allowPauses = workspace.statement<never>(
   `SET LOCAL idle_in_transaction_session_timeout = '120s'`,
   { reach: 'transaction' },
 );
-
-/** The number of responses of these sizes that one batch may have. */
-function fitting(sizes: readonly number[]): number {
-  let bytes = 0;
-  const end = sizes.findIndex((size) => (bytes += size) > BATCH_BYTES);
-  return end === -1 ? sizes.length : end;
-}
 
 /** Reads all responses of a form in batches, in one snapshot and with flat memory. */
 @Injectable()
@@ -106,9 +84,8 @@ export class ResponseScan {
   ): Promise<T> {
     return this.db.tx(async (tx) => {
       const times = [from ?? '-infinity', to ?? 'infinity'];
-      const selected = [tenantId, form, ...times, version ?? null, ...after];
-      await tx.query(declareSizes, selected);
-      await tx.query(declare, [...selected, questions ?? null, respondents]);
+      const columns = [questions ?? null, respondents];
+      await tx.query(declare, [tenantId, form, ...times, version ?? null, ...after, ...columns]);
       await tx.query(allowPauses, []);
       // Read after the snapshot of the cursor, so that the versions of all its responses are among them.
       const versions = await this.forms.versions(tx, tenantId, form);
@@ -117,19 +94,9 @@ export class ResponseScan {
   }
 
   private async *batches(tx: Tx): AsyncGenerator<ScanRow[]> {
-    let sizes: number[] = [];
-    let isLast = false;
     for (;;) {
-      if (sizes.length === 0) {
-        sizes = (await tx.query(fetchSizes, [])).map(({ bytes }) => bytes);
-        isLast = sizes.length < BATCHES[0];
-      }
-      const end = fitting(sizes);
-      const most = end === sizes.length && isLast ? BATCHES[0] : end;
-      const { statement } = FETCHES.find(({ count }) => count <= most) ?? FETCHES.at(-1)!;
-      const rows = await tx.query(statement, []);
+      const rows = await tx.query(fetch, [BATCH, BATCH_BYTES]);
       if (rows.length === 0) return;
-      sizes.splice(0, rows.length);
       yield rows;
     }
   }

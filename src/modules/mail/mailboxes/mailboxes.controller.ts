@@ -1,5 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Post, Put, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiQuery } from '@nestjs/swagger';
+import { QUOTAS, shown } from '../../../platform/quotas/quotas.js';
 import type { Fields } from '../input/fields.js';
 import { Call, JsonObject, type MailCall } from '../mail-call.js';
 import type { MailReply } from '../mail-client.js';
@@ -38,6 +39,7 @@ export class MailboxesController {
   @MailOperation({
     id: 'createMailbox',
     summary: 'Create a mailbox',
+    description: `A user has at most ${shown(QUOTAS.user.mailboxes)} mailboxes (400 \`CANNOT\`).`,
     errors: [MailErrors.hiddenNotAllowed, ...MAIL_BODY_ERRORS],
   })
   @ApiBody({ type: CreateMailbox, examples: CREATE_MAILBOX })
