@@ -15,8 +15,12 @@ const operations = Object.values(paths).flatMap((methods) =>
 );
 
 test('each operation that creates rows has a quota or a reason', () => {
-  const creations = operations.filter(({ method, responses = {} }) => method === 'post' && '201' in responses);
-  const missing = creations.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(ROW_BOUNDS, id));
+  const creations = operations.filter(
+    ({ method, responses = {} }) => method === 'post' && '201' in responses,
+  );
+  const missing = creations
+    .map(({ operationId }) => operationId)
+    .filter((id) => !Object.hasOwn(ROW_BOUNDS, id));
   expect(missing).toEqual([]);
   const ids = new Set(operations.map(({ operationId }) => operationId));
   expect(Object.keys(ROW_BOUNDS).filter((id) => !ids.has(id))).toEqual([]);

@@ -3,15 +3,19 @@ import { Db } from '../database/db.js';
 import { either, type Statement } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 
+/** Rows that are fetched at once, and the bytes after which no further one is. */
 const BATCH = 200;
+const BATCH_BYTES = 1024 * 1024;
 
 /** The text of a statement that exports rows. @param select names each column; its rows become JSON objects */
 export const personalRows = (select: string): string =>
   `DECLARE personal_data NO SCROLL CURSOR FOR SELECT to_jsonb(entry)::text AS item FROM (${select}) AS entry`;
 
-const fetch = either.statement<{ item: string }>('personal_data.fetch', `FETCH ${BATCH} FROM personal_data`, {
-  reach: 'transaction',
-});
+const fetch = either.statement<{ item: string }>(
+  'personal_data.fetch',
+  `SELECT item FROM fetch_texts('personal_data', ${BATCH}, ${BATCH_BYTES}) AS item`,
+  { reach: 'transaction' },
+);
 
 // The writer of the archive may pause the reader between two batches, and the rows of a large workspace take long.
 const idleTimeout = either.statement<never>(

@@ -19,12 +19,7 @@ export class RowQuota<Scope extends 'user' | 'item'> {
    * @param name first part of the names of the module's statements
    * @param rows SQL: FROM and WHERE of the rows, with the workspace as $1 and the user or item as $2; an index finds them
    */
-  constructor(
-    scope: Scope,
-    kind: Kinds[Scope] & string,
-    name: string,
-    rows: string,
-  ) {
+  constructor(scope: Scope, kind: Kinds[Scope] & string, name: string, rows: string) {
     this.quota = `${scope}.${kind}` as QuotaName;
     this.limit = limitOf(this.quota);
     this.lock = workspace.lock(`${name}.lock_${kind}`, `quota ${kind} of`, 2);

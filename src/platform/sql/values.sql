@@ -13,3 +13,19 @@ END $$;
 -- A time as responses show it: UTC, with milliseconds.
 CREATE FUNCTION rfc3339(p_time timestamptz) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 AS $$ SELECT to_char(p_time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
+
+-- Reads on through a cursor of one text column: up to p_rows texts, and none after the one with which they have p_bytes.
+CREATE FUNCTION fetch_texts(p_cursor text, p_rows int, p_bytes int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  v_cursor refcursor := p_cursor;
+  v_text text;
+  v_bytes bigint := 0;
+BEGIN
+  FOR n IN 1 .. p_rows LOOP
+    FETCH v_cursor INTO v_text;
+    EXIT WHEN NOT FOUND;
+    RETURN NEXT v_text;
+    v_bytes := v_bytes + octet_length(v_text);
+    EXIT WHEN v_bytes >= p_bytes;
+  END LOOP;
+END $$;

@@ -74,7 +74,10 @@ describe('quotas of events, comments and messages', () => {
       const event = await newEvent(ann, other, EVENT);
       const moved = await ann.api.put(eventPath(other, event), { calendar_id: calendar });
       expectFull(moved, 'item.events_of_calendar');
-      expectFull(await ann.api.delete(`/calendar/${other}?move_events_to=${calendar}`), 'item.events_of_calendar');
+      expectFull(
+        await ann.api.delete(`/calendar/${other}?move_events_to=${calendar}`),
+        'item.events_of_calendar',
+      );
       expect(ok(await ann.api.get(eventPath(other, event)), 200).event.title).toBe('Planning');
 
       const series = await newEvent(ann, other, { ...EVENT, recurrence: { rules: ['FREQ=DAILY;COUNT=9'] } });

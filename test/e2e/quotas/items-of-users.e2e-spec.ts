@@ -16,7 +16,8 @@ describe('quotas of notes and tasks', () => {
 
   const workspace = <const Names extends readonly string[]>(...names: Names) =>
     app.tenant(`team-${(tenants += 1)}`, ...names);
-  const newNote = async ({ api }: TestUser, title: string) => ok(await api.post('/notes', { title }), 201).note;
+  const newNote = async ({ api }: TestUser, title: string) =>
+    ok(await api.post('/notes', { title }), 201).note;
   const newTask = async ({ api }: TestUser, fields: object) => ok(await api.post('/tasks', fields), 201).task;
   const statuses = (replies: { status: number }[]) => replies.map(({ status }) => status).toSorted();
   const countsOf = async (user: TestUser) => {
@@ -87,7 +88,12 @@ describe('quotas of notes and tasks', () => {
 
   test('the next occurrence of a repeating task counts for its creator', async () => {
     const [ann, bob] = await workspace('ann', 'bob');
-    const repeating = { title: 'Water', date: '2030-01-01', recurrence: { rrule: 'FREQ=DAILY' }, assignees: [bob.id] };
+    const repeating = {
+      title: 'Water',
+      date: '2030-01-01',
+      recurrence: { rrule: 'FREQ=DAILY' },
+      assignees: [bob.id],
+    };
     const task = await newTask(ann, repeating);
     for (let n = 1; n < LIMIT; n += 1) await newTask(ann, { title: `${n}` });
     expectFull(await bob.api.patch(`/tasks/${task.id}`, { done: true }), 'user.tasks');

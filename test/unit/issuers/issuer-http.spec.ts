@@ -26,10 +26,13 @@ describe('requests to issuers of a public service', () => {
       expect(await outcomeOf(own)).toEqual(unknown);
   });
 
-  test.each(['https://127.0.0.1/', 'https://[::1]/', 'https://10.0.0.1/', 'https://localhost/', 'http://issuer.example/'])(
-    'no connection is made to %s',
-    async (address) => {
-      await expect(http.fetch(address, {})).rejects.toMatchObject({ problem: 'invalid_address' });
-    },
-  );
+  test.each([
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://10.0.0.1/',
+    'https://localhost/',
+    'http://issuer.example/',
+  ])('no connection is made to %s', async (address) => {
+    await expect(http.fetch(address, {})).rejects.toMatchObject({ problem: 'invalid_address' });
+  });
 });

@@ -1,7 +1,14 @@
 import { Readable } from 'node:stream';
 import { parseMessage } from '../../../src/mail-service/mime/parse-message.js';
 
-const REPLY = ['Content-Type: text/calendar; method=REPLY', '', 'BEGIN:VCALENDAR', 'METHOD:REPLY', 'END:VCALENDAR', ''];
+const REPLY = [
+  'Content-Type: text/calendar; method=REPLY',
+  '',
+  'BEGIN:VCALENDAR',
+  'METHOD:REPLY',
+  'END:VCALENDAR',
+  '',
+];
 
 /** The sender that the mail service reports with the calendar of a message; empty: none is certain. */
 async function senderOf(...headers: string[]): Promise<string | undefined> {
@@ -16,7 +23,10 @@ describe('the sender of a calendar in a mail', () => {
     ['a comment with an address', ['From: zoe@far.example (was eve@evil.example)']],
     ['a quoted name with an @', ['From: "eve@evil.example" <zoe@far.example>']],
     ['a folded header', ['From: Zoe', ' <zoe@far.example>']],
-    ['another Sender and Reply-To', ['Sender: eve@evil.example', 'Reply-To: eve@evil.example', 'From: zoe@far.example']],
+    [
+      'another Sender and Reply-To',
+      ['Sender: eve@evil.example', 'Reply-To: eve@evil.example', 'From: zoe@far.example'],
+    ],
   ])('is that of From with %s', async (_, headers) => {
     expect(await senderOf(...headers)).toBe('zoe@far.example');
   });

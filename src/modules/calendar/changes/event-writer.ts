@@ -201,7 +201,9 @@ export class EventWriter {
     const event = { row, is_new: false, entries: [entry], removed, moved_to };
     const calendars = [entry.calendar_id, ...removed];
     const added = moved_to === undefined ? [] : [moved_to];
-    assertWritten(await this.events.write(tx, ctx.tenantId, { calendars, added, events: [event], outbox: [] }));
+    assertWritten(
+      await this.events.write(tx, ctx.tenantId, { calendars, added, events: [event], outbox: [] }),
+    );
   }
 }
 
