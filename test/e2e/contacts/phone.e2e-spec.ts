@@ -57,6 +57,15 @@ describe('phone synchronisation', () => {
     expect(changes.map(({ contact }: any) => contact.full_name)).toEqual(['Ivo Novák', 'After']);
   });
 
+  test('an export of long contacts has each of them once', async () => {
+    const names = Array.from({ length: 7 }, (_, n) => `Person ${n}`);
+    for (const full_name of names)
+      await alice.api.post(`/contact/addressbooks/${bookId}/contacts`, { full_name });
+    await app.sql('UPDATE contacts SET size = 400000 WHERE addressbook_id = $1', [bookId]);
+    const { text } = await alice.api.get(`${EXPORT}?addressbook_id=${bookId}`);
+    expect([...text.matchAll(/^FN:(.*)\r$/gm)].map(([, name]) => name)).toEqual(names);
+  });
+
   test('imports vCard, forms and JSON; the same cards again change nothing, whichever way they come', async () => {
     const first = imported(await send(JANA + IVO));
     expect(first).toMatchObject({

@@ -332,6 +332,23 @@ describe('a user', () => {
       `?limit=3&next=${first.nextCursor}&previous=${second.previousCursor}`,
     );
     expect(both).toEqual(second);
+    // A page ends at its bytes too, in both directions. The first message is part of it whatever its size.
+    await mail.sql(
+      `UPDATE messages SET summary = summary || jsonb_build_object('to', jsonb_build_array(jsonb_build_object('address', repeat('x', 3000000))))
+        WHERE mailbox_id = $1`,
+      [body.id],
+    );
+    const all = await list(alice, body.id, '?limit=1');
+    const long: number[] = all.results.map(({ id }: any) => id);
+    let [page, last] = [all, all];
+    for (; page.nextCursor; last = page) {
+      page = await list(alice, body.id, `?limit=250&next=${page.nextCursor}`);
+      expect(page.results).toHaveLength(1);
+      long.push(page.results[0].id);
+    }
+    expect(long).toHaveLength(all.total);
+    const before = await list(alice, body.id, `?limit=250&previous=${last.previousCursor}`);
+    expect(before.results.map(({ id }: any) => id)).toEqual([long.at(-2)]);
     const empty = await list(alice, body.id, '?next=&previous=&unseen=&limit=&order=');
     expect(empty.results).toHaveLength(7);
     // A year that PostgreSQL does not have.

@@ -1,3 +1,4 @@
+import { QUOTAS } from '../../../src/platform/quotas/quotas.js';
 import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
 
 let mail: TestMailService;
@@ -168,6 +169,26 @@ describe('mailboxes', () => {
     );
     expect((await alice.put(`${BOXES}/${other}`, { path: 'Ju\u0308ni' })).body).toEqual({ success: true });
     expect(await paths()).toContain('J\u00fcni');
+  });
+
+  test('are at most 1,500, also of concurrent creations', async () => {
+    const zoe = await mail.person('zoe');
+    const existing = (await zoe.get(BOXES)).body.results.length;
+    await mail.sql(
+      `INSERT INTO mailboxes (user_id, id, path, hidden, retention, encrypt_messages)
+       SELECT $1, lpad(to_hex(n), 24, 'f'), 'Old ' || n, false, NULL, false FROM generate_series(1, $2::int) n`,
+      [zoe.id, QUOTAS.user.mailboxes - existing - 2],
+    );
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, (_, n) => zoe.post(BOXES, { path: `New ${n}` })),
+    );
+    expect(replies.map(({ status, body }) => `${status} ${body.code ?? 'ok'}`).toSorted()).toEqual([
+      '200 ok',
+      '200 ok',
+      '400 CANNOT',
+      '400 CANNOT',
+      '400 CANNOT',
+    ]);
   });
 
   test('with others below them are not deleted', async () => {
