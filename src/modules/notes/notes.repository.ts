@@ -5,6 +5,7 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { fitsPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
+import { throwQuotaError } from '../../platform/quotas/quota-error.js';
 import { unpackBody } from './history/revision-pack.js';
 import type { NoteRole } from './note.entity.js';
 import type { NoteFields } from './notes.dto.js';
@@ -223,12 +224,15 @@ export class NotesRepository {
   }
 }
 
-/** The functions raise WS001 and write nothing where the folder was deleted while they waited for its lock. */
+/**
+ * The functions raise WS001 and write nothing where the folder was deleted while they waited for its lock.
+ * @throws ApiError 409 `quota_exceeded`
+ */
 async function orUnknownFolder(query: Promise<NoteOutcome[]>): Promise<NoteOutcome> {
   try {
     return one(await query);
   } catch (error) {
-    if (errorCode(error) !== 'WS001') throw error;
+    if (errorCode(error) !== 'WS001') throwQuotaError(error);
     return { outcome: 'unknown_folder', revision: null, json: null };
   }
 }

@@ -3,6 +3,7 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import { throwQuotaError } from '../../platform/quotas/quota-error.js';
 import { TaskZones, type ZoneYears } from './schedule/zone-rules.js';
 
 /** A write needs the rules of one zone; more rounds only if other writes change the zone or the date meanwhile. */
@@ -224,9 +225,9 @@ export class TasksRepository {
   }
 }
 
-/** The one row of a write function. */
+/** The one row of a write function. @throws ApiError 409 `quota_exceeded` */
 export async function outcomeOf<Row extends TaskOutcome>(query: Promise<Row[]>): Promise<Row> {
-  const [row] = await query;
+  const [row] = await query.catch(throwQuotaError);
   if (row === undefined) throw new Error('a function that returns one row returned none');
   return row;
 }

@@ -14,8 +14,10 @@ export function assertQuota(name: QuotaName, rows: number): void {
   if (rows > limitOf(name)) throw quotaExceeded(name);
 }
 
-/** The error of a statement that a stored function has rejected by `row_quota_exceeded`; undefined for any other error. */
-export function quotaErrorOf(error: unknown): ApiError | undefined {
-  if (errorCode(error) !== 'WB002') return undefined;
-  return quotaExceeded((error as { detail: QuotaName }).detail);
+/**
+ * For `catch` of a statement whose stored function calls `row_quota_exceeded`.
+ * @throws ApiError 409 `quota_exceeded`; any other error unchanged
+ */
+export function throwQuotaError(error: unknown): never {
+  throw errorCode(error) === 'WB002' ? quotaExceeded((error as { detail: QuotaName }).detail) : error;
 }

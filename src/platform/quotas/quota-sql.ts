@@ -7,7 +7,7 @@ const limits = Object.entries(QUOTAS).flatMap(([scope, kinds]) =>
 
 /**
  * The limits of `QUOTAS` for functions that write rows, by `<scope>.<kind>`, and the error of a function that would pass one, which
- * `quotaErrorOf` reads.
+ * `throwQuotaError` reads.
  */
 export const quotaSql: SqlFile = {
   home: 'workspace',

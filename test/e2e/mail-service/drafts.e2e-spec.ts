@@ -176,7 +176,7 @@ describe('mailboxes', () => {
     const existing = (await zoe.get(BOXES)).body.results.length;
     await mail.sql(
       `INSERT INTO mailboxes (user_id, id, path, hidden, retention, encrypt_messages)
-       SELECT $1, lpad(to_hex(n), 24, 'f'), 'Old ' || n, false, NULL, false FROM generate_series(1, $2::int) n`,
+       SELECT $1, lpad(to_hex(n), 24, '0'), 'Old ' || n, false, NULL, false FROM generate_series(1, $2::int) n`,
       [zoe.id, QUOTAS.user.mailboxes - existing - 2],
     );
     const replies = await Promise.all(

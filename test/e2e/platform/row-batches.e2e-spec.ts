@@ -37,7 +37,7 @@ describe('batches of exports', () => {
 
   test('personal data: many small rows, and few large ones', async () => {
     expect(await personal(450, 10)).toEqual([200, 200, 50]);
-    expect(await personal(5, 0.4 * BATCH_BYTES)).toEqual([3, 2]);
+    expect(await personal(5, 420_000)).toEqual([3, 2]);
     expect(await personal(3, 2 * BATCH_BYTES)).toEqual([1, 1, 1]);
     expect(await personal(0, 1)).toEqual([]);
   });
@@ -48,7 +48,7 @@ describe('batches of exports', () => {
       definitionOf([{ id: 'text', type: 'long_text', title: 'Text', required: true }]),
     );
     const { response } = ok(
-      await ann.api.post(`/forms/${form.id}/responses`, { answers: { text: 'first' } }),
+      await ann.api.post(`/forms/${form.id}/submit`, { answers: { text: 'first' } }),
       201,
     );
     await app.sql(

@@ -4,6 +4,7 @@ import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
+import { throwQuotaError } from '../../../platform/quotas/quota-error.js';
 import { Calendar, CalendarPreference, CalendarShare } from '../calendar.entity.js';
 import type { CalendarResponse } from '../responses/calendar.response.js';
 
@@ -193,8 +194,8 @@ export class CalendarsRepository {
     await tx.query(lockAll, [ctx.tenantId, id, target]);
   }
 
-  /** @param target receives the events; null: they are cancelled */
+  /** @param target receives the events; null: they are cancelled. @throws ApiError 409 `quota_exceeded` */
   async delete(tx: Tx, ctx: RequestContext, id: string, target: string | null): Promise<void> {
-    await tx.query(remove, [ctx.tenantId, id, target, ctx.userId]);
+    await tx.query(remove, [ctx.tenantId, id, target, ctx.userId]).catch(throwQuotaError);
   }
 }

@@ -15,7 +15,6 @@ import {
   isUnstorableText,
 } from '../../database/database-errors.js';
 import { isStorageFull } from '../../database/storage-full.js';
-import { quotaErrorOf } from '../../quotas/quota-error.js';
 import { QueueFullError } from '../../workers/concurrency-limiter.js';
 import { ClientDisconnectedError } from '../abort-signal.js';
 import { ApiError, type ErrorKind } from '../api-error.js';
@@ -83,8 +82,6 @@ export class ApiExceptionFilter implements ExceptionFilter {
 /** @returns the client-visible error for anything that the controllers, Express or its parsers throw */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  const quota = quotaErrorOf(thrown);
-  if (quota) return quota;
   if (isStorageFull(thrown)) return Errors.storageFull.with(STORAGE_RETRY_AFTER);
   if (thrown instanceof HttpException) return byStatus(thrown.getStatus());
   if (thrown instanceof DatabaseBusyError || thrown instanceof QueueFullError)
