@@ -3,7 +3,7 @@ import { HOLIDAY_TYPES } from '../../src/modules/holidays/catalogue/catalogue-fi
 import { HolidayCatalogue } from '../../src/modules/holidays/catalogue/holiday-catalogue.js';
 import { MAX_SUBSCRIPTIONS } from '../../src/modules/holidays/holidays.dto.js';
 import { PAGE_BYTES } from '../../src/platform/bounded-pages/page-bytes.js';
-import { PAGE_BOUNDS, type SmallRows } from '../support/contract/page-bounds.ts';
+import { PAGE_BOUNDS, type SmallRows, UNPAGED_LISTS } from '../support/contract/page-bounds.ts';
 import { RowBytes, type Schema } from '../support/contract/row-bytes.ts';
 
 interface Response {
@@ -38,16 +38,16 @@ const schemaOf = ({ responses: { 200: found } }: Operation): Schema | undefined 
   return response?.content?.['application/json']?.schema;
 };
 
+const POSITIONS = ['next', 'has_more', 'more'];
+const membersOf = (operation: Operation): Record<string, Schema> => {
+  const schema = operation.responses && schemaOf(operation);
+  return schema ? sizes.properties(schema) : {};
+};
+
 /** Operations whose response is a page: it has a position that the next request continues. */
 const pages = Object.values(document.paths)
   .flatMap((operations) => Object.values(operations))
-  .filter((operation) => {
-    const schema = operation.responses && schemaOf(operation);
-    return (
-      schema &&
-      Object.keys(sizes.properties(schema)).some((name) => ['next', 'has_more', 'more'].includes(name))
-    );
-  });
+  .filter((operation) => Object.keys(membersOf(operation)).some((name) => POSITIONS.includes(name)));
 
 /** The most bytes of the lists of a page. */
 function pageBytes(operation: Operation, { limits, rows }: SmallRows): number {
@@ -65,6 +65,18 @@ function pageBytes(operation: Operation, { limits, rows }: SmallRows): number {
 
 test('each list of the API states what bounds the bytes of its pages', () => {
   expect(Object.keys(PAGE_BOUNDS).toSorted()).toEqual(pages.map(({ operationId }) => operationId).toSorted());
+});
+
+test('each other response with a list states what bounds it', () => {
+  const unpaged = Object.values(document.paths)
+    .flatMap(({ get }) => get ?? [])
+    .filter((operation) => !pages.includes(operation))
+    .filter((operation) =>
+      Object.values(membersOf(operation)).some((member) => sizes.resolved(member).items),
+    );
+  expect(Object.keys(UNPAGED_LISTS).toSorted()).toEqual(
+    unpaged.map(({ operationId }) => operationId).toSorted(),
+  );
 });
 
 test.each(

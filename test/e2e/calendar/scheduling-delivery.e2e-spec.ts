@@ -351,6 +351,26 @@ describe('the delivery of scheduling messages', () => {
     expect(
       await verified({ tls: false, spf: false, dkim: 'mail.far.example' }, 'ACCEPTED', '20270101T140000Z'),
     ).toEqual(['reply_recorded', null, 'accepted']);
+    // A verified domain proves nothing in a mail with two senders: programs differ in which of them they verify and show.
+    const ofTwo = (...values: string[]) => {
+      const headers = values.map((value) => ({ key: 'from', value }));
+      proxy.edits = (path, value) =>
+        /\/messages\/\d+$/.test(path)
+          ? { ...value, headers, verificationResults: { tls: false, spf: false, dkim: 'far.example' } }
+          : value;
+    };
+    for (const [n, values] of [[ZOE, 'eve@evil.example'], [`${ZOE}, eve@evil.example`]].entries()) {
+      ofTwo(...values);
+      await reply('DECLINED', `20270101T14${n + 1}000Z`);
+      for (let k = 0; k < 3; k += 1) await intake.run();
+      await other.get(OutboxWorker).drain();
+      const { result, reason } = await latest();
+      expect([result, reason, await response()]).toEqual([
+        'rejected',
+        'sender_not_authenticated',
+        'accepted',
+      ]);
+    }
     // The owner of the mailbox applies a rejected mail.
     proxy.edits = (path, value) =>
       /\/messages\/\d+$/.test(path) ? { ...value, verificationResults: { spf: false, dkim: false } } : value;

@@ -113,6 +113,39 @@ describe('groups by SCIM', () => {
     expect(await named('Other')).toBeUndefined();
   });
 
+  test('a page ends at the bytes of its members', async () => {
+    const [boss] = await app.tenant('big', 'boss');
+    const big = await ScimClient.of(app, boss, 'big.example');
+    const ids: string[] = [];
+    for (let k = 0; k < 3; k += 1) {
+      const body = { schemas: [GROUP_SCHEMA], displayName: `Big ${k}` };
+      ids.push((await big.post('/Groups', body)).body.id);
+    }
+    await app.sql(
+      `INSERT INTO tenant_members SELECT (jsonb_populate_record(member, jsonb_build_object('user_id', gen_random_uuid(), 'role', 'member'))).*
+         FROM tenant_members member, generate_series(1, 5000) WHERE member.tenant_id = $1`,
+      [boss.tenantId],
+    );
+    await app.sql(
+      `INSERT INTO rbac_members (tenant_id, group_id, user_id)
+       SELECT tenant_id, group_id, user_id FROM tenant_members, unnest($2::uuid[]) AS group_id
+        WHERE tenant_id = $1 AND user_id <> $3`,
+      [boss.tenantId, ids, boss.id],
+    );
+    const whole = (await big.get('/Groups?count=200&excludedAttributes=members')).body;
+    expect(whole.Resources).toHaveLength(whole.totalResults);
+    const found: string[] = [];
+    const counts: number[] = [];
+    while (found.length < whole.totalResults) {
+      const page = (await big.get(`/Groups?count=200&startIndex=${found.length + 1}`)).body;
+      expect(page).toMatchObject({ totalResults: whole.totalResults, itemsPerPage: page.Resources.length });
+      counts.push(page.Resources.flatMap(({ members = [] }: any) => members).length);
+      found.push(...page.Resources.map(({ id }: any) => id));
+    }
+    expect(found).toEqual(whole.Resources.map(({ id }: any) => id));
+    expect(Math.max(...counts)).toBeLessThan(10_000);
+  });
+
   test('groups of the system: admins can be filled, owners and names are read-only, members is absent', async () => {
     const { Resources } = (await scim.get('/Groups?count=200')).body;
     expect(Resources.map(({ displayName }: any) => displayName)).not.toContain('Members');

@@ -166,3 +166,26 @@ export const PAGE_BOUNDS: Record<string, PageBound> = {
   listRecordings: small(RECORDING),
   listChatRoomRecordings: small(RECORDING),
 };
+
+/** What bounds the bytes of responses with a list that have no further page. */
+export const UNPAGED_LISTS: Record<string, string> = {
+  readPresence: 'Of one user.',
+  listSigningKeys: 'Two while keys are rotated.',
+  readSecurity: 'At most 100 sessions and 20 events, with texts of 400 characters.',
+  listGroupPermissions: 'The permissions of the service.',
+  readHolidaySubscriptions: 'At most 20 places of the user, and as many of the workspace.',
+  readTaskPanel: 'The parts of a task have quotas; comments and history end at a page.',
+  exportPhoneContacts: 'Streamed: a page of at most 250 contacts and 1 MiB is in memory.',
+  searchDirectory: 'At most 50 results.',
+  listMailboxes: 'The quota `user.mailboxes`; a path fits an entry of an index.',
+  listMessages: 'The mail service ends the page at `PAGE_BYTES`; a long response is streamed.',
+  readMessage:
+    'The mail service keeps at most 2 MiB of text, 2,000 addresses and 300 header lines; a long response is streamed.',
+  listFormPresets: 'Compiled in.',
+  listFormAccess: 'At most 500 entries of a name and an address.',
+  listFormReportViewers: 'At most 500 entries of a name and an address.',
+  analyseForm: 'The questions of a definition of at most 512 KiB, with a few samples for each.',
+  readFormReportSnapshot: 'At most 1,000 rows, and `PAGE_BYTES`.',
+  suggestTitles: 'At most 50 titles.',
+  readEvent: 'The overrides, attendees and changes of an event have limits.',
+};

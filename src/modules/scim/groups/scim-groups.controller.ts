@@ -9,7 +9,7 @@ import { ScimGroupsService } from './scim-groups.service.js';
 export class ScimGroupsController extends ScimResourcesController(GROUPS, ScimGroupsService, {
   examples: GROUP_EXAMPLES,
   descriptions: {
-    list: 'Without the group of all members. Use `excludedAttributes=members` for large groups.',
+    list: 'Without the group of all members. Use `excludedAttributes=members` for large groups: a page ends at about 4 MiB, with fewer groups than `count`.',
     create: 'It has no permissions; owners grant them in the workspace.',
     replace: 'Members that the body does not contain leave the group. The group `owners` is read-only.',
     patch: 'The members of the group `owners` are read-only.',

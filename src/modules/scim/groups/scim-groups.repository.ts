@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GROUPS, project, type Projection } from '../../../lib/scim/index.js';
+import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
@@ -40,6 +41,16 @@ const some = workspace.statement<ScimGroupRow>(
   `${GROUP} AND grp.id = ANY ($3::uuid[]) ORDER BY grp.id`,
 );
 
+const memberCounts = workspace.statement<{ id: string; members: number }>(
+  'scim.group_member_counts',
+  `SELECT membership.group_id AS id, count(*)::int AS members FROM group_memberships membership
+    WHERE membership.tenant_id = $1 AND membership.group_id = ANY ($2::uuid[]) GROUP BY membership.group_id`,
+);
+
+/** Approximate bytes of a group without members, and of a member: its id, its address and its name. */
+const GROUP_BYTES = 1024;
+const MEMBER_BYTES = 512;
+
 /** SQL of groups as provisioning clients see them. */
 @Injectable()
 export class ScimGroupsRepository {
@@ -50,6 +61,19 @@ export class ScimGroupsRepository {
     return this.db.query(all, [tenantId, withMembers]);
   }
 
+  /** The first of these groups that fit a page with the members that `projection` selects, at least one. */
+  async fitting(tenantId: string, ids: readonly string[], projection: Projection): Promise<string[]> {
+    if (ids.length < 2 || !selectsMembers(projection)) return [...ids];
+    const rows = await this.db.query(memberCounts, [tenantId, ids]);
+    const counts = new Map(rows.map(({ id, members }) => [id, members]));
+    let bytes = 0;
+    const end = ids.findIndex((id, n) => {
+      bytes += GROUP_BYTES + MEMBER_BYTES * (counts.get(id) ?? 0);
+      return n > 0 && bytes > PAGE_BYTES;
+    });
+    return end === -1 ? [...ids] : ids.slice(0, end);
+  }
+
   /** These groups in the order of their ids. @param projection the members are read only if it selects them */
   async some(
     tenantId: string,
@@ -57,8 +81,7 @@ export class ScimGroupsRepository {
     reader: Reader = this.db,
     projection: Projection = {},
   ): Promise<ScimGroupRow[]> {
-    const withMembers = 'members' in project(GROUPS, { members: [] }, projection);
-    return reader.query(some, [tenantId, withMembers, ids]);
+    return reader.query(some, [tenantId, selectsMembers(projection), ids]);
   }
 
   async byId(
@@ -88,3 +111,6 @@ export class ScimGroupsRepository {
     return true;
   }
 }
+
+const selectsMembers = (projection: Projection): boolean =>
+  'members' in project(GROUPS, { members: [] }, projection);

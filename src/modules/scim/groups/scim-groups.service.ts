@@ -52,7 +52,9 @@ export class ScimGroupsService extends ScimResources<ScimGroupRow> {
     const filter = text === undefined ? undefined : parseFilter(text, scopeOf(GROUPS));
     const rows = await this.groups.all(tenantId, filter !== undefined && namesMembers(filter));
     const found = rows.filter((row) => !filter || matches(filter, this.present(row)));
-    const ids = found.slice(startIndex - 1, startIndex - 1 + count).map(({ id }) => id);
+    const asked = found.slice(startIndex - 1, startIndex - 1 + count).map(({ id }) => id);
+    // A page may have fewer resources than requested (RFC 7644, section 3.4.2.4).
+    const ids = await this.groups.fitting(tenantId, asked, query);
     const shown = ids.length === 0 ? [] : await this.groups.some(tenantId, ids, this.db, query);
     const resources = shown.map((row) => project(GROUPS, this.present(row), query));
     return scimReply(listResponse(resources, found.length, startIndex));
