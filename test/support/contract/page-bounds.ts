@@ -180,7 +180,7 @@ export const UNPAGED_LISTS: Record<string, string> = {
   listMailboxes: 'The quota `user.mailboxes`; a path fits an entry of an index.',
   listMessages: 'The mail service ends the page at `PAGE_BYTES`; a long response is streamed.',
   readMessage:
-    'The mail service keeps at most 2 MiB of text, 2,000 addresses and 300 header lines; a long response is streamed.',
+    'The mail service keeps at most 1,048,576 characters of text and of HTML, 2,000 addresses and 300 header lines; a long response is streamed.',
   listFormPresets: 'Compiled in.',
   listFormAccess: 'At most 500 entries of a name and an address.',
   listFormReportViewers: 'At most 500 entries of a name and an address.',

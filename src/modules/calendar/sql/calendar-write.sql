@@ -149,11 +149,11 @@ END $$;
 
 -- Writes events with their placements, feed numbers, history and outbox events. The caller holds the locks of existing events.
 -- Order of locks: events, then calendars by id.
--- @param p_write calendars: all calendars whose placements change; added: the calendar of each event that is created or moved; events: row, is_new, entries, removed, and optionally
---   participants, overrides, proposals, history, moved_to (the calendar into which an attendee moves it), writer (a user who
---   needs the right to write in the calendar of the event); outbox: type and payload
--- @returns ok, already_exists, calendar_full (nothing is written), calendar_deleted, not_found if the first event is new and its calendar was deleted, not_found or
---   forbidden for the writer, or duplicate_uid with the id of the other event
+-- @param p_write calendars: all calendars whose placements change; added: the calendar of each event that is created or moved;
+--   events: row, is_new, entries, removed, and optionally participants, overrides, proposals, history, moved_to (the calendar into
+--   which an attendee moves it), writer (a user who needs the right to write in the calendar of the event); outbox: type and payload
+-- @returns ok, already_exists, calendar_full (nothing is written), calendar_deleted, not_found if the first event is new and its
+--   calendar was deleted, not_found or forbidden for the writer, or duplicate_uid with the id of the other event
 CREATE FUNCTION calendar_write(p_tenant uuid, p_write jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   c_calendars constant uuid[] := ARRAY(SELECT DISTINCT jsonb_array_elements_text(p_write->'calendars')::uuid);
@@ -163,17 +163,22 @@ DECLARE
   writer_role calendar_role;
   other uuid;
   locked int;
+  is_near_quota boolean;
   before int := c_count;
 BEGIN
-  PERFORM FROM calendars WHERE tenant_id = p_tenant AND id = ANY (c_calendars) ORDER BY id FOR NO KEY UPDATE;
-  GET DIAGNOSTICS locked = ROW_COUNT;
+  SELECT count(*), bool_or(held.bound + jsonb_array_length(p_write->'added') > row_quota('item.events_of_calendar'))
+    INTO locked, is_near_quota
+    FROM (
+      SELECT change_seq - counted_seq + counted_entries AS bound FROM calendars
+       WHERE tenant_id = p_tenant AND id = ANY (c_calendars) ORDER BY id FOR NO KEY UPDATE) AS held;
   IF locked <> cardinality(c_calendars) THEN
     RETURN CASE WHEN (p_write#>>'{events,0,is_new}')::boolean AND NOT EXISTS (
                   SELECT FROM calendars
                    WHERE tenant_id = p_tenant AND id = (p_write#>>'{events,0,row,origin_calendar_id}')::uuid)
                 THEN 'not_found' ELSE 'calendar_deleted' END;
   END IF;
-  IF p_write->'added' <> '[]' AND calendars_are_full(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_write->'added')::uuid)) THEN
+  -- Processes of the previous release do not name added events.
+  IF is_near_quota AND calendars_are_full(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_write->'added')::uuid)) THEN
     RETURN 'calendar_full';
   END IF;
   FOR change IN SELECT jsonb_array_elements(p_write->'events') LOOP
