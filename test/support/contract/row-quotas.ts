@@ -12,6 +12,7 @@ const none = (reason: string): RowBound => ({ none: reason });
 
 const UPLOAD = none('The limits of files count their rows.');
 const EXPIRES = none('Rows expire within days, and the rate of the operation is limited.');
+const BYTES = none('Each message counts for `MAIL_QUOTA_MB` of its user.');
 const GUESTS = none('The invite limits its guests.');
 
 /** Quotas of rows that no operation of the API creates. */
@@ -53,6 +54,15 @@ export const ROW_BOUNDS: Record<string, RowBound> = {
   addSubtask: quota('item.subtasks_of_task'),
   addTaskAttachment: quota('item.attachments_of_task'),
 
+  updateTask: quota('user.tasks'),
+  putTask: quota('user.tasks'),
+  batchEvents: quota('item.events_of_calendar'),
+  updateEvent: quota('item.events_of_calendar'),
+  finalizePoll: quota('item.events_of_calendar'),
+  takeSchedulingMessage: quota('item.events_of_calendar'),
+  applyContactChanges: quota('item.contacts_of_addressbook'),
+  moveContact: quota('item.contacts_of_addressbook'),
+  moveContacts: quota('item.contacts_of_addressbook'),
   publishForm: quota('item.versions_of_form'),
   importPhoneContacts: quota('user.contact_imports'),
   createMailbox: quota('user.mailboxes'),
@@ -72,7 +82,10 @@ export const ROW_BOUNDS: Record<string, RowBound> = {
   uploadChatAttachment: UPLOAD,
   uploadGuestAttachment: UPLOAD,
   submitForm: none('The form has `max_responses` and `one_per_user`; its owner closes it.'),
-  takeSchedulingMessage: none('Rows are deleted after 180 days; a message is stored once.'),
   proposeTime: none('One pending proposal of an attendee for each instance of an event.'),
+  createMessage: BYTES,
+  createDraft: BYTES,
+  mergeContacts: none('Each merge removes contacts; rows are deleted after 30 days.'),
+  startExport: none('One export of a user.'),
   startRecording: none('A call has one recording at a time.'),
 };
