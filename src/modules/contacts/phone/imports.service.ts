@@ -127,7 +127,11 @@ export class ImportsService implements OnModuleInit {
     } finally {
       await batches.close();
     }
-    if (run.counts.total === 0) await this.db.single((tx) => this.imports.save(tx, ctx, run));
+    if (run.counts.total === 0)
+      await this.db.tx(async (tx) => {
+        await this.imports.save(tx, ctx, run);
+        await this.imports.deleteOldest(tx, ctx);
+      });
     const done = await this.imports.read(ctx, run.id);
     if (!done) throw ContactErrors.bookNotFound.with();
     const position = { mode: 'changes', seq, since: seq } as const;

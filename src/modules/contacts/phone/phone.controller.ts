@@ -20,6 +20,7 @@ import { Id } from '../../../platform/http/id.pipe.js';
 import { jsonObject, validated } from '../../../platform/http/input.pipe.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { ContactErrors } from '../contacts.errors.js';
 import { ExportService } from './export.service.js';
 import { ImportUndo } from './import-undo.js';
@@ -85,7 +86,7 @@ export class PhoneController {
     tag: 'contacts',
     id: 'listContactImports',
     summary: 'List your imports',
-    description: 'The imports of the last 90 days, newest first.',
+    description: `The imports of the last 90 days, at most ${QUOTAS.user.contact_imports}, newest first.`,
     response: [ImportList, 'A page of imports.'],
   })
   list(@Ctx() ctx: RequestContext, @Query() query: PageQuery): Promise<ImportList> {
