@@ -38,7 +38,7 @@ const schemaOf = ({ responses: { 200: found } }: Operation): Schema | undefined 
   return response?.content?.['application/json']?.schema;
 };
 
-const POSITIONS = ['next', 'has_more', 'more'];
+const POSITIONS = new Set(['next', 'has_more', 'more']);
 const membersOf = (operation: Operation): Record<string, Schema> => {
   const schema = operation.responses && schemaOf(operation);
   return schema ? sizes.properties(schema) : {};
@@ -47,7 +47,7 @@ const membersOf = (operation: Operation): Record<string, Schema> => {
 /** Operations whose response is a page: it has a position that the next request continues. */
 const pages = Object.values(document.paths)
   .flatMap((operations) => Object.values(operations))
-  .filter((operation) => Object.keys(membersOf(operation)).some((name) => POSITIONS.includes(name)));
+  .filter((operation) => Object.keys(membersOf(operation)).some((name) => POSITIONS.has(name)));
 
 /** The most bytes of the lists of a page. */
 function pageBytes(operation: Operation, { limits, rows }: SmallRows): number {
