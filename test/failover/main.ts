@@ -105,7 +105,7 @@ try {
   for (let round = 0; round < Number(values.rounds); round += 1) await faults(probe);
   isOver = true;
   await load;
-  await verify(ledger, url, bases[0]!);
+  await verify(ledger, cluster.databaseUrl, bases[0]!);
   console.log('Outcomes of requests', ledger.outcomes);
   const written = Object.entries(ledger.written).map(([name, ids]) => [name, ids.size]);
   console.log('Acknowledged writes', Object.fromEntries(written));

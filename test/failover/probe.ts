@@ -69,9 +69,10 @@ export class Probe {
       if (page?.status === 410) this.ledger.violations.push('stale feed: 410 for a cursor');
       if (page?.status !== 200) return;
       this.cursor = page.body.cursor;
-      for (const change of page.body.changes ?? page.body.notes ?? []) seen.add(change.id ?? change.note?.id);
+      for (const note of page.body.notes) seen.add(note.id);
       if (!page.body.has_more) break;
     }
+    this.ledger.count('probe: followed');
     if (!seen.has(id)) this.ledger.violations.push(`stale feed: ${id} is missing`);
   }
 
