@@ -9,7 +9,7 @@ import type { ContentReply } from '../../../../platform/http/replies/content-rep
 import { ChatErrors } from '../../../chat/index.js';
 import { GuestErrors } from '../guests.errors.js';
 import { GuestEndpoint } from '../guest-endpoint.js';
-import { FromGuest, type Visitor } from '../visitor.js';
+import { FromGuest, type Visitor } from '../model/visitor.js';
 import { ListGuestMessages, SendGuestMessage } from './guest-chat.dto.js';
 import {
   GuestAttachmentEnvelope,
