@@ -184,7 +184,10 @@ export function joinQueue(
 }
 
 /** Ends the session of a guest. A waiting guest leaves the queue. */
-export function leaveCall({ state, sessionExpiresAt }: Guest, now: Date): GuestChange {
+export function leaveCall(
+  { state, sessionExpiresAt }: Pick<Guest, 'state' | 'sessionExpiresAt'>,
+  now: Date,
+): GuestChange {
   const isExpired = sessionExpiresAt !== null && sessionExpiresAt < now;
   return {
     updatedAt: now,
