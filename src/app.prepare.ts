@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
 import { createApp } from './app.setup.js';
@@ -11,7 +10,9 @@ import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { CellAdministration } from './platform/cells/cell-administration.js';
 import { CELL_URLS } from './platform/cells/cells.js';
 import { Db } from './platform/database/db.js';
-import { createDataSource, searchPath, withDataSource } from './platform/database/data-source.js';
+import { createDataSource, sessionIn, withDataSource } from './platform/database/data-source.js';
+import { rejectTransactionMode } from './platform/database/connections/pooler.js';
+import type { PrimaryClientConfig } from './platform/database/connections/primary-client.js';
 import { migrate } from './platform/database/schema/migrate.js';
 import { type MigrationPlan, planMigration } from './platform/database/schema/migration-plan.js';
 import type { Schema } from './platform/database/schema/schema-part.js';
@@ -60,6 +61,7 @@ export async function migrateCells(
 
 /** Brings the database into the state that serving needs. An unavailable cell affects its own workspaces only. */
 export async function prepare(config: Config, databaseUrl: string): Promise<void> {
+  if (!config.embeddedDatabase) await rejectTransactionMode(databaseUrl);
   await migrateDatabase(config, databaseUrl);
   await migrateCells(config, databaseUrl);
 }
@@ -69,7 +71,7 @@ export interface CellAddress {
   name: string;
   url: string;
   schema: string | undefined;
-  connection: Pick<pg.ClientConfig, 'connectionString' | 'options'>;
+  connection: Pick<PrimaryClientConfig, 'connectionString' | 'session'>;
 }
 
 /**
@@ -85,8 +87,13 @@ export async function cellAddresses(config: Config, databaseUrl: string): Promis
     const secrets = new SecretBox(config, keyring);
     return cells.map(({ name, sealed_url, schema: namespace }) => {
       const url = secrets.open(CELL_URLS, name, sealed_url).toString();
-      const options = namespace === null ? {} : { options: searchPath(namespace) };
-      return { name, url, schema: namespace ?? undefined, connection: { connectionString: url, ...options } };
+      const schemaName = namespace ?? undefined;
+      return {
+        name,
+        url,
+        schema: schemaName,
+        connection: { connectionString: url, session: sessionIn(schemaName) },
+      };
     });
   });
 }

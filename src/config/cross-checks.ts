@@ -1,7 +1,9 @@
 import { Resolver } from 'node:dns';
+import { asksForStandby } from './database-url.js';
 
 /** The settings that depend on other settings. `Config` has all of them. */
 interface DependentSettings {
+  DATABASE_URL?: string;
   PUBLIC_URL?: string;
   OIDC_ISSUER?: string;
   OIDC_AUDIENCE?: string;
@@ -52,6 +54,8 @@ export function crossChecks(config: DependentSettings): string[] {
   } catch (error) {
     lines.push(`BLOB_STORE_URL ${(error as Error).message}`);
   }
+  if (asksForStandby(config.DATABASE_URL ?? ''))
+    lines.push('DATABASE_URL target_session_attrs must be read-write or primary, or absent');
   const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(
     Boolean,
   ).length;

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { Transform } from 'class-transformer';
 import { IsIn, IsInt, IsNumber, IsOptional, IsString, Matches, Max, Min, ValidateBy } from 'class-validator';
+import { singleHostUrls } from './database-url.js';
 
 const TRUE = new Set(['true', '1', 'yes', 'on']);
 const FALSE = new Set(['false', '0', 'no', 'off']);
@@ -61,11 +62,13 @@ export const Url = (...schemes: string[]): PropertyDecorator => {
   };
 };
 
-/** Whether the libraries that receive the URL can parse it. A URL of PostgreSQL may lack the host. */
+/** Whether the libraries that receive the URL can parse it. A URL of PostgreSQL may lack the host, or have several. */
 function isParsable(text: string): boolean {
   try {
-    const { username, password } = new URL(text.replace('@/', '@localhost/'));
-    for (const part of [username, password]) decodeURIComponent(part);
+    for (const url of singleHostUrls(text)) {
+      const { username, password } = new URL(url.replace('@/', '@localhost/'));
+      for (const part of [username, password]) decodeURIComponent(part);
+    }
     return true;
   } catch {
     return false;

@@ -1,6 +1,9 @@
 import { type Config, ConfigError } from '../config/config.js';
 import { errorCode } from '../platform/database/database-errors.js';
+import { NoPrimaryError } from '../platform/database/connections/database-hosts.js';
 import { DataDirInUseError, EmbeddedDatabaseError } from '../platform/database/embedded/embedded-database.js';
+import { PoolerModeError } from '../platform/database/connections/pooler.js';
+import { StandbyError } from '../platform/database/connections/primary-client.js';
 
 /** Codes of an unreachable database server. */
 const UNREACHABLE = new Set([
@@ -35,6 +38,7 @@ export function failureLine(error: unknown, config: Config): string | undefined 
   if (
     error instanceof DataDirInUseError ||
     error instanceof EmbeddedDatabaseError ||
+    error instanceof PoolerModeError ||
     error instanceof ConfigError
   )
     return error.message;
@@ -58,6 +62,9 @@ function listenFailure(error: SystemError, config: Config): string | undefined {
 function databaseFailure(error: SystemError, config: Config): string | undefined {
   if (config.DATABASE_URL === undefined) return undefined;
   const { message, severity } = error;
+  if (error instanceof StandbyError)
+    return `DATABASE_URL leads to a standby: ${message}. Set it to the primary, or to all hosts, separated by commas.`;
+  if (error instanceof NoPrimaryError) return `DATABASE_URL leads to no primary: ${message}.`;
   if (severity === 'FATAL' || TLS.test(message))
     return `The database of DATABASE_URL rejects the connection: ${message}.`;
   const code = errorCode(error);

@@ -12,9 +12,13 @@ export class Site {
   private database: any;
   private readonly root: string;
 
-  /** @param root directory of the program that creates the database and its users */
-  constructor(root = ROOT) {
+  /**
+   * @param root directory of the program that creates the database and its users
+   * @param database of its own, empty; default: an embedded one
+   */
+  constructor(root = ROOT, database?: { url: string }) {
     this.root = root;
+    this.database = database;
   }
 
   get databaseUrl(): string {
@@ -26,7 +30,7 @@ export class Site {
     process.once('exit', () => this.servers.forEach((server) => server.kill()));
     const { EmbeddedDatabase } = await this.dist('platform/database/embedded/embedded-database.js');
     const log = { info: () => undefined, warn: console.warn, error: console.error };
-    this.database = await EmbeddedDatabase.open({ dataDir: this.dataDir, role: 'server', log });
+    this.database ??= await EmbeddedDatabase.open({ dataDir: this.dataDir, role: 'server', log });
     this.users = await this.createUsers(names);
     for (let n = 0; n < processes; n += 1) {
       const server = new ServerProcess(this.database.url, await freePort(), settings);
@@ -44,7 +48,7 @@ export class Site {
 
   async stop(): Promise<void> {
     for (const server of this.servers) await server.stop('SIGTERM');
-    await this.database?.close();
+    await this.database?.close?.();
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 

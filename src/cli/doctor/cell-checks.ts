@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { type CellAddress, cellAddresses, planDatabase } from '../../app.prepare.js';
 import type { Config } from '../../config/config.js';
 import { TIMEOUTS } from '../../platform/database/data-source.js';
+import { PrimaryClient } from '../../platform/database/connections/primary-client.js';
 import { needsMigration } from '../../platform/database/schema/migration-plan.js';
 import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
 import { Area, type Finding, reasonOf } from './finding.js';
@@ -41,7 +42,7 @@ async function checkCell(
   { name, url, schema, connection }: CellAddress,
   directory: pg.Client,
 ): Promise<Finding[]> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: TIMEOUTS.connect });
+  const client = new PrimaryClient({ ...connection, connectionTimeoutMillis: TIMEOUTS.connect });
   client.on('error', () => undefined);
   try {
     await client.connect();

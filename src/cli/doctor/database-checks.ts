@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { planDatabase } from '../../app.prepare.js';
 import type { Config } from '../../config/config.js';
+import { poolerOf } from '../../platform/database/connections/pooler.js';
 import { failureLine } from '../../runtime/failure-line.js';
 import { checkCells } from './cell-checks.js';
 import { Area, type Finding, reasonOf } from './finding.js';
@@ -30,7 +31,6 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: TIMEOUT_MS,
-    statement_timeout: TIMEOUT_MS,
     query_timeout: 2 * TIMEOUT_MS,
   });
   // A connection that ends between two queries fails the next one.
@@ -39,10 +39,12 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
   try {
     const server = [
       await checkServer(client),
+      ...(config.embeddedDatabase ? [] : await checkPooler(url)),
       await checkExtensions(client),
       await checkClock(client),
       await checkZones(client),
     ];
+    if (await isStandby(client)) return server;
     const schema = await checkSchema(config, url);
     const findings = [...server, ...schema, ...(await checkIndexes(client))];
     // The tables of an older version may lack columns that the other checks read.
@@ -52,6 +54,12 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
   } finally {
     await client.end();
   }
+}
+
+/** The other checks open connections of the application, which refuse a standby. */
+async function isStandby(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+  return rows[0]!.standby;
 }
 
 async function checkServer(client: pg.Client): Promise<Finding> {
@@ -71,6 +79,19 @@ async function checkServer(client: pg.Client): Promise<Finding> {
     message,
     `Upgrade to PostgreSQL ${TESTED_VERSION} or newer: older versions are not tested.`,
   );
+}
+
+/** No finding without a pooler. */
+async function checkPooler(url: string): Promise<Finding[]> {
+  const pooler = await poolerOf(url);
+  if (pooler === 'session') return [area.ok('A pooler in session mode is in front of the database.')];
+  if (pooler === 'none') return [];
+  return [
+    area.error(
+      'A pooler in transaction mode is in front of the database: prepared statements, messages between processes and locks fail.',
+      'Set its mode to session (PgBouncer: pool_mode = session), or set DATABASE_URL to PostgreSQL itself.',
+    ),
+  ];
 }
 
 async function checkExtensions(client: pg.Client): Promise<Finding> {

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import pg from 'pg';
+import type pg from 'pg';
+import { PrimaryClient } from '../../platform/database/connections/primary-client.js';
 import { MailSettings } from '../mail-settings.js';
 import { MAIL_SCHEMA } from '../mail-service.schema.js';
 
@@ -62,9 +63,9 @@ export class QueueLease {
   }
 
   private async open(): Promise<pg.Client> {
-    const session = new pg.Client({
+    const session = new PrimaryClient({
       connectionString: this.settings.databaseUrl,
-      options: `-c search_path=${MAIL_SCHEMA}`,
+      session: { search_path: MAIL_SCHEMA },
       application_name: 'workspace mail queue',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: HEARTBEAT_MS,

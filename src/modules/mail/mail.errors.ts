@@ -24,7 +24,11 @@ export const MailErrors = {
     'too_many_mail_requests',
     'You have too many mail requests in progress. Try again shortly.',
   ),
-  busy: defineError(503, 'mail_service_busy', 'Too many mail requests are in progress. Try again shortly.'),
+  busy: defineError(
+    503,
+    'mail_service_busy',
+    'The mail service cannot respond at the moment. Try again shortly.',
+  ),
   unavailable: defineError(503, 'mail_service_unavailable', 'This installation has no mail service.'),
   proxyFailed: defineError(500, 'Proxy failed', 'The mail service sent no usable response.'),
   internal: defineError(500, 'Internal server error', 'The request failed.'),

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { text as textFrom } from 'node:stream/consumers';
 import { type Fields, isFields } from './input/fields.js';
+import { MailErrors } from './mail.errors.js';
 import type { ResponseBody } from './upstream/response-body.js';
 
 /** Responses up to this size, bytes, are read whole before they are forwarded, so that a broken one can become an error. */
@@ -86,6 +87,7 @@ export class UnusableResponseError extends Error {}
  * Reads a response that has to be JSON. A long response is checked only at its beginning and end.
  * @throws UnusableResponseError for a redirect, another media type, invalid JSON, a truncated response, and status 200
  *   with an error object, which WildDuck sends for exceptions without a status; status 5xx without an error object
+ * @throws ApiError 503 `mail_service_busy` for status 503 without an error object
  */
 export async function readJson({ status, headers, body }: UpstreamResponse): Promise<JsonResponse> {
   try {
@@ -101,8 +103,9 @@ export async function readJson({ status, headers, body }: UpstreamResponse): Pro
     const value = parsed(text);
     if (value === undefined) throw new UnusableResponseError('not JSON');
     if (status < 300 && isErrorOnly(value)) throw new UnusableResponseError('an error with status 200');
-    // WildDuck's HTTP layer reports its own failures as `{code, message}`.
-    if (status >= 500 && !(isFields(value) && typeof value['error'] === 'string'))
+    // The service itself is overloaded or without its database: `{code, message}`, as of WildDuck's HTTP layer.
+    if (status === 503 && !hasError(value)) throw MailErrors.busy.with(retryAfter(headers['retry-after']));
+    if (status >= 500 && !hasError(value))
       throw new UnusableResponseError(`status ${status} without an error`);
     // A short text is written in one piece with the headers.
     return new JsonResponse(status, bytes.length > SHORT ? bytes : text, value);
@@ -137,6 +140,13 @@ export async function checkFile({ status, headers, body }: UpstreamResponse): Pr
 
 const isEncoded = (headers: UpstreamResponse['headers']): boolean =>
   (headers['content-encoding'] ?? 'identity') !== 'identity';
+
+const hasError = (value: unknown): boolean => isFields(value) && typeof value['error'] === 'string';
+
+/** The client waits as long as the service asks for; one second if it does not say. */
+const retryAfter = (seconds = '') => ({
+  headers: { 'Retry-After': /^\d{1,4}$/.test(seconds) ? seconds : '1' },
+});
 
 const ERROR_KEYS = new Set(['error', 'code', 'details']);
 

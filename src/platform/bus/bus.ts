@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import pg from 'pg';
+import type pg from 'pg';
 import { Db } from '../database/db.js';
+import { PrimaryClient } from '../database/connections/primary-client.js';
 import { directory } from '../database/statement.js';
 
 const CHANNEL = 'workspace_bus';
@@ -135,7 +136,7 @@ export class Bus implements OnModuleDestroy {
   private async connect(): Promise<void> {
     if (this.closed) return;
     const { url } = this.db.dataSource.options as { url?: string };
-    const client = new pg.Client({
+    const client = new PrimaryClient({
       connectionString: url,
       application_name: 'workspace bus',
       keepAlive: true,

@@ -1,5 +1,11 @@
+import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Config } from '../../config/config.js';
+import {
+  PrimaryClient,
+  type PrimaryClientConfig,
+  type SessionSettings,
+} from './connections/primary-client.js';
 import type { Schema } from './schema/schema-part.js';
 
 /** Limits of every connection, milliseconds. Far above the duration of any statement of the application. */
@@ -12,8 +18,15 @@ export const TIMEOUTS = {
   response: 20_000,
 } as const;
 
-/** The option of a connection that finds the tables of a cell in its schema. */
-export const searchPath = (namespace: string): string => `-c search_path=${namespace},ext`;
+/** The settings of a session that finds its tables in a schema; undefined: in `public`. */
+export const sessionIn = (namespace: string | undefined): SessionSettings =>
+  namespace === undefined ? {} : { search_path: `${namespace},ext` };
+
+const limitsOfSession = (): SessionSettings => ({
+  statement_timeout: String(TIMEOUTS.statement),
+  lock_timeout: String(TIMEOUTS.lock),
+  idle_in_transaction_session_timeout: String(TIMEOUTS.idleInTransaction),
+});
 
 /** Opens a created pool, and closes it after `work`. */
 export async function withDataSource<T>(
@@ -50,17 +63,13 @@ export function createDataSource(
     poolSize: config.DATABASE_POOL_MAX,
     applicationName: 'workspace',
     extra: {
+      Client: PrimaryClient,
       connectionTimeoutMillis: TIMEOUTS.connect,
       idleTimeoutMillis: 30_000,
-      ...(timeouts && {
-        statement_timeout: TIMEOUTS.statement,
-        lock_timeout: TIMEOUTS.lock,
-        idle_in_transaction_session_timeout: TIMEOUTS.idleInTransaction,
-        query_timeout: TIMEOUTS.response,
-      }),
+      ...(timeouts && { query_timeout: TIMEOUTS.response }),
       keepAlive: true,
-      ...(namespace !== undefined && { options: searchPath(namespace) }),
-    },
+      session: { ...(timeouts && limitsOfSession()), ...sessionIn(namespace) },
+    } satisfies Omit<pg.PoolConfig, 'Client'> & PrimaryClientConfig & { Client: typeof PrimaryClient },
     logging: false,
   });
 }

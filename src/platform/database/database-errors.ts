@@ -1,3 +1,5 @@
+import { QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
+
 /** Too many requests wait for a connection. The response is 503 with Retry-After. */
 export class DatabaseBusyError extends Error {
   constructor() {
@@ -66,9 +68,14 @@ export const isResponseTimeout = (error: unknown): boolean =>
 /** read_only_sql_transaction: after a fail-over, the server of this connection is a replica. */
 export const isReadOnly = (error: unknown): boolean => errorCode(error) === '25006';
 
+/** TypeORM releases the connection of a transaction when it is lost, and then rejects COMMIT and further queries with these errors. */
+const isReleased = (error: unknown): boolean =>
+  error instanceof QueryRunnerAlreadyReleasedError ||
+  error instanceof QueryRunnerProviderAlreadyReleasedError;
+
 /** The database is unreachable, does not respond, is starting or is shutting down. */
 export function isConnectionError(error: unknown): boolean {
-  if (error instanceof CellUnavailableError) return true;
+  if (error instanceof CellUnavailableError || isReleased(error)) return true;
   // PostgreSQL has ended the session, or accepts none for this database.
   if ((error as { severity?: unknown } | null)?.severity === 'FATAL') return true;
   if (isResponseTimeout(error) || isReadOnly(error)) return true;

@@ -17,7 +17,7 @@ import { OpenTx } from './tx.js';
 /** Statements that may wait for each connection; further requests are rejected with 503. */
 const MAX_WAITING_PER_CONNECTION = 50;
 
-/** Time between two replacements of all connections, at least. */
+/** Time between two replacements of all connections, at least; milliseconds. */
 const RECONNECT_MS = 1_000;
 
 /** Number of connections for pipelined reads, besides the pool. With more connections, each sends fewer statements at once. */
@@ -37,6 +37,8 @@ export class Database {
   trips = 0;
   private readonly pipelines: ReadPipelines;
   private reconnectedAt = -Infinity;
+  /** The next replacement of all connections. */
+  private replacement: NodeJS.Timeout | undefined;
 
   /**
    * @param name of the cell
@@ -101,7 +103,7 @@ export class Database {
       return await runOn(client, statement, values);
     } catch (error) {
       isUsable = leavesConnection(error);
-      if (isReadOnly(error)) this.reconnect();
+      this.noteFailure(error);
       throw error;
     } finally {
       client.release(!isUsable);
@@ -120,26 +122,43 @@ export class Database {
         client,
         runner,
         () => (this.trips += 1),
-        () => this.reconnect(),
+        (error) => this.noteFailure(error),
       );
       if (hasLongStatements) await tx.allowLongStatements();
       return tx;
     } catch (error) {
+      this.noteFailure(error);
       if (isResponseTimeout(error)) void client?.end().catch(() => undefined);
       await runner.release();
       throw error;
     }
   }
 
+  /** After one statement without a response, or on a read-only server, the other connections are likely to fail in the same way. */
+  private noteFailure(error: unknown): void {
+    if (isReadOnly(error) || isResponseTimeout(error)) this.reconnect();
+  }
+
   async close(): Promise<void> {
+    clearTimeout(this.replacement);
     await this.pipelines.close();
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** Replaces idle connections: after a fail-over they may lead to a replica with old rows. A busy one is closed when a write fails. */
+  /**
+   * Replaces idle connections: their server may have become a read-only one, or have disappeared. A busy one is closed when its
+   * statement fails. Writes fail, and call this method, until a fail-over is complete: calls soon after another one are joined
+   * into a replacement after them, which finds the connections that were opened in the meantime.
+   */
   private reconnect(): void {
-    // Writes fail, and call this method, until the fail-over is complete.
-    if (performance.now() - this.reconnectedAt < RECONNECT_MS) return;
+    if (this.replacement) return;
+    const wait = Math.max(0, this.reconnectedAt + RECONNECT_MS - performance.now());
+    if (wait === 0) return this.replaceConnections();
+    this.replacement = setTimeout(() => this.replaceConnections(), wait).unref();
+  }
+
+  private replaceConnections(): void {
+    this.replacement = undefined;
     this.reconnectedAt = performance.now();
     this.pipelines.reconnect();
     this.closeIdle(this.pool.idleCount);

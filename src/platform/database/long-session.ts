@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Database } from './database.js';
+import { PrimaryClient, type PrimaryClientConfig } from './connections/primary-client.js';
 import type { Statement } from './statement.js';
 import type { Tx } from './tx.js';
 
@@ -13,8 +14,8 @@ const LIMITS = [
 ];
 
 /** Opens a connection without time limits. If it is lost, its next query fails. */
-export async function openConnection(config: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client(config);
+export async function openConnection(config: PrimaryClientConfig): Promise<pg.Client> {
+  const client = new PrimaryClient(config);
   // Without a listener, the loss of an idle connection ends the process.
   client.on('error', () => undefined);
   await client.connect();
@@ -29,7 +30,7 @@ export async function openConnection(config: pg.ClientConfig): Promise<pg.Client
 export async function openSession({ pool: { options } }: Database, name: string): Promise<pg.Client> {
   // The pool hides its password from copies.
   const { password } = options;
-  const { query_timeout: _, statement_timeout: __, ...config } = options;
+  const { query_timeout: _, ...config } = options;
   return openConnection({ ...config, password, application_name: name });
 }
 

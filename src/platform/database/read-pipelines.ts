@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
-import { Client, type ClientConfig } from 'pg';
+import { PrimaryClient, type PrimaryClientConfig, StandbyError } from './connections/primary-client.js';
 import { runOn } from './run-on.js';
 import type { Statement } from './statement.js';
 
 interface Pipeline {
-  client: Client;
+  client: PrimaryClient;
   /** Statements without a result yet. */
   pending: number;
   /** Whether statements are buffered until the end of this turn of the event loop, to be sent together. */
@@ -25,7 +25,7 @@ export class ReadPipelines {
    * @param size number of connections; opened at their first statement, again after a failure
    */
   constructor(
-    private readonly config: ClientConfig,
+    private readonly config: PrimaryClientConfig,
     size: number,
   ) {
     this.pipelines = Array.from({ length: size }, () => undefined);
@@ -59,7 +59,9 @@ export class ReadPipelines {
     pipeline.pending += 1;
     collect(pipeline);
     try {
-      return await runOn(pipeline.client, statement, values);
+      const rows = await runOn(pipeline.client, statement, values);
+      if (pipeline.client.isRefused) throw new StandbyError(pipeline.client.host);
+      return rows;
     } finally {
       pipeline.pending -= 1;
     }
@@ -80,7 +82,7 @@ export class ReadPipelines {
 
   private open(index: number): Pipeline {
     if (this.closed) throw new Error('Connection terminated: the application is stopping');
-    const client = new Client({ ...this.config, pipeline: true });
+    const client = new PrimaryClient({ ...this.config, pipeline: true });
     const drop = () => {
       if (this.pipelines[index]?.client === client) this.pipelines[index] = undefined;
     };

@@ -60,7 +60,7 @@ export class OpenTx extends Tx {
     private readonly client: Client,
     readonly runner: QueryRunner,
     private readonly count: () => void,
-    private readonly onReadOnly: () => void,
+    private readonly onFailure: (error: unknown) => void,
   ) {
     super();
   }
@@ -94,9 +94,8 @@ export class OpenTx extends Tx {
    *   ROLLBACK, which would get no response either
    */
   async rollBack(cause?: unknown): Promise<void> {
-    const isReplica = isReadOnly(cause);
-    const isUsable = !isReplica && !isResponseTimeout(cause) && (await this.tryRollBack());
-    if (isReplica) this.onReadOnly();
+    const isUsable = !isReadOnly(cause) && !isResponseTimeout(cause) && (await this.tryRollBack());
+    this.onFailure(cause);
     if (!isUsable) void this.client.end().catch(() => undefined);
   }
 

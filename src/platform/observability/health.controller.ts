@@ -13,10 +13,13 @@ import { Lifecycle } from './lifecycle.js';
 const NOT_READY = defineError(
   503,
   'not_ready',
-  'The process is starting, draining, or without its database.',
+  'The process is starting, draining, or without a database that accepts writes.',
 );
 
-const ping = either.statement<{ one: number }>('health.ping', 'SELECT 1 AS one');
+const writable = either.statement<{ writable: boolean }>(
+  'health.writable',
+  `SELECT NOT current_setting('transaction_read_only')::bool AS writable`,
+);
 const TIMEOUT_MS = 2_000;
 
 @ApiTags('health')
@@ -51,19 +54,21 @@ export class HealthController {
   })
   @Public()
   async ready(): Promise<ReadinessResponse> {
-    if (this.lifecycle.current !== 'serving' || !(await this.databaseResponds()))
+    if (this.lifecycle.current !== 'serving' || !(await this.databaseAcceptsWrites()))
       throw NOT_READY.with({ headers: { 'Retry-After': '1' } });
     const { blob_store = 'unavailable', database_storage = 'unavailable' } = await this.dependencies.states();
     return { status: 'ok', blob_store, database_storage };
   }
 
-  private async databaseResponds(): Promise<boolean> {
+  private async databaseAcceptsWrites(): Promise<boolean> {
     const timeout = new Promise<never>((_resolve, reject) => {
       setTimeout(() => reject(new Error(`no response within ${TIMEOUT_MS} ms`)), TIMEOUT_MS).unref();
     });
     try {
-      await Promise.race([this.db.queryAlways(ping, []), timeout]);
-      return true;
+      const [state] = await Promise.race([this.db.queryAlways(writable, []), timeout]);
+      if (state?.writable) return true;
+      this.logger.error('the database accepts no writes: its server is a replica or read-only');
+      return false;
     } catch (error) {
       this.logger.error({ err: error }, 'the readiness probe got no response from the database');
       return false;

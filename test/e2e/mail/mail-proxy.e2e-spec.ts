@@ -614,6 +614,25 @@ describe('the mail proxy', () => {
     });
   });
 
+  test.each([
+    ['1', {}],
+    ['7', { 'Retry-After': '7' }],
+    ['1', { 'Retry-After': 'Sat, 28 Nov 2026 00:00:00 GMT' }],
+  ])('a mail service that is unavailable for the moment: 503, Retry-After %s', async (seconds, headers) => {
+    duck.script = (_, response) => {
+      response.writeHead(503, { 'Content-Type': 'application/json', ...headers });
+      response.end('{"code":"ServiceUnavailable","message":"The service is busy, try again"}');
+      return true;
+    };
+    for (const response of [
+      await alice.api.get(mail('')),
+      await alice.api.post('/mail/draft', { mailbox: DRAFTS, draft: true }),
+    ]) {
+      isError(response, [503, 'mail_service_busy']);
+      expect(response.headers.get('retry-after')).toBe(seconds);
+    }
+  });
+
   test('status 200 without success is a failure of a draft', async () => {
     duck.script = () => ({ status: 200, json: { success: false, message: { id: 1 } } });
     isError(await alice.api.post('/mail/draft', { mailbox: DRAFTS }), [500, 'Proxy failed']);

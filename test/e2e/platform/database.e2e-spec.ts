@@ -396,7 +396,7 @@ describe('the database', () => {
         proxy.joinToStart((pid) => app.sql('SELECT pg_terminate_backend($1)', [pid]));
         const error = await database.query(touch, ['a']).catch((reason: unknown) => reason);
         expect([(error as Error).message, isConnectionError(error)]).toEqual([
-          'Client has encountered a connection error and is not queryable',
+          'terminating connection due to administrator command',
           true,
         ]);
         expect(await database.query(touch, ['a'])).toEqual([{ name: 'a' }]);

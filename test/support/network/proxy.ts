@@ -15,7 +15,7 @@ export class DatabaseProxy {
   private held: { text: string; seen: () => void } | undefined;
   private onStart: ((pid: number) => unknown) | undefined;
 
-  private constructor(private readonly target: URL) {}
+  private constructor(private target: URL) {}
 
   static async start(databaseUrl: string): Promise<DatabaseProxy> {
     const proxy = new DatabaseProxy(new URL(databaseUrl));
@@ -39,6 +39,11 @@ export class DatabaseProxy {
     for (const socket of this.sockets) socket.destroy();
     await closed;
     this.server = undefined;
+  }
+
+  /** Leads new connections to another server and leaves the open ones, like a proxy after a fail-over. */
+  switchTo(databaseUrl: string): void {
+    this.target = new URL(databaseUrl);
   }
 
   /** Forwards nothing from now on and closes nothing, like a machine that has lost its network. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestAuthenticator } from '../../../platform/context/access.decorators.js';
 import type { AuthenticatedRequest } from '../../../platform/context/request-context.js';
 import { GuestLimits } from './guest-limits.js';
-import { visitorOf } from './visitor.js';
+import { visitorOf } from './model/visitor.js';
 
 /** Counts a request of the public routes before its body is read. */
 @Injectable()

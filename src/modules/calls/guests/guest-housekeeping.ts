@@ -4,13 +4,25 @@ import { workspace } from '../../../platform/database/statement.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { ApprovalChanges } from './changes/approval-changes.js';
+import { IS_CONNECTED } from './model/guest-connection.js';
 
 const BATCH = 500;
 const TIME_OUT_SECONDS = 30;
 
+/** Waiting guests after 10 minutes without a request, other guests after 15 minutes, viewers after 150 seconds. */
 const timeOut = workspace.statement<{ tenant_id: string; id: string; was_waiting: boolean }>(
   'guests.time_out',
-  `SELECT tenant_id, id, was_waiting FROM guest_time_out($1)`,
+  `UPDATE guests stored
+      SET updated_at = now(), state = CASE WHEN due.state = 'waiting' THEN 'expired' ELSE 'left' END::guest_state
+     FROM (SELECT guest.tenant_id, guest.id, guest.state FROM guests guest
+            WHERE guest.state IN ('waiting', 'admitted', 'in_session') AND guest.active_at < now() - interval '150 seconds'
+              AND CASE WHEN guest.state = 'waiting' THEN guest.active_at < now() - interval '10 minutes'
+                       WHEN guest.role = 'guest' THEN guest.active_at < now() - interval '15 minutes'
+                       ELSE guest.state = 'in_session' END
+              AND NOT ${IS_CONNECTED}
+            ORDER BY guest.active_at LIMIT $1 FOR UPDATE SKIP LOCKED) due
+    WHERE stored.tenant_id = due.tenant_id AND stored.id = due.id
+   RETURNING stored.tenant_id, stored.id, due.state = 'waiting' AS was_waiting`,
   { reach: 'cell' },
 );
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { networkOf, type RateLimit, type RateLimitKey } from '../../../platform/rate-limits/rate-limit.js';
 import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
 import { Keyring } from '../../../platform/secrets/keyring.js';
-import type { Visitor } from './visitor.js';
+import type { Visitor } from './model/visitor.js';
 
 /** Requests without a session, of one network. */
 const ADDRESS: RateLimit = { scope: 'guest.address', requests: 120, perSeconds: 60 };

@@ -17,6 +17,7 @@ export const GUEST_STATES = [
 export type GuestState = (typeof GUEST_STATES)[number];
 
 export const OTP_PURPOSES = ['join', 'livestream'] as const;
+export type CodePurpose = (typeof OTP_PURPOSES)[number];
 export const DOMAIN_STATES = ['requested', 'allowed', 'denied'] as const;
 
 const ROLE = { type: 'enum', enum: GUEST_ROLES, enumName: 'guest_role' } as const;
@@ -101,7 +102,7 @@ export class GuestOtp {
   @PrimaryColumn('uuid', { name: 'invite_id' }) inviteId!: string;
   @PrimaryColumn('text') email!: string;
   @PrimaryColumn('enum', { enum: OTP_PURPOSES, enumName: 'guest_otp_purpose' })
-  purpose!: (typeof OTP_PURPOSES)[number];
+  purpose!: CodePurpose;
   /** Null: the address does not fit the invite, or the code has been used. */
   @Column('bytea', { name: 'code_hmac', nullable: true }) codeHmac!: Buffer | null;
   @Column('int') attempts!: number;

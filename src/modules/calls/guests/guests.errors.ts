@@ -1,6 +1,4 @@
-import { type ApiError, defineError, type ErrorKind } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
-import { CallErrors } from '../calls.errors.js';
+import { defineError } from '../../../platform/http/api-error.js';
 import { ApprovalResponse } from './approvals/approvals.response.js';
 import { AlreadyReviewedResponse, DomainNotAllowedResponse, InvalidCodeResponse } from './guests.response.js';
 import { exampleOf } from '../../../platform/resources/example.js';
@@ -61,43 +59,3 @@ export const GuestErrors = {
     'Only a domain of another organisation can be requested.',
   ),
 } as const;
-
-/** Outcomes of the SQL functions for guests that reject a request. */
-const REJECTIONS: Record<string, ErrorKind> = {
-  not_found: GuestErrors.inviteNotFound,
-  revoked: GuestErrors.inviteRevoked,
-  expired: GuestErrors.inviteExpired,
-  exhausted: GuestErrors.inviteExhausted,
-  other_role: GuestErrors.otherRole,
-  locked: GuestErrors.callLocked,
-  no_session: GuestErrors.noSession,
-  invalid: GuestErrors.guestTokenInvalid,
-  reused: GuestErrors.sessionReused,
-  removed: GuestErrors.guestRemoved,
-  denied: GuestErrors.guestDenied,
-  waiting: GuestErrors.guestWaiting,
-  chat_only: GuestErrors.chatOnly,
-  chat_not_allowed: GuestErrors.chatNotAllowed,
-  quota: GuestErrors.uploadQuota,
-  full: CallErrors.callFull,
-  verification_required: GuestErrors.verificationRequired,
-};
-
-/** Result of an SQL function for guests: its outcome and further members. */
-export interface GuestOutcome {
-  outcome: string;
-  /** Seconds until a retry. */
-  wait?: number;
-  attempts_left?: number;
-}
-
-/** The error of an outcome other than `ok`. */
-export function rejectionOf({ outcome, wait = 0, attempts_left }: GuestOutcome): ApiError {
-  const retry = { headers: { 'Retry-After': String(Math.max(1, Math.ceil(wait))) } };
-  if (outcome === 'limited') return Errors.tooManyRequests.with(retry);
-  if (outcome === 'otp_locked') return GuestErrors.codeLocked.with(retry);
-  if (outcome === 'otp_invalid') return GuestErrors.codeInvalid.with({ body: { attempts_left } });
-  const kind = REJECTIONS[outcome];
-  if (!kind) throw new Error(`unexpected outcome ${outcome}`);
-  return kind.with();
-}

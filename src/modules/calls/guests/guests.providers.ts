@@ -6,10 +6,12 @@ import { ApprovalsRepository } from './approvals/approvals.repository.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { GuestChatController } from './chat/guest-chat.controller.js';
 import { GuestChatService } from './chat/guest-chat.service.js';
+import { GuestCodesRepository } from './guest-codes.repository.js';
 import { GuestCodes } from './guest-codes.js';
 import { CreationGate, GuestGate } from './guest-gates.js';
 import { GuestHousekeeping } from './guest-housekeeping.js';
 import { GuestLimits } from './guest-limits.js';
+import { GuestSessions } from './guest-sessions.js';
 import { GuestLinks } from './guest-links.js';
 import { GuestMails } from './mails/guest-mails.js';
 import { GuestsRepository } from './guests.repository.js';
@@ -39,12 +41,14 @@ export const GUEST_CONTROLLERS = [
 
 export const GUEST_PROVIDERS = [
   GuestsRepository,
+  GuestCodesRepository,
   GuestLimits,
   GuestGate,
   CreationGate,
   GuestLinks,
   GuestMails,
   GuestCodes,
+  GuestSessions,
   GuestAccessService,
   GuestChatService,
   LivestreamService,

@@ -1,86 +1,75 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
-import { type Statement, workspace } from '../../../platform/database/statement.js';
-import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { CallKind, CallState } from '../calls.entity.js';
-import type { GuestState } from './guest.entity.js';
-import type { GuestOutcome } from './guests.errors.js';
-import type { Visitor } from './visitor.js';
+import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { IS_CONNECTED } from './model/guest-connection.js';
+import { Guest, GuestDomain, GuestSpentToken, type GuestState } from './guest.entity.js';
+import type { GuestChange, GuestFacts, InviteState } from './model/guest-rules.js';
+import type { Visitor } from './model/visitor.js';
 
 /** An invite as a visitor sees it, and the guest of their session. */
-export interface GuestView {
-  id: string;
-  kind: 'personal' | 'link';
-  target_kind: 'call' | 'chat_room';
-  role: 'guest' | 'viewer';
-  state: 'active' | 'expired' | 'revoked' | 'exhausted';
-  title: string;
-  starts_at: Date | null;
-  require_otp: boolean;
-  require_approval: boolean;
-  chat_allowed: boolean;
-  call_kind: CallKind | null;
-  call_state: CallState | null;
-  locked: boolean;
-  room_id: string | null;
+export interface GuestView extends InviteState {
   guest_id: string | null;
+  guest_role: InviteState['role'] | null;
   guest_name: string | null;
   guest_state: GuestState | null;
   admitted_seq: number | null;
+  is_banned: boolean;
   /** The last use of the session is older than half a minute. */
   is_stale: boolean | null;
-  /** Outcome of a use of the chat; null: allowed. */
-  chat_rejection: string | null;
 }
 
-/** Result of a function that returns a guest. */
-export interface GuestResult extends GuestOutcome {
-  id: string;
-  state: GuestState;
-  name: string;
-  call_id: string | null;
-  requests: number;
-  decided_at: string | null;
-  /** The guest has joined the queue, and the members must be notified. */
-  is_new?: boolean;
-}
+const COLUMNS = [
+  ...[
+    'id',
+    'tenant_id',
+    'kind',
+    'target_kind',
+    'role',
+    'email',
+    'state',
+    'title',
+    'starts_at',
+    'require_otp',
+    'require_approval',
+  ],
+  ...[
+    'chat_allowed',
+    'uses',
+    'max_uses',
+    'call_id',
+    'call_kind',
+    'call_state',
+    'locked',
+    'max_guests',
+    'max_viewers',
+    'room_id',
+  ],
+  ...['last_seq'],
+];
 
-export interface CodeRequest extends GuestOutcome {
-  fits: boolean;
-  invite_id: string;
-  title: string;
-}
+const INVITE = `SELECT ${COLUMNS.join(', ')}, now() AS now, chat_token_hash IS NOT DISTINCT FROM $2 AS is_chat_link
+    FROM guest_invite_states
+   WHERE tenant_id = $1 AND (token_hash = $2 OR chat_token_hash = $2 AND chat_expires_at > now())`;
 
-export interface ChatAccess extends GuestResult {
-  room_id: string;
-  after_seq: number;
-}
+const IS_BANNED = `EXISTS (
+  SELECT FROM call_bans ban WHERE ban.tenant_id = invite.tenant_id AND ban.call_id = invite.call_id
+     AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email))`;
 
-/** Fields of a new guest. Hashes are hexadecimal. */
-export interface NewGuest {
-  id: string;
-  name: string;
-  email: string | null;
-  codes: string[] | null;
-  token: string;
-  session: string;
-  address: string;
-  user_agent: string | null;
-}
+const invite = workspace.statement<InviteState>('guests.invite', INVITE);
 
-// The invite is read once as a value: each use of a row of the view would evaluate the access of its creator again.
 const view = workspace.statement<GuestView>(
   'guests.view',
-  `WITH found AS MATERIALIZED (SELECT invite FROM guest_invite($1, $2) AS invite)
-   SELECT (invite).id, (invite).kind, (invite).target_kind, (invite).role, (invite).state, (invite).title, (invite).starts_at,
-          (invite).require_otp, (invite).require_approval, (invite).chat_allowed, (invite).call_kind, (invite).call_state,
-          (invite).locked, (invite).room_id,
-          guest.id AS guest_id, guest.display_name AS guest_name, guest.admitted_seq::float8 AS admitted_seq,
-          CASE WHEN guest.id IS NULL OR guest_is_allowed(invite, guest) THEN guest.state ELSE 'removed' END AS guest_state,
-          guest.active_at < now() - interval '30 seconds' AS is_stale, guest_chat_rejection(invite, guest) AS chat_rejection
-     FROM found
-     LEFT JOIN guests guest ON guest.tenant_id = $1 AND guest.session_hash = $3 AND guest.invite_id = (invite).id
-          AND (guest.session_expires_at > now() OR guest.state = 'removed')`,
+  // The invite is read once: each use of a row of the view would evaluate the access of its creator again.
+  `WITH invite AS MATERIALIZED (${INVITE})
+  SELECT ${COLUMNS.map((name) => `invite.${name}`).join(', ')}, invite.now, invite.is_chat_link,
+         guest.id AS guest_id, guest.role AS guest_role, guest.display_name AS guest_name, guest.state AS guest_state,
+         guest.admitted_seq::float8 AS admitted_seq, ${IS_BANNED} AS is_banned,
+         guest.active_at < now() - interval '30 seconds' AS is_stale
+    FROM invite
+    LEFT JOIN guests guest ON guest.tenant_id = $1 AND guest.session_hash = $3 AND guest.invite_id = invite.id
+         AND (guest.session_expires_at > now() OR guest.state = 'removed')`,
   { pipelined: true },
 );
 
@@ -89,56 +78,76 @@ const touch = workspace.statement<never>(
   `UPDATE guests SET active_at = now() WHERE tenant_id = $1 AND id = $2 AND state IN ('waiting', 'admitted', 'in_session')`,
 );
 
-interface Result<Of> {
-  result: Of;
-}
-
-interface LeaveResult extends GuestResult {
-  before: GuestState | null;
-  role: 'guest' | 'viewer' | null;
-}
-
-const requestCode = workspace.statement<Result<CodeRequest>>(
-  'guests.request_code',
-  `SELECT guest_code_request($1, $2, $3, $4, $5, $6, $7, $8) AS result`,
-);
-const claim = workspace.statement<Result<GuestResult>>(
-  'guests.claim',
-  `SELECT guest_claim($1, $2, $3, $4, $5) AS result`,
-);
-const rotate = workspace.statement<Result<GuestResult>>(
-  'guests.rotate',
-  `SELECT guest_rotate($1, $2, $3, $4, $5, $6) AS result`,
-);
-const enter = workspace.statement<Result<GuestResult>>(
-  'guests.enter',
-  `SELECT guest_enter($1, $2, $3) AS result`,
-);
-const leave = workspace.statement<Result<LeaveResult>>(
-  'guests.leave',
-  `SELECT guest_leave($1, $2, $3) AS result`,
-);
-const chat = workspace.statement<Result<ChatAccess>>(
-  'guests.chat',
-  `SELECT guest_chat($1, $2, $3, $4, $5) AS result`,
-);
-const verifyViewer = workspace.statement<Result<GuestResult>>(
-  'guests.verify_viewer',
-  `SELECT guest_viewer_verify($1, $2, $3, $4, $5) AS result`,
-);
-const joinViewer = workspace.statement<Result<GuestResult>>(
-  'guests.join_viewer',
-  `SELECT guest_viewer_join($1, $2, $3, $4, $5) AS result`,
+const lockInvite = workspace.statement<never>(
+  'guests.lock_invite',
+  `SELECT FROM external_invites WHERE tenant_id = $1 AND (token_hash = $2 OR chat_token_hash = $2) FOR NO KEY UPDATE`,
 );
 
-/** SQL of the requests of guests. Each function returns an outcome and no error, so that failed attempts stay counted. */
+const lockCall = workspace.statement<never>(
+  'guests.lock_call',
+  `SELECT FROM calls WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+);
+
+const countUse = workspace.statement<never>(
+  'guests.count_use',
+  `UPDATE external_invites SET uses = uses + 1 WHERE tenant_id = $1 AND id = $2`,
+);
+
+// The guest of a personal invite, or the one with the same verified address.
+const known = workspace.statement<{ id: string }>(
+  'guests.known',
+  `SELECT id FROM guests WHERE tenant_id = $1 AND invite_id = $2 AND ($3 OR email = $4) ORDER BY id LIMIT 1 FOR UPDATE`,
+);
+
+const isBanned = workspace.statement<never>(
+  'guests.is_banned',
+  `SELECT FROM call_bans WHERE tenant_id = $1 AND call_id = $2 AND subject = ANY ($3::text[])`,
+);
+
+const isSuspect = workspace.statement<never>(
+  'guests.is_suspect',
+  `SELECT FROM guests WHERE tenant_id = $1 AND invite_id = $2 AND state IN ('removed', 'denied') AND address_hash = $3 LIMIT 1`,
+);
+
+// A guest has a place for 150 s after the issue of a token, and while connected.
+const places = workspace.statement<{ places: number }>(
+  'guests.places',
+  `SELECT count(*)::int AS places FROM guests guest
+    WHERE guest.tenant_id = $1 AND guest.call_id = $2 AND guest.role = $3 AND guest.state = 'in_session'
+      AND guest.id IS DISTINCT FROM $4 AND (guest.token_at > now() - interval '150 seconds' OR ${IS_CONNECTED})`,
+);
+
+/** Rows of invites, guests and viewers. Lock order: invite -> call -> guest. */
 @Injectable()
 export class GuestsRepository {
   constructor(private readonly db: Db) {}
 
-  /** The invite of a token; undefined for an unknown one. */
+  /** The invite of a token, and the guest of the session; undefined for an unknown one. */
   async view({ tenantId, token, session }: Visitor): Promise<GuestView | undefined> {
     return (await this.db.query(view, [tenantId, token, session]))[0];
+  }
+
+  /** The invite of a token, or of the token of its chat link. */
+  async invite(tx: Tx, { tenantId, token }: Visitor): Promise<InviteState | undefined> {
+    return (await tx.query(invite, [tenantId, token]))[0];
+  }
+
+  /** Locks the invite, so that its uses are exact. */
+  async lockedInvite(tx: Tx, visitor: Visitor): Promise<InviteState | undefined> {
+    await tx.query(lockInvite, [visitor.tenantId, visitor.token]);
+    return this.invite(tx, visitor);
+  }
+
+  /** Locks the call of an invite, so that its places are exact. @returns the invite as it is then */
+  async lockedCall(tx: Tx, visitor: Visitor): Promise<InviteState | undefined> {
+    const before = await this.invite(tx, visitor);
+    if (!before?.call_id) return before;
+    await tx.query(lockCall, [visitor.tenantId, before.call_id]);
+    return this.invite(tx, visitor);
+  }
+
+  async countUse(tx: Tx, { tenant_id, id }: InviteState): Promise<void> {
+    await tx.query(countUse, [tenant_id, id]);
   }
 
   /** Records that a guest is present. */
@@ -146,82 +155,78 @@ export class GuestsRepository {
     await this.db.single((tx) => tx.query(touch, [tenantId, guestId]));
   }
 
-  /** @param hash of the code; `mails`: that the workspace sends in a day */
-  async requestCode(
+  /** The guest of a session, locked. */
+  async lockSession(tx: Tx, { tenantId, session }: Visitor, { id }: InviteState): Promise<Guest | null> {
+    return session && rowsOf(tx, Guest).lock({ tenantId, sessionHash: session, inviteId: id });
+  }
+
+  /** The guest of a token, locked. */
+  async lockToken(tx: Tx, { tenant_id, id }: InviteState, tokenHash: Buffer): Promise<Guest | null> {
+    return rowsOf(tx, Guest).lock({ tenantId: tenant_id, tokenHash, inviteId: id, role: 'guest' });
+  }
+
+  /** The guest whose earlier token this is, locked. */
+  async lockSpentToken(tx: Tx, { tenant_id, id }: InviteState, tokenHash: Buffer): Promise<Guest | null> {
+    const spent = await rowsOf(tx, GuestSpentToken).one({ tenantId: tenant_id, tokenHash });
+    return spent && rowsOf(tx, Guest).lock({ tenantId: tenant_id, id: spent.guestId, inviteId: id });
+  }
+
+  /** The guest that a claim continues, locked. @param email verified; null: any of a personal invite */
+  async lockKnown(
     tx: Tx,
-    { tenantId, token }: Visitor,
-    request: {
-      purpose: 'join' | 'livestream';
-      email: string;
-      hash: Buffer;
-      address: Buffer;
-      isOpen: boolean;
-      mails: number;
-    },
-  ): Promise<CodeRequest> {
-    const { purpose, email, hash, address, isOpen, mails } = request;
-    return one(tx, requestCode, [tenantId, token, purpose, email, hash, address, isOpen, mails]);
+    { tenant_id: tenantId, id }: InviteState,
+    email: string | null,
+    isAny = false,
+  ): Promise<Guest | null> {
+    const [row] = await tx.query(known, [tenantId, id, isAny, email]);
+    return row ? rowsOf(tx, Guest).one({ tenantId, id: row.id }) : null;
   }
 
-  /** @param seconds of the session */
-  async claim(
+  async insert(tx: Tx, values: ColumnValues<Guest>): Promise<Guest> {
+    const guest = await rowsOf(tx, Guest).insert(values);
+    if (!guest) throw new Error('a new guest has the id or the token of another one');
+    return guest;
+  }
+
+  async update(tx: Tx, { tenantId, id }: Guest, change: GuestChange): Promise<Guest> {
+    const [guest] = await rowsOf(tx, Guest).update({ tenantId, id }, change);
+    return guest!;
+  }
+
+  /** From now on the current token of a guest is an earlier one. */
+  async spendToken(tx: Tx, { tenantId, id, tokenHash }: Guest): Promise<void> {
+    await rowsOf(tx, GuestSpentToken).insert({ tenantId, tokenHash, guestId: id });
+  }
+
+  private async isBanned(
     tx: Tx,
-    { tenantId, token }: Visitor,
-    guest: NewGuest,
-    seconds: number,
-    isOpen: boolean,
-  ): Promise<GuestResult> {
-    return one(tx, claim, [tenantId, token, guest, seconds, isOpen]);
+    { tenant_id, call_id }: InviteState,
+    subjects: readonly string[],
+  ): Promise<boolean> {
+    return (await tx.query(isBanned, [tenant_id, call_id, subjects])).length > 0;
   }
 
-  async rotate(
-    { tenantId, token }: Visitor,
-    guestToken: Buffer,
-    next: { token: Buffer; session: Buffer },
-    seconds: number,
-  ): Promise<GuestResult> {
-    const values = [tenantId, token, guestToken, next.token, next.session, seconds];
-    return this.db.single((tx) => one(tx, rotate, values));
+  /** Bans of a call apply to addresses and to guests, also with other invites. */
+  async isGuestBanned(tx: Tx, invite: InviteState, { id, email }: Guest): Promise<boolean> {
+    return this.isBanned(tx, invite, [`guest:${id}`, ...(email === null ? [] : [`email:${email}`])]);
   }
 
-  async enter(tx: Tx, { tenantId, token, session }: Visitor): Promise<GuestResult> {
-    return one(tx, enter, [tenantId, token, session]);
+  /** @param guest with a place of their own, who is not counted */
+  async facts(tx: Tx, invite: InviteState, guest: Guest | null): Promise<GuestFacts> {
+    const { tenant_id, call_id, role } = invite;
+    const [row] = await tx.query(places, [tenant_id, call_id, role, guest?.id ?? null]);
+    return { isBanned: guest !== null && (await this.isGuestBanned(tx, invite, guest)), places: row!.places };
   }
 
-  async leave({ tenantId, token, session }: Visitor): Promise<LeaveResult> {
-    return this.db.single((tx) => one(tx, leave, [tenantId, token, session]));
+  /** What decides whether an address may use an invite. */
+  async addressFacts(tx: Tx, invite: InviteState, email: string) {
+    const domain = email.slice(email.indexOf('@') + 1);
+    const known = await rowsOf(tx, GuestDomain).one({ tenantId: invite.tenant_id, domain });
+    return { domain: known?.state, isBanned: await this.isBanned(tx, invite, [`email:${email}`]) };
   }
 
-  /** The place of a guest in the chat, locked. @param bytes that the guest uploads, of `maxBytes` in total */
-  async chat(
-    tx: Tx,
-    { tenantId, token, session }: Visitor,
-    bytes: number,
-    maxBytes: number,
-  ): Promise<ChatAccess> {
-    return one(tx, chat, [tenantId, token, session, bytes, maxBytes]);
+  /** Whether a guest from this network was removed from the invite, or denied. */
+  async isSuspect(tx: Tx, { tenant_id, id }: InviteState, addressHash: Buffer): Promise<boolean> {
+    return (await tx.query(isSuspect, [tenant_id, id, addressHash])).length > 0;
   }
-
-  async verifyViewer(
-    { tenantId, token }: Visitor,
-    viewer: NewGuest,
-    seconds: number,
-    isOpen: boolean,
-  ): Promise<GuestResult> {
-    return this.db.single((tx) => one(tx, verifyViewer, [tenantId, token, viewer, seconds, isOpen]));
-  }
-
-  /** @param session hash of the token of a viewer, or null */
-  async joinViewer(
-    { tenantId, token }: Visitor,
-    session: Buffer | null,
-    viewer: NewGuest,
-    seconds: number,
-  ): Promise<GuestResult> {
-    return this.db.single((tx) => one(tx, joinViewer, [tenantId, token, session, viewer, seconds]));
-  }
-}
-
-async function one<Of>(reader: Reader, statement: Statement<Result<Of>>, values: unknown[]): Promise<Of> {
-  return (await reader.query(statement, values))[0]?.result as Of;
 }

@@ -8,7 +8,7 @@ import { CallErrors } from '../../calls.errors.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestErrors } from '../guests.errors.js';
 import { GuestEndpoint } from '../guest-endpoint.js';
-import { FromGuest, type Visitor } from '../visitor.js';
+import { FromGuest, type Visitor } from '../model/visitor.js';
 import { ClaimInvite, RenewSession, RequestCode, StartCallSession } from './access.dto.js';
 import {
   CallSessionEnvelope,

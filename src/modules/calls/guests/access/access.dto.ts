@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
 import { OneOf, Optional, Text } from '../../../../platform/http/input.decorators.js';
-import { Email, GuestName } from '../guest-input.js';
+import { Email, GuestName } from '../model/guest-input.js';
 
 export class RequestCode {
   @ApiProperty({ format: 'email', maxLength: 254, example: 'gina@partner.example' }) @Email() email!: string;

@@ -1,7 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Db } from '../../../../platform/database/db.js';
-import { Errors } from '../../../../platform/http/errors.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { TenantProfileService } from '../../../tenants/index.js';
@@ -9,12 +7,15 @@ import { guestIdentity } from '../../model/call-identity.js';
 import { CallServer, JOIN_TOKEN_SECONDS } from '../../call-server.js';
 import { ServerRooms } from '../../server-rooms.js';
 import { ApprovalChanges } from '../changes/approval-changes.js';
+import type { Guest } from '../guest.entity.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestLimits } from '../guest-limits.js';
 import { hashOf, newToken } from '../../../../platform/secrets/workspace-token.js';
-import { GuestErrors, rejectionOf } from '../guests.errors.js';
+import { GuestErrors } from '../guests.errors.js';
+import { GuestSessions, WaitingGuest } from '../guest-sessions.js';
+import { rejectEnded } from '../model/guest-rules.js';
 import { GuestsRepository, type GuestView } from '../guests.repository.js';
-import type { Visitor } from '../visitor.js';
+import type { Visitor } from '../model/visitor.js';
 import type { ClaimInvite } from './access.dto.js';
 import type {
   CallSessionEnvelope,
@@ -53,7 +54,7 @@ export class GuestAccessService {
     private readonly tenants: TenantProfileService,
     private readonly calls: CallServer,
     private readonly rooms: ServerRooms,
-    private readonly db: Db,
+    private readonly sessions: GuestSessions,
   ) {}
 
   /** Shows no names and addresses of members. @throws ApiError 404, 410, 429 */
@@ -80,15 +81,7 @@ export class GuestAccessService {
    */
   async claim(visitor: Visitor, input: ClaimInvite): Promise<ClaimedInviteEnvelope> {
     const { guest: values, token, session } = this.codes.newGuest(visitor, 'join', input);
-    const result = await this.db.tx(async (tx) => {
-      const claimed = await this.guests.claim(tx, visitor, values, SESSION_SECONDS, this.codes.isOpen);
-      if (claimed.outcome === 'ok' && claimed.is_new)
-        await this.approvals.waiting(tx, visitor.tenantId, claimed.id);
-      return claimed;
-    });
-    if (result.outcome === 'otp_required') throw codeRequired(input);
-    if (result.outcome !== 'ok') throw rejectionOf(result);
-    const { id, state, name } = result;
+    const { id, state, displayName: name } = await this.sessions.claim(visitor, values, SESSION_SECONDS);
     return { guest: { id, state, name }, guest_token: token.token, session: sessionOf(session.token) };
   }
 
@@ -96,19 +89,17 @@ export class GuestAccessService {
   async renew(visitor: Visitor, guestToken: string): Promise<RenewedSessionEnvelope> {
     const [token, session] = [newToken(visitor.tenantId), newToken(visitor.tenantId)];
     const next = { token: token.hash, session: session.hash };
-    const result = await this.guests.rotate(visitor, hashOf(guestToken), next, SESSION_SECONDS);
-    if (result.outcome === 'reused') await this.disconnect(visitor, result.call_id, result.id, 'guest');
-    if (result.outcome !== 'ok') throw rejectionOf(result);
+    await this.sessions.rotate(visitor, hashOf(guestToken), next, SESSION_SECONDS, (guest) =>
+      this.disconnect(visitor, guest),
+    );
     return { guest_token: token.token, session: sessionOf(session.token) };
   }
 
   /** Also for an expired or unknown session. @throws ApiError 404 for an unknown invite */
   async leave(visitor: Visitor): Promise<LeftSessionEnvelope> {
-    const result = await this.guests.leave(visitor);
-    if (result.outcome !== 'ok') throw rejectionOf(result);
-    if (result.before === 'waiting') this.approvals.changed(visitor.tenantId, result.id);
-    if (result.before === 'in_session' && result.role !== null)
-      await this.disconnect(visitor, result.call_id, result.id, result.role);
+    const left = await this.sessions.leave(visitor);
+    if (left?.before === 'waiting') this.approvals.changed(visitor.tenantId, left.guest.id);
+    if (left?.before === 'in_session') await this.disconnect(visitor, left.guest);
     return { left: true };
   }
 
@@ -119,34 +110,23 @@ export class GuestAccessService {
   async enter(visitor: Visitor, audioOnly: boolean): Promise<JsonReply> {
     const { clientUrl: url } = this.calls;
     const { tenantId } = visitor;
-    const result = await this.db.tx(async (tx) => {
-      const entered = await this.guests.enter(tx, visitor);
-      if (entered.outcome === 'waiting' && entered.is_new)
-        await this.approvals.waiting(tx, tenantId, entered.id);
-      return entered;
-    });
-    if (result.outcome === 'waiting')
+    const result = await this.sessions.enter(visitor);
+    if (result instanceof WaitingGuest)
       return new JsonReply(JSON.stringify({ state: 'waiting', poll_after: POLL_SECONDS }), { status: 202 });
-    if (result.outcome === 'not_live') throw GuestErrors.callNotLive.with();
-    if (result.outcome !== 'ok') throw rejectionOf(result);
-    const identity = guestIdentity('guest', result.id);
-    const call = { tenantId, callId: result.call_id as string };
+    const { id, displayName: name } = result;
+    const identity = guestIdentity('guest', id);
+    const call = { tenantId, callId: result.callId as string };
     await this.rooms.prepare(call);
-    const token = await this.calls.mintToken(call, { identity, name: result.name, role: 'guest', audioOnly });
+    const token = await this.calls.mintToken(call, { identity, name, role: 'guest', audioOnly });
     const session: CallSessionEnvelope = { token, url, identity, expires_in: JOIN_TOKEN_SECONDS };
     return new JsonReply(JSON.stringify(session), {});
   }
 
   /** Disconnects a guest. An error is logged only: the client of the guest disconnects as well. */
-  private async disconnect(
-    { tenantId }: Visitor,
-    callId: string | null,
-    guestId: string,
-    kind: 'guest' | 'viewer',
-  ): Promise<void> {
+  private async disconnect({ tenantId }: Visitor, { callId, id, role }: Guest): Promise<void> {
     if (callId === null || !this.calls.isConfigured) return;
     await this.calls
-      .removeParticipant({ tenantId, callId }, guestIdentity(kind, guestId))
+      .removeParticipant({ tenantId, callId }, guestIdentity(role, id))
       .catch((error: unknown) => this.logger.warn({ err: error }, 'a guest who left was not disconnected'));
   }
 
@@ -154,7 +134,8 @@ export class GuestAccessService {
   private async open(visitor: Visitor): Promise<GuestView> {
     const view = await this.guests.view(visitor);
     if (!view) throw GuestErrors.inviteNotFound.with();
-    if (view.state === 'revoked' || view.state === 'expired') throw rejectionOf({ outcome: view.state });
+    const ended = rejectEnded(view);
+    if (ended) throw ended;
     return view;
   }
 
@@ -173,7 +154,8 @@ const sessionOf = (token: string) => ({ token, expires_in: SESSION_SECONDS });
 function present({ path }: Visitor, view: GuestView, { name, logo }: TenantProfile): GuestStatusEnvelope {
   const { kind, target_kind, role, title, starts_at, require_otp, require_approval, chat_allowed, state } =
     view;
-  const { guest_id: id, guest_state, guest_name } = view;
+  const { guest_id: id, guest_name } = view;
+  const guest_state = view.is_banned ? 'removed' : view.guest_state;
   return {
     invite: {
       kind,
@@ -191,11 +173,4 @@ function present({ path }: Visitor, view: GuestView, { name, logo }: TenantProfi
       guest_state !== null && { guest: { id, state: guest_state, name: guest_name as string } }),
     poll_after: POLL_SECONDS,
   };
-}
-
-/** 422 for a claim without the address or the code that the invite requires. */
-function codeRequired({ email, code }: ClaimInvite) {
-  const missing = [...(email === undefined ? ['email'] : []), ...(code === undefined ? ['code'] : [])];
-  const details = missing.map((field) => ({ field, code: 'required', message: `${field} is required` }));
-  return Errors.validationFailed.with({ details });
 }

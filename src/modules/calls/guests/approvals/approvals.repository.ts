@@ -4,7 +4,8 @@ import { Db } from '../../../../platform/database/db.js';
 import { rowsOf } from '../../../../platform/database/rows.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
-import { GuestDomain } from '../guest.entity.js';
+import { Guest, GuestDomain } from '../guest.entity.js';
+import { reviewGuest } from '../model/guest-rules.js';
 import type { ApprovalResponse } from './approvals.response.js';
 
 /** Rights of the caller beyond the guests of their own calls and rooms. */
@@ -60,9 +61,9 @@ const titles = workspace.statement<{ id: string; title: string }>(
     WHERE ${DECIDABLE} AND view.id = ANY ($5::uuid[])`,
 );
 
-const review = workspace.statement<{ outcome: ReviewOutcome }>(
-  'approvals.review',
-  `SELECT guest_review($1, $2, $3, $4, $5, $6, $7) AS outcome`,
+const moment = workspace.statement<{ now: Date; last_seq: string | null }>(
+  'approvals.moment',
+  `SELECT now() AS now, (SELECT last_seq FROM chat_room_refs room WHERE room.tenant_id = $1 AND room.id = $2) AS last_seq`,
 );
 
 /** SQL of decisions about guests and domains. */
@@ -133,8 +134,16 @@ export class ApprovalsRepository {
     id: string,
     { admits, reason, remember }: { admits: boolean; reason: string; remember: boolean },
   ): Promise<ReviewOutcome> {
-    const [row] = await tx.query(review, [tenantId, userId, any, id, admits, reason, remember]);
-    return row?.outcome as ReviewOutcome;
+    const guests = rowsOf(tx, Guest);
+    const guest = await guests.lock({ tenantId, id, role: 'guest' });
+    if (!guest) return 'not_found';
+    if (!any && !(await this.reviewers(tx, tenantId, id)).some(({ user_id }) => user_id === userId))
+      return 'not_found';
+    const { now, last_seq } = (await tx.query(moment, [tenantId, guest.roomId]))[0]!;
+    const change = reviewGuest(guest, { admits, reason, remember, userId, now }, last_seq);
+    if (typeof change === 'string') return change;
+    await guests.update({ tenantId, id }, change);
+    return 'ok';
   }
 
   async reviewDomain(

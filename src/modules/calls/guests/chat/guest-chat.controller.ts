@@ -10,7 +10,7 @@ import { QuotaErrors } from '../../../../platform/quotas/quotas.errors.js';
 import { ChatErrors } from '../../../chat/index.js';
 import { GuestErrors } from '../guests.errors.js';
 import { GuestEndpoint } from '../guest-endpoint.js';
-import { FromGuest, type Visitor } from '../visitor.js';
+import { FromGuest, type Visitor } from '../model/visitor.js';
 import { ListGuestMessages, SendGuestMessage } from './guest-chat.dto.js';
 import {
   GuestAttachmentEnvelope,

@@ -1,27 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import type { UploadForm } from '../../../../platform/blobs/uploads/upload-form.js';
 import { Db } from '../../../../platform/database/db.js';
-import type { Tx } from '../../../../platform/database/tx.js';
 import { fieldError } from '../../../../platform/http/errors.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
 import type { ContentReply } from '../../../../platform/http/replies/content-reply.js';
 import { GuestChatApi, type RoomGuest } from '../../../chat/index.js';
 import { GuestLimits } from '../guest-limits.js';
-import { rejectionOf } from '../guests.errors.js';
-import { type ChatAccess, GuestsRepository } from '../guests.repository.js';
-import type { Visitor } from '../visitor.js';
+import { GuestSessions } from '../guest-sessions.js';
+import { GuestErrors } from '../guests.errors.js';
+import { GuestsRepository, type GuestView } from '../guests.repository.js';
+import { rejectChat } from '../model/guest-rules.js';
+import type { Visitor } from '../model/visitor.js';
 import type { ListGuestMessages, SendGuestMessage } from './guest-chat.dto.js';
 
 /** Bytes of one file: 10 MiB. */
 export const GUEST_FILE_BYTES = 10 * 1024 * 1024;
-/** Bytes of all files of a guest. */
-const GUEST_TOTAL_BYTES = 50 * 1024 * 1024;
 
 /** The chat of admitted guests. Writes lock the guest, so that a removal takes effect before or after them. */
 @Injectable()
 export class GuestChatService {
   constructor(
     private readonly guests: GuestsRepository,
+    private readonly sessions: GuestSessions,
     private readonly chat: GuestChatApi,
     private readonly limits: GuestLimits,
     private readonly db: Db,
@@ -38,8 +38,10 @@ export class GuestChatService {
   /** @throws ApiError 401, 403, 404, 409, 410, 422 */
   async send(visitor: Visitor, input: SendGuestMessage): Promise<JsonReply> {
     const { message, isDuplicate } = await this.db.tx(async (tx) => {
-      const access = await this.writer(tx, visitor, 0);
-      return this.chat.send(tx, roomOf(visitor, access), access.name, input);
+      const { guest, roomId } = await this.sessions.writeToChat(tx, visitor, 0);
+      const { tenantId, id: guestId, displayName } = guest;
+      const room = { tenantId, guestId, roomId, afterSeq: Number(guest.admittedSeq) };
+      return this.chat.send(tx, room, displayName, input);
     });
     return new JsonReply(`{"message":${message}}`, { status: isDuplicate ? 200 : 201 });
   }
@@ -53,7 +55,7 @@ export class GuestChatService {
       visitor.requestId,
       form,
       GUEST_FILE_BYTES,
-      async (tx, bytes) => void (await this.writer(tx, visitor, bytes)),
+      async (tx, bytes) => void (await this.sessions.writeToChat(tx, visitor, bytes)),
     );
     const { id, name, size, content_type } = JSON.parse(attachment) as Record<string, unknown>;
     return new JsonReply(JSON.stringify({ attachment: { id, name, size, content_type } }), { status: 201 });
@@ -72,24 +74,18 @@ export class GuestChatService {
   /** Checks the access to read, and records that the guest is present. */
   private async admitted(visitor: Visitor): Promise<RoomGuest> {
     const view = await this.guests.view(visitor);
-    const outcome = view ? view.chat_rejection : 'not_found';
-    if (!view || outcome !== null) throw rejectionOf({ outcome: outcome as string });
+    if (!view) throw GuestErrors.inviteNotFound.with();
+    const rejection = rejectChat({ ...view, guest: guestOf(view) });
+    if (rejection) throw rejection;
     const { tenantId } = visitor;
     const guestId = view.guest_id as string;
     if (view.is_stale) await this.guests.touch(tenantId, guestId);
     return { tenantId, guestId, roomId: view.room_id as string, afterSeq: view.admitted_seq as number };
   }
-
-  private async writer(tx: Tx, visitor: Visitor, bytes: number): Promise<ChatAccess> {
-    const access = await this.guests.chat(tx, visitor, bytes, GUEST_TOTAL_BYTES);
-    if (access.outcome !== 'ok') throw rejectionOf(access);
-    return access;
-  }
 }
 
-const roomOf = ({ tenantId }: Visitor, { id, room_id, after_seq }: ChatAccess): RoomGuest => ({
-  tenantId,
-  guestId: id,
-  roomId: room_id,
-  afterSeq: after_seq,
-});
+/** The guest of a session, as far as the access to the chat depends on them. */
+const guestOf = ({ guest_id, guest_role: role, guest_state: state, is_banned, admitted_seq }: GuestView) =>
+  guest_id === null || role === null || state === null
+    ? null
+    : { role, state, isBanned: is_banned, isAdmitted: admitted_seq !== null };

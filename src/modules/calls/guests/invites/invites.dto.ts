@@ -15,7 +15,7 @@ import {
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { GUEST_ROLES, INVITE_KINDS } from '../guest.entity.js';
 import { IsEmail } from 'class-validator';
-import { normalDomain, normalEmail } from '../guest-input.js';
+import { normalDomain, normalEmail } from '../model/guest-input.js';
 import { Transform } from 'class-transformer';
 import { EXAMPLE_ID } from '../../../../platform/field-docs/field-docs.js';
 

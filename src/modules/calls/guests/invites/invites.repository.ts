@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
+import { IS_CONNECTED } from '../model/guest-connection.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../../platform/database/rows.js';
@@ -101,7 +102,7 @@ const endGuests = workspace.statement<RevokedGuest>(
      FROM (SELECT id, state FROM guests WHERE tenant_id = $1 AND invite_id = $2 AND state <> 'removed' ORDER BY id FOR UPDATE) before
     WHERE guest.tenant_id = $1 AND guest.id = before.id
    RETURNING guest.id, guest.call_id, guest.role, before.state = 'waiting' AS was_waiting,
-             guest_is_connected($1, guest.id) AS is_connected`,
+             ${IS_CONNECTED} AS is_connected`,
 );
 
 const notAllowed = workspace.statement<{ domain: string }>(

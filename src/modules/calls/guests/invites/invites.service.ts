@@ -21,7 +21,7 @@ import type { CreateChatLink, CreateRoomInvites, ListInvites, RequestDomain } fr
 import type { ChatLinkEnvelope } from './invites.response.js';
 import { type InviteScope, InvitesRepository, type InviteTarget } from './invites.repository.js';
 import { inviteValues, type InviteInput } from './invite-values.js';
-import { isRegistrable } from '../guest-input.js';
+import { isRegistrable } from '../model/guest-input.js';
 
 /** Invites to calls and chat rooms, for members. */
 @Injectable()

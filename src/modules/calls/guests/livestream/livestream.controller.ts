@@ -10,7 +10,7 @@ import {
 import { GuestCodes } from '../guest-codes.js';
 import { GuestErrors } from '../guests.errors.js';
 import { GuestEndpoint } from '../guest-endpoint.js';
-import { FromGuest, type Visitor } from '../visitor.js';
+import { FromGuest, type Visitor } from '../model/visitor.js';
 import { LivestreamService } from './livestream.service.js';
 
 @ApiTags('guests')

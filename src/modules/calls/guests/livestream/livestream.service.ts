@@ -6,9 +6,8 @@ import type { JoinLivestream, VerifyViewer } from '../access/access.dto.js';
 import type { JoinedLivestreamEnvelope, ViewerTokenEnvelope } from '../access/access.response.js';
 import { GuestCodes } from '../guest-codes.js';
 import { hashOf } from '../../../../platform/secrets/workspace-token.js';
-import { GuestErrors, rejectionOf } from '../guests.errors.js';
-import { GuestsRepository } from '../guests.repository.js';
-import type { Visitor } from '../visitor.js';
+import { GuestSessions } from '../guest-sessions.js';
+import type { Visitor } from '../model/visitor.js';
 
 const VIEWER_SECONDS = 3_600;
 /** The name of viewers who give none. Viewers are hidden from other participants. */
@@ -18,7 +17,7 @@ const VIEWER_NAME = 'Viewer';
 @Injectable()
 export class LivestreamService {
   constructor(
-    private readonly guests: GuestsRepository,
+    private readonly sessions: GuestSessions,
     private readonly codes: GuestCodes,
     private readonly calls: CallServer,
     private readonly rooms: ServerRooms,
@@ -27,8 +26,7 @@ export class LivestreamService {
   /** @throws ApiError 403, 404, 410, 422 `otp_invalid`, 429 `otp_locked` */
   async verify(visitor: Visitor, input: VerifyViewer): Promise<ViewerTokenEnvelope> {
     const values = this.codes.newGuest(visitor, 'livestream', { ...input, name: VIEWER_NAME });
-    const result = await this.guests.verifyViewer(visitor, values.guest, VIEWER_SECONDS, this.codes.isOpen);
-    if (result.outcome !== 'ok') throw rejectionOf(result);
+    await this.sessions.verifyViewer(visitor, { ...values.guest, email: input.email }, VIEWER_SECONDS);
     return { viewer_token: values.session.token, expires_in: VIEWER_SECONDS };
   }
 
@@ -40,21 +38,19 @@ export class LivestreamService {
     const { clientUrl: url } = this.calls;
     const values = this.codes.newGuest(visitor, 'livestream', { name: name ?? VIEWER_NAME });
     const session = viewer_token === undefined ? null : hashOf(viewer_token);
-    const result = await this.guests.joinViewer(visitor, session, values.guest, VIEWER_SECONDS);
-    if (result.outcome === 'not_live') throw GuestErrors.notLive.with();
-    if (result.outcome === 'full') throw GuestErrors.livestreamFull.with();
-    if (result.outcome !== 'ok') throw rejectionOf(result);
-    const identity = guestIdentity('viewer', result.id);
-    const call = { tenantId: visitor.tenantId, callId: result.call_id as string };
+    const joined = await this.sessions.joinAudience(visitor, session, values.guest, VIEWER_SECONDS);
+    const { id, callId, displayName } = joined.viewer;
+    const identity = guestIdentity('viewer', id);
+    const call = { tenantId: visitor.tenantId, callId: callId as string };
     await this.rooms.prepare(call);
-    const token = await this.calls.mintToken(call, { identity, name: result.name, role: 'viewer' });
+    const token = await this.calls.mintToken(call, { identity, name: displayName, role: 'viewer' });
     return {
       token,
       url,
       identity,
       expires_in: JOIN_TOKEN_SECONDS,
-      viewer: { id: result.id },
-      ...(result.is_new && { viewer_token: values.session.token }),
+      viewer: { id },
+      ...(joined.isNew && { viewer_token: values.session.token }),
     };
   }
 }

@@ -5,8 +5,7 @@ import { languageOf } from '../../../../platform/languages/languages.js';
 import { catalogueMail } from '../../../../platform/system-mail/mail-template.js';
 import { SystemMail } from '../../../../platform/system-mail/system-mail.js';
 import { GUEST_MAIL_TEXTS, type GuestMailText } from './guest-mail-texts.js';
-
-const CODE_SECONDS = 600;
+import { CODE_SECONDS } from '../model/code-rules.js';
 
 interface CodeMail {
   /** Null: the address does not fit the invite, and no mail is sent. */

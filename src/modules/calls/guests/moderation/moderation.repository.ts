@@ -3,6 +3,7 @@ import type { RequestContext } from '../../../../platform/context/request-contex
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import type { EndedGuest } from '../../changes/kicks.js';
+import { IS_CONNECTED } from '../model/guest-connection.js';
 import type { GuestState } from '../guest.entity.js';
 
 export interface CallGuest {
@@ -36,8 +37,8 @@ const ban = workspace.statement<never>(
 // Ejected guests wait for a new approval, so that a new connection with their old token is disconnected.
 const eject = workspace.statement<EndedGuest>(
   'call_guests.eject',
-  `UPDATE guests SET state = 'waiting', waiting_since = now(), decided_by = NULL, decided_at = NULL,
-          kick_pending = guest_is_connected($1, id), updated_at = now()
+  `UPDATE guests guest SET state = 'waiting', waiting_since = now(), decided_by = NULL, decided_at = NULL,
+          kick_pending = ${IS_CONNECTED}, updated_at = now()
     WHERE tenant_id = $1 AND call_id = $2 AND state IN ('admitted', 'in_session', 'left')
    RETURNING id, role, call_id, kick_pending AS is_connected`,
 );

@@ -38,33 +38,6 @@ SELECT invite.tenant_id, invite.id, invite.token_hash, invite.chat_token_hash, i
                      AND (member.role >= 'moderator' OR member_has_permission(invite.tenant_id, invite.created_by, 'chat.rooms.moderate')))
            END AS name) creator_role;
 
--- The invite of a token, or of the token of its chat link. Returns a set, so that the planner merges the function into the
--- calling statement, whose plan is kept: planning takes longer than the look-up.
-CREATE FUNCTION guest_invite(p_tenant uuid, p_token bytea) RETURNS SETOF guest_invite_states LANGUAGE sql STABLE AS $$
-  SELECT * FROM guest_invite_states
-   WHERE tenant_id = p_tenant AND (token_hash = p_token OR chat_token_hash = p_token AND chat_expires_at > now())
-$$;
-
--- The rejection of requests for codes, sessions and tokens; null for none.
-CREATE FUNCTION guest_rejection(invite guest_invite_states, p_role guest_role) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN invite.id IS NULL THEN 'not_found'
-              WHEN invite.state IN ('revoked', 'expired') THEN invite.state
-              WHEN invite.role <> p_role THEN 'other_role'
-              WHEN invite.locked THEN 'locked' END
-$$;
-
--- Whether an address may use an invite. `p_open`: domains are allowed unless the workspace has denied them.
-CREATE FUNCTION guest_address_fits(invite guest_invite_states, p_email text, p_open boolean) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
-BEGIN
-  RETURN (invite.kind = 'link' OR invite.email = p_email)
-     AND coalesce((
-           SELECT domain.state = 'allowed' OR p_open AND domain.state = 'requested' FROM guest_domains domain
-            WHERE domain.tenant_id = invite.tenant_id AND domain.domain = split_part(p_email, '@', 2)), p_open)
-     AND NOT EXISTS (
-           SELECT FROM call_bans ban
-            WHERE ban.tenant_id = invite.tenant_id AND ban.call_id = invite.call_id AND ban.subject = 'email:' || p_email);
-END $$;
-
 -- The users who decide about a guest: the host, and owners and moderators of the room.
 CREATE FUNCTION guest_reviewers(p_tenant uuid, p_guest uuid) RETURNS SETOF uuid LANGUAGE sql STABLE AS $$
   SELECT access.user_id FROM guests guest

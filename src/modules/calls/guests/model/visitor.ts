@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { API_PREFIX } from '../../../config/config.js';
-import type { AuthenticatedRequest } from '../../../platform/context/request-context.js';
-import { hashOf, readToken } from '../../../platform/secrets/workspace-token.js';
+import { API_PREFIX } from '../../../../config/config.js';
+import type { AuthenticatedRequest } from '../../../../platform/context/request-context.js';
+import { hashOf, readToken } from '../../../../platform/secrets/workspace-token.js';
 
 /** A request of the public routes, by the tokens that it carries. */
 export interface Visitor {

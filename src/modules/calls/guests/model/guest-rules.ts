@@ -1,0 +1,283 @@
+import type { ApiError } from '../../../../platform/http/api-error.js';
+import { CallErrors } from '../../calls.errors.js';
+import type { CallKind, CallState } from '../../calls.entity.js';
+import type { Guest, GuestState } from '../guest.entity.js';
+import { GuestErrors } from '../guests.errors.js';
+
+/** The rules of guests and viewers: functions of locked rows and the time of the database, which return changes or an error. */
+
+/** An invite with its call, its room and its current state (view `guest_invite_states`). */
+export interface InviteState {
+  id: string;
+  tenant_id: string;
+  kind: 'personal' | 'link';
+  target_kind: 'call' | 'chat_room';
+  role: 'guest' | 'viewer';
+  /** Of a personal invite. */
+  email: string | null;
+  state: 'active' | 'expired' | 'revoked' | 'exhausted';
+  title: string;
+  starts_at: Date | null;
+  require_otp: boolean;
+  require_approval: boolean;
+  chat_allowed: boolean;
+  uses: number;
+  max_uses: number;
+  call_id: string | null;
+  call_kind: CallKind | null;
+  call_state: CallState | null;
+  locked: boolean;
+  max_guests: number | null;
+  max_viewers: number | null;
+  room_id: string | null;
+  /** Number of the last message of the room. */
+  last_seq: string | null;
+  /** The token is that of the chat link of the invite. */
+  is_chat_link: boolean;
+  /** Time of the transaction. */
+  now: Date;
+}
+
+/** What a rule changes in the row of a guest. */
+export type GuestChange = Partial<Guest>;
+
+/** What the database knows about a guest beside their row. */
+export interface GuestFacts {
+  /** The call has a ban for the guest or their address. */
+  isBanned: boolean;
+  /** Places of the call that others have. */
+  places: number;
+}
+
+/** Requests of a denied guest for a decision. */
+const MAX_REQUESTS = 3;
+/** Seconds after a denial until the next request. */
+const PAUSE_SECONDS = 60;
+const GUEST_UPLOADS = 50 * 1024 * 1024;
+
+/** States in which a guest was admitted. */
+const ADMITTED: ReadonlySet<GuestState> = new Set(['admitted', 'in_session', 'left']);
+
+export const secondsAfter = (time: Date, seconds: number): Date => new Date(time.getTime() + seconds * 1_000);
+
+/** The rejection of everything that an invite is for, when it has ended. */
+export function rejectEnded({ state }: Pick<InviteState, 'state'>): ApiError | null {
+  if (state === 'revoked') return GuestErrors.inviteRevoked.with();
+  return state === 'expired' ? GuestErrors.inviteExpired.with() : null;
+}
+
+/** The rejection of requests for codes, sessions and tokens. */
+export function rejectFor(
+  invite: Pick<InviteState, 'state' | 'role' | 'locked'>,
+  role: InviteState['role'],
+): ApiError | null {
+  const ended = rejectEnded(invite);
+  if (ended) return ended;
+  if (invite.role !== role) return GuestErrors.otherRole.with();
+  return invite.locked ? GuestErrors.callLocked.with() : null;
+}
+
+/**
+ * Whether an address may use an invite.
+ * @param domain the decision of the workspace about the domain of the address
+ * @param isOpen domains are allowed unless the workspace has denied them
+ */
+export function fitsInvite(
+  invite: Pick<InviteState, 'kind' | 'email'>,
+  email: string,
+  { domain, isBanned }: { domain: 'requested' | 'allowed' | 'denied' | undefined; isBanned: boolean },
+  isOpen: boolean,
+): boolean {
+  if (invite.kind === 'personal' && invite.email !== email) return false;
+  const isAllowed = domain === undefined || domain === 'requested' ? isOpen : domain === 'allowed';
+  return isAllowed && !isBanned;
+}
+
+/** Gives a guest a new token and a new session; the session is valid for `seconds`. */
+export const renewSession = (
+  { tokenHash, sessionHash }: Pick<Guest, 'tokenHash' | 'sessionHash'>,
+  now: Date,
+  seconds: number,
+): GuestChange => ({
+  tokenHash,
+  sessionHash,
+  sessionExpiresAt: secondsAfter(now, seconds),
+  activeAt: now,
+  updatedAt: now,
+});
+
+/** A guest who has proved the address again, on this or another device. An expired one joins the queue again. */
+export const continueGuest = (
+  { state }: Pick<Guest, 'state'>,
+  displayName: string,
+  now: Date,
+): GuestChange => ({
+  displayName,
+  emailVerifiedAt: now,
+  ...(state === 'expired' && { state: 'waiting', waitingSince: now }),
+});
+
+/** The state of a new guest. @param isSuspect a guest of this network was removed from the invite, or denied */
+export const firstState = (
+  { require_approval }: Pick<InviteState, 'require_approval'>,
+  isSuspect: boolean,
+): GuestState => (require_approval || isSuspect ? 'waiting' : 'admitted');
+
+/** All sessions of a guest end, after a token was used twice. @param tokenHash of a token that nobody has */
+export const endSessions = ({ state }: Pick<Guest, 'state'>, tokenHash: Buffer, now: Date): GuestChange => ({
+  tokenHash,
+  sessionHash: null,
+  sessionExpiresAt: null,
+  updatedAt: now,
+  ...(state === 'in_session' && { state: 'left' }),
+});
+
+/** Whether the session of a guest is valid, or its guest was removed, which the guest may know. */
+export const hasSession = (
+  { state, sessionExpiresAt }: Pick<Guest, 'state' | 'sessionExpiresAt'>,
+  now: Date,
+): boolean => state === 'removed' || (sessionExpiresAt !== null && sessionExpiresAt > now);
+
+/**
+ * Whether a guest may get a token of the call now.
+ * @returns the changes; `queue`: the guest waits, or may return to the queue
+ */
+export function enterCall(
+  invite: InviteState,
+  guest: Pick<Guest, 'state'>,
+  { isBanned, places }: GuestFacts,
+): ApiError | 'queue' | GuestChange {
+  if (guest.state === 'removed' || isBanned) return GuestErrors.guestRemoved.with();
+  if (invite.is_chat_link) return GuestErrors.chatOnly.with();
+  if (guest.state === 'waiting' || guest.state === 'expired' || guest.state === 'denied') return 'queue';
+  const rejection = rejectFor(invite, 'guest');
+  if (rejection) return rejection;
+  if (invite.call_state !== 'live') return GuestErrors.callNotLive.with();
+  if (invite.max_guests !== null && places >= invite.max_guests) return CallErrors.callFull.with();
+  return takePlace(invite);
+}
+
+/** A guest or viewer with a place in the call. */
+export const takePlace = ({ call_id: callId, now }: Pick<InviteState, 'call_id' | 'now'>): GuestChange => ({
+  state: 'in_session',
+  callId,
+  activeAt: now,
+  tokenAt: now,
+  updatedAt: now,
+});
+
+/** Puts a guest into the queue. An expired guest waits again; a denied guest may do so after a pause, a few times. */
+export function joinQueue(
+  guest: Pick<Guest, 'state' | 'requests' | 'decidedAt'>,
+  now: Date,
+): ApiError | GuestChange {
+  const isDenied = guest.state === 'denied';
+  const isEarly = guest.decidedAt !== null && secondsAfter(guest.decidedAt, PAUSE_SECONDS) > now;
+  if (isDenied && (guest.requests >= MAX_REQUESTS || isEarly)) return GuestErrors.guestDenied.with();
+  return {
+    state: 'waiting',
+    activeAt: now,
+    updatedAt: now,
+    ...(isDenied && { requests: guest.requests + 1 }),
+    ...(guest.state !== 'waiting' && { waitingSince: now }),
+  };
+}
+
+/** Ends the session of a guest. A waiting guest leaves the queue. */
+export function leaveCall(
+  { state, sessionExpiresAt }: Pick<Guest, 'state' | 'sessionExpiresAt'>,
+  now: Date,
+): GuestChange {
+  const isExpired = sessionExpiresAt !== null && sessionExpiresAt < now;
+  return {
+    updatedAt: now,
+    ...(!isExpired && { sessionExpiresAt: now }),
+    ...((state === 'admitted' || state === 'in_session') && { state: 'left' }),
+    ...(state === 'waiting' && { state: 'expired' }),
+  };
+}
+
+/** What the access of a guest to the chat depends on. */
+export interface ChatFacts extends Pick<InviteState, 'state' | 'chat_allowed'> {
+  /** Null without a session. */
+  guest: { role: InviteState['role']; state: GuestState; isBanned: boolean; isAdmitted: boolean } | null;
+}
+
+/** The rejection of a use of the chat. */
+export function rejectChat({ guest, ...invite }: ChatFacts): ApiError | null {
+  const ended = rejectEnded(invite);
+  if (ended) return ended;
+  if (!guest) return GuestErrors.noSession.with();
+  if (guest.state === 'removed' || guest.isBanned) return GuestErrors.guestRemoved.with();
+  if (guest.state === 'denied') return GuestErrors.guestDenied.with();
+  if (guest.state === 'waiting' || guest.state === 'expired') return GuestErrors.guestWaiting.with();
+  return guest.role === 'guest' && invite.chat_allowed && guest.isAdmitted
+    ? null
+    : GuestErrors.chatNotAllowed.with();
+}
+
+/** A guest writes to the chat. @param bytes of a file that they upload */
+export function writeToChat(
+  { uploadBytes }: Pick<Guest, 'uploadBytes'>,
+  bytes: number,
+  now: Date,
+): ApiError | GuestChange {
+  const total = Number(uploadBytes) + bytes;
+  if (total > GUEST_UPLOADS) return GuestErrors.uploadQuota.with();
+  return { uploadBytes: String(total), activeAt: now, state: 'in_session' };
+}
+
+/**
+ * Gives a viewer a place in the audience of a livestream.
+ * @param viewer of the session; null: a new viewer, who needs no verification
+ * @param hasToken the request has the token of a viewer
+ */
+export function joinAudience(
+  invite: InviteState,
+  viewer: Pick<Guest, 'state'> | null,
+  { isBanned, places }: GuestFacts,
+  hasToken: boolean,
+): ApiError | GuestChange {
+  const rejection = rejectFor(invite, 'viewer');
+  if (rejection) return rejection;
+  if (!viewer && (invite.require_otp || hasToken)) return GuestErrors.verificationRequired.with();
+  if (viewer && (viewer.state === 'removed' || isBanned)) return GuestErrors.guestRemoved.with();
+  if (invite.call_state !== 'live' || invite.call_kind !== 'livestream') return GuestErrors.notLive.with();
+  if (!viewer && invite.uses >= invite.max_uses) return GuestErrors.inviteExhausted.with();
+  if (invite.max_viewers !== null && places >= invite.max_viewers) return GuestErrors.livestreamFull.with();
+  return takePlace(invite);
+}
+
+/** A decision about a waiting guest. */
+export interface Decision {
+  admits: boolean;
+  reason: string;
+  /** A denied guest may not ask again. */
+  remember: boolean;
+  userId: string;
+  now: Date;
+}
+
+/**
+ * @param lastSeq of the room: messages before the first admission stay hidden
+ * @returns `unchanged`: the guest has this decision already
+ */
+export function reviewGuest(
+  guest: Pick<Guest, 'state' | 'decidedBy' | 'admittedSeq'>,
+  { admits, reason, remember, userId, now }: Decision,
+  lastSeq: string | null,
+): 'unchanged' | 'already_reviewed' | GuestChange {
+  if (guest.state !== 'waiting') {
+    const isDecided = admits ? ADMITTED.has(guest.state) : guest.state === 'denied';
+    return isDecided && guest.decidedBy !== null ? 'unchanged' : 'already_reviewed';
+  }
+  return {
+    state: admits ? 'admitted' : 'denied',
+    decidedBy: userId,
+    decidedAt: now,
+    decisionReason: reason,
+    updatedAt: now,
+    ...(remember && !admits && { requests: MAX_REQUESTS }),
+    admittedSeq: admits ? (guest.admittedSeq ?? lastSeq) : null,
+  };
+}
