@@ -18,6 +18,8 @@ export class Values {
     private readonly document: Record<string, any>,
     /** Ids that a field of format `uuid` can take. */
     private readonly ids: () => readonly string[],
+    /** The largest numbers, and lists of up to this many items; undefined: small ones. */
+    private readonly widest?: number,
   ) {}
 
   /** Follows a `$ref`. */
@@ -49,11 +51,13 @@ export class Values {
     if (type === 'object') return this.object(rng, schema);
     if (type === 'array') {
       const least = schema['minItems'] ?? 0;
-      const length = rng.int(least, Math.min(schema['maxItems'] ?? Infinity, least + 2));
+      const most = Math.min(schema['maxItems'] ?? Infinity, this.widest ?? least + 2);
+      const length = this.widest === undefined ? rng.int(least, most) : Math.max(least, most);
       return Array.from({ length }, () => this.of(rng, schema['items'] ?? {}));
     }
     if (type === 'integer' || type === 'number') {
       const low = schema['minimum'] ?? 1;
+      if (this.widest !== undefined && schema['maximum'] !== undefined) return schema['maximum'];
       return rng.int(low, Math.min(schema['maximum'] ?? Infinity, low + 5));
     }
     if (type === 'boolean') return rng.chance(0.5);
@@ -63,7 +67,7 @@ export class Values {
   private object(rng: Rng, schema: Schema): unknown {
     const required: string[] = schema['required'] ?? [];
     const entries = Object.entries<Schema>(schema['properties'] ?? {})
-      .filter(([name]) => required.includes(name) || rng.chance(0.5))
+      .filter(([name]) => required.includes(name) || this.widest !== undefined || rng.chance(0.5))
       .map(([name, property]) => [name, this.of(rng, property)]);
     return Object.fromEntries(entries);
   }
