@@ -1,7 +1,9 @@
 import type { Writable } from 'node:stream';
 import { Client, type ClientConfig } from 'pg';
-import { runOn } from './run-on.js';
-import type { Statement } from './statement.js';
+import { currentWork } from '../../current-work/current-work.js';
+import { receivedBy } from './received-bytes.js';
+import { runOn } from '../run-on.js';
+import type { Statement } from '../statement.js';
 
 interface Pipeline {
   client: Client;
@@ -9,6 +11,8 @@ interface Pipeline {
   pending: number;
   /** Whether statements are buffered until the end of this turn of the event loop, to be sent together. */
   collecting: boolean;
+  /** Bytes received until the last result. Results arrive in the order of the statements. */
+  received: number;
 }
 
 /**
@@ -62,6 +66,7 @@ export class ReadPipelines {
       return await runOn(pipeline.client, statement, values);
     } finally {
       pipeline.pending -= 1;
+      countBytes(pipeline);
     }
   }
 
@@ -88,7 +93,7 @@ export class ReadPipelines {
     // The statements that are pending fail with the same error, and the next one opens a new connection.
     client.on('error', drop);
     client.connect().catch(drop);
-    return { client, pending: 0, collecting: false };
+    return { client, pending: 0, collecting: false, received: 0 };
   }
 }
 
@@ -102,4 +107,12 @@ function collect(pipeline: Pipeline): void {
     pipeline.collecting = false;
     stream.uncork();
   });
+}
+
+/** Counts the bytes since the last result for the request of this one; a part of the next result may have arrived with it. */
+function countBytes(pipeline: Pipeline): void {
+  const received = receivedBy(pipeline.client);
+  const work = currentWork();
+  if (work) work.databaseBytes += received - pipeline.received;
+  pipeline.received = received;
 }
