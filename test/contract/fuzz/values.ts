@@ -14,11 +14,14 @@ const TEXTS = [
 
 /** Makes values that a schema of the document allows. */
 export class Values {
+  /** Lists around the value that is being made. */
+  private lists = 0;
+
   constructor(
     private readonly document: Record<string, any>,
     /** Ids that a field of format `uuid` can take. */
     private readonly ids: () => readonly string[],
-    /** The largest numbers, and lists of up to this many items; undefined: small ones. */
+    /** The largest numbers, and lists of up to this many items, of a tenth in a list; undefined: small ones. */
     private readonly widest?: number,
   ) {}
 
@@ -51,9 +54,13 @@ export class Values {
     if (type === 'object') return this.object(rng, schema);
     if (type === 'array') {
       const least = schema['minItems'] ?? 0;
-      const most = Math.min(schema['maxItems'] ?? Infinity, this.widest ?? least + 2);
-      const length = this.widest === undefined ? rng.int(least, most) : Math.max(least, most);
-      return Array.from({ length }, () => this.of(rng, schema['items'] ?? {}));
+      const wanted = this.widest === undefined ? undefined : Math.ceil(this.widest / 10 ** this.lists);
+      const most = Math.min(schema['maxItems'] ?? Infinity, wanted ?? least + 2);
+      const length = wanted === undefined ? rng.int(least, most) : Math.max(least, most);
+      this.lists += 1;
+      const items = Array.from({ length }, () => this.of(rng, schema['items'] ?? {}));
+      this.lists -= 1;
+      return items;
     }
     if (type === 'integer' || type === 'number') {
       const low = schema['minimum'] ?? 1;
