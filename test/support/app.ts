@@ -91,6 +91,9 @@ export class TestApp {
       PORT: '0',
       DEMO: 'false',
       API_REQUESTS_PER_MINUTE: '0',
+      // Tests let many requests of one user wait for a lock at the same time. A user has a share of the connections.
+      DATABASE_POOL_MAX: '24',
+      CELL_POOL_MAX: '24',
       DATABASE_URL: database.url,
       DATA_DIR: dataDir,
       ...settings,

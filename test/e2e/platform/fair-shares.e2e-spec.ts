@@ -25,7 +25,7 @@ describe('connections that requests share', () => {
 
   beforeAll(async () => {
     // One database for everything: the test fills its pool.
-    app = await TestApp.start({ TEST_CELLS: '' });
+    app = await TestApp.start({ TEST_CELLS: '', DATABASE_POOL_MAX: '10' });
     db = app.get<Db>(Db);
     [alice, anna] = await app.tenant('acme', 'alice', 'anna');
     [bob] = await app.tenant('other', 'bob');

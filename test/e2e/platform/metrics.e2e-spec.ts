@@ -13,7 +13,7 @@ describe('metrics', () => {
   let users: UsersOf<['alice']>;
 
   beforeAll(async () => {
-    app = await TestApp.start({ METRICS_PORT: '9' });
+    app = await TestApp.start({ METRICS_PORT: '9', DATABASE_POOL_MAX: '10' });
     users = await app.tenant('acme', 'alice');
   });
   afterAll(() => app?.stop());
