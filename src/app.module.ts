@@ -33,6 +33,7 @@ import { BlobsModule } from './platform/blobs/blobs.module.js';
 import { BusModule } from './platform/bus/bus.module.js';
 import { CellsModule } from './platform/cells/cells.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
+import { LongWorkGuard } from './platform/context/long-work.guard.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { EventsModule } from './platform/events/events.module.js';
 import { BodyGuard } from './platform/http/body/body.guard.js';
@@ -104,10 +105,11 @@ export class AppModule {
         CalendarModule,
       ],
       providers: [
-        // The order matters: authentication, rate limits, body.
+        // The order matters: authentication, rate limits, body, shares.
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
+        { provide: APP_GUARD, useClass: LongWorkGuard },
         { provide: APP_PIPE, useClass: InputPipe },
       ],
     };

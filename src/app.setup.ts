@@ -34,6 +34,8 @@ export interface ServedApp {
   readonly nest: NestExpressApplication;
   readonly metrics: MetricsReader;
   listen(): Promise<void>;
+  /** Serves connections that another process has accepted. @returns a function that takes one, paused */
+  acceptFrom(): (socket: Socket) => void;
   /**
    * Rejects new connections, waits up to `timeoutMs` for requests in flight and for sockets to close, closes the pool. May be
    * called twice.
@@ -75,14 +77,28 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
+  const begin = () => {
+    loop.start();
+    nest.get(Lifecycle).serving();
+  };
   let drained: Promise<void> | undefined;
   return {
     nest,
     metrics,
     async listen() {
       await nest.listen(config.PORT, config.HOST);
-      loop.start();
-      nest.get(Lifecycle).serving();
+      begin();
+    },
+    acceptFrom() {
+      // Node starts the time limits of requests with this event.
+      server.emit('listening');
+      begin();
+      return (socket) => {
+        // As a socket that the server itself accepts.
+        socket.allowHalfOpen = true;
+        server.emit('connection', socket);
+        socket.resume();
+      };
     },
     drain(timeoutMs) {
       loop.stop();
@@ -106,23 +122,28 @@ async function drain(
   timeoutMs: number,
 ): Promise<void> {
   nest.get(Lifecycle).draining();
-  if (server.listening) {
-    await new Promise<void>((resolve) => {
-      const force = setTimeout(() => sockets.forEach((socket) => socket.destroy()), timeoutMs);
-      // Later responses close their connection. Idle connections are closed at once.
-      server.on(
-        'request',
-        (_request, response: { shouldKeepAlive: boolean }) => (response.shouldKeepAlive = false),
-      );
-      const sweep = setInterval(() => server.closeIdleConnections(), 100);
-      server.close(() => {
-        clearTimeout(force);
-        clearInterval(sweep);
-        resolve();
-      });
-    });
-  }
+  // Later responses close their connection. Idle connections are closed at once.
+  server.on(
+    'request',
+    (_request, response: { shouldKeepAlive: boolean }) => (response.shouldKeepAlive = false),
+  );
+  const closed = new Promise<void>((resolve) => {
+    if (server.listening) server.close(() => resolve());
+    else resolve();
+  });
+  const force = setTimeout(() => sockets.forEach((socket) => socket.destroy()), timeoutMs);
+  const sweep = setInterval(() => server.closeIdleConnections(), 100);
+  server.closeIdleConnections();
+  await Promise.all([closed, emptied(sockets)]);
+  clearTimeout(force);
+  clearInterval(sweep);
   await nest.close();
+}
+
+/** Resolves when each of the connections is closed. */
+async function emptied(sockets: ReadonlySet<Socket>): Promise<void> {
+  while (sockets.size > 0)
+    await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
 }
 
 const REQUEST_HEADERS = [

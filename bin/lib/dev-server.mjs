@@ -113,7 +113,9 @@ export class DevServer {
     // Ctrl-C ends the spare process too.
     const child = this.#spare?.connected ? this.#spare : this.#spawn();
     this.#spare = undefined;
-    child.send({ main: MAIN, env: { ...database, ...this.#mail?.env, ...demo } });
+    // The process has loaded the packages, so it serves itself.
+    const processes = { WEB_CONCURRENCY: '0' };
+    child.send({ main: MAIN, env: { ...processes, ...database, ...this.#mail?.env, ...demo } });
     this.#child = child;
     child.stdout.on('data', (chunk) => {
       process.stdout.write(chunk);

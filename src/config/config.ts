@@ -54,8 +54,8 @@ export class Config extends MailSettings {
   /** Connections per process to all of these cells together. */
   @Whole(1, 10_000) CELL_CONNECTIONS_MAX = 100;
 
-  /** Worker processes sharing the port. */
-  @Whole(1, 256) WEB_CONCURRENCY = 1;
+  /** Worker processes sharing the port; one that ends is replaced. 0: the process itself serves, and nothing replaces it. */
+  @Whole(0, 256) WEB_CONCURRENCY = 1;
 
   @OneOf(LOG_LEVELS)
   LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';

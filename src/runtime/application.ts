@@ -1,10 +1,14 @@
+import type { Socket } from 'node:net';
 import type { Config } from '../config/config.js';
 import type { MetricsReader } from '../platform/observability/metrics.js';
 
 /** One HTTP server of the application. */
 export interface Server {
   readonly metrics: MetricsReader;
+  /** Serves on the port of the settings. */
   listen(): Promise<void>;
+  /** Serves connections that another process has accepted. @returns a function that takes one, paused */
+  acceptFrom(): (socket: Socket) => void;
   /** Accepts no new requests, finishes the requests in flight (for at most `timeoutMs`), and closes its pools. */
   drain(timeoutMs: number): Promise<void>;
 }

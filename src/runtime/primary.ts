@@ -8,8 +8,9 @@ import {
   MailServiceProcess,
   MailServiceStartError,
 } from './mail-service-process.js';
+import { ListeningPort } from './listening-port.js';
 import { withPorts } from './ports.js';
-import { DRAIN_MS, serve } from './serve.js';
+import { DRAIN_MS, type Serving, ServingProcess } from './serve.js';
 import { ServerMetrics } from './server-metrics.js';
 import { Shutdown } from './shutdown.js';
 import { WorkerPool, WorkerStartError } from './worker-pool.js';
@@ -37,8 +38,13 @@ export async function runPrimary(load: LoadApplication, config: Config, log: Log
     const line = forOperator ? error.message : failureLine(error, config);
     if (line === undefined) log.fatal({ err: error }, 'the start failed');
     else process.stderr.write(`${line}\n`);
-    shutdown.end(error instanceof ConfigError ? ConfigError.exitCode : 1);
+    shutdown.end(exitCodeOf(error));
   }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof WorkerStartError) return error.exitCode;
+  return error instanceof ConfigError ? ConfigError.exitCode : 1;
 }
 
 async function start(
@@ -51,28 +57,20 @@ async function start(
   const databaseUrl = config.DATABASE_URL ?? (await openDatabase(config, log, shutdown));
   shutdown.checkpoint();
   const metrics = await ServerMetrics.listen(config, shutdown);
+  const serving =
+    config.WEB_CONCURRENCY === 0
+      ? ownProcess(load, config, databaseUrl, log, shutdown, metrics)
+      : workers(config, databaseUrl, log, shutdown, metrics);
   // The modules of both processes load at the same time.
-  const [application, mail] = await bothOrNeither(
-    loadPrepared(load, config, databaseUrl, shutdown),
+  const [, mail] = await bothOrNeither(
+    serving.prepare(),
     config.mailService ? undefined : startMail(databaseUrl, log, shutdown, metrics),
   );
   shutdown.checkpoint();
-  const serving = mail ? config.withMailService(mail) : config;
-  await application.prepareDemo(serving, databaseUrl);
-  shutdown.checkpoint();
-  if (config.WEB_CONCURRENCY === 1)
-    metrics.addPrimary((await serve(application, serving, databaseUrl, shutdown, log)).metrics);
-  else await serveByWorkers(serving, databaseUrl, log, shutdown, metrics);
+  const banner = await serving.serve({ mail });
   shutdown.checkpoint();
   log.info({ host: config.HOST, port: config.PORT, processes: config.WEB_CONCURRENCY }, 'serving');
-  process.stdout.write(`${(await application.banner(config, databaseUrl)).trimEnd()}\n`);
-}
-
-async function loadPrepared(load: LoadApplication, config: Config, databaseUrl: string, shutdown: Shutdown) {
-  const application = await load();
-  shutdown.checkpoint();
-  await application.prepare(config, databaseUrl);
-  return application;
+  process.stdout.write(`${banner.trimEnd()}\n`);
 }
 
 async function openDatabase(config: Config, log: Logger, shutdown: Shutdown): Promise<string> {
@@ -110,26 +108,48 @@ async function bothOrNeither<A, B>(a: A, b: B): Promise<[Awaited<A>, Awaited<B>]
   return Promise.all([a, b]);
 }
 
-async function serveByWorkers(
+function ownProcess(
+  load: LoadApplication,
   config: Config,
   databaseUrl: string,
   log: Logger,
   shutdown: Shutdown,
   metrics: ServerMetrics,
-): Promise<void> {
-  // The default of DEMO depends on DATABASE_URL, which workers always have. All workers share one mail service.
-  const { url = '', token = '' } = config.mailService ?? {};
-  const env = {
-    PORT: String(config.PORT),
-    DATABASE_URL: databaseUrl,
-    DEMO: String(config.demo),
-    MAIL_SERVICE_URL: url,
-    MAIL_SERVICE_TOKEN: token,
-    MAIL_SERVICE_EMBEDDED: String(config.MAIL_SERVICE_EMBEDDED),
+): Serving {
+  const own = new ServingProcess(load, config, databaseUrl, shutdown, log);
+  return {
+    prepare: () => own.prepare(),
+    serve: async (settings) => {
+      const server = await own.create(settings);
+      await server.listen();
+      metrics.addPrimary(server.metrics);
+      return (await own.banner()) ?? '';
+    },
   };
-  const pool = new WorkerPool(config.WEB_CONCURRENCY, env, log);
+}
+
+function workers(
+  config: Config,
+  databaseUrl: string,
+  log: Logger,
+  shutdown: Shutdown,
+  metrics: ServerMetrics,
+): Serving {
+  // The default of DEMO depends on DATABASE_URL, which workers always have.
+  const env = { PORT: String(config.PORT), DATABASE_URL: databaseUrl, DEMO: String(config.demo) };
+  const port = new ListeningPort();
+  const pool = new WorkerPool(config.WEB_CONCURRENCY, env, port, log);
+  shutdown.onInterruption(() => pool.interrupt());
   shutdown.onEnd(() => pool.stop(WORKER_STOP_MS), { skippable: true });
   metrics.addPrimary();
   metrics.add(() => pool.sources);
-  await pool.start();
+  return {
+    prepare: () => pool.prepare(),
+    serve: async (settings) => {
+      const banner = await pool.serve(settings);
+      await port.listen(config);
+      shutdown.onEnd(async () => port.close());
+      return banner;
+    },
+  };
 }

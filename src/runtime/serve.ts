@@ -2,27 +2,69 @@ import type { Config } from '../config/config.js';
 import { collectStartupGarbage } from '../platform/memory/garbage.js';
 import type { Logger } from 'pino';
 import { startTelemetry } from '../platform/observability/telemetry/telemetry.js';
-import type { Application, Server } from './application.js';
+import type { Application, LoadApplication, Server } from './application.js';
+import type { ServeSettings } from './messages.js';
 import type { Shutdown } from './shutdown.js';
 
 /** Time for requests in flight at shutdown. */
 export const DRAIN_MS = 10_000;
 
-/** Serves in this process until its end. */
-export async function serve(
-  application: Application,
-  config: Config,
-  databaseUrl: string,
-  shutdown: Shutdown,
-  log: Logger,
-): Promise<Server> {
-  const telemetry = await startTelemetry(config, log, 'api');
-  if (telemetry) shutdown.onEnd(() => telemetry.stop(), { skippable: true });
-  const server = await application.createApp(config, databaseUrl);
-  shutdown.onEnd(() => server.drain(DRAIN_MS), { skippable: true });
-  telemetry?.exportMetrics(server.metrics);
-  shutdown.checkpoint();
-  collectStartupGarbage();
-  await server.listen();
-  return server;
+/** What serves: the application in this process, or workers. */
+export interface Serving {
+  /** Prepares the database. Takes place beside the start of the mail service. */
+  prepare(): Promise<void>;
+  /** Serves until the end of the process. @returns the banner for the operator */
+  serve(settings: ServeSettings): Promise<string>;
+}
+
+/** The application in this process. */
+export class ServingProcess {
+  private application: Promise<Application> | undefined;
+  private isFirst = false;
+
+  constructor(
+    private readonly load: LoadApplication,
+    private readonly config: Config,
+    private readonly databaseUrl: string,
+    private readonly shutdown: Shutdown,
+    private readonly log: Logger,
+  ) {}
+
+  /** Imports the application. */
+  async loaded(): Promise<Application> {
+    this.application ??= this.load();
+    const application = await this.application;
+    this.shutdown.checkpoint();
+    return application;
+  }
+
+  /** Brings the database into the state that serving needs. `create` then makes the demo workspace. */
+  async prepare(): Promise<void> {
+    const application = await this.loaded();
+    await application.prepare(this.config, this.databaseUrl);
+    this.isFirst = true;
+    this.shutdown.checkpoint();
+  }
+
+  /** Creates the server, which accepts no requests yet. */
+  async create({ mail }: ServeSettings): Promise<Server> {
+    const { shutdown, databaseUrl } = this;
+    const application = await this.loaded();
+    const config = mail ? this.config.withMailService(mail) : this.config;
+    if (this.isFirst) await application.prepareDemo(config, databaseUrl);
+    shutdown.checkpoint();
+    const telemetry = await startTelemetry(config, this.log, 'api');
+    if (telemetry) shutdown.onEnd(() => telemetry.stop(), { skippable: true });
+    const server = await application.createApp(config, databaseUrl);
+    shutdown.onEnd(() => server.drain(DRAIN_MS), { skippable: true });
+    telemetry?.exportMetrics(server.metrics);
+    shutdown.checkpoint();
+    collectStartupGarbage();
+    return server;
+  }
+
+  /** The banner for the operator; undefined in a process that did not prepare the database. */
+  async banner(): Promise<string | undefined> {
+    return this.isFirst ? (await this.loaded()).banner(this.config, this.databaseUrl) : undefined;
+  }
 }

@@ -18,6 +18,7 @@ interface Step {
 /** Runs the steps of the shutdown once, in order. */
 export class Shutdown {
   private readonly steps: Step[] = [];
+  private readonly interruptions: (() => void)[] = [];
   private startup: Promise<unknown> = Promise.resolve();
   private exitCode = 0;
   private ending = false;
@@ -47,6 +48,11 @@ export class Shutdown {
     this.steps.push({ run, skippable: options.skippable ?? false });
   }
 
+  /** Called at the begin of the end, before the shutdown waits for a startup that is running. */
+  onInterruption(interrupt: () => void): void {
+    this.interruptions.push(interrupt);
+  }
+
   /** Registers the running startup. The shutdown waits for it, so that its resources are closed. */
   during<T>(startup: Promise<T>): Promise<T> {
     this.startup = startup.catch(() => undefined);
@@ -68,6 +74,7 @@ export class Shutdown {
     this.exitCode ||= exitCode;
     if (this.ending) return;
     this.ending = true;
+    for (const interrupt of this.interruptions) interrupt();
     void this.run();
   }
 

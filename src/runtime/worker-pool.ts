@@ -1,39 +1,76 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import { type MetricsSource, readMetricsOf } from '../platform/observability/scrape.js';
+import type { ListeningPort } from './listening-port.js';
+import {
+  fromWorker,
+  type MessageWith,
+  type PrimaryMessage,
+  type ServeSettings,
+  type WorkerMessage,
+} from './messages.js';
+import type { Serving } from './serve.js';
 
+/** The first replacement starts at once; each further one after twice the pause of the one before. */
 const FIRST_PAUSE_MS = 100;
-const LAST_PAUSE_MS = 5_000;
-/** A process that has run for this time resets the delay before a restart. */
+const LAST_PAUSE_MS = 30_000;
+/** A worker that has run for this time ends the series of replacements. */
 const HEALTHY_MS = 30_000;
-
-/** A message of a worker to the primary about its start. `failure` is a line for the operator. */
-export type WorkerMessage = { ready: true } | { failure: string };
+/** Number of workers that ended soon after their start, from which on the log says so. */
+const LOOP = 3;
 
 /** A worker could not start; the message is a line for the operator. */
-export class WorkerStartError extends Error {}
+export class WorkerStartError extends Error {
+  constructor(
+    message: string,
+    readonly exitCode = 1,
+  ) {
+    super(message);
+  }
+}
 
-/** Worker processes that share the port. One that crashes is replaced. */
-export class WorkerPool {
+/** Worker processes that take the connections of the port. One that ends is replaced. */
+export class WorkerPool implements Serving {
   private stopping = false;
-  private pause = FIRST_PAUSE_MS;
+  private isServing = false;
+  /** Workers that ended one after the other without having run for HEALTHY_MS. */
+  private ended = 0;
+  private settings: ServeSettings = { mail: undefined };
   private readonly numbered = new Map<number, Worker>();
   private readonly timers = new Set<NodeJS.Timeout>();
 
+  /** @param env settings of the workers in addition to the environment */
   constructor(
     private readonly size: number,
-    /** Settings of the workers in addition to the environment. */
     private readonly env: Record<string, string>,
+    private readonly port: ListeningPort,
     private readonly log: Logger,
   ) {}
 
+  /** The first worker prepares the database. @throws WorkerStartError */
+  async prepare(): Promise<void> {
+    const first = this.fork(1);
+    post(first, { prepare: true });
+    await reply(first, 'prepared');
+  }
+
   /**
-   * Resolves when all workers serve.
+   * Resolves when all workers serve. The others start after the first one.
    * @throws WorkerStartError when one of them cannot
    */
-  async start(): Promise<void> {
-    await Promise.all(Array.from({ length: this.size }, (_, n) => this.ready(this.fork(n + 1))));
+  async serve(settings: ServeSettings): Promise<string> {
+    this.settings = settings;
+    const { banner = '' } = await this.serving(this.numbered.get(1) as Worker);
+    const others = Array.from({ length: this.size - 1 }, (_, n) => this.fork(n + 2));
+    await Promise.all(others.map((worker) => this.serving(worker)));
+    this.isServing = true;
     for (const [number, worker] of this.numbered) this.supervise(number, worker);
+    return banner;
+  }
+
+  /** Ends workers that are starting. Workers that serve are left to `stop`. */
+  interrupt(): void {
+    if (!this.isServing) for (const worker of this.workers()) worker.process.kill('SIGTERM');
   }
 
   /** Stops the workers after their requests in flight. Kills them after `timeoutMs`. */
@@ -61,6 +98,8 @@ export class WorkerPool {
 
   private fork(number: number): Worker {
     const worker = cluster.fork(this.env);
+    // A message to a worker that has just ended fails. Without a listener, this would end the primary.
+    worker.on('error', () => undefined);
     this.numbered.set(number, worker);
     return worker;
   }
@@ -71,41 +110,82 @@ export class WorkerPool {
     );
   }
 
-  private ready(worker: Worker): Promise<void> {
-    return new Promise((resolve, reject) => {
-      worker.on('message', (message: WorkerMessage) => {
-        if ('ready' in message) resolve();
-        if ('failure' in message) reject(new WorkerStartError(message.failure));
-      });
-      worker.once('exit', (code, signal) => {
-        reject(
-          new WorkerStartError(`A worker process ended while it started (${signal ?? `exit code ${code}`}).`),
-        );
-      });
-    });
+  /** Lets a worker serve. @throws WorkerStartError */
+  private async serving(worker: Worker): Promise<MessageWith<WorkerMessage, 'ready'>> {
+    post(worker, { serve: this.settings });
+    const ready = await reply(worker, 'ready');
+    this.port.add(worker);
+    return ready;
   }
 
   private supervise(number: number, worker: Worker): void {
     const since = Date.now();
-    const replace = () => {
-      if (this.stopping) return;
-      if (Date.now() - since > HEALTHY_MS) this.pause = FIRST_PAUSE_MS;
-      this.log.error(
-        { worker: worker.process.pid, pause: this.pause },
-        'a worker process ended; replacing it',
-      );
-      this.later(() => this.supervise(number, this.fork(number)));
-      this.pause = Math.min(this.pause * 2, LAST_PAUSE_MS);
+    let isReplaced = false;
+    const replace = (reason: string): void => {
+      this.port.remove(worker);
+      if (isReplaced || this.stopping) return;
+      isReplaced = true;
+      this.replace(number, worker, reason, since);
     };
-    if (worker.isDead()) replace();
-    else worker.once('exit', replace);
+    // It finishes its requests in flight; the new one starts meanwhile.
+    worker.on('message', (message: WorkerMessage) => {
+      if ('ending' in message) replace('an uncaught error');
+    });
+    worker.once('exit', (code, signal) => replace(signal ?? `exit code ${code}`));
+    worker.on('error', (error) => {
+      // The system could not start it, so that it does not exit either.
+      if (worker.process.pid === undefined) replace(error.message);
+    });
+    if (worker.isDead()) replace('an unknown reason');
   }
 
-  private later(work: () => void): void {
+  private replace(number: number, { process: { pid } }: Worker, reason: string, since: number): void {
+    if (Date.now() - since > HEALTHY_MS) this.ended = 0;
+    const pause = this.ended === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (this.ended - 1), LAST_PAUSE_MS);
+    this.ended += 1;
+    const fields = { worker: pid, reason, pause };
+    if (this.ended < LOOP) this.log.error(fields, 'a worker process ended; replacing it');
+    else
+      this.log.error(
+        { ...fields, ended: this.ended },
+        'worker processes end soon after their start; the reasons are above, and the next one starts after the pause',
+      );
     const timer = setTimeout(() => {
       this.timers.delete(timer);
-      work();
-    }, this.pause);
+      void this.restart(number);
+    }, pause);
     this.timers.add(timer);
   }
+
+  private async restart(number: number): Promise<void> {
+    const worker = this.fork(number);
+    this.supervise(number, worker);
+    try {
+      await this.serving(worker);
+      this.log.info({ worker: worker.process.pid }, 'a new worker process serves');
+    } catch (error) {
+      if (!this.stopping)
+        this.log.error({ reason: (error as Error).message }, 'a worker process failed to start');
+    }
+  }
+}
+
+const post = (worker: Worker, message: PrimaryMessage): void => void worker.send(message);
+
+/** @throws WorkerStartError when the worker fails or ends before */
+async function reply<Key extends 'prepared' | 'ready'>(
+  worker: Worker,
+  key: Key,
+): Promise<MessageWith<WorkerMessage, Key>> {
+  const ended = new Promise<never>((_, reject) => {
+    worker.once('exit', (code, signal) =>
+      reject(
+        new WorkerStartError(`A worker process ended while it started (${signal ?? `exit code ${code}`}).`),
+      ),
+    );
+  });
+  const failed = fromWorker(worker, 'failure').then(({ failure, exitCode }) => {
+    throw new WorkerStartError(failure, exitCode);
+  });
+  return Promise.race([fromWorker(worker, key), failed, ended]);
 }

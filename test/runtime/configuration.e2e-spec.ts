@@ -47,7 +47,7 @@ describe('the configuration', () => {
     ['PORT', '70000', 'PORT must be a whole number from 0 to 65535, not 70000'],
     ['PORT', 'http', 'PORT must be a whole number from 0 to 65535, not "http"'],
     ['DATABASE_POOL_MAX', '0', 'DATABASE_POOL_MAX must be a whole number from 1 to 1000, not 0'],
-    ['WEB_CONCURRENCY', '1.5', 'WEB_CONCURRENCY must be a whole number from 1 to 256, not "1.5"'],
+    ['WEB_CONCURRENCY', '1.5', 'WEB_CONCURRENCY must be a whole number from 0 to 256, not "1.5"'],
     [
       'LOG_LEVEL',
       'loud',

@@ -1,8 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { cleanUp, freePort, isAlive, postmasterPid } from './support/processes.ts';
-import { isReady, launch, OWN_MAIL, type Server, started } from './support/server.ts';
+import { childrenOf, cleanUp, freePort, isAlive, postmasterPid } from './support/processes.ts';
+import { isReady, launch, OWN_MAIL, type Server, serverPid, started } from './support/server.ts';
 import { until } from '../support/until.ts';
 
 /** A request with the token that the server has printed. */
@@ -23,13 +21,6 @@ function databaseRuns(dataDir: string): boolean {
 function mailServicePid(server: Server): number | undefined {
   const pid = /"process":(\d+)[^\n]*"msg":"mail service serving"/.exec(server.stdout())?.[1];
   return pid === undefined ? undefined : Number(pid);
-}
-
-/** The id of the server process, which every line of its log contains. */
-async function serverPid(server: Server): Promise<number> {
-  const line = /"pid":(\d+)[^\n]*"msg":"serving"/;
-  await until('the log line of a started server', () => line.test(server.stdout()));
-  return Number(line.exec(server.stdout())?.[1]);
 }
 
 afterEach(cleanUp);
@@ -133,25 +124,3 @@ describe('npm start', () => {
     await hanging;
   });
 });
-
-/** The Node processes that a process has forked. PostgreSQL runs in a session of its own. */
-function childrenOf(pid: number): number[] {
-  if (process.platform === 'linux') {
-    const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
-    return pids.map(Number).filter((child) => isAlive(child) && commandOf(child).includes('main.js'));
-  }
-  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,command=']).toString();
-  return table
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, parent, ...command]) => Number(parent) === pid && command.join(' ').includes('main.js'))
-    .map(([child]) => Number(child));
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-}

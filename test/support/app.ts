@@ -91,6 +91,9 @@ export class TestApp {
       PORT: '0',
       DEMO: 'false',
       API_REQUESTS_PER_MINUTE: '0',
+      // Tests let many requests of one user wait for a lock at the same time. A user has a share of the connections.
+      DATABASE_POOL_MAX: '24',
+      CELL_POOL_MAX: '24',
       DATABASE_URL: database.url,
       DATA_DIR: dataDir,
       ...settings,
@@ -217,7 +220,7 @@ export class TestApp {
   /** Events whose handlers fail by a defect, which no response shows. Errors that a retry ends are not among them. */
   private brokenEvents(): Promise<{ type: string; last_error: string }[]> {
     const transient =
-      'terminating connection|canceling statement|deadlock detected|the database system is|too many clients';
+      'terminating connection|canceling statement|deadlock detected|the database system is|too many clients|read-only transaction';
     const broken = `SELECT type, last_error FROM outbox
       WHERE last_error ~ '^(error: |TypeError|RangeError|ReferenceError)' AND last_error !~ '${transient}'`;
     // A test may have closed the application.

@@ -30,6 +30,10 @@ export class ServerProcess {
     this.base = `http://127.0.0.1:${port}`;
   }
 
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
   async start(): Promise<void> {
     const child = spawn(process.execPath, [path.join(this.root, 'dist', 'main.js')], {
       cwd: this.root,
@@ -40,6 +44,8 @@ export class ServerProcess {
         DEMO: 'false',
         API_REQUESTS_PER_MINUTE: '0',
         LOG_LEVEL: 'warn',
+        // The process that serves is the one that is killed.
+        WEB_CONCURRENCY: '0',
         ...this.settings,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

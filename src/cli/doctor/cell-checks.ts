@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { type CellAddress, cellAddresses, planDatabase } from '../../app.prepare.js';
 import type { Config } from '../../config/config.js';
-import { TIMEOUTS } from '../../platform/database/data-source.js';
 import { PrimaryClient } from '../../platform/database/connections/primary-client.js';
+import { TIMEOUTS } from '../../platform/database/connections/timeouts.js';
 import { needsMigration } from '../../platform/database/schema/migration-plan.js';
 import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
 import { Area, type Finding, reasonOf } from './finding.js';

@@ -34,7 +34,6 @@ import { ReportsService } from './results/reports/reports.service.js';
 import { SharedReportsController } from './results/reports/shared-reports.controller.js';
 import { SharedReportsService } from './results/reports/shared-reports.service.js';
 import { ResponseScan } from './results/response-scan.js';
-import { ScanSlots } from './results/scan-slots.js';
 import { FormsSearchController } from './search/forms-search.controller.js';
 import { FormSharingController } from './sharing/sharing.controller.js';
 import { FormSharingService } from './sharing/sharing.service.js';
@@ -79,7 +78,6 @@ import { FormsPersonalData } from './forms-personal-data.js';
     FormUploadsService,
     FormSharingService,
     ResponseScan,
-    ScanSlots,
     ExportService,
     AnalyticsService,
     ReportsRepository,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
-import { networkOf } from '../../platform/rate-limits/rate-limit.js';
+import { networkOf } from '../../platform/current-work/network-of.js';
 import { RateLimits } from '../../platform/rate-limits/rate-limits.js';
 import { type IssuerAttempt, IssuerSignIn, type SignInIssuer } from '../issuers/index.js';
 import { expiredPage, issuerPage, limitedPage, type Page } from './pages/index.js';

@@ -1,22 +1,14 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Config } from '../../config/config.js';
+import { FairPool } from './connections/fair-pool.js';
 import {
   PrimaryClient,
   type PrimaryClientConfig,
   type SessionSettings,
 } from './connections/primary-client.js';
 import type { Schema } from './schema/schema-part.js';
-
-/** Limits of every connection, milliseconds. Far above the duration of any statement of the application. */
-export const TIMEOUTS = {
-  statement: 15_000,
-  lock: 3_000,
-  idleInTransaction: 15_000,
-  connect: 5_000,
-  /** Enforced by the client, for a server that disappears without closing its connections. */
-  response: 20_000,
-} as const;
+import { TIMEOUTS } from './connections/timeouts.js';
 
 /** The settings of a session that finds its tables in a schema; undefined: in `public`. */
 export const sessionIn = (namespace: string | undefined): SessionSettings =>
@@ -55,6 +47,7 @@ export function createDataSource(
 ): DataSource {
   return new DataSource({
     type: 'postgres',
+    driver: { ...pg, Pool: FairPool },
     url,
     entities: schema.entities,
     migrations: schema.migrations,

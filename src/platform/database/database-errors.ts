@@ -109,10 +109,11 @@ export const leavesConnection = (error: unknown): boolean =>
 /** lock_not_available: another session held the lock for longer than the limit. */
 export const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03';
 
-/** lock_not_available and query_canceled (statement_timeout): the row is contended or the server is overloaded. */
-export function isTimeout(error: unknown): boolean {
-  return isLockTimeout(error) || errorCode(error) === '57014';
-}
+/** query_canceled: the statement has exceeded its time limit. */
+export const isStatementTimeout = (error: unknown): boolean => errorCode(error) === '57014';
+
+/** lock_not_available and query_canceled: the row is contended or the server is overloaded. */
+export const isTimeout = (error: unknown): boolean => isLockTimeout(error) || isStatementTimeout(error);
 
 /** Text PostgreSQL cannot store: U+0000, invalid UTF-8, \u0000 in jsonb. */
 export function isUnstorableText(error: unknown): boolean {

@@ -1,7 +1,9 @@
-import type { Client, Pool } from 'pg';
+import type { Client, PoolClient } from 'pg';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { currentWork } from '../current-work/current-work.js';
 import { tracedStatement } from '../telemetry/tracer.js';
+import { ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
 import {
   DatabaseBusyError,
   isConnectionError,
@@ -9,13 +11,17 @@ import {
   isResponseTimeout,
   leavesConnection,
 } from './database-errors.js';
-import { ReadPipelines } from './read-pipelines.js';
+import type { FairPool } from './connections/fair-pool.js';
+import { ReadPipelines } from './connections/read-pipelines.js';
 import { runOn } from './run-on.js';
 import type { Statement } from './statement.js';
 import { OpenTx } from './tx.js';
 
 /** Statements that may wait for each connection; further requests are rejected with 503. */
 const MAX_WAITING_PER_CONNECTION = 50;
+
+/** Pipelined reads of requests that are pending on each connection. The others wait for their turn (`ConcurrencyLimiter`). */
+const READS_PER_PIPELINE = 8;
 
 /** Time between two replacements of all connections, at least; milliseconds. */
 const RECONNECT_MS = 1_000;
@@ -32,10 +38,11 @@ export interface ConnectionLimits {
 
 /** One PostgreSQL database, or a schema of one: its pool, and its connections for pipelined reads. */
 export class Database {
-  readonly pool: Pool;
+  readonly pool: FairPool;
   /** Round trips made so far for requests and jobs of this process. */
   trips = 0;
   private readonly pipelines: ReadPipelines;
+  private readonly reads: ConcurrencyLimiter;
   private reconnectedAt = -Infinity;
   /** The next replacement of all connections. */
   private replacement: NodeJS.Timeout | undefined;
@@ -49,37 +56,38 @@ export class Database {
     readonly dataSource: DataSource,
     { pipelines }: Pick<ConnectionLimits, 'pipelines'> = { pipelines: READ_PIPELINES },
   ) {
-    this.pool = (dataSource.driver as PostgresDriver).master as Pool;
+    this.pool = (dataSource.driver as PostgresDriver).master as FairPool;
     // The pool listens for errors of idle connections only. Without this listener, the loss of another one ends the process.
     this.pool.on('acquire', (client) => {
       if (!client.listeners('error').includes(ignore)) client.on('error', ignore);
     });
     // The pool hides its password from copies.
-    const { password } = this.pool.options;
+    const { password, connectionTimeoutMillis } = this.pool.options;
     this.pipelines = new ReadPipelines(
       { ...this.pool.options, password, application_name: 'workspace reads' },
       pipelines,
     );
+    this.reads = new ConcurrencyLimiter(this.maxReads, this.maxWaiting, connectionTimeoutMillis);
   }
 
   /** Numbers of open, idle and allowed connections of the pool, and of requests that wait for one. */
   get poolState(): PoolState {
-    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.pool;
+    const { totalCount: total, idleCount: idle, waiting } = this.pool;
     return { total, idle, max: this.maxConnections, waiting };
   }
 
   /** Changes the maximum numbers of connections. Excess connections close when they are idle. */
   limit({ pool, pipelines }: ConnectionLimits): void {
-    this.pool.options.max = pool;
+    this.pool.resize(pool);
     this.pipelines.resize(pipelines);
+    this.reads.resize(this.maxReads, this.maxWaiting);
     // A busy connection closes later, after the idle timeout.
-    this.closeIdle(this.pool.totalCount - pool);
+    this.pool.closeIdle(this.pool.totalCount - pool);
   }
 
   /** @throws DatabaseBusyError when too many statements wait for a connection */
   rejectWhenOverloaded(): void {
-    const waiting = this.pool.waitingCount + this.pipelines.pending;
-    if (waiting >= this.maxConnections * MAX_WAITING_PER_CONNECTION) throw new DatabaseBusyError();
+    if (this.pool.waiting + this.pipelines.pending >= this.maxWaiting) throw new DatabaseBusyError();
   }
 
   /** TypeORM's access to the pool. @throws DatabaseBusyError */
@@ -96,18 +104,7 @@ export class Database {
 
   /** Runs one statement on the pool, also while requests are rejected. It is not counted as a round trip of a request. */
   async queryAlways<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    // Pool.query() closes the connection after each error, also when PostgreSQL has only rejected a value.
-    const client = await this.pool.connect();
-    let isUsable = true;
-    try {
-      return await runOn(client, statement, values);
-    } catch (error) {
-      isUsable = leavesConnection(error);
-      this.noteFailure(error);
-      throw error;
-    } finally {
-      client.release(!isUsable);
-    }
+    return this.runOnce(await this.pool.connectAlways(), statement, values);
   }
 
   /** Opens a READ COMMITTED transaction. The caller ends it, and releases it afterwards. */
@@ -123,6 +120,7 @@ export class Database {
         runner,
         () => (this.trips += 1),
         (error) => this.noteFailure(error),
+        currentWork(),
       );
       if (hasLongStatements) await tx.allowLongStatements();
       return tx;
@@ -161,17 +159,19 @@ export class Database {
     this.replacement = undefined;
     this.reconnectedAt = performance.now();
     this.pipelines.reconnect();
-    this.closeIdle(this.pool.idleCount);
-  }
-
-  /** Closes idle connections: the pool closes a connection that is released with an error. */
-  private closeIdle(count: number): void {
-    for (let n = Math.min(count, this.pool.idleCount); n > 0; n -= 1)
-      this.pool.connect((_error, _client, done) => done(true));
+    this.pool.closeIdle(this.pool.idleCount);
   }
 
   private get maxConnections(): number {
     return this.pool.options.max ?? 10;
+  }
+
+  private get maxWaiting(): number {
+    return this.maxConnections * MAX_WAITING_PER_CONNECTION;
+  }
+
+  private get maxReads(): number {
+    return this.pipelines.size * READS_PER_PIPELINE;
   }
 
   private run<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
@@ -182,14 +182,34 @@ export class Database {
 
   private async pooled<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     this.trips += 1;
-    return this.queryAlways(statement, values);
+    return this.runOnce(await this.pool.connect(), statement, values);
+  }
+
+  /** Runs one statement on a connection of the pool, and gives it back. */
+  private async runOnce<Row>(
+    client: PoolClient,
+    statement: Statement<Row>,
+    values: readonly unknown[],
+  ): Promise<Row[]> {
+    // Pool.query() closes the connection after each error, also when PostgreSQL has only rejected a value.
+    let isUsable = true;
+    try {
+      return await runOn(client, statement, values);
+    } catch (error) {
+      isUsable = leavesConnection(error);
+      this.noteFailure(error);
+      throw error;
+    } finally {
+      client.release(!isUsable);
+    }
   }
 
   private async pipelined<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     this.trips += 1;
     try {
-      return await this.pipelines.query(statement, values);
+      return await this.reads.run(() => this.pipelines.query(statement, values));
     } catch (error) {
+      if (error instanceof QueueFullError) throw new DatabaseBusyError();
       // The connection fails with every statement pending on it. A read has no effects: the pool runs it again.
       if (!isConnectionError(error) || isResponseTimeout(error)) throw error;
       return this.pooled(statement, values);

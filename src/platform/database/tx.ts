@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { Client } from 'pg';
+import type { CurrentWork } from '../current-work/current-work.js';
 import { tracedStatement } from '../telemetry/tracer.js';
 import { isReadOnly, isResponseTimeout } from './database-errors.js';
 import { runOn } from './run-on.js';
@@ -56,13 +57,16 @@ export class OpenTx extends Tx {
   /** Time without a response, milliseconds; undefined: that of the connection. */
   private responseLimit: number | undefined;
 
+  /** @param work that the transaction is part of; undefined without a request */
   constructor(
     private readonly client: Client,
     readonly runner: QueryRunner,
     private readonly count: () => void,
     private readonly onFailure: (error: unknown) => void,
+    private readonly work?: Pick<CurrentWork, 'transactions'>,
   ) {
     super();
+    if (work) work.transactions += 1;
   }
 
   get dataSource(): DataSource {
@@ -120,6 +124,7 @@ export class OpenTx extends Tx {
 
   /** Gives the connection back to the pool. */
   async release(): Promise<void> {
+    if (this.work) this.work.transactions -= 1;
     await this.runner.release();
   }
 

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { outsideRequests } from '../current-work/current-work.js';
 import type { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import type { WorkQueue } from '../jobs/work-queue.js';
@@ -102,7 +103,7 @@ export class OutboxDelivery {
   /** Schedules a delivery, because this process has committed an event. */
   notice(): void {
     this.noticed = true;
-    this.schedule(WAKE_MS);
+    outsideRequests(() => this.schedule(WAKE_MS));
   }
 
   async stop(): Promise<void> {

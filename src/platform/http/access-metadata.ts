@@ -11,3 +11,5 @@ export const REQUIRES = 'workspace:requires';
 export const WITHOUT_TENANT = 'workspace:without-tenant';
 /** The class that authenticates the requests of a route in place of access tokens: see `AuthenticatedBy`. */
 export const AUTHENTICATED_BY = 'workspace:authenticated-by';
+/** The route is long work: see `LongWorkGuard`. */
+export const IS_LONG_WORK = 'workspace:long-work';

@@ -29,6 +29,7 @@ const COMMON = [
   Errors.tooManyRequests,
   Errors.internal,
   Errors.overloaded,
+  Errors.timedOut,
   Errors.unavailable,
   Errors.identityProviderUnavailable,
   Errors.storageFull,

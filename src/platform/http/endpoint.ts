@@ -1,6 +1,17 @@
-import { applyDecorators, Delete, Get, HttpCode, Patch, Post, Put, type Type } from '@nestjs/common';
+import {
+  applyDecorators,
+  Delete,
+  Get,
+  HttpCode,
+  Patch,
+  Post,
+  Put,
+  SetMetadata,
+  type Type,
+} from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { ApiBody, ApiResponse } from '@nestjs/swagger';
+import { IS_LONG_WORK } from './access-metadata.js';
 import { ApiRevision, LOCATION_HEADER, Operation, type OperationDocs } from './api-docs.js';
 import { inputDocsOf } from './input-docs.js';
 
@@ -25,6 +36,8 @@ interface EndpointDocs extends OperationDocs {
   examples?: Record<string, { value: object }>;
   /** The body may be missing. */
   optionalBody?: boolean;
+  /** `long`: an export or a report, whose statements may take long. `LongWorkGuard` limits their number. */
+  work?: 'long';
   /** Operation id of `PUT` on the same path, which is equivalent to `PATCH`. */
   putId?: string;
 }
@@ -64,6 +77,7 @@ const endpoint =
       Operation(docs),
       ...(type ? [bodyOf(type, docs)] : []),
       ...successesOf(docs),
+      ...(docs.work === 'long' ? [SetMetadata(IS_LONG_WORK, true)] : []),
       ...(status === (method === 'POST' ? 201 : 200) ? [] : [HttpCode(status)]),
       ROUTES[method](path),
     )(target, key, descriptor);

@@ -78,6 +78,11 @@ export const Errors = {
   ),
   internal: defineError(500, 'internal_error', 'An internal error occurred.'),
   overloaded: defineError(503, 'overloaded', 'The service is overloaded; retry shortly.'),
+  timedOut: defineError(
+    503,
+    'database_timeout',
+    'The database did not finish the request in its time; ask for less, or retry later.',
+  ),
   identityProviderUnavailable: defineError(
     503,
     'identity_provider_unavailable',

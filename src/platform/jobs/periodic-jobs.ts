@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { outsideRequests } from '../current-work/current-work.js';
 import { Db, MAIN } from '../database/db.js';
 import { either } from '../database/statement.js';
 import { JobMetrics } from './job-metrics.js';
@@ -130,7 +131,7 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   private start(queue: WorkQueue, work: Work): void {
     if (this.stopped || work.running) return;
     // Later, so that a job that triggers another one finds the queue running.
-    work.running = Promise.resolve().then(() => this.workThrough(queue, work));
+    work.running = outsideRequests(() => Promise.resolve().then(() => this.workThrough(queue, work)));
   }
 
   private async workThrough(queue: WorkQueue, work: Work): Promise<void> {

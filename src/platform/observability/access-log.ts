@@ -16,6 +16,10 @@ export interface RequestEnd {
   /** 499 when the client disconnected before the end of the response. */
   status: number;
   seconds: number;
+  /** Bytes sent, with headers; 0 for requests of a batch, which have no connection of their own. */
+  bytes: number;
+  /** Bytes of the results of its statements. */
+  databaseBytes: number;
 }
 
 /** Route and status of a request whose response has closed. `route` is undefined when no route matched. */
@@ -57,9 +61,8 @@ export class AccessLog {
   }
 
   /** Records the end of a request. Call it once for each response, when it has ended. */
-  record(request: LoggedRequest, response: Response, { route, status, seconds }: RequestEnd): void {
+  record(request: LoggedRequest, { route, status, seconds, bytes }: RequestEnd): void {
     if (!this.logger) return;
-    const bytes = bytesOf(response.req.socket);
     if (status < 400 && this.share < 1 && this.random() >= this.share) return;
     const { id, ctx, method, tenantId } = request;
     this.logger.info({
@@ -75,9 +78,10 @@ export class AccessLog {
   }
 }
 
-/** Bytes that a connection has sent since the previous call. Requests of a batch have no connection of their own: 0. */
-function bytesOf(socket: { bytesWritten?: number }): number {
-  const { bytesWritten = 0 } = socket;
+/** Bytes that the connection of a response has sent since the previous call. Requests of a batch have no connection of their own: 0. */
+export function bytesOf({ req }: Pick<Response, 'req'>): number {
+  const { socket } = req;
+  const { bytesWritten = 0 } = socket as { bytesWritten?: number };
   const bytes = bytesWritten - (accounted.get(socket) ?? 0);
   accounted.set(socket, bytesWritten);
   return bytes;

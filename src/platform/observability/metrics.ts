@@ -56,6 +56,13 @@ export class Metrics implements MetricsReader {
     registers: [this.registry],
   });
 
+  private readonly bytes = new Counter({
+    name: 'http_request_bytes_total',
+    help: 'Bytes of requests by route: `database`, results of their statements; `response`, sent with headers.',
+    labelNames: ['method', 'route', 'kind'],
+    registers: [this.registry],
+  });
+
   constructor(config: Config, db: Db) {
     this.isEnabled = config.METRICS_PORT > 0 || config.exportsMetrics;
     this.databaseUp = new Gauge({
@@ -69,8 +76,11 @@ export class Metrics implements MetricsReader {
   }
 
   /** Records the end of a request by the pattern of its route: paths contain ids, so their number is unlimited. */
-  observe(method: string, { route, status, seconds }: RequestEnd): void {
-    if (this.isEnabled) this.requests.observe({ method, route, status }, seconds);
+  observe(method: string, { route, status, seconds, bytes, databaseBytes }: RequestEnd): void {
+    if (!this.isEnabled) return;
+    this.requests.observe({ method, route, status }, seconds);
+    this.bytes.inc({ method, route, kind: 'response' }, bytes);
+    this.bytes.inc({ method, route, kind: 'database' }, databaseBytes);
   }
 
   /** Adds a gauge of this process. @param read returns the value for each value of the label */

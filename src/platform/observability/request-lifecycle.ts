@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Response } from 'express';
 import type { Logger } from 'pino';
-import { type AccessLog, type LoggedRequest, type RequestEnd, statusOf } from './access-log.js';
+import { during, workOf } from '../current-work/current-work.js';
+import { type AccessLog, bytesOf, type LoggedRequest, type RequestEnd, statusOf } from './access-log.js';
 import type { LoopWatch } from './loop-watch.js';
 import type { Metrics } from './metrics.js';
 import { tracer } from '../telemetry/tracer.js';
@@ -15,6 +16,8 @@ const SECRET_PATH = new RegExp(
     'notifications/unsubscribe',
   ].join('|')})/)[^/]*`,
 );
+/** Bytes of the results of a request from which on the log names its route: all of them may be in memory at the same time. */
+const MANY_BYTES = 64 * 1024 * 1024;
 const SAFE_ID = /^[\w.:-]{1,128}$/;
 
 /** A path as logs may contain it. */
@@ -41,6 +44,7 @@ export function requestLifecycle({ logger, accessLog, metrics, loop }: RequestOb
     const given = request.headers['x-request-id'];
     request.id = typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();
     loop?.follow(request, response);
+    const work = workOf(request);
     if (isObserved) {
       const started = process.hrtime.bigint();
       response.once('close', () => {
@@ -49,16 +53,29 @@ export function requestLifecycle({ logger, accessLog, metrics, loop }: RequestOb
           route,
           status,
           seconds: Number(process.hrtime.bigint() - started) / 1e9,
+          bytes: bytesOf(response),
+          databaseBytes: work.databaseBytes,
         };
         metrics.observe(request.method, end);
-        accessLog.record(request, response, end);
+        accessLog.record(request, end);
+        if (end.databaseBytes >= MANY_BYTES)
+          logger.warn(manyBytes(request, end), 'a request read many bytes from the database');
         if (logs) logger.debug(debugFields(request, end), 'request');
       });
     }
-    if (tracing) tracing.request(request, response, next);
-    else next();
+    const proceed = () => during(work, next);
+    if (tracing) tracing.request(request, response, proceed);
+    else proceed();
   };
 }
+
+const manyBytes = ({ id, method }: LoggedRequest, { route, bytes, databaseBytes }: RequestEnd): object => ({
+  request_id: id,
+  method,
+  route,
+  database_bytes: databaseBytes,
+  bytes,
+});
 
 function debugFields(request: LoggedRequest, { route, status, seconds }: RequestEnd): object {
   return {

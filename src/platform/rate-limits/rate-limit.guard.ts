@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { AuthenticatedRequest } from '../context/request-context.js';
-import { networkOf, type RateLimit, type RateLimitKey } from './rate-limit.js';
+import type { RateLimit, RateLimitKey } from './rate-limit.js';
+import { networkOf } from '../current-work/network-of.js';
 import { RateLimits } from './rate-limits.js';
 import { RequestLimiter } from './request-limiter.js';
 

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { inWorkOf } from '../current-work/current-work.js';
 import { growingTo } from '../memory/cache-size.js';
 import { Errors } from '../http/errors.js';
 import { validated } from '../http/input.pipe.js';
@@ -37,7 +38,9 @@ export class EventDispatch {
     if (wait > 0) return this.reject(connection, acknowledge, wait);
     connection.rejected = 0;
     try {
-      acknowledge({ ok: true, ...(await this.run(connection, name, values[0])) });
+      const { tenantId: workspace, userId: user } = connection.ctx;
+      const run = () => this.run(connection, name, values[0]);
+      acknowledge({ ok: true, ...(await inWorkOf({ workspace, user }, run)) });
     } catch (error) {
       const { kind, body } = asApiError(error);
       if (kind.status >= 500) this.logger.error({ err: error, event: name }, 'event of a socket failed');

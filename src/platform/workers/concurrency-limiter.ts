@@ -1,4 +1,6 @@
-/** The queue is full. The HTTP layer maps it to 503. */
+import { ownerOfWork, type WorkOwner } from '../current-work/current-work.js';
+
+/** The queue is full, or a task has waited too long. The HTTP layer maps it to 503. */
 export class QueueFullError extends Error {
   constructor() {
     super('the queue is full');
@@ -14,27 +16,67 @@ export class ClosedError extends Error {
   }
 }
 
+/** Shares of the slots that the requests of a workspace and of a user take at most, and at least one slot. */
+const RUNNING = { workspace: 0.7, user: 0.5 };
+/** The same for the places of the queue. */
+const WAITING = { workspace: 0.6, user: 0.4 };
+
+/** The tasks of a workspace or of a user. */
+interface Usage {
+  running: number;
+  waiting: number;
+  /** Number of the task that started last; 0: none. */
+  last: number;
+}
+
 interface Waiter {
-  start(slot: number): void;
+  usages: Usages | undefined;
+  start(lease: Lease): void;
   reject(error: unknown): void;
 }
 
+interface Usages {
+  owner: WorkOwner;
+  workspace: Usage;
+  user: Usage;
+}
+
+/** A slot until its release. */
+export interface Lease {
+  /** A number that no other running task has. */
+  readonly slot: number;
+  release(): void;
+}
+
 /**
- * Runs a limited number of tasks at the same time and queues a limited number in order. Each running task has a slot, a
- * number that no other running task has, so that resources of a slot (a thread, a directory) are used by one task at a time.
+ * Runs a limited number of tasks at the same time and queues a limited number. Each running task has a slot, a number that no other
+ * running task has, so that resources of a slot (a thread, a directory) are used by one task at a time.
+ *
+ * The tasks of requests share the slots: a user and a workspace take a part of the slots and of the queue at most, and the next task is
+ * that of the workspace, then of the user, with the fewest running tasks; among equal ones, of the one that has waited longest for its
+ * turn. Tasks without a request, as those of jobs, form a group of their own without a maximum.
  */
 export class ConcurrencyLimiter {
-  private readonly free: number[];
+  private readonly free: number[] = [];
   private readonly waiting = new Set<Waiter>();
+  private readonly workspaces = new Map<string, Usage>();
+  private readonly users = new Map<string, Usage>();
+  private readonly others: Usage = { running: 0, waiting: 0, last: 0 };
+  private running = 0;
+  private slots = 0;
+  private started = 0;
   private closed = false;
 
-  /** @param queue maximum number of waiting tasks */
+  /**
+   * @param limit tasks that run at the same time
+   * @param queue maximum number of waiting tasks
+   * @param maxWaitMs time in the queue; default: unlimited
+   */
   constructor(
-    slots: number,
-    private readonly queue: number,
-  ) {
-    this.free = Array.from({ length: slots }, (_, slot) => slots - 1 - slot);
-  }
+    private limit: number,
+    private queue: number,
+    private readonly maxWaitMs?: number,
+  ) {}
 
   /**
    * Runs `task` as soon as a slot is free.
@@ -43,12 +85,37 @@ export class ConcurrencyLimiter {
    * @throws QueueFullError, ClosedError, or the signal's reason, without calling `task`
    */
   async run<T>(task: (slot: number) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const slot = await this.take(signal);
+    const lease = await this.take(signal);
     try {
-      return await task(slot);
+      return await task(lease.slot);
     } finally {
-      this.release(slot);
+      lease.release();
     }
+  }
+
+  /** A slot as soon as one is free. The caller releases it. @throws as `run` */
+  take(signal?: AbortSignal): Lease | Promise<Lease> {
+    if (this.closed) throw new ClosedError();
+    signal?.throwIfAborted();
+    const usages = this.usagesOf(ownerOfWork());
+    if (this.running < this.limit && this.mayRun(usages)) return this.begin(usages);
+    if (this.waiting.size >= this.queue || this.isQueueShareFull(usages)) {
+      this.forget(usages);
+      throw new QueueFullError();
+    }
+    return this.wait(usages, signal);
+  }
+
+  /** Changes the limits. Tasks beyond them continue. */
+  resize(limit: number, queue: number): void {
+    this.limit = limit;
+    this.queue = queue;
+    this.startWaiting();
+  }
+
+  /** Number of waiting tasks. */
+  get pending(): number {
+    return this.waiting.size;
   }
 
   /** Rejects waiting and new tasks. Running tasks continue. */
@@ -58,38 +125,122 @@ export class ConcurrencyLimiter {
     this.waiting.clear();
   }
 
-  private async take(signal: AbortSignal | undefined): Promise<number> {
-    if (this.closed) throw new ClosedError();
-    signal?.throwIfAborted();
-    const slot = this.free.pop();
-    if (slot !== undefined) return slot;
-    if (this.waiting.size >= this.queue) throw new QueueFullError();
-    return this.wait(signal);
-  }
-
-  private async wait(signal: AbortSignal | undefined): Promise<number> {
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const waiter: Waiter = { start: resolve, reject };
-    const leave = (): void => {
+  private async wait(usages: Usages | undefined, signal: AbortSignal | undefined): Promise<Lease> {
+    const { promise, resolve, reject } = Promise.withResolvers<Lease>();
+    const waiter: Waiter = { usages, start: resolve, reject };
+    const leave = (reason: unknown): void => {
       this.waiting.delete(waiter);
-      reject(signal?.reason);
+      reject(reason);
     };
+    const abort = (): void => leave(signal?.reason);
+    const { maxWaitMs } = this;
+    const timer =
+      maxWaitMs === undefined ? undefined : setTimeout(() => leave(new QueueFullError()), maxWaitMs);
     this.waiting.add(waiter);
-    signal?.addEventListener('abort', leave, { once: true });
+    this.count(usages, 'waiting', 1);
+    signal?.addEventListener('abort', abort, { once: true });
     try {
       return await promise;
     } finally {
-      signal?.removeEventListener('abort', leave);
+      this.count(usages, 'waiting', -1);
+      this.forget(usages);
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
     }
   }
 
-  private release(slot: number): void {
-    const [next] = this.waiting;
-    if (!next) {
-      this.free.push(slot);
-      return;
-    }
-    this.waiting.delete(next);
-    next.start(slot);
+  private begin(usages: Usages | undefined): Lease {
+    const slot = this.free.pop() ?? this.slots++;
+    this.running += 1;
+    this.started += 1;
+    this.count(usages, 'running', 1);
+    if (usages) usages.workspace.last = usages.user.last = this.started;
+    else this.others.last = this.started;
+    let isReleased = false;
+    return {
+      slot,
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        this.running -= 1;
+        this.free.push(slot);
+        this.count(usages, 'running', -1);
+        this.forget(usages);
+        this.startWaiting();
+      },
+    };
   }
+
+  private startWaiting(): void {
+    while (this.running < this.limit) {
+      const next = this.next();
+      if (!next) return;
+      this.waiting.delete(next);
+      next.start(this.begin(next.usages));
+    }
+  }
+
+  private next(): Waiter | undefined {
+    let best: Waiter | undefined;
+    for (const waiter of this.waiting)
+      if (this.mayRun(waiter.usages) && (!best || this.isBefore(waiter.usages, best.usages))) best = waiter;
+    return best;
+  }
+
+  private mayRun(usages: Usages | undefined): boolean {
+    return (
+      usages === undefined ||
+      (usages.workspace.running < share(this.limit, RUNNING.workspace) &&
+        usages.user.running < share(this.limit, RUNNING.user))
+    );
+  }
+
+  private isQueueShareFull(usages: Usages | undefined): boolean {
+    return (
+      usages !== undefined &&
+      (usages.workspace.waiting >= share(this.queue, WAITING.workspace) ||
+        usages.user.waiting >= share(this.queue, WAITING.user))
+    );
+  }
+
+  /** Whether one starts before the other, which has waited longer. */
+  private isBefore(one: Usages | undefined, other: Usages | undefined): boolean {
+    const [ofOne, ofOther] = [one?.workspace ?? this.others, other?.workspace ?? this.others];
+    if (ofOne !== ofOther) return isLess(ofOne, ofOther);
+    return one !== undefined && other !== undefined && isLess(one.user, other.user);
+  }
+
+  private usagesOf(owner: WorkOwner | undefined): Usages | undefined {
+    if (!owner) return undefined;
+    return {
+      owner,
+      workspace: usageOf(this.workspaces, owner.workspace),
+      user: usageOf(this.users, owner.user),
+    };
+  }
+
+  private count(usages: Usages | undefined, what: 'running' | 'waiting', by: 1 | -1): void {
+    if (usages) {
+      usages.workspace[what] += by;
+      usages.user[what] += by;
+    } else this.others[what] += by;
+  }
+
+  private forget(usages: Usages | undefined): void {
+    if (!usages) return;
+    const { owner, workspace, user } = usages;
+    if (workspace.running + workspace.waiting === 0) this.workspaces.delete(owner.workspace);
+    if (user.running + user.waiting === 0) this.users.delete(owner.user);
+  }
+}
+
+const share = (of: number, part: number): number => Math.ceil(of * part);
+
+const isLess = (one: Usage, other: Usage): boolean =>
+  one.running === other.running ? one.last < other.last : one.running < other.running;
+
+function usageOf(usages: Map<string, Usage>, key: string): Usage {
+  let usage = usages.get(key);
+  if (!usage) usages.set(key, (usage = { running: 0, waiting: 0, last: 0 }));
+  return usage;
 }

@@ -133,6 +133,8 @@ export async function startServer(databaseUrl, poolSize, nodeOptions = [], setti
     DEMO: 'false',
     API_REQUESTS_PER_MINUTE: '0',
     LOG_LEVEL: 'warn',
+    // Processor time and memory are those of the process that serves.
+    WEB_CONCURRENCY: '0',
     ...settings,
   };
   const main = local('../../../dist/main.js');

@@ -40,8 +40,10 @@ export class Requests {
   constructor(
     document: Record<string, any>,
     private readonly workspace: FuzzWorkspace,
+    /** The most expensive requests: allowed ones of the owner, with all parameters, and lists of up to this many items. */
+    private readonly widest?: number,
   ) {
-    this.values = new Values(document, () => workspace.allIds);
+    this.values = new Values(document, () => workspace.allIds, widest);
   }
 
   make(rng: Rng, operation: Operation & { spec: any }): FuzzRequest {
@@ -53,7 +55,7 @@ export class Requests {
       body: undefined,
       mutations: [],
     };
-    const mutate = !rng.chance(PLAIN);
+    const mutate = this.widest === undefined && !rng.chance(PLAIN);
     const parameters: Schema[] = (operation.spec.parameters ?? []).map((node: Schema) =>
       this.values.resolve(node),
     );
@@ -74,6 +76,7 @@ export class Requests {
     if (spec.security.some((scheme: object) => 'scim' in scheme) && rng.chance(0.95))
       return { authorization: `Bearer ${scim}` };
     if (DESTRUCTIVE.has(spec.operationId)) return { authorization: `Bearer ${rng.pick(expendable)}` };
+    if (this.widest !== undefined) return { authorization: `Bearer ${owner}` };
     const kind = rng.weighted({ owner: 75, member: 22, none: 1, invalid: 2 });
     if (kind === 'none') return {};
     if (kind === 'invalid')
@@ -99,7 +102,7 @@ export class Requests {
   private query(rng: Rng, parameters: Schema[], mutated: FuzzRequest | false): string {
     const pairs: string[] = [];
     for (const { in: place, name, required, schema } of parameters) {
-      if (place !== 'query' || !(required || rng.chance(0.3))) continue;
+      if (place !== 'query' || !(required || rng.chance(this.widest === undefined ? 0.3 : 0.6))) continue;
       // A long poll would wait for its whole time.
       const value = name === 'wait' ? 0 : this.values.of(rng, schema);
       pairs.push(`${name}=${encodeURIComponent(String(value).toWellFormed())}`);

@@ -14,10 +14,15 @@ const TEXTS = [
 
 /** Makes values that a schema of the document allows. */
 export class Values {
+  /** Lists around the value that is being made. */
+  private lists = 0;
+
   constructor(
     private readonly document: Record<string, any>,
     /** Ids that a field of format `uuid` can take. */
     private readonly ids: () => readonly string[],
+    /** The largest numbers, and lists of up to this many items, of a tenth in a list; undefined: small ones. */
+    private readonly widest?: number,
   ) {}
 
   /** Follows a `$ref`. */
@@ -49,11 +54,17 @@ export class Values {
     if (type === 'object') return this.object(rng, schema);
     if (type === 'array') {
       const least = schema['minItems'] ?? 0;
-      const length = rng.int(least, Math.min(schema['maxItems'] ?? Infinity, least + 2));
-      return Array.from({ length }, () => this.of(rng, schema['items'] ?? {}));
+      const wanted = this.widest === undefined ? undefined : Math.ceil(this.widest / 10 ** this.lists);
+      const most = Math.min(schema['maxItems'] ?? Infinity, wanted ?? least + 2);
+      const length = wanted === undefined ? rng.int(least, most) : Math.max(least, most);
+      this.lists += 1;
+      const items = Array.from({ length }, () => this.of(rng, schema['items'] ?? {}));
+      this.lists -= 1;
+      return items;
     }
     if (type === 'integer' || type === 'number') {
       const low = schema['minimum'] ?? 1;
+      if (this.widest !== undefined && schema['maximum'] !== undefined) return schema['maximum'];
       return rng.int(low, Math.min(schema['maximum'] ?? Infinity, low + 5));
     }
     if (type === 'boolean') return rng.chance(0.5);
@@ -63,7 +74,7 @@ export class Values {
   private object(rng: Rng, schema: Schema): unknown {
     const required: string[] = schema['required'] ?? [];
     const entries = Object.entries<Schema>(schema['properties'] ?? {})
-      .filter(([name]) => required.includes(name) || rng.chance(0.5))
+      .filter(([name]) => required.includes(name) || this.widest !== undefined || rng.chance(0.5))
       .map(([name, property]) => [name, this.of(rng, property)]);
     return Object.fromEntries(entries);
   }

@@ -6,13 +6,14 @@ import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { scrape } from '../../../src/platform/observability/scrape.js';
 import { TestApp, type UsersOf } from '../../support/app.ts';
 import { TestSocket } from '../../support/network/socket.ts';
+import { until } from '../../support/until.ts';
 
 describe('metrics', () => {
   let app: TestApp;
   let users: UsersOf<['alice']>;
 
   beforeAll(async () => {
-    app = await TestApp.start({ METRICS_PORT: '9' });
+    app = await TestApp.start({ METRICS_PORT: '9', DATABASE_POOL_MAX: '10' });
     users = await app.tenant('acme', 'alice');
   });
   afterAll(() => app?.stop());
@@ -99,6 +100,28 @@ describe('metrics', () => {
     expect(seen.get(`job_run_seconds_sum{${runs}}`)).toBeGreaterThan(0);
     expect(seen.get('job_last_success_timestamp_seconds{name="metrics-test"}')).toBeGreaterThan(1e9);
     expect(seen.has('job_last_failure_timestamp_seconds{name="metrics-test"}')).toBe(false);
+  });
+
+  test('bytes of requests by route', async () => {
+    const { api } = users[0];
+    const content = `<p>${'text '.repeat(100_000)}</p>`;
+    const { note } = (await api.post('/notes', { title: 'Long', content })).body;
+    await api.get(`/notes/${note.id}`);
+    const seen = await until('the request to be counted', async () => {
+      const found = await samples();
+      return (
+        found.has(
+          'http_request_bytes_total{process="primary",method="GET",route="/apis/v1/notes/:id",kind="response"}',
+        ) && found
+      );
+    });
+    for (const kind of ['database', 'response']) {
+      const bytes = seen.get(
+        `http_request_bytes_total{process="primary",method="GET",route="/apis/v1/notes/:id",kind="${kind}"}`,
+      );
+      expect(bytes).toBeGreaterThan(500_000);
+      expect(bytes).toBeLessThan(600_000);
+    }
   });
 
   test('failed sign-ins and locks', async () => {

@@ -101,13 +101,13 @@ describe('the server as a process', () => {
 
       const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
       expect(metrics).toContain(
-        'http_request_duration_seconds_count{process="primary",method="GET",route="/apis/v1/notes/:id",status="200"} 1',
+        'http_request_duration_seconds_count{process="worker-1",method="GET",route="/apis/v1/notes/:id",status="200"} 1',
       );
       expect(metrics).toContain(
-        'http_request_duration_seconds_count{process="primary",method="POST",route="/apis/v1/notes",status="500"} 1',
+        'http_request_duration_seconds_count{process="worker-1",method="POST",route="/apis/v1/notes",status="500"} 1',
       );
       for (const name of [
-        'database_pool_connections{process="primary",cell="main",state="idle"}',
+        'database_pool_connections{process="worker-1",cell="main",state="idle"}',
         'database_round_trips_total',
         'nodejs_eventloop_lag_seconds',
       ])

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import net from 'node:net';
@@ -8,6 +8,9 @@ import { memoryDirectory } from '../../support/memory-directory.ts';
 import { until } from '../../support/until.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
+
+/** End of the command of a server process. */
+const SERVER = 'dist/main.js';
 
 const children = new Set<ChildProcess>();
 const directories = new Set<string>();
@@ -133,4 +136,26 @@ export async function startOpener(
   const line = running.stdout() || JSON.stringify({ error: 'Exit', message: running.stderr() });
   const output: OpenerOutput = JSON.parse(line);
   return { ...running, output, url: output.url ?? '' };
+}
+
+/** The server processes that a process has forked: not PostgreSQL and the mail service. */
+export function childrenOf(pid: number): number[] {
+  if (process.platform === 'linux') {
+    const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
+    return pids.map(Number).filter((child) => isAlive(child) && commandOf(child).includes(SERVER));
+  }
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,command=']).toString();
+  return table
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, parent, ...command]) => Number(parent) === pid && command.join(' ').includes(SERVER))
+    .map(([child]) => Number(child));
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }

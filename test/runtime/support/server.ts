@@ -51,3 +51,10 @@ export function isReady(port: number): Promise<boolean> {
     () => false,
   );
 }
+
+/** The id of the process that the launcher has started, which every line of its log contains. */
+export async function serverPid(server: Server): Promise<number> {
+  const line = /"pid":(\d+)[^\n]*"msg":"serving"/;
+  await until('the log line of a started server', () => line.test(server.stdout()));
+  return Number(line.exec(server.stdout())?.[1]);
+}

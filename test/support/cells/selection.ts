@@ -60,7 +60,7 @@ export const WITHOUT_CELLS = [
   // Tables, statements and connections of one database.
   'test/contract/(schema|sql-homes|several-databases)',
   'test/e2e/cli/',
-  'test/e2e/platform/(audit|blobs|database|events|idempotency|metrics|process|read-pipelines|upgrade)',
+  'test/e2e/platform/(audit|blobs|database|events|fair-shares|idempotency|metrics|process|read-pipelines|upgrade)',
 ];
 
 /**

@@ -1,8 +1,10 @@
-import { TIMEOUTS } from '../../../src/platform/database/data-source.js';
+import { TIMEOUTS } from '../../../src/platform/database/connections/timeouts.js';
 
 /** Requests of tests wait for locks, and for a machine that is busy with other tests: they must not reach these limits. */
 const TEST_TIMEOUTS = {
   statement: 100_000,
+  request: 100_000,
+  longRequest: 100_000,
   lock: 100_000,
   idleInTransaction: 100_000,
   connect: 100_000,

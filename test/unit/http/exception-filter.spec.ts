@@ -9,6 +9,8 @@ const error = (code: string) => Object.assign(new Error(code), { code });
 describe('an error that no controller handles', () => {
   it.each<[string, unknown, number, string, string | undefined]>([
     ['a full queue', new QueueFullError(), 503, 'overloaded', '1'],
+    ['a statement beyond its time limit', error('57014'), 503, 'database_timeout', '10'],
+    ['a lock that another session keeps', error('55P03'), 503, 'overloaded', '1'],
     ['a full disk of the database', error('53100'), 507, 'storage_full', '10'],
     ['a full disk, reported by TypeORM', { driverError: error('53100') }, 500, 'internal_error', undefined],
     ['a full file system', new Error('x', { cause: error('ENOSPC') }), 507, 'storage_full', '10'],

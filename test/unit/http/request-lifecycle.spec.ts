@@ -15,7 +15,11 @@ test('secrets in paths are not logged', () => {
     '/apis/v1/call/external/secret-token/chat/attachments/0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000',
     '/apis/v1/call/external_invites',
   ]) {
-    const response = Object.assign(new EventEmitter(), { statusCode: 200, writableFinished: true });
+    const response = Object.assign(new EventEmitter(), {
+      statusCode: 200,
+      writableFinished: true,
+      req: { socket: {} },
+    });
     handle({ headers: {}, method: 'GET', baseUrl: '', path } as never, response as never, () => undefined);
     response.emit('close');
   }

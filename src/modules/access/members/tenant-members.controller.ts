@@ -74,6 +74,7 @@ export class TenantMembersController {
 
   @Endpoint('POST :user_id/transfer', {
     id: 'transferTenantMemberContent',
+    work: 'long',
     summary: 'Transfer the content of a deactivated member',
     description:
       'Makes another active member the owner of all notes and tasks, including those in the trash, and of their folders. Items stay in their folders and shared with the same members; share links end. You must hold all permissions of the deactivated member.',

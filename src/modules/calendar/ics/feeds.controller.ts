@@ -40,6 +40,7 @@ export class FeedsController {
 
   @Endpoint('GET :calendar_id/export.ics', {
     id: 'exportCalendar',
+    work: 'long',
     summary: 'Download a calendar as iCalendar',
     description:
       'All events of the calendar as one file, with details as far as the calendar is shared with you.',

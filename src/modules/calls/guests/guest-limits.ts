@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { networkOf, type RateLimit, type RateLimitKey } from '../../../platform/rate-limits/rate-limit.js';
+import type { RateLimit, RateLimitKey } from '../../../platform/rate-limits/rate-limit.js';
+import { networkOf } from '../../../platform/current-work/network-of.js';
 import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
 import { Keyring } from '../../../platform/secrets/keyring.js';
 import type { Visitor } from './model/visitor.js';

@@ -21,6 +21,7 @@ export class DuplicatesController {
   @Endpoint('POST duplicates', {
     tag: 'contacts',
     id: 'findDuplicateContacts',
+    work: 'long',
     summary: 'Find contacts that may be the same person',
     description:
       'Our addition. Groups of contacts of one address book with a common e-mail address, telephone number or name. Groups of more than 20 contacts by one key are omitted.',

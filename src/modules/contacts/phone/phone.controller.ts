@@ -121,6 +121,7 @@ export class PhoneController {
   @Endpoint('GET export', {
     tag: 'contacts',
     id: 'exportPhoneContacts',
+    work: 'long',
     summary: 'Export the contacts of an address book',
     description:
       'vCard, or with `Accept: application/json` the contacts as JSON. With `device_id`, without the contacts whose last change is an import from this device.',

@@ -7,7 +7,6 @@ import { FormAccess } from '../form-access.js';
 import { FormVisitCounter } from '../form-visit-counter.js';
 import { LocalTime } from './local-time.js';
 import { ResponseScan } from './response-scan.js';
-import { ScanSlots } from './scan-slots.js';
 import type { FormAnalyticsEnvelope } from './analytics.response.js';
 import type { AnalyseResponses } from './export.dto.js';
 
@@ -17,14 +16,13 @@ export class AnalyticsService {
   constructor(
     private readonly access: FormAccess,
     private readonly scan: ResponseScan,
-    private readonly slots: ScanSlots,
     private readonly visits: FormVisitCounter,
   ) {}
 
-  /** @throws ApiError 404, 403, 503 `overloaded` */
+  /** @throws ApiError 404, 403 */
   async analyse(ctx: RequestContext, id: string, query: AnalyseResponses): Promise<JsonReply> {
     await this.access.open(ctx, id, 'viewer', query.share_token);
-    const summary = await this.slots.run(ctx.tenantId, () => this.summarise(ctx, id, query));
+    const summary = await this.summarise(ctx, id, query);
     return new JsonReply(JSON.stringify(summary));
   }
 

@@ -28,6 +28,7 @@ export class FormExportController {
 
   @Endpoint('GET analytics', {
     id: 'analyseForm',
+    work: 'long',
     summary: 'Summaries of the responses',
     description:
       'Totals, days and a summary of each question of all versions. For owners, editors and viewers.',
@@ -40,6 +41,7 @@ export class FormExportController {
 
   @Endpoint('GET export.csv', {
     id: 'exportFormCsv',
+    work: 'long',
     summary: 'Export the responses as CSV',
     description: `${COLUMNS} Texts that a spreadsheet would take as formulas get a leading apostrophe.`,
     errors: ERRORS,
@@ -56,6 +58,7 @@ export class FormExportController {
 
   @Endpoint('GET export.xlsx', {
     id: 'exportFormXlsx',
+    work: 'long',
     summary: 'Export the responses as a workbook',
     description: `${COLUMNS} Numbers, dates and times are typed; texts never become formulas. A sheet with more than 1,048,576 rows continues in another one.`,
     errors: ERRORS,

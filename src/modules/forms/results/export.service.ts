@@ -10,7 +10,6 @@ import { attachmentTitled, fileStream, type WriteBytes } from './file-stream.js'
 import { FormAccess, type OpenForm } from '../form-access.js';
 import { LocalTime } from './local-time.js';
 import { ResponseScan, type ScanRow } from './response-scan.js';
-import { ScanSlots } from './scan-slots.js';
 import type { ExportResponses } from './export.dto.js';
 
 const FIXED = ['id', 'submitted_at', 'respondent', 'version'] as const;
@@ -82,14 +81,13 @@ export class ExportService {
   constructor(
     private readonly access: FormAccess,
     private readonly scan: ResponseScan,
-    private readonly slots: ScanSlots,
     private readonly audit: Audit,
     private readonly db: Db,
   ) {}
 
   /**
    * @param wantsBytes false for HEAD
-   * @throws ApiError 404, 403, 503 `overloaded`; later errors break the stream
+   * @throws ApiError 404, 403; later errors break the stream
    */
   async export(
     ctx: RequestContext,
@@ -102,14 +100,8 @@ export class ExportService {
     const { extension, contentType } = FORMATS[format];
     const headers = attachmentTitled(form.title, extension, 'responses');
     if (!wantsBytes) return new BodyReply(null, { contentType, headers });
-    const release = this.slots.take(ctx.tenantId);
-    try {
-      await this.record(ctx, id, format);
-    } catch (error) {
-      release();
-      throw error;
-    }
-    const body = fileStream((write) => this.produce(ctx, form, FORMATS[format], query, write), release);
+    await this.record(ctx, id, format);
+    const body = fileStream((write) => this.produce(ctx, form, FORMATS[format], query, write));
     return new BodyReply(body, { contentType, headers });
   }
 

@@ -21,9 +21,8 @@ export type WriteBytes = (chunk: string | Uint8Array) => Promise<void>;
 /**
  * Returns a stream of the chunks that `produce` writes. An error of `produce` breaks the stream, so that a truncated file never
  * looks complete.
- * @param release called once, when `produce` has finished
  */
-export function fileStream(produce: (write: WriteBytes) => Promise<void>, release?: () => void): Readable {
+export function fileStream(produce: (write: WriteBytes) => Promise<void>): Readable {
   const out = new PassThrough({ highWaterMark: BUFFER });
   const closed = once(out, 'close').then(() => {
     throw new Error('the client has disconnected');
@@ -33,11 +32,9 @@ export function fileStream(produce: (write: WriteBytes) => Promise<void>, releas
     if (out.destroyed) throw new Error('the client has disconnected');
     if (!out.write(chunk)) await Promise.race([once(out, 'drain'), closed]);
   };
-  void produce(write)
-    .then(
-      () => out.end(),
-      (error: unknown) => out.destroy(error instanceof Error ? error : new Error('export failed')),
-    )
-    .finally(release);
+  void produce(write).then(
+    () => out.end(),
+    (error: unknown) => out.destroy(error instanceof Error ? error : new Error('export failed')),
+  );
   return out;
 }

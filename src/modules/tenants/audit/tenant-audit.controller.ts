@@ -49,6 +49,7 @@ export class TenantAuditController {
 
   @Endpoint('GET audit.csv', {
     id: 'exportAuditEvents',
+    work: 'long',
     summary: 'Export the audit events of the workspace as CSV',
     description:
       'All events that match, newest first; `data` is JSON. Texts that a spreadsheet would take as formulas get a leading apostrophe. The export itself is an event.',

@@ -41,10 +41,12 @@ export function createHttpServer(application: RequestListener): Server {
   const server = createServer(options, (request, response) => {
     // RFC 9112, section 3.2. HTTP/1.0 has no such rule for a missing header.
     const hasNoHost = request.headers.host === undefined && request.httpVersion === '1.1';
-    if (hasNoHost || isAmbiguous(request)) reject(response, Errors.badRequest);
+    if (hasNoHost || isAmbiguous(request)) rejectRequest(response, Errors.badRequest);
     else application(request, response);
   });
-  server.on('checkExpectation', (_request, response: ServerResponse) => reject(response, EXPECTATION_FAILED));
+  server.on('checkExpectation', (_request, response: ServerResponse) =>
+    rejectRequest(response, EXPECTATION_FAILED),
+  );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || hasBegunResponse(socket)) {
       socket.destroy();
@@ -76,14 +78,22 @@ function isAmbiguous({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1 || credentials > 1;
 }
 
-/** The body of the request, if any, is not read, so the connection closes. */
-function reject(response: ServerResponse, kind: ErrorKind): void {
-  const { body, headers } = errorOf(kind);
+/** The body of the request, if any, is not read, so the connection closes. @param extras differ from those of the error */
+export function rejectRequest(response: ServerResponse, kind: ErrorKind, extras: ErrorParts = {}): void {
+  const { body, headers } = errorOf(kind, extras);
   response.writeHead(kind.status, headers.flat()).end(body);
 }
 
-function errorOf({ code, message }: ErrorKind) {
+interface ErrorParts {
+  message?: string;
+  headers?: readonly [string, string][];
+}
+
+function errorOf({ code, message: usual }: ErrorKind, { message = usual, headers = [] }: ErrorParts = {}) {
   const body = JSON.stringify({ error: code, message });
   const length = String(Buffer.byteLength(body));
-  return { body, headers: [...JSON_HEADERS, ['Content-Length', length], ['Connection', 'close']] };
+  return {
+    body,
+    headers: [...JSON_HEADERS, ...headers, ['Content-Length', length], ['Connection', 'close']],
+  };
 }

@@ -10,8 +10,9 @@ import type { Request, Response } from 'express';
 import {
   DatabaseBusyError,
   isConnectionError,
+  isLockTimeout,
   isRetryable,
-  isTimeout,
+  isStatementTimeout,
   isUnstorableText,
 } from '../../database/database-errors.js';
 import { isStorageFull } from '../../database/storage-full.js';
@@ -22,6 +23,8 @@ import { Errors } from '../errors.js';
 import { writeJson } from '../replies/reply-writer.js';
 
 const RETRY_AFTER = { headers: { 'Retry-After': '1' } };
+/** The same request would end in the same way at once. */
+const TIMEOUT_RETRY_AFTER = { headers: { 'Retry-After': '10' } };
 /** An operator has to free space, so a retry every second would not succeed earlier. */
 export const STORAGE_RETRY_AFTER = { headers: { 'Retry-After': '10' } };
 
@@ -86,7 +89,8 @@ export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof HttpException) return byStatus(thrown.getStatus());
   if (thrown instanceof DatabaseBusyError || thrown instanceof QueueFullError)
     return Errors.overloaded.with(RETRY_AFTER);
-  if (isTimeout(thrown) || isRetryable(thrown)) return Errors.overloaded.with(RETRY_AFTER);
+  if (isStatementTimeout(thrown)) return Errors.timedOut.with(TIMEOUT_RETRY_AFTER);
+  if (isLockTimeout(thrown) || isRetryable(thrown)) return Errors.overloaded.with(RETRY_AFTER);
   if (isConnectionError(thrown)) return Errors.unavailable.with(RETRY_AFTER);
   if (isUnstorableText(thrown))
     return Errors.validationFailed.with({ message: 'Some text contains characters that cannot be stored.' });

@@ -11,7 +11,6 @@ import { attachmentTitled, fileStream } from '../file-stream.js';
 import { FormAccess, type OpenForm } from '../../form-access.js';
 import { FormsRepository } from '../../forms.repository.js';
 import { LocalTime } from '../local-time.js';
-import { ScanSlots } from '../scan-slots.js';
 import { columnsOf, type ReportData, ReportReader } from './report-data.js';
 import { hashOf, questionsById, type ReportDefinition, reportDefinitionOf } from './report-definition.js';
 import type { ExportReport } from './reports.dto.js';
@@ -37,11 +36,10 @@ export class ReportOutput {
     private readonly reader: ReportReader,
     private readonly forms: FormsRepository,
     private readonly access: FormAccess,
-    private readonly slots: ScanSlots,
     private readonly db: Db,
   ) {}
 
-  /** @throws ApiError 404, 403, 503 `overloaded` */
+  /** @throws ApiError 404, 403 */
   async snapshot(ctx: RequestContext, formId: string, reportId: string | undefined): Promise<JsonReply> {
     const form = await this.access.open(ctx, formId, 'viewer');
     const definition =
@@ -59,7 +57,7 @@ export class ReportOutput {
     return new JsonReply(JSON.stringify(snapshot), { etag: `"${etag}"` });
   }
 
-  /** A workbook: summary, one sheet for each chart, groups, rows. @throws ApiError 404, 403, 422, 503 `overloaded` */
+  /** A workbook: summary, one sheet for each chart, groups, rows. @throws ApiError 404, 403, 422 */
   async workbook(ctx: RequestContext, formId: string, body: Checked<ExportReport>): Promise<BodyReply> {
     const form = await this.access.open(ctx, formId, 'viewer');
     const { report_id: id, definition: plain, title } = body.value;
@@ -75,7 +73,7 @@ export class ReportOutput {
   }
 
   private async data(ctx: RequestContext, formId: string, definition: ReportDefinition): Promise<ReportData> {
-    return this.slots.run(ctx.tenantId, () => this.reader.read(ctx.tenantId, formId, definition, true));
+    return this.reader.read(ctx.tenantId, formId, definition, true);
   }
 
   private async wholeForm(ctx: RequestContext, formId: string): Promise<ReportDefinition> {

@@ -140,6 +140,7 @@ export class FormReportsController {
 
   @Endpoint('GET report_snapshot', {
     id: 'readFormReportSnapshot',
+    work: 'long',
     summary: 'Read the data of a report',
     description: 'Questions, rows and aggregates in one snapshot. The ETag is a hash of them.',
     errors: REPORT_ERRORS,
@@ -155,6 +156,7 @@ export class FormReportsController {
 
   @Endpoint('POST report.xlsx', {
     id: 'exportFormReport',
+    work: 'long',
     summary: 'Export a report as a workbook',
     description: 'Sheets: summary, metrics by group, the table of each chart, the first 1,000 responses.',
     errors: [...REPORT_ERRORS, ReportErrors.invalidReport],

@@ -34,6 +34,7 @@ export class SharedReportsController {
 
   @Endpoint('GET :report_id', {
     id: 'readSharedReport',
+    work: 'long',
     summary: 'Read a report shared with you',
     description: 'The aggregates of its columns.',
     errors: ERRORS,
@@ -45,6 +46,7 @@ export class SharedReportsController {
 
   @Endpoint('GET :report_id/responses', {
     id: 'listSharedReportResponses',
+    work: 'long',
     summary: 'Read the rows of a report shared with you',
     description: 'Oldest first, with the columns of the report. Only for a report that exposes responses.',
     errors: [...ERRORS, ReportErrors.notExposed],

@@ -5,7 +5,6 @@ import { Cursors } from '../../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../../platform/paging/page.dto.js';
 import { FormsRepository } from '../../forms.repository.js';
 import { Db } from '../../../../platform/database/db.js';
-import { ScanSlots } from '../scan-slots.js';
 import { type ListedRow, ReportReader } from './report-data.js';
 import { reportForm } from './report-output.service.js';
 import type { ListSharedRows } from './reports.dto.js';
@@ -24,7 +23,6 @@ export class SharedReportsService {
     private readonly reports: ReportsRepository,
     private readonly reader: ReportReader,
     private readonly forms: FormsRepository,
-    private readonly slots: ScanSlots,
     private readonly cursors: Cursors,
     private readonly db: Db,
   ) {}
@@ -38,31 +36,26 @@ export class SharedReportsService {
     return new JsonReply(JSON.stringify({ reports: rows.map(present), next }));
   }
 
-  /** @throws ApiError 404 without access, 503 `overloaded` */
+  /** @throws ApiError 404 without access */
   async read(ctx: RequestContext, id: string): Promise<JsonReply> {
     const report = await this.find(ctx, id);
     const { form_id: form, definition, expose_responses: isExposed } = report;
-    const { aggregates } = await this.slots.run(ctx.tenantId, () =>
-      this.reader.read(ctx.tenantId, form, definition, isExposed),
-    );
+    const { aggregates } = await this.reader.read(ctx.tenantId, form, definition, isExposed);
     return new JsonReply(JSON.stringify({ report: present(report), data: { aggregates } }));
   }
 
-  /** @throws ApiError 404, 403 `not_exposed`, 503 `overloaded` */
+  /** @throws ApiError 404, 403 `not_exposed` */
   async rows(ctx: RequestContext, id: string, query: ListSharedRows): Promise<JsonReply> {
     const report = await this.find(ctx, id);
     if (!report.expose_responses) throw ReportErrors.notExposed.with();
     const { form_id: form, definition, updated_at: at } = report;
-    const page = this.slots.run(ctx.tenantId, () =>
-      this.cursors.page(query, {
-        // A change of the report makes its cursors invalid.
-        scope: `shared report rows ${ctx.tenantId} ${ctx.userId} ${id} ${at.toISOString()}`,
-        key: ({ row }: ListedRow): [string, string] => [row.submitted_at, row.id],
-        fits: ({ fits }) => fits,
-        rows: (after, limit) => this.reader.rows(ctx.tenantId, form, definition, after, limit),
-      }),
-    );
-    const { rows, next } = await page;
+    const { rows, next } = await this.cursors.page(query, {
+      // A change of the report makes its cursors invalid.
+      scope: `shared report rows ${ctx.tenantId} ${ctx.userId} ${id} ${at.toISOString()}`,
+      key: ({ row }: ListedRow): [string, string] => [row.submitted_at, row.id],
+      fits: ({ fits }) => fits,
+      rows: (after, limit) => this.reader.rows(ctx.tenantId, form, definition, after, limit),
+    });
     return new JsonReply(JSON.stringify({ responses: rows.map(({ row }) => row), next }));
   }
 

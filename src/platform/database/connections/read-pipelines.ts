@@ -1,7 +1,9 @@
 import type { Writable } from 'node:stream';
-import { PrimaryClient, type PrimaryClientConfig, StandbyError } from './connections/primary-client.js';
-import { runOn } from './run-on.js';
-import type { Statement } from './statement.js';
+import { currentWork } from '../../current-work/current-work.js';
+import { PrimaryClient, type PrimaryClientConfig, StandbyError } from './primary-client.js';
+import { receivedBy } from './received-bytes.js';
+import { runOn } from '../run-on.js';
+import type { Statement } from '../statement.js';
 
 interface Pipeline {
   client: PrimaryClient;
@@ -9,6 +11,8 @@ interface Pipeline {
   pending: number;
   /** Whether statements are buffered until the end of this turn of the event loop, to be sent together. */
   collecting: boolean;
+  /** Bytes received until the last result. Results arrive in the order of the statements. */
+  received: number;
 }
 
 /**
@@ -64,6 +68,7 @@ export class ReadPipelines {
       return rows;
     } finally {
       pipeline.pending -= 1;
+      countBytes(pipeline);
     }
   }
 
@@ -90,7 +95,7 @@ export class ReadPipelines {
     // The statements that are pending fail with the same error, and the next one opens a new connection.
     client.on('error', drop);
     client.connect().catch(drop);
-    return { client, pending: 0, collecting: false };
+    return { client, pending: 0, collecting: false, received: 0 };
   }
 }
 
@@ -104,4 +109,12 @@ function collect(pipeline: Pipeline): void {
     pipeline.collecting = false;
     stream.uncork();
   });
+}
+
+/** Counts the bytes since the last result for the request of this one; a part of the next result may have arrived with it. */
+function countBytes(pipeline: Pipeline): void {
+  const received = receivedBy(pipeline.client);
+  const work = currentWork();
+  if (work) work.databaseBytes += received - pipeline.received;
+  pipeline.received = received;
 }
