@@ -16,7 +16,7 @@ const UNREACHABLE = new Set([
   'ECONNRESET',
 ]);
 /** Messages of pg about a server that accepts the connection and sends nothing, or closes it. */
-const SILENT = /timeout exceeded when trying to connect|Connection terminated/;
+const SILENT = /timeout exceeded when trying to connect|timeout expired|Connection terminated/;
 /** Codes of a host name without an address. */
 const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 /** SQLSTATE insufficient_privilege. */

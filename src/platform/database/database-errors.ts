@@ -83,7 +83,7 @@ export function isConnectionError(error: unknown): boolean {
   if (code !== undefined && (CONNECTION.has(code) || code.startsWith('08'))) return true;
   return (
     error instanceof Error &&
-    /Connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i.test(
+    /Connection terminated|timeout exceeded when trying to connect|timeout expired|client has encountered a connection error/i.test(
       error.message,
     )
   );
