@@ -17,10 +17,12 @@ const drain = async (app: TestApp) => {
 };
 const rowsOf = (app: TestApp, { id }: TestUser) =>
   app.sql('SELECT id, state, provider_id FROM application_passwords WHERE user_id = $1', [id]);
-const signIn = (app: TestApp, { tenantId, id: userId }: TestUser, password: string, scope = 'imap') =>
-  app
-    .get(ApplicationPasswordSignIn)
-    .verify({ tenantId: tenantId as string, userId }, password, scope as never, null);
+const signIn = async (app: TestApp, { email, tenantId }: TestUser, password: string, scope = 'imap') => {
+  const result = await app.get(ApplicationPasswordSignIn).signIn(email, password, null);
+  if (result.outcome !== 'ok') return null;
+  const { program } = result;
+  return program.tenantId === tenantId && program.scopes.includes(scope as never) ? program.passwordId : null;
+};
 
 describe('application passwords for mail', () => {
   let duck: WildDuck;
