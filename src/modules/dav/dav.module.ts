@@ -6,6 +6,7 @@ import { TenantsModule } from '../tenants/index.js';
 import { DavAuthenticator } from './auth/dav-authenticator.js';
 import { AddressbookCollections } from './collections/addressbooks.js';
 import { CalendarCollections } from './collections/calendars.js';
+import { DavProfileController } from './dav-profile.controller.js';
 import { DavServer } from './dav.server.js';
 import { CollectionWrites } from './methods/collection-writes.js';
 import { Principals } from './methods/principals.js';
@@ -17,6 +18,7 @@ import { DavNames } from './names/dav-names.js';
 /** CalDAV and CardDAV on the services of calendar and contacts (adr/0067). */
 @Module({
   imports: [AccountSecurityModule, CalendarModule, CalendarPlanningModule, ContactsModule, TenantsModule],
+  controllers: [DavProfileController],
   providers: [
     DavNames,
     CalendarCollections,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import type { XmlElement } from '../../lib/xml/index.js';
+import { XmlError, type XmlElement } from '../../lib/xml/index.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { writeBody } from '../../platform/http/replies/reply-writer.js';
@@ -14,7 +14,7 @@ import { CollectionWrites } from './methods/collection-writes.js';
 import { depthOf, Propfind, single } from './methods/propfind.js';
 import { Reports } from './methods/reports.js';
 import { Scheduling } from './methods/scheduling.js';
-import { MAX_RESOURCE, readBody, readXmlBody, utf8Of } from './model/body.js';
+import { MAX_RESOURCE, readBody, readXmlBody, utf8Of, xmlError } from './model/body.js';
 import { rangeOf } from './model/calendar-filter.js';
 import { isUnchanged, preconditionsOf } from './model/conditions.js';
 import { DavError, forbidden, notFound } from './model/dav-error.js';
@@ -237,8 +237,9 @@ async function* document(
 }
 
 /** Writes the errors of WebDAV, and of conditions that the API names otherwise; the rest is JSON. */
-function fail(error: unknown, response: Response, next: NextFunction): void {
-  if (response.headersSent) return next(error);
+function fail(thrown: unknown, response: Response, next: NextFunction): void {
+  if (response.headersSent) return next(thrown);
+  const error = thrown instanceof XmlError ? xmlError(thrown) : thrown;
   if (error instanceof DavError) {
     const headers = { ...COMMON, ...(error.status === 405 && { Allow: METHODS.join(', ') }) };
     const body = Buffer.from(error.xml);
