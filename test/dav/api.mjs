@@ -31,7 +31,10 @@ export class Api {
     const found = new Map();
     let token = null;
     for (let more = true; more;) {
-      const page = await this.call('POST', `/calendar/${this.calendar}/sync`, { sync_token: token, limit: 500 });
+      const page = await this.call('POST', `/calendar/${this.calendar}/sync`, {
+        sync_token: token,
+        limit: 500,
+      });
       for (const { event } of page.changes) if (event) found.set(event.uid, event);
       ({ more, sync_token: token } = page);
     }

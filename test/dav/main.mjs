@@ -35,8 +35,12 @@ try {
     await programs.assertQuiet();
     await programs.assertEqual();
   });
-  await check('200 random edits of events on both sides converge', () => editBothSides(api, programs, 'events'));
-  await check('200 random edits of contacts on both sides converge', () => editBothSides(api, programs, 'contacts'));
+  await check('200 random edits of events on both sides converge', () =>
+    editBothSides(api, programs, 'events'),
+  );
+  await check('200 random edits of contacts on both sides converge', () =>
+    editBothSides(api, programs, 'contacts'),
+  );
   await khalAndKhard(check, api, programs);
   await check('python3-caldav works as a library client', () => pythonCaldav(directory, api));
 } finally {

@@ -94,7 +94,8 @@ export async function editBothSides(api, programs, name) {
     for (const end = edit + EDITS_OF_A_ROUND; edit < end; edit += 1) {
       const isLocal = next() < 0.5;
       const free = [...expected.keys()].filter((uid) => !touched.has(uid));
-      const action = free.length === 0 ? 'create' : pick(['create', 'create', 'change', 'change', 'change', 'remove']);
+      const action =
+        free.length === 0 ? 'create' : pick(['create', 'create', 'change', 'change', 'change', 'remove']);
       const uid = action === 'create' ? randomUUID() : pick(free);
       const title = `Title ${edit}`;
       touched.add(uid);

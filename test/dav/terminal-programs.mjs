@@ -43,6 +43,9 @@ export async function khalAndKhard(check, api, programs) {
       emails: [{ value: 'maria.silva@example.com' }],
     });
     await programs.sync();
-    assert.match(run('khard', 'email', '--parsable', 'maria.silva'), /maria\.silva@example\.com\tMaria Silva/);
+    assert.match(
+      run('khard', 'email', '--parsable', 'maria.silva'),
+      /maria\.silva@example\.com\tMaria Silva/,
+    );
   });
 }

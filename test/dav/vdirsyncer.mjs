@@ -60,7 +60,9 @@ ${remote}`;
   }
 
   trace() {
-    return { output: execFileSync('sh', ['-c', `vdirsyncer -c '${this.config}' sync 2>&1`], { encoding: 'utf8' }) };
+    return {
+      output: execFileSync('sh', ['-c', `vdirsyncer -c '${this.config}' sync 2>&1`], { encoding: 'utf8' }),
+    };
   }
 
   /** The files of a folder: text by UID. */
@@ -84,7 +86,9 @@ ${remote}`;
         .toSorted();
     const events = [...(await this.api.events())].map(([uid, { title }]) => `${uid} ${title}`).toSorted();
     assert.deepEqual(titles('events', /^SUMMARY:(.*)$/m), events);
-    const contacts = [...(await this.api.contacts())].map(([uid, each]) => `${uid} ${each.full_name}`).toSorted();
+    const contacts = [...(await this.api.contacts())]
+      .map(([uid, each]) => `${uid} ${each.full_name}`)
+      .toSorted();
     assert.deepEqual(titles('contacts', /^FN:(.*)$/m), contacts);
   }
 }

@@ -13,7 +13,7 @@ import { Principals } from './methods/principals.js';
 import { Propfind } from './methods/propfind.js';
 import { Reports } from './methods/reports.js';
 import { Scheduling } from './methods/scheduling.js';
-import { DavNames } from './names/dav-names.js';
+import { DavNames } from './dav-names.js';
 
 /** CalDAV and CardDAV on the services of calendar and contacts (adr/0067). */
 @Module({

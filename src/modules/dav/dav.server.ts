@@ -9,7 +9,7 @@ import { ApplicationPasswordProviders } from '../account-security/index.js';
 import { type DavCaller, DavAuthenticator } from './auth/dav-authenticator.js';
 import { AddressbookCollections } from './collections/addressbooks.js';
 import { CalendarCollections } from './collections/calendars.js';
-import type { Collection, Collections } from './collections/collection.js';
+import type { Collection, Collections } from './model/collection.js';
 import { CollectionWrites } from './methods/collection-writes.js';
 import { depthOf, Propfind, single } from './methods/propfind.js';
 import { Reports } from './methods/reports.js';
@@ -215,10 +215,7 @@ function send(response: Response, status: number, headers: Record<string, string
 }
 
 const sendXml = (response: Response, status: number, text: string): void =>
-  writeBody(
-    response,
-    new BodyReply(Buffer.from(text), { status, contentType: XML_TYPE, headers: COMMON }),
-  );
+  writeBody(response, new BodyReply(Buffer.from(text), { status, contentType: XML_TYPE, headers: COMMON }));
 
 /** Sends a 207 as its parts are read. Errors before the first part become the response. */
 async function stream(response: Response, parts: AsyncGenerator<string>): Promise<void> {

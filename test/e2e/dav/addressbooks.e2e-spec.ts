@@ -51,9 +51,13 @@ describe('CardDAV', () => {
 
   test('a contact is created, read, replaced and deleted under its own path', async () => {
     const path = `${book}maria.vcf`;
-    const made = await put(path, card('uid-maria', 'Maria', 'EMAIL:maria@example.com\r\nX-UNKNOWN;A=b:c\\,d\r\n'), {
-      'if-none-match': '*',
-    });
+    const made = await put(
+      path,
+      card('uid-maria', 'Maria', 'EMAIL:maria@example.com\r\nX-UNKNOWN;A=b:c\\,d\r\n'),
+      {
+        'if-none-match': '*',
+      },
+    );
     expect([made.status, made.headers.get('etag')]).toEqual([201, null]);
     const read = await client.send('GET', path);
     expect([read.status, read.headers.get('content-type')]).toEqual([200, 'text/vcard; charset=utf-8']);
@@ -79,7 +83,10 @@ describe('CardDAV', () => {
 
   test('what a program stored survives an edit of the HTTP API, and the other way round', async () => {
     const path = `${book}both.vcf`;
-    await put(path, card('uid-both', 'Both', 'item1.TEL:+420601123456\r\nitem1.X-ABLabel:Boat\r\nX-FOO:bar\r\n'));
+    await put(
+      path,
+      card('uid-both', 'Both', 'item1.TEL:+420601123456\r\nitem1.X-ABLabel:Boat\r\nX-FOO:bar\r\n'),
+    );
     const url = `/contact/addressbooks/${idOf(book)}/contacts/both`;
     await alice.api.put(url, { job_title: 'Captain' });
     const { text } = await client.send('GET', path);
@@ -149,18 +156,23 @@ describe('CardDAV', () => {
     await put(`${book}q1.vcf`, card('uid-q1', 'Query One', 'EMAIL;TYPE=work:one@query.example\r\n'));
     await put(`${book}q2.vcf`, card('uid-q2', 'Query Two', 'TEL:+1\r\n'));
     const find = async (filter: string) => {
-      const { text } = await client.report(book, 'A:addressbook-query', `<D:prop><D:getetag/></D:prop>${filter}`);
+      const { text } = await client.report(
+        book,
+        'A:addressbook-query',
+        `<D:prop><D:getetag/></D:prop>${filter}`,
+      );
       return hrefsOf(text)
         .map((href) => href.split('/').at(-1))
         .filter((name) => name?.startsWith('q'));
     };
-    const prop = (name: string, content: string) => `<A:prop-filter name="${name}">${content}</A:prop-filter>`;
+    const prop = (name: string, content: string) =>
+      `<A:prop-filter name="${name}">${content}</A:prop-filter>`;
     const match = (text: string, more = '') => `<A:text-match ${more}>${text}</A:text-match>`;
     expect(await find('')).toEqual(['q1.vcf', 'q2.vcf']);
     expect(await find(`<A:filter>${prop('FN', match('query'))}</A:filter>`)).toEqual(['q1.vcf', 'q2.vcf']);
-    expect(await find(`<A:filter>${prop('EMAIL', match('ONE@', 'match-type="starts-with"'))}</A:filter>`)).toEqual([
-      'q1.vcf',
-    ]);
+    expect(
+      await find(`<A:filter>${prop('EMAIL', match('ONE@', 'match-type="starts-with"'))}</A:filter>`),
+    ).toEqual(['q1.vcf']);
     expect(await find(`<A:filter>${prop('EMAIL', '<A:is-not-defined/>')}</A:filter>`)).toEqual(['q2.vcf']);
     const both = prop('FN', match('two')) + prop('EMAIL', '');
     expect(await find(`<A:filter test="anyof">${both}</A:filter>`)).toEqual(['q1.vcf', 'q2.vcf']);
@@ -213,7 +225,9 @@ describe('CardDAV', () => {
       '<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><D:displayname>Renamed</D:displayname></D:prop></D:set></D:propertyupdate>',
     );
     expect(patch.text).toContain('200 OK');
-    expect(valuesOf((await client.propfind(path, '<D:displayname/>')).text, 'D:displayname')).toEqual(['Renamed']);
+    expect(valuesOf((await client.propfind(path, '<D:displayname/>')).text, 'D:displayname')).toEqual([
+      'Renamed',
+    ]);
     expect((await client.send('DELETE', path)).status).toBe(204);
     expect((await client.propfind(path, '<D:displayname/>')).status).toBe(404);
   });

@@ -7,9 +7,7 @@ const calendarOf = (...events: string[]): string =>
 const vevent = (uid: string, ...lines: string[]): string =>
   `BEGIN:VEVENT\r\nUID:${uid}\r\nDTSTAMP:20260301T000000Z\r\n${lines.map((line) => `${line}\r\n`).join('')}END:VEVENT\r\n`;
 const simple = (uid: string, ...more: string[]): string =>
-  calendarOf(
-    vevent(uid, 'SUMMARY:Simple', 'DTSTART:20260302T090000Z', 'DTEND:20260302T100000Z', ...more),
-  );
+  calendarOf(vevent(uid, 'SUMMARY:Simple', 'DTSTART:20260302T090000Z', 'DTEND:20260302T100000Z', ...more));
 
 describe('CalDAV', () => {
   let app: TestApp;
@@ -82,7 +80,9 @@ describe('CalDAV', () => {
     expect([stale.status, (await eventOf('one')).title]).toEqual([412, 'Changed']);
     expect((await put(to, read.text, { 'if-none-match': '*' })).status).toBe(412);
     expect((await client.send('DELETE', to, undefined, { 'if-match': etag })).status).toBe(412);
-    expect((await client.send('DELETE', to, undefined, { 'if-match': await client.etag(to) })).status).toBe(204);
+    expect((await client.send('DELETE', to, undefined, { 'if-match': await client.etag(to) })).status).toBe(
+      204,
+    );
     expect((await client.send('GET', to)).status).toBe(404);
     expect(await eventOf('one')).toBeUndefined();
   });
@@ -168,7 +168,13 @@ describe('CalDAV', () => {
     await put(
       `${own.path}weekly.ics`,
       calendarOf(
-        vevent('weekly', 'SUMMARY:Weekly', 'DTSTART;TZID=Europe/Berlin:20260302T090000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY'),
+        vevent(
+          'weekly',
+          'SUMMARY:Weekly',
+          'DTSTART;TZID=Europe/Berlin:20260302T090000',
+          'DURATION:PT1H',
+          'RRULE:FREQ=WEEKLY',
+        ),
       ),
     );
     await put(`${own.path}single.ics`, simple('single', 'CATEGORIES:Blue'));
@@ -178,7 +184,12 @@ describe('CalDAV', () => {
         'C:calendar-query',
         `<D:prop><D:getetag/>${data}</D:prop><C:filter><C:comp-filter name="VCALENDAR">${filter}</C:comp-filter></C:filter>`,
       );
-      return { names: hrefsOf(text).map((href) => href.split('/').at(-1)).toSorted(), text };
+      return {
+        names: hrefsOf(text)
+          .map((href) => href.split('/').at(-1))
+          .toSorted(),
+        text,
+      };
     };
     const range = (start: string, end: string) =>
       `<C:comp-filter name="VEVENT"><C:time-range start="${start}" end="${end}"/></C:comp-filter>`;
@@ -189,7 +200,8 @@ describe('CalDAV', () => {
     const category = '<C:prop-filter name="CATEGORIES"><C:text-match>blue</C:text-match></C:prop-filter>';
     const inText = `<C:comp-filter name="VEVENT">${category}</C:comp-filter>`;
     expect((await query(inText, '<C:calendar-data/>')).names).toEqual(['single.ics']);
-    const expand = '<C:calendar-data><C:expand start="20260301T000000Z" end="20260401T000000Z"/></C:calendar-data>';
+    const expand =
+      '<C:calendar-data><C:expand start="20260301T000000Z" end="20260401T000000Z"/></C:calendar-data>';
     const { text } = await query(range('20260301T000000Z', '20260401T000000Z'), expand);
     const weekly = valuesOf(text, 'C:calendar-data').find((each) => each.includes('UID:weekly')) as string;
     expect([...weekly.matchAll(/DTSTART:(.*)\r/g)].map(([, start]) => start)).toEqual([
@@ -200,7 +212,11 @@ describe('CalDAV', () => {
       '20260330T070000Z',
     ]);
     expect(weekly).not.toContain('RRULE');
-    const invalid = await client.report(own.path, 'C:calendar-query', '<D:prop/><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="yesterday"/></C:comp-filter></C:comp-filter></C:filter>');
+    const invalid = await client.report(
+      own.path,
+      'C:calendar-query',
+      '<D:prop/><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="yesterday"/></C:comp-filter></C:comp-filter></C:filter>',
+    );
     expect([invalid.status, invalid.text]).toEqual([400, expect.stringContaining('<C:valid-filter/>')]);
   });
 
@@ -273,7 +289,11 @@ describe('CalDAV', () => {
       );
     expect((await patch('<I:calendar-order>3</I:calendar-order>')).text).toContain('200 OK');
     const mixed = await patch('<D:displayname>No</D:displayname><D:getetag>x</D:getetag>');
-    expect([mixed.text.includes('424'), mixed.text.includes('403'), mixed.text.includes('200 OK')]).toEqual([true, true, false]);
+    expect([mixed.text.includes('424'), mixed.text.includes('403'), mixed.text.includes('200 OK')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
     expect((await client.send('DELETE', to)).status).toBe(204);
     expect((await client.send('DELETE', client.home('calendars'))).status).toBe(403);
     const todo = `<C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop><C:supported-calendar-component-set><C:comp name="VTODO"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>`;

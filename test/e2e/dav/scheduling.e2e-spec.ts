@@ -69,7 +69,10 @@ describe('scheduling by CalDAV', () => {
 
   test('a PUT of the organizer invites, moves and cancels, each once', async () => {
     const path = `${anncal}m1.ics`;
-    expect(await put(anns, path, meeting('m1', [invited(bob.email, ';X=1'), invited(ZOE)]))).toEqual([201, '']);
+    expect(await put(anns, path, meeting('m1', [invited(bob.email, ';X=1'), invited(ZOE)]))).toEqual([
+      201,
+      '',
+    ]);
     expect(await due('m1')).toEqual([`REQUEST ${ZOE}`]);
     const seen = await bobs.send('GET', `${bobcal}m1.ics`);
     expect(unfolded(seen.text)).toContain(`PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:${bob.email}`);
@@ -101,7 +104,10 @@ describe('scheduling by CalDAV', () => {
     await put(bobs, path, (await bobs.send('GET', path)).text);
     expect(await bobs.etag(path)).toBe(etag);
     const [status, body] = await put(bobs, path, accepted.replace('SUMMARY:Meeting', 'SUMMARY:Mine'));
-    expect([status, body]).toEqual([403, expect.stringContaining('<C:allowed-attendee-scheduling-object-change/>')]);
+    expect([status, body]).toEqual([
+      403,
+      expect.stringContaining('<C:allowed-attendee-scheduling-object-change/>'),
+    ]);
     const alarm = 'BEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:R\r\nTRIGGER:-PT5M\r\nEND:VALARM\r\n';
     const reminded = (await bobs.send('GET', path)).text.replace('END:VEVENT', `${alarm}END:VEVENT`);
     expect(await put(bobs, path, reminded)).toEqual([204, '']);
@@ -123,7 +129,10 @@ describe('scheduling by CalDAV', () => {
       .replaceAll('20270302T', '20270303T')
       .replace('DTSTART', 'RECURRENCE-ID:20270303T090000Z\r\nDTSTART')
       .replace(/(PARTSTAT=)NEEDS-ACTION([^\r]*bob)/, '$1DECLINED$2');
-    expect(await put(bobs, path, text.replace('END:VCALENDAR', `${instance}END:VCALENDAR`))).toEqual([204, '']);
+    expect(await put(bobs, path, text.replace('END:VCALENDAR', `${instance}END:VCALENDAR`))).toEqual([
+      204,
+      '',
+    ]);
     const stored = unfolded((await anns.send('GET', `${anncal}m3.ics`)).text);
     expect(stored.match(/PARTSTAT=DECLINED[^\r]*bob/g)).toHaveLength(1);
     expect(stored.match(/PARTSTAT=NEEDS-ACTION[^\r]*bob/g)).toHaveLength(1);

@@ -73,7 +73,9 @@ export const NAMESPACES =
 
 /** The hrefs of the responses of a 207, those of removed members without them. */
 export const hrefsOf = (text: string): string[] =>
-  [...text.matchAll(/<D:response><D:href>([^<]*)<\/D:href>(?!<D:status>)/g)].map(([, href]) => href as string);
+  [...text.matchAll(/<D:response><D:href>([^<]*)<\/D:href>(?!<D:status>)/g)].map(
+    ([, href]) => href as string,
+  );
 
 /** The hrefs of members that are gone. */
 export const goneOf = (text: string): string[] =>

@@ -31,8 +31,8 @@ import type {
   EtagCheck,
   Member,
   PropertyChanges,
-} from './collection.js';
-import { collectionProperties, privileges, reports } from './common-properties.js';
+} from '../model/collection.js';
+import { collectionProperties, privileges, reports } from '../model/common-properties.js';
 
 const NAME = dav('displayname');
 const DESCRIPTION = carddav('addressbook-description');
@@ -175,9 +175,8 @@ export class AddressbookCollections implements Collections {
   private shown(ctx: RequestContext, book: AddressbookResponse, segment: string): Collection {
     const isWritable = book.role !== 'reader';
     const properties: [XmlName, PropertyValue][] = [
-      ...collectionProperties(
-        { name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId },
-        () => this.feed.cursor(ctx, book.id),
+      ...collectionProperties({ name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId }, () =>
+        this.feed.cursor(ctx, book.id),
       ),
       [dav('resourcetype'), '<D:collection/><A:addressbook/>'],
       [dav('current-user-privilege-set'), privileges(isWritable)],
@@ -220,9 +219,7 @@ function asDavError(error: unknown, path: string): unknown {
     const detail = href(paths.member(path, cardName(contact.external_id)));
     return new DavError(409, carddav('no-uid-conflict'), error.message, detail);
   }
-  return error.kind.status === 422
-    ? new DavError(403, carddav('valid-address-data'), error.message)
-    : error;
+  return error.kind.status === 422 ? new DavError(403, carddav('valid-address-data'), error.message) : error;
 }
 
 /** The fields of the API that properties set. */

@@ -19,10 +19,10 @@ import {
 import { MAX_RESOURCE } from '../model/body.js';
 import { calendarFilterOf, matchesEvent } from '../model/calendar-filter.js';
 import { DavError, notFound } from '../model/dav-error.js';
-import { childOf, type Properties, type PropertyValue } from '../model/multistatus.js';
+import { childOf, type PropertyValue } from '../model/multistatus.js';
 import { paths } from '../model/paths.js';
 import { apple, caldav, dav, element, type XmlName } from '../model/xml-names.js';
-import { DavNames } from '../names/dav-names.js';
+import { DavNames } from '../dav-names.js';
 import type {
   Collection,
   Collections,
@@ -30,8 +30,8 @@ import type {
   EtagCheck,
   Member,
   PropertyChanges,
-} from './collection.js';
-import { collectionProperties, privileges, reports } from './common-properties.js';
+} from '../model/collection.js';
+import { collectionProperties, privileges, reports } from '../model/common-properties.js';
 
 const PAGE = 200;
 const DESCRIPTION = caldav('calendar-description');
@@ -149,12 +149,18 @@ export class CalendarCollections implements Collections {
 
   async remove(ctx: RequestContext, { id }: Collection, name: string, check: EtagCheck): Promise<void> {
     const uid = (await this.names.uidsOf(ctx.tenantId, id, [name])).get(name) as string;
-    await this.writes.remove(ctx, id, uid, (version) => check(version === null ? null : tag(String(version))));
+    await this.writes.remove(ctx, id, uid, (version) =>
+      check(version === null ? null : tag(String(version))),
+    );
   }
 
   async create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
     const { values } = fieldsOf(properties);
-    await this.calendars.create(ctx, null, validated(CreateCalendar, { name: segment, ...values, id: idOf(ctx, segment) }));
+    await this.calendars.create(
+      ctx,
+      null,
+      validated(CreateCalendar, { name: segment, ...values, id: idOf(ctx, segment) }),
+    );
   }
 
   settable(properties: PropertyChanges): Set<XmlName> {
@@ -224,8 +230,10 @@ function asDavError(error: unknown): unknown {
 }
 
 /** The id of a calendar: the segment, or one that follows from a name that a program chose. */
-const idOf = ({ userId }: RequestContext, segment: string): string =>
-  isUuid(segment) ? segment.toLowerCase() : uuidv5(`calendar ${segment}`, userId);
+function idOf({ userId }: RequestContext, segment: string): string {
+  const name = segment.toLowerCase();
+  return isUuid(segment) ? name : uuidv5(`calendar ${name}`, userId);
+}
 
 /** The fields of the API that properties set. */
 function fieldsOf(properties: PropertyChanges): { values: Record<string, unknown>; names: Set<XmlName> } {
@@ -272,7 +280,7 @@ function shown(ctx: RequestContext, calendar: CalendarResponse, segment: string)
     id,
     segment,
     path: paths.collection('calendars', ctx.userId, segment),
-    properties: new Map(properties) as Properties,
+    properties: new Map(properties),
     isWritable,
     isDefault: calendar.is_default,
   };

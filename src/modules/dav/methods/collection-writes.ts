@@ -2,16 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { XmlElement } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/http/api-error.js';
-import type { Collection, Collections, PropertyChanges } from '../collections/collection.js';
+import type { Collection, Collections, PropertyChanges } from '../model/collection.js';
 import { DavError } from '../model/dav-error.js';
-import {
-  assertRoot,
-  childOf,
-  childrenOf,
-  HEAD,
-  propertyResults,
-  TAIL,
-} from '../model/multistatus.js';
+import { assertRoot, childOf, childrenOf, HEAD, propertyResults, TAIL } from '../model/multistatus.js';
 import { caldav, carddav, dav, nameOf, type XmlName } from '../model/xml-names.js';
 
 const RESOURCE_TYPE = dav('resourcetype');
@@ -36,9 +29,16 @@ export class CollectionWrites {
     const type = properties.get(RESOURCE_TYPE);
     const isOfKind = type ? childOf(type, kind) !== undefined : method === 'MKCALENDAR';
     if (!isOfKind || (method === 'MKCALENDAR' && collections.space !== 'calendars'))
-      throw new DavError(403, dav('valid-resourcetype'), 'The home contains calendars or address books only.');
+      throw new DavError(
+        403,
+        dav('valid-resourcetype'),
+        'The home contains calendars or address books only.',
+      );
     const components = properties.get(caldav('supported-calendar-component-set'));
-    if (components && !components.children.some(({ attributes }) => attributes['name']?.toUpperCase() === 'VEVENT'))
+    if (
+      components &&
+      !components.children.some(({ attributes }) => attributes['name']?.toUpperCase() === 'VEVENT')
+    )
       throw new DavError(403, caldav('supported-calendar-component'), 'A calendar contains events.');
     if (await exists(ctx, collections, segment))
       throw new DavError(405, dav('resource-must-be-null'), 'The collection exists.');
@@ -79,7 +79,8 @@ async function exists(ctx: RequestContext, collections: Collections, segment: st
     await collections.find(ctx, segment);
     return true;
   } catch (error) {
-    const status = error instanceof DavError ? error.status : error instanceof ApiError ? error.kind.status : 0;
+    const status =
+      error instanceof DavError ? error.status : error instanceof ApiError ? error.kind.status : 0;
     if (status === 404) return false;
     throw error;
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { TenantsApi } from '../../tenants/index.js';
-import { callerProperties, privileges, reports } from '../collections/common-properties.js';
+import { callerProperties, privileges, reports } from '../model/common-properties.js';
 import { notFound } from '../model/dav-error.js';
 import type { Properties, PropertyValue } from '../model/multistatus.js';
 import { paths, type Space } from '../model/paths.js';

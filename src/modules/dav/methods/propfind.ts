@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { type XmlElement, xmlText } from '../../../lib/xml/index.js';
-import type { Collection, Collections, Member } from '../collections/collection.js';
+import type { Collection, Collections, Member } from '../model/collection.js';
 import { DavError, notFound } from '../model/dav-error.js';
 import {
   assertRoot,

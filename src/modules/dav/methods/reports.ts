@@ -4,8 +4,8 @@ import { xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
-import type { Collection, Collections, ContentOptions, Member } from '../collections/collection.js';
-import { tokenOf, tokenUri } from '../collections/common-properties.js';
+import type { Collection, Collections, ContentOptions, Member } from '../model/collection.js';
+import { tokenOf, tokenUri } from '../model/common-properties.js';
 import { rangeOf } from '../model/calendar-filter.js';
 import { DavError } from '../model/dav-error.js';
 import { childOf, childrenOf, statusResponse, type Wanted, wantedOf } from '../model/multistatus.js';
@@ -83,10 +83,21 @@ function optionsOf(
   };
 }
 
-async function* multiget({ ctx, collections, collection, report, wanted, options }: Job): AsyncGenerator<string> {
+async function* multiget({
+  ctx,
+  collections,
+  collection,
+  report,
+  wanted,
+  options,
+}: Job): AsyncGenerator<string> {
   const hrefs = childrenOf(report, dav('href')).map(({ text }) => text.trim());
   if (hrefs.length > MAX_NAMES)
-    throw new DavError(403, dav('number-of-matches-within-limits'), `At most ${MAX_NAMES} members are read at once.`);
+    throw new DavError(
+      403,
+      dav('number-of-matches-within-limits'),
+      `At most ${MAX_NAMES} members are read at once.`,
+    );
   const names = new Map<string, string>();
   for (const href of hrefs) {
     const name = nameIn(collections, collection, ctx, href);
@@ -118,7 +129,14 @@ function nameIn(
   return isInside ? target.name : null;
 }
 
-async function* query({ ctx, collections, collection, report, wanted, options }: Job): AsyncGenerator<string> {
+async function* query({
+  ctx,
+  collections,
+  collection,
+  report,
+  wanted,
+  options,
+}: Job): AsyncGenerator<string> {
   const limit = limitOf(report, collections.space === 'calendars' ? caldav('limit') : carddav('limit'));
   let count = 0;
   for await (const page of collections.query(ctx, collection, report, options)) {

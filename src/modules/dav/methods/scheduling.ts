@@ -83,12 +83,7 @@ export class Scheduling {
     return freeBusyText(null, head, { from, to }, times?.busy ?? []);
   }
 
-  private async times(
-    ctx: RequestContext,
-    attendees: object[],
-    from: string,
-    to: string,
-  ): Promise<Times[]> {
+  private async times(ctx: RequestContext, attendees: object[], from: string, to: string): Promise<Times[]> {
     if (attendees.length === 0) return [];
     const query = validated(FreeBusyQuery, { attendees, from, to });
     const { json } = await this.freeBusy.query(ctx, query);

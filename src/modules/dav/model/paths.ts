@@ -41,7 +41,9 @@ export function parsePath(path: string): Target | null {
   if (more.length > 0) return null;
   if (space === 'principals') {
     if (userId === undefined) return { kind: 'principals' };
-    return segment === undefined && isUuid(userId) ? { kind: 'principal', userId: userId.toLowerCase() } : null;
+    return segment === undefined && isUuid(userId)
+      ? { kind: 'principal', userId: userId.toLowerCase() }
+      : null;
   }
   if ((space !== 'calendars' && space !== 'addressbooks') || !isUuid(userId)) return null;
   const owner = { space, userId: userId.toLowerCase() } as const;

@@ -40,7 +40,8 @@ export function element(name: XmlName, content = ''): string {
   const end = name.indexOf('}');
   const [space, local] = [name.slice(1, end), name.slice(end + 1)];
   const prefix = PREFIXES[space];
-  if (prefix !== undefined) return content === '' ? `<${prefix}:${local}/>` : `<${prefix}:${local}>${content}</${prefix}:${local}>`;
+  if (prefix !== undefined)
+    return content === '' ? `<${prefix}:${local}/>` : `<${prefix}:${local}>${content}</${prefix}:${local}>`;
   const declared = `${local} xmlns="${xmlText(space)}"`;
   return content === '' ? `<${declared}/>` : `<${declared}>${content}</${local}>`;
 }

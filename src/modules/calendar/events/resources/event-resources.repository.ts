@@ -103,7 +103,12 @@ export class EventResourcesRepository {
   }
 
   /** Null: the calendar has no such event. */
-  async version(reader: Reader, tenantId: string, calendarId: string, uid: string): Promise<EventName | null> {
+  async version(
+    reader: Reader,
+    tenantId: string,
+    calendarId: string,
+    uid: string,
+  ): Promise<EventName | null> {
     return (await reader.query(readVersion, [tenantId, calendarId, uid]))[0] ?? null;
   }
 

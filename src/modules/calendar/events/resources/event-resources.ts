@@ -54,7 +54,7 @@ export class EventResources {
   /** All events, without their content, in pages. @throws ApiError 404 */
   async *names(ctx: RequestContext, calendarId: string): AsyncGenerator<NamedEvent[]> {
     const calendar = await this.events.calendar(this.db, ctx, calendarId);
-    for (let after: string | null = null; ; ) {
+    for (let after: string | null = null; ;) {
       const rows = await this.resources.names(ctx.tenantId, calendarId, after, NAMES);
       yield rows.map(({ uid, version }) => ({ uid, version: this.versionOf(calendar, version) }));
       if (rows.length < NAMES) return;
@@ -95,7 +95,7 @@ export class EventResources {
     const span = { from: instant(window.from), to: instant(window.to) };
     const isBounded = window.from !== null || window.to !== null;
     const exact = { from: window.from ?? EARLIEST, to: window.to ?? LATEST };
-    for (let after: string | null = null; ; ) {
+    for (let after: string | null = null; ;) {
       const page = await this.resources.page(ctx.tenantId, calendarId, after, span, PAGE);
       const turns = new Turns();
       const found: PlacedRecord[] = [];

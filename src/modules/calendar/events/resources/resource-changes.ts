@@ -72,10 +72,7 @@ export const sameReminders = (a: readonly Reminder[], b: readonly Reminder[]): b
  * The responses of a new event: attendees of the workspace have not responded yet, whatever the file states.
  * @param ownerId the owner of the calendar
  */
-export const withoutForeignResponses = (
-  rows: readonly ParticipantRow[],
-  ownerId: string,
-): ParticipantRow[] =>
+export const withoutForeignResponses = (rows: readonly ParticipantRow[], ownerId: string): ParticipantRow[] =>
   rows.map((row) =>
     row.user_id === null || row.user_id === ownerId ? row : { ...row, response: 'needs_action' as const },
   );

@@ -73,9 +73,7 @@ export function resourceText(
 ): string {
   const record = recordIn(whole, calendar);
   const view = viewOf(record, calendar, userId, reminders);
-  const events = options.expand
-    ? expanded(record, view, calendar, options.expand)
-    : veventsOf(record, view);
+  const events = options.expand ? expanded(record, view, calendar, options.expand) : veventsOf(record, view);
   let text = HEAD;
   if (options.zones && !options.expand) {
     const year = Number(record.starts.slice(0, 4));

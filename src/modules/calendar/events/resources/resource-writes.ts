@@ -171,7 +171,12 @@ export class ResourceWrites {
       if (isReminded) await this.writer.commitEntry(tx, ctx, record, own);
       return;
     }
-    await this.replace(job, read, { record, next, fields, entries: entries.map((each) => (each === before ? own : each)) });
+    await this.replace(job, read, {
+      record,
+      next,
+      fields,
+      entries: entries.map((each) => (each === before ? own : each)),
+    });
   }
 
   private async replace(

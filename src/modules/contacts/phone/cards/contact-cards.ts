@@ -15,7 +15,14 @@ import { CONTACTS } from '../../contacts.resource.js';
 import { ContactPhotos } from '../../contact-photos.js';
 import { phoneCountry } from '../../input/contact.dto.js';
 import { contactInsert, contactUpdate } from '../../model/contact-values.js';
-import { canEdit, cardOf, type ContactRow, duplicateError, photoOf, vcardText } from '../../responses/contact.presenter.js';
+import {
+  canEdit,
+  cardOf,
+  type ContactRow,
+  duplicateError,
+  photoOf,
+  vcardText,
+} from '../../responses/contact.presenter.js';
 import { fromVcard, type ImportedCard } from '../import-cards.js';
 import { ImportPhotos } from '../import-photos.js';
 import { ContactCardsRepository, type ContactName } from './contact-cards.repository.js';
@@ -52,7 +59,7 @@ export class ContactCards {
   /** All contacts without their content, in pages. @throws ApiError 404 */
   async *names(ctx: RequestContext, bookId: string): AsyncGenerator<NamedCard[]> {
     await this.access.readable(ctx, bookId);
-    for (let after: ContactName | null = null; ; ) {
+    for (let after: ContactName | null = null; ;) {
       const rows: ContactName[] = await this.nameRows.names(ctx.tenantId, bookId, after, NAMES);
       yield rows.map((row) => ({ externalId: row.external_id, etag: cardTag(row) }));
       if (rows.length < NAMES) return;

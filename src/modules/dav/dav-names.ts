@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../../../config/config.js';
-import { Db } from '../../../platform/database/db.js';
-import { workspace } from '../../../platform/database/statement.js';
-import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { ResourceWrites } from '../../calendar/index.js';
+import { Config } from '../../config/config.js';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { ResourceWrites } from '../calendar/index.js';
 
 const EXTENSION = '.ics';
 const BATCH = 500;

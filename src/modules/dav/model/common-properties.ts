@@ -1,7 +1,7 @@
 import { xmlText } from '../../../lib/xml/index.js';
-import type { PropertyValue } from '../model/multistatus.js';
-import { paths } from '../model/paths.js';
-import { calendarServer, dav, element, href, type XmlName } from '../model/xml-names.js';
+import type { PropertyValue } from './multistatus.js';
+import { paths } from './paths.js';
+import { calendarServer, dav, element, href, type XmlName } from './xml-names.js';
 
 /** Tokens are URIs (RFC 6578, 6.1). */
 const TOKEN_SCHEME = 'data:,';
@@ -25,9 +25,7 @@ export function privileges(isWritable: boolean, more: readonly XmlName[] = []): 
 }
 
 export const reports = (names: readonly XmlName[]): string =>
-  names
-    .map((name) => element(dav('supported-report'), element(dav('report'), element(name))))
-    .join('');
+  names.map((name) => element(dav('supported-report'), element(dav('report'), element(name)))).join('');
 
 /** The properties that all resources have. */
 export const callerProperties = (userId: string): [XmlName, PropertyValue][] => [

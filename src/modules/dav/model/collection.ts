@@ -1,8 +1,8 @@
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { XmlElement } from '../../../lib/xml/index.js';
-import type { Properties } from '../model/multistatus.js';
-import type { Space } from '../model/paths.js';
-import type { XmlName } from '../model/xml-names.js';
+import type { Properties } from './multistatus.js';
+import type { Space } from './paths.js';
+import type { XmlName } from './xml-names.js';
 
 /** A calendar or an address book of the caller. */
 export interface Collection {
