@@ -170,7 +170,10 @@ describe('application passwords', () => {
       try {
         const alice = await newUser();
         const api = without.as(alice.token);
-        expect((await api.get('/settings/security')).body.application_password_protocols).toEqual([]);
+        expect((await api.get('/settings/security')).body.application_password_protocols).toEqual([
+          'caldav',
+          'carddav',
+        ]);
         const response = await make({ ...alice, api });
         expect(errorOf(response)).toEqual([409, 'no_mail_protocol']);
         expect(response.text).not.toContain('"password"');

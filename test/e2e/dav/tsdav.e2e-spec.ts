@@ -51,20 +51,19 @@ describe('tsdav', () => {
       timeRange: { start: '2027-03-02T00:00:00Z', end: '2027-03-03T00:00:00Z' },
     });
     expect(inWindow).toHaveLength(1);
-    const synced = await client.smartCollectionSync({
-      collection: { ...calendar, objects: [] },
-      method: 'webdav',
-      account: {
-        accountType: 'caldav',
-        serverUrl: app.base,
-        homeUrl: new URL('..', calendar.url).href,
-        credentials: { username: alice.email, password },
-      },
-      detailedResult: true,
+    const synced = await client.syncCollection({
+      url: calendar.url,
+      props: { 'd:getetag': {} },
+      syncLevel: 1,
     });
-    expect(synced.objects.created.map(({ data }) => (data as string).includes('SUMMARY:Two'))).toEqual([
-      true,
-    ]);
+    expect(synced.map(({ href }) => href)).toEqual([new URL(object.url).pathname]);
+    const read = await client.calendarMultiGet({
+      url: calendar.url,
+      props: { 'd:getetag': {}, 'c:calendar-data': {} },
+      objectUrls: synced.map(({ href }) => href as string),
+      depth: '1',
+    });
+    expect(JSON.stringify(read[0]?.props)).toContain('SUMMARY:Two');
     const { status } = await client.deleteCalendarObject({ calendarObject: inWindow[0]! });
     expect(status).toBe(204);
   });
