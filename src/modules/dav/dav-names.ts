@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { ResourceWrites } from '../calendar/index.js';
 
@@ -81,12 +82,17 @@ export class DavNames implements OnModuleInit {
     return new Map(uids.map((uid) => [uid, chosen.get(uid) ?? usualName(uid)]));
   }
 
-  /** Keeps the name under which a program has created an event. */
-  async keep(tenantId: string, calendarId: string, name: string, uid: string): Promise<void> {
-    await this.db.tx(async (tx) => {
-      await tx.query(forget, [tenantId, calendarId, name, uid]);
-      if (name !== usualName(uid)) await tx.query(keep, [tenantId, calendarId, name, uid]);
-    });
+  /** The UID of the event that has this name; null where the event of the derived UID has another one. */
+  async uidOf(tenantId: string, calendarId: string, name: string): Promise<string | null> {
+    const uid = (await this.uidsOf(tenantId, calendarId, [name])).get(name) as string;
+    const own = (await this.namesOf(tenantId, calendarId, [uid])).get(uid);
+    return own === name ? uid : null;
+  }
+
+  /** Keeps the name under which a program creates an event. */
+  async keep(tx: Tx, tenantId: string, calendarId: string, name: string, uid: string): Promise<void> {
+    await tx.query(forget, [tenantId, calendarId, name, uid]);
+    if (name !== usualName(uid)) await tx.query(keep, [tenantId, calendarId, name, uid]);
   }
 
   /** Forgets names whose events are gone for longer than programs may ask for. */

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { XmlError, type XmlElement } from '../../lib/xml/index.js';
+import { ClientDisconnectedError } from '../../platform/http/abort-signal.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { writeBody } from '../../platform/http/replies/reply-writer.js';
@@ -242,7 +243,10 @@ function fail(thrown: unknown, response: Response, next: NextFunction): void {
     const body = Buffer.from(error.xml);
     return writeBody(response, new BodyReply(body, { status: error.status, contentType: XML_TYPE, headers }));
   }
-  if (error instanceof ApiError && error.kind.status === 413)
+  if (error instanceof ClientDisconnectedError) return;
+  if (error instanceof ApiError && error.kind.status === 413) {
+    response.setHeader('Connection', 'close');
     return sendXml(response, 413, `${XML_HEAD}<D:error ${DECLARATIONS}><C:max-resource-size/></D:error>\n`);
+  }
   return next(error);
 }

@@ -121,6 +121,19 @@ describe('CardDAV', () => {
     expect(invalid.text).toContain('<A:valid-address-data/>');
   });
 
+  test('of concurrent writes one takes effect, the others get 412', async () => {
+    const path = `${book}race.vcf`;
+    const outcome = async (headers: Record<string, string>, name: string) => {
+      const writes = Array.from({ length: 6 }, (_, n) =>
+        put(path, card('uid-race', `${name} ${n}`), headers),
+      );
+      return (await Promise.all(writes)).map(({ status }) => status).toSorted();
+    };
+    expect(await outcome({ 'if-none-match': '*' }, 'A')).toEqual([201, 412, 412, 412, 412, 412]);
+    const etag = await client.etag(path);
+    expect(await outcome({ 'if-match': etag }, 'B')).toEqual([204, 412, 412, 412, 412, 412]);
+  });
+
   test('a photo is stored once, and its return changes nothing', async () => {
     const pixel =
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

@@ -87,6 +87,24 @@ describe('CalDAV', () => {
     expect(await eventOf('one')).toBeUndefined();
   });
 
+  test('of concurrent writes one takes effect, the others get 412', async () => {
+    const to = `${path}race.ics`;
+    const outcome = async (headers: Record<string, string>) => {
+      const writes = Array.from({ length: 6 }, (_, n) =>
+        put(to, simple('race', `LOCATION:Room ${n}`), headers),
+      );
+      return (await Promise.all(writes)).map(({ status }) => status).toSorted();
+    };
+    expect(await outcome({ 'if-none-match': '*' })).toEqual([201, 412, 412, 412, 412, 412]);
+    const etag = await client.etag(to);
+    const texts = Array.from({ length: 6 }, (_, n) =>
+      put(to, simple('race', `LOCATION:New ${n}`), { 'if-match': etag }),
+    );
+    expect((await Promise.all(texts)).map(({ status }) => status).toSorted()).toEqual([
+      204, 412, 412, 412, 412, 412,
+    ]);
+  });
+
   test('a series with exceptions is one resource; an edit of the HTTP API keeps what the program stored', async () => {
     const to = `${path}series.ics`;
     const text = calendarOf(
@@ -138,7 +156,10 @@ describe('CalDAV', () => {
     expect((await put(to, simple('uid-of-chosen@example.com'))).status).toBe(201);
     const { text } = await client.propfind(path, '<D:getetag/>', '1');
     expect(hrefsOf(text)).toContain(to);
-    expect((await client.send('GET', `${path}uid-of-chosen%40example.com.ics`)).status).toBe(404);
+    const usual = `${path}uid-of-chosen%40example.com.ics`;
+    expect((await client.send('GET', usual)).status).toBe(404);
+    expect((await client.send('DELETE', usual)).status).toBe(404);
+    expect((await put(usual, simple('uid-of-chosen@example.com'))).status).toBe(409);
     const conflict = await put(`${path}other.ics`, simple('uid-of-chosen@example.com'));
     expect([conflict.status, conflict.text]).toEqual([409, expect.stringContaining('<C:no-uid-conflict/>')]);
     const { token } = await sync(path);

@@ -177,6 +177,26 @@ describe('WebDAV', () => {
     ).toBe(415);
   });
 
+  test('a body without a length is read up to the limit', async () => {
+    const chunk = new Uint8Array(64 * 1024).fill(0x20);
+    let chunks = 0;
+    const body = new ReadableStream({
+      pull(controller) {
+        chunks += 1;
+        if (chunks > 200) controller.close();
+        else controller.enqueue(chunk);
+      },
+    });
+    const response = await fetch(`${app.base}${DAV}/`, {
+      method: 'PROPFIND',
+      headers: { authorization: client.authorization, depth: '0' },
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    expect(response.status).toBe(413);
+    expect(chunks).toBeLessThan(200);
+  });
+
   test('the profile of Apple programs names the accounts of its reader', async () => {
     const response = await fetch(`${app.base}${DAV}/profile`, {
       headers: { authorization: `Bearer ${alice.token}` },

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
 import type { TenantRole } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import { type GuessLimit, GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
 import { networkOf } from '../../../platform/rate-limits/rate-limit.js';
+import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { CredentialsApi, emailKey } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
@@ -38,6 +40,8 @@ export type ProgramSignIn =
 
 /** Longer addresses match no account. */
 const MAX_EMAIL = 320;
+/** The sign-ins of a network as a multiple of those of people: programs repeat theirs. */
+const PROGRAMS_OF_A_NETWORK = 20;
 /** Workspaces of an account that are searched for the password. */
 const MAX_WORKSPACES = 50;
 
@@ -52,6 +56,8 @@ export class ApplicationPasswordSignIn {
     private readonly credentials: CredentialsApi,
     private readonly tenants: TenantsApi,
     private readonly locks: GuessLocks,
+    private readonly limits: RateLimits,
+    private readonly config: Config,
     private readonly log: SignInLog,
     private readonly box: SecretBox,
     private readonly db: Db,
@@ -59,6 +65,13 @@ export class ApplicationPasswordSignIn {
 
   /** @param email the address of the account; its password names the workspace */
   async signIn(email: string, password: string, ip: string | null): Promise<ProgramSignIn> {
+    const limit = {
+      scope: 'application-sign-in',
+      requests: this.config.SIGN_IN_PER_MINUTE * PROGRAMS_OF_A_NETWORK,
+      perSeconds: 60,
+    };
+    const wait = await this.limits.take({ limit, subject: networkOf(ip) });
+    if (wait > 0) return { outcome: 'limited', wait };
     if (email.length > MAX_EMAIL || !isStorable(email)) return { outcome: 'rejected' };
     const subjects = subjectsOf(emailKey(email), ip);
     let lock: FailedSignIn['lock'] = null;

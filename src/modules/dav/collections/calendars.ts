@@ -4,6 +4,7 @@ import { formatComponent, vtimezoneOf } from '../../../lib/icalendar/index.js';
 import { xmlText, type XmlElement } from '../../../lib/xml/index.js';
 import { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { Checked, validated } from '../../../platform/http/input.pipe.js';
@@ -132,23 +133,24 @@ export class CalendarCollections implements Collections {
     body: Buffer,
     check: EtagCheck,
   ): Promise<boolean> {
-    const uid = (await this.names.uidsOf(ctx.tenantId, id, [name])).get(name) as string;
-    const isKnown = (await this.writes.knownUids(ctx.tenantId, id, [uid])).has(uid);
-    const written = await this.writes
-      .put(ctx, id, body, isKnown ? uid : null, (version) => {
-        // An event with the UID exists under another name.
-        if (version !== null && !isKnown) throw uidConflict();
-        check(version === null ? null : tag(String(version)));
-      })
+    const uid = await this.names.uidOf(ctx.tenantId, id, name);
+    const isKnown = uid !== null && (await this.writes.knownUids(ctx.tenantId, id, [uid])).has(uid);
+    const checkVersion = (version: number | null): void => {
+      // An event with the UID exists under another name.
+      if (version !== null && !isKnown) throw uidConflict();
+      check(version === null ? null : tag(String(version)));
+    };
+    const keepName = (tx: Tx, newUid: string) => this.names.keep(tx, ctx.tenantId, id, name, newUid);
+    return this.writes
+      .put(ctx, id, body, isKnown ? uid : null, checkVersion, keepName)
       .catch((error: unknown) => {
         throw asDavError(error);
       });
-    if (written.isNew) await this.names.keep(ctx.tenantId, id, name, written.uid);
-    return written.isNew;
   }
 
   async remove(ctx: RequestContext, { id }: Collection, name: string, check: EtagCheck): Promise<void> {
-    const uid = (await this.names.uidsOf(ctx.tenantId, id, [name])).get(name) as string;
+    const uid = await this.names.uidOf(ctx.tenantId, id, name);
+    if (uid === null) throw notFound();
     await this.writes.remove(ctx, id, uid, (version) =>
       check(version === null ? null : tag(String(version))),
     );

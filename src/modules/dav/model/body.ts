@@ -20,17 +20,19 @@ export async function readBody(request: Request, limit: number): Promise<Buffer>
   if (Number(request.headers['content-length'] ?? 0) > limit) throw Errors.bodyTooLarge.with();
   const chunks: Buffer[] = [];
   let length = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+  return new Promise<Buffer>((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length > limit) throw Errors.bodyTooLarge.with();
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (request.destroyed && !request.complete) throw new ClientDisconnectedError();
-    throw error;
-  }
-  return Buffer.concat(chunks);
+      if (length <= limit) return void chunks.push(chunk);
+      // The rest is not read: the response closes the connection.
+      request.pause();
+      request.removeAllListeners('data');
+      reject(Errors.bodyTooLarge.with());
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('error', reject);
+    request.once('close', () => reject(new ClientDisconnectedError()));
+  });
 }
 
 /** Text of UTF-8. @throws DavError 400 */

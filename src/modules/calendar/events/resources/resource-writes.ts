@@ -65,7 +65,8 @@ export class ResourceWrites {
    * differs in nothing is not written.
    * @param text iCalendar with one event
    * @param expectedUid the UID that the event must have; null: any
-   * @returns the UID, and whether the event is new
+   * @param created runs in the transaction of a new event
+   * @returns whether the event is new
    * @throws ApiError 404; 403 `forbidden`, `not_organizer`; 422 `invalid_ics`, `unknown_user` and those of rules
    */
   async put(
@@ -74,15 +75,19 @@ export class ResourceWrites {
     text: Uint8Array,
     expectedUid: string | null,
     check: VersionCheck,
-  ): Promise<{ uid: string; isNew: boolean }> {
+    created?: (tx: Tx, uid: string) => Promise<void>,
+  ): Promise<boolean> {
     const calendar = await this.events.calendar(this.db, ctx, calendarId);
     this.operations.assertWriter(calendar);
     const event = await single(text, calendar.time_zone);
     const { uid } = event;
     if (expectedUid !== null && uid !== expectedUid)
       throw CalendarErrors.invalidIcs.with({ message: 'The UID of an event cannot change.' });
-    const isNew = await this.db.tx((tx) => this.write(tx, ctx, calendarId, event, check));
-    return { uid, isNew };
+    return this.db.tx(async (tx) => {
+      const isNew = await this.write(tx, ctx, calendarId, event, check);
+      if (isNew) await created?.(tx, uid);
+      return isNew;
+    });
   }
 
   /** Those of the UIDs whose events the calendar contains. */
