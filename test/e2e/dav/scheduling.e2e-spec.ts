@@ -1,3 +1,4 @@
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { DavClient, hrefsOf, valuesOf } from '../../support/dav/dav-client.ts';
 
@@ -56,12 +57,13 @@ describe('scheduling by CalDAV', () => {
     `ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE${more}:mailto:${email}`;
   const unfolded = (text: string) => text.replaceAll('\r\n ', '');
 
-  /** Messages that are due to addresses outside of the workspace, oldest first. */
-  const due = async (uid: string): Promise<string[]> => {
+  /** Messages to addresses outside of the workspace, oldest first. */
+  const sent = async (uid: string): Promise<string[]> => {
+    await app.get(OutboxWorker).drain();
     const rows = await app.sql(
-      `SELECT payload->>'method' AS method, payload->>'recipient' AS recipient FROM outbox
-        WHERE type = 'calendar.message.due' AND payload->>'event_id' IN (SELECT id::text FROM calendar_events WHERE uid = $1)
-        ORDER BY id`,
+      `SELECT message.method, delivery.recipient FROM scheduling_messages message
+         JOIN scheduling_deliveries delivery ON delivery.message_id = message.id
+        WHERE message.uid = $1 AND message.direction = 'out' ORDER BY message.id`,
       [uid],
     );
     return rows.map(({ method, recipient }) => `${method} ${recipient}`);
@@ -73,23 +75,23 @@ describe('scheduling by CalDAV', () => {
       201,
       '',
     ]);
-    expect(await due('m1')).toEqual([`REQUEST ${ZOE}`]);
+    expect(await sent('m1')).toEqual([`REQUEST ${ZOE}`]);
     const seen = await bobs.send('GET', `${bobcal}m1.ics`);
     expect(unfolded(seen.text)).toContain(`PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:${bob.email}`);
 
     const { text } = await anns.send('GET', path);
     await put(anns, path, text);
     await put(anns, path, text.replace('END:VEVENT', 'X-MOZ-LASTACK:20270301T000000Z\r\nEND:VEVENT'));
-    expect(await due('m1')).toEqual([`REQUEST ${ZOE}`]);
+    expect(await sent('m1')).toEqual([`REQUEST ${ZOE}`]);
     expect((await anns.send('GET', path)).text).toContain('X-MOZ-LASTACK');
 
     const current = (await anns.send('GET', path)).text;
     await put(anns, path, current.replace('T090000Z', 'T110000Z').replace('T100000Z', 'T120000Z'));
-    expect(await due('m1')).toEqual([`REQUEST ${ZOE}`, `REQUEST ${ZOE}`]);
+    expect(await sent('m1')).toEqual([`REQUEST ${ZOE}`, `REQUEST ${ZOE}`]);
     expect((await bobs.send('GET', `${bobcal}m1.ics`)).text).toContain('DTSTART:20270302T110000Z');
 
     await anns.send('DELETE', path);
-    expect((await due('m1')).at(-1)).toBe(`CANCEL ${ZOE}`);
+    expect((await sent('m1')).at(-1)).toBe(`CANCEL ${ZOE}`);
     expect((await bobs.send('GET', `${bobcal}m1.ics`)).text).toContain('STATUS:CANCELLED');
   });
 
@@ -148,17 +150,17 @@ describe('scheduling by CalDAV', () => {
     await put(bobs, `${bobcal}m4.ics`, accepted);
     const text = unfolded((await anns.send('GET', path)).text);
     await put(anns, path, text.replace('END:VEVENT', `${invited(ZOE)}\r\nEND:VEVENT`));
-    expect(await due('m4')).toEqual([`REQUEST ${ZOE}`]);
+    expect(await sent('m4')).toEqual([`REQUEST ${ZOE}`]);
     const both = unfolded((await anns.send('GET', path)).text);
     expect(both).toMatch(/PARTSTAT=ACCEPTED[^\r]*bob/);
     await put(anns, path, both.replace(/ATTENDEE[^\r]*zoe@far.example\r\n/, ''));
-    expect(await due('m4')).toEqual([`REQUEST ${ZOE}`, `CANCEL ${ZOE}`]);
+    expect(await sent('m4')).toEqual([`REQUEST ${ZOE}`, `CANCEL ${ZOE}`]);
   });
 
   test('attendees whom the program informs itself get no message', async () => {
     const agent = (email: string) => `ATTENDEE;PARTSTAT=NEEDS-ACTION;SCHEDULE-AGENT=CLIENT:mailto:${email}`;
     await put(anns, `${anncal}m5.ics`, meeting('m5', [agent(ZOE)]));
-    expect(await due('m5')).toEqual([]);
+    expect(await sent('m5')).toEqual([]);
   });
 
   test('the outbox returns when members are busy', async () => {

@@ -192,7 +192,7 @@ describe('WebDAV', () => {
       headers: { authorization: client.authorization, depth: '0' },
       body,
       duplex: 'half',
-    } as RequestInit);
+    });
     expect(response.status).toBe(413);
     expect(chunks).toBeLessThan(200);
   });

@@ -1,10 +1,8 @@
 import { v5 as uuidv5 } from 'uuid';
 import { Injectable } from '@nestjs/common';
-import { formatComponent, vtimezoneOf } from '../../../lib/icalendar/index.js';
-import { xmlText, type XmlElement } from '../../../lib/xml/index.js';
+import type { XmlElement } from '../../../lib/xml/index.js';
 import { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { Tx } from '../../../platform/database/tx.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { Checked, validated } from '../../../platform/http/input.pipe.js';
@@ -17,12 +15,10 @@ import {
   ResourceWrites,
   UpdateCalendar,
 } from '../../calendar/index.js';
-import { MAX_RESOURCE } from '../model/body.js';
 import { calendarFilterOf, matchesEvent } from '../model/calendar-filter.js';
 import { DavError, notFound } from '../model/dav-error.js';
-import { childOf, type PropertyValue } from '../model/multistatus.js';
-import { paths } from '../model/paths.js';
-import { apple, caldav, dav, element, type XmlName } from '../model/xml-names.js';
+import { childOf } from '../model/multistatus.js';
+import { caldav, type XmlName } from '../model/xml-names.js';
 import { DavNames } from '../dav-names.js';
 import type {
   Collection,
@@ -32,27 +28,10 @@ import type {
   Member,
   PropertyChanges,
 } from '../model/collection.js';
-import { collectionProperties, privileges, reports } from '../model/common-properties.js';
+import { fieldsOf, shown } from './calendar-properties.js';
 
 const PAGE = 200;
-const DESCRIPTION = caldav('calendar-description');
-const COLOR = apple('calendar-color');
-const ORDER = apple('calendar-order');
-const NAME = dav('displayname');
-const ZONE = caldav('calendar-timezone-id');
-
-/** Texts that every calendar has. */
-const COMPONENTS = '<C:comp name="VEVENT"/>';
-const DATA = '<C:calendar-data content-type="text/calendar" version="2.0"/>';
-const COLLATIONS = ['i;ascii-casemap', 'i;octet', 'i;unicode-casemap']
-  .map((name) => element(caldav('supported-collation'), name))
-  .join('');
-const REPORTS = reports([
-  dav('sync-collection'),
-  caldav('calendar-multiget'),
-  caldav('calendar-query'),
-  caldav('free-busy-query'),
-]);
+const NO_CONFLICT = caldav('no-uid-conflict');
 
 /** Calendars as collections of events. */
 @Injectable()
@@ -133,19 +112,32 @@ export class CalendarCollections implements Collections {
     body: Buffer,
     check: EtagCheck,
   ): Promise<boolean> {
-    const uid = await this.names.uidOf(ctx.tenantId, id, name);
-    const isKnown = uid !== null && (await this.writes.knownUids(ctx.tenantId, id, [uid])).has(uid);
-    const checkVersion = (version: number | null): void => {
-      // An event with the UID exists under another name.
-      if (version !== null && !isKnown) throw uidConflict();
-      check(version === null ? null : tag(String(version)));
-    };
-    const keepName = (tx: Tx, newUid: string) => this.names.keep(tx, ctx.tenantId, id, name, newUid);
-    return this.writes
-      .put(ctx, id, body, isKnown ? uid : null, checkVersion, keepName)
-      .catch((error: unknown) => {
-        throw asDavError(error);
-      });
+    const write = (uid: string | null): Promise<boolean> =>
+      this.writes
+        .put(
+          ctx,
+          id,
+          body,
+          uid,
+          (version) => {
+            // An event with the UID exists under another name.
+            if (version !== null && uid === null) throw uidConflict();
+            check(version === null ? null : tag(String(version)));
+          },
+          (tx, newUid) => this.names.keep(tx, ctx.tenantId, id, name, newUid),
+        )
+        .catch((error: unknown) => {
+          throw asDavError(error);
+        });
+    const uid = await this.knownUid(ctx, id, name);
+    try {
+      return await write(uid);
+    } catch (error) {
+      // Another request may have created the event under this name.
+      const created = uid === null && isConflict(error) ? await this.knownUid(ctx, id, name) : null;
+      if (created === null) throw error;
+      return write(created);
+    }
   }
 
   async remove(ctx: RequestContext, { id }: Collection, name: string, check: EtagCheck): Promise<void> {
@@ -176,6 +168,16 @@ export class CalendarCollections implements Collections {
 
   async delete(ctx: RequestContext, { id }: Collection): Promise<void> {
     await this.calendars.delete(ctx, id, anyRevision(id), {});
+  }
+
+  /** The UID of the event with this name; null: the calendar has none. */
+  private async knownUid(
+    { tenantId }: RequestContext,
+    calendarId: string,
+    name: string,
+  ): Promise<string | null> {
+    const uid = await this.names.uidOf(tenantId, calendarId, name);
+    return uid !== null && (await this.writes.knownUids(tenantId, calendarId, [uid])).has(uid) ? uid : null;
   }
 
   /** All calendars of the caller, hidden ones included. */
@@ -218,8 +220,10 @@ const tag = (version: string): string => `"${version}"`;
 const anyRevision = (id: string): ExpectedRevision =>
   ExpectedRevision.read('calendar', id, undefined, undefined, true);
 
+const isConflict = (error: unknown): boolean => error instanceof DavError && error.condition === NO_CONFLICT;
+
 const uidConflict = (): DavError =>
-  new DavError(409, caldav('no-uid-conflict'), 'The calendar contains an event with this UID.');
+  new DavError(409, NO_CONFLICT, 'The calendar contains an event with this UID.');
 
 /** Errors of a text, with the condition that RFC 4791, 5.3.2.1, names. */
 function asDavError(error: unknown): unknown {
@@ -236,59 +240,3 @@ function idOf({ userId }: RequestContext, segment: string): string {
   const name = segment.toLowerCase();
   return isUuid(segment) ? name : uuidv5(`calendar ${name}`, userId);
 }
-
-/** The fields of the API that properties set. */
-function fieldsOf(properties: PropertyChanges): { values: Record<string, unknown>; names: Set<XmlName> } {
-  const values: Record<string, unknown> = {};
-  const names = new Set<XmlName>();
-  for (const [name, value] of properties) {
-    const text = value?.text.trim() ?? '';
-    if (name === NAME && text) values['name'] = text;
-    else if (name === DESCRIPTION) values['description'] = text;
-    else if (name === ZONE && text) values['time_zone'] = text;
-    // Programs of Apple write #rrggbbaa.
-    else if (name === COLOR && /^#[0-9a-f]{6}/i.test(text)) values['color'] = text.slice(0, 7);
-    else if (name === ORDER && (text === '' || Number.isFinite(Number(text))))
-      values['order'] = text === '' ? null : Number(text);
-    else continue;
-    names.add(name);
-  }
-  return { values, names };
-}
-
-function shown(ctx: RequestContext, calendar: CalendarResponse, segment: string): Collection {
-  const { id, role, owner } = calendar;
-  const isWritable = role === 'writer' || role === 'owner';
-  const properties: [XmlName, PropertyValue][] = [
-    ...collectionProperties(
-      { name: calendar.name, ownerId: owner.id, userId: ctx.userId },
-      () => calendar.sync_token,
-    ),
-    [dav('resourcetype'), '<D:collection/><C:calendar/>'],
-    [dav('current-user-privilege-set'), privileges(isWritable, [caldav('read-free-busy')])],
-    [dav('supported-report-set'), REPORTS],
-    [DESCRIPTION, xmlText(calendar.description)],
-    [COLOR, calendar.color],
-    ...(calendar.order === null ? [] : ([[ORDER, String(calendar.order)]] as [XmlName, string][])),
-    [ZONE, xmlText(calendar.time_zone)],
-    [caldav('calendar-timezone'), () => xmlText(timeZone(calendar.time_zone))],
-    [caldav('supported-calendar-component-set'), COMPONENTS],
-    [caldav('supported-calendar-data'), DATA],
-    [caldav('supported-collation-set'), COLLATIONS],
-    [caldav('max-resource-size'), String(MAX_RESOURCE)],
-    [caldav('schedule-calendar-transp'), calendar.affects_free_busy ? '<C:opaque/>' : '<C:transparent/>'],
-  ];
-  return {
-    id,
-    segment,
-    path: paths.collection('calendars', ctx.userId, segment),
-    properties: new Map(properties),
-    isWritable,
-    isDefault: calendar.is_default,
-  };
-}
-
-const timeZone = (name: string): string =>
-  `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Workspace//Calendar//EN\r\n${formatComponent(
-    vtimezoneOf(name, new Date().getUTCFullYear(), null),
-  )}END:VCALENDAR\r\n`;
