@@ -117,7 +117,7 @@ export class DavServer implements OnModuleInit {
     if (!body) throw new DavError(400, null, 'The request needs a body.');
     if (target.kind !== 'collection') throw unsupportedReport();
     const collections = this.collections[target.space];
-    const collection = await collections.find(ctx, target.segment);
+    const collection = await collections.open(ctx, target.segment);
     if (target.space === 'calendars' && body.name === 'free-busy-query')
       return this.freeBusy(job, collection, body);
     const zones = request.headers['caldav-timezones'] !== 'F';
@@ -197,7 +197,7 @@ export class DavServer implements OnModuleInit {
     { space, segment }: Extract<Target, { segment: string }>,
   ): Promise<{ collections: Collections; collection: Collection }> {
     const collections = this.collections[space];
-    return { collections, collection: await collections.find(ctx, segment) };
+    return { collections, collection: await collections.open(ctx, segment) };
   }
 }
 

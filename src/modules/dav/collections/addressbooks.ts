@@ -97,6 +97,10 @@ export class AddressbookCollections implements Collections {
     throw notFound();
   }
 
+  open(ctx: RequestContext, segment: string): Promise<Collection> {
+    return this.find(ctx, segment);
+  }
+
   async *members(ctx: RequestContext, { id }: Collection): AsyncGenerator<Member[]> {
     for await (const page of this.cards.names(ctx, id))
       yield page.map(({ externalId, etag }) => ({ name: cardName(externalId), etag }));

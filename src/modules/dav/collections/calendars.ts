@@ -18,6 +18,7 @@ import {
 import { calendarFilterOf, matchesEvent } from '../model/calendar-filter.js';
 import { DavError, notFound } from '../model/dav-error.js';
 import { childOf } from '../model/multistatus.js';
+import { paths } from '../model/paths.js';
 import { caldav, type XmlName } from '../model/xml-names.js';
 import { DavNames } from '../dav-names.js';
 import type {
@@ -56,6 +57,12 @@ export class CalendarCollections implements Collections {
     const found = (await this.all(ctx)).find((calendar) => calendar.id === id);
     if (!found) throw notFound();
     return shown(ctx, found, segment);
+  }
+
+  open(ctx: RequestContext, segment: string): Promise<Collection> {
+    const path = paths.collection('calendars', ctx.userId, segment);
+    const rest = { properties: new Map(), isWritable: true, isDefault: false };
+    return Promise.resolve({ id: idOf(ctx, segment), segment, path, ...rest });
   }
 
   async *members(ctx: RequestContext, { id }: Collection): AsyncGenerator<Member[]> {

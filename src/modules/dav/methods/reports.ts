@@ -98,18 +98,19 @@ async function* multiget({
       dav('number-of-matches-within-limits'),
       `At most ${MAX_NAMES} members are read at once.`,
     );
-  const names = new Map<string, string>();
+  const missing = new Set<string>();
+  const elsewhere: string[] = [];
   for (const href of hrefs) {
     const name = nameIn(collections, collection, ctx, href);
-    if (name === null) yield statusResponse(href, 404);
-    else names.set(name, href);
+    if (name === null) elsewhere.push(href);
+    else missing.add(name);
   }
-  const missing = new Set(names.keys());
-  for await (const page of collections.read(ctx, collection, [...names.keys()], options)) {
+  for await (const page of collections.read(ctx, collection, [...missing], options)) {
     for (const { name } of page) missing.delete(name);
     yield await text(collections, collection, page, wanted);
   }
   for (const name of missing) yield statusResponse(paths.member(collection.path, name), 404);
+  for (const href of elsewhere) yield statusResponse(href, 404);
 }
 
 /** The name of a member in a href; null for a resource elsewhere. */

@@ -57,6 +57,8 @@ export interface Collections {
 
   list(ctx: RequestContext): Promise<Collection[]>;
   find(ctx: RequestContext, segment: string): Promise<Collection>;
+  /** As `find`, for methods that need no properties; an unknown collection may be reported by the next method only. */
+  open(ctx: RequestContext, segment: string): Promise<Collection>;
   /** All members without content, in pages. */
   members(ctx: RequestContext, collection: Collection): AsyncIterable<Member[]>;
   /** The members with these names, in pages. */
